@@ -300,7 +300,12 @@ class _ListedSteps:
         self._index_of_node: dict[int, int] = {}
 
     def add(self, node: Step) -> int:
-        """Append a step after its premises, unless an equal step is in the list.
+        """Append a step of a proof after its premises, unless an equal step is in the list.
+
+        Premises are the earlier steps on which the step depends; they are appended recursively.
+
+        Args:
+            node: the step, a node of the proof tree ("derivation").
 
         Args:
             node: the step with its premises, which are appended first.
@@ -308,9 +313,11 @@ class _ListedSteps:
         Returns:
             The index of the step, or of the equal one, in the list.
         """
+        # The same node may be a premise of several steps: do not walk its subtree again.
         if id(node) in self._index_of_node:
             return self._index_of_node[id(node)]
         premises = tuple([self.add(premise) for premise in node.premises])
+        # Steps are equal if they apply the same theorem to the same inputs and premises.
         content = repr((node.theorem, sorted(node.inputs.items()), premises))
         if content not in self._index_of_content:
             self._index_of_content[content] = len(self.steps)
@@ -338,11 +345,13 @@ def without_inputs(steps: Sequence[DerivationStep]) -> tuple[DerivationStep, ...
 def _chain(node: Step) -> tuple[DerivationStep, ...] | None:
     """List the steps of a proof in which each step has at most one premise, premises first.
 
+    Without recursion, such a chain may be of any length.
+
     Args:
-        node: the last step, the conclusion.
+        node: the last step, the conclusion of the proof.
 
     Returns:
-        The steps; None if some step has several premises.
+        The steps, each with the index of its premise; None if some step has several premises.
     """
     nodes = [node]
     while nodes[-1].premises:

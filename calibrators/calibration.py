@@ -197,7 +197,14 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         """
 
     def guarantee(self, solution: SolutionT) -> GuaranteeAnswer:
-        """Return the certified guarantee as a member of the answer: in sentences, and as bounds on ε and δ."""
+        """Return the certified guarantee as a member of the answer: in sentences, and as bounds on ε and δ.
+
+        Args:
+            solution: the certified noise, with the request, the target (ε, δ) and the random draws of the run.
+
+        Returns:
+            The guarantee, with its definition of privacy, the protected unit, the relation and the observer.
+        """
         return guarantee_answer(
             solution.certified,
             solution.target,

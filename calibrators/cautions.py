@@ -86,7 +86,11 @@ def failing_conditions(readings: Iterable[PrintedReading]) -> Iterator[Caution]:
 
     Args:
         readings: evaluated interpretations of printed theorems. Those of one theorem share the warning of a condition.
+
+    Yields:
+        One warning for each theorem and failing condition. The certified noise does not depend on printed theorems.
     """
+    # Collect the failing conditions by theorem and by the id of the condition.
     failing: dict[tuple[str, str], list[tuple[str, ConditionAnswer]]] = {}
     for reading in readings:
         for condition in reading.conditions:
@@ -130,8 +134,11 @@ def noise_below(*readings: PrintedReading, noise_std: float) -> Iterator[Caution
     """Warn if a printed theorem prescribes less noise than the smallest noise that is certified for the target.
 
     Args:
-        readings: interpretations of one theorem that print the same noise.
-        noise_std: the certified standard deviation.
+        readings: interpretations of one theorem that print the same noise, at least one.
+        noise_std: the certified standard deviation of the noise per coordinate.
+
+    Yields:
+        The warning; nothing if the printed noise is at least the certified one.
     """
     if readings[0].parameters["noise_std"] < noise_std:
         yield Caution(
@@ -171,7 +178,10 @@ def _claim(readings: Sequence[PrintedReading]) -> Iterator[Caution]:
     """Warn if a printed theorem claims too small an ε for its noise: one below a proved lower bound on the true ε.
 
     Args:
-        readings: interpretations of one theorem that print the same noise.
+        readings: interpretations of one theorem that print the same noise, each with its claimed and its true ε.
+
+    Yields:
+        The warning, with the figures of the first refuted reading; nothing if none is refuted.
     """
     refuted = [
         reading

@@ -148,14 +148,16 @@ class Certificates(Generic[Problem_co, Run_contra]):
         return self._certified[key]
 
     def _search(self, run: Run_contra, key: tuple[Spec, Target]) -> Certified:
-        """Search the smallest certified noise multiplier. The result is also stored in a cache that all problems share.
+        """Search for the smallest noise multiplier (noise over the norm of one contribution) that is certified.
+
+        The result is also stored in a cache that all problems share.
 
         Args:
-            run: the run.
-            key: its release at the noise multiplier 1, and its target.
+            run: the run, such as its rounds and batch size.
+            key: specification of the released mechanism at the noise multiplier 1, and the target (ε, δ).
 
         Returns:
-            The smallest noise multiplier that meets the target, with its guarantee.
+            The smallest certified noise, with the guarantee at this noise.
         """
         family = self.family
         release, target = key

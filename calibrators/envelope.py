@@ -96,6 +96,7 @@ def guarantee_answer(
     """
     guarantee = certified.guarantee
     true = true_figures(guarantee, target)
+    # The certified noise meets the target, so that ε is at most the target's ε.
     epsilon = Ends(min(true.epsilon.lower, target.epsilon), min(true.epsilon.upper, target.epsilon))
     setting = guarantee.setting
     drawn = (Draw(sampling, own_level(setting.unit)),) if draws is None else draws
@@ -138,11 +139,16 @@ def claims(target: Target, excess_risk: float | None = None) -> Claims:
 
 
 def numerical_answer(guarantee: Guarantee, target: Target) -> NumericalAnswer:
-    """Return the relative width of the bounds on δ at the target ε, rounded up to three digits.
+    """Return the relative width of the bounds on δ at the target ε.
+
+    The width is 1 − δ_low/δ_up, where δ_low and δ_up are the lower and the upper bound. It measures numerical error.
 
     Args:
-        guarantee: the guarantee whose curve was computed.
+        guarantee: the guarantee whose privacy curve δ(ε) was computed.
         target: the target, of which only ε is used.
+
+    Returns:
+        The width, rounded up to three digits; 0 if both bounds agree.
     """
     lower, upper = guarantee.curve.bound_log_delta(target.epsilon)
     width = 0.0 if upper == lower else -math.expm1(lower - upper)

@@ -155,7 +155,14 @@ class _Survey:
     def choose(self, within: float) -> Run:
         """Choose the smallest certified run with a risk bound of at most (1 + within) times the best certified bound.
 
-        Side effects: runs are certified, and the chosen run is stored for `frontier`.
+        First the runs with the least predicted bounds are certified, then smaller runs that may be good enough. The
+        chosen run is stored for `frontier`.
+
+        Args:
+            within: relative tolerance of the risk bound, at least 0.
+
+        Returns:
+            The run with the least rounds and batch size among the certified runs within the tolerance.
         """
         self._certify_until(self._next_best, trials=BEST_TRIALS)
         self._certify_until(lambda: self._next_smallest(within), trials=MOST_TRIALS)

@@ -19,10 +19,10 @@ class ShownInNotebooks:
     def _repr_html_(self) -> str:
         """Return a table of the chosen parts and the warnings, which a notebook displays.
 
-        The method has the name that Jupyter calls. All texts are escaped.
+        The name of the method is the protocol of Jupyter notebooks.
 
         Returns:
-            An HTML table with a row for each number or text of the answer.
+            HTML with one row per field. All texts are escaped.
         """
         body = as_json(self)
         members = body | body.get("guarantee", {})

@@ -239,8 +239,11 @@ def no_noise_suffices(safest: Guarantee, target: Target) -> Infeasible:
     """Return the error to raise if even the largest noise that is offered misses the target.
 
     Args:
-        safest: the guarantee at the largest noise on offer.
-        target: the target.
+        safest: the guarantee at the largest noise multiplier on offer.
+        target: the target (ε, δ).
+
+    Returns:
+        The error, with the nearest target that this guarantee meets.
     """
     return Infeasible(
         "no noise that is offered meets the target",

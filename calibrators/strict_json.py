@@ -53,16 +53,16 @@ def members(body: bytes) -> int:
 def is_deeper(body: bytes, most: int) -> bool:
     """Decide whether a JSON text is nested more than `most` levels deep.
 
-    Only brackets and braces outside strings count. Each pass removes the innermost level, so that no recursion is
-    needed.
+    The text is not parsed: a parser that recurses might overflow its stack on it.
 
     Args:
-        body: the bytes of the text.
-        most: the permitted number of levels.
+        body: the bytes of the text, valid JSON or not.
+        most: permitted number of levels, at least 0.
 
     Returns:
-        True if a level remains after `most` passes.
+        True if brackets outside strings are nested deeper.
     """
+    # Keep the brackets only, with braces written as square brackets.
     brackets = _outside_strings(body).translate(BRACES_AS_BRACKETS, NOT_BRACKETS)
     if b"[" * (most + 1) in brackets:
         return True
@@ -123,6 +123,9 @@ def step(pointer: str, key: str | int) -> str:
     Args:
         pointer: JSON pointer of an object or array.
         key: name or index of its member.
+
+    Returns:
+        The pointer to the member, with "~" and "/" escaped as "~0" and "~1".
     """
     name = str(key)
     short_name = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
@@ -268,10 +271,12 @@ def _pointer(trail: _Trail) -> str:
 
 
 def _refuse_lone_surrogates(value: object) -> None:
-    """Reject a parsed JSON value that has half of a surrogate pair, which is no character and cannot be encoded.
+    """Reject a parsed JSON value that has half of a surrogate pair in a string.
+
+    A surrogate pair is two code units that stand for one character. A half is no character and cannot be encoded.
 
     Args:
-        value: the parsed value.
+        value: the parsed value, with all of its members.
 
     Raises:
         MalformedJson: a string of the value has such a half.

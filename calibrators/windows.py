@@ -151,14 +151,14 @@ def conditions_of_unit(unit: ProtectedUnit, *, is_drawn: bool) -> tuple[Conditio
 def _describe_protection(unit: ProtectedUnit, windows: int) -> str:
     """Describe in words which contributions are protected over several windows, and when another bound is not larger.
 
-    A windowed unit is a client's or a record's contributions within a period, such as a day.
+    A window is a period, such as a day. Group privacy bounds the loss for contributions in several windows.
 
     Args:
-        unit: the windowed unit.
-        windows: number of windows.
+        unit: the windowed unit, such as a client within a day.
+        windows: number of windows, at least 1.
 
     Returns:
-        Three sentences.
+        The description, three sentences.
     """
     window = unit.window if isinstance(unit, WindowedUnit) else "window"
     base = base_unit(unit)

@@ -98,6 +98,7 @@ def flatten(
     count = _count_records(layers, pointer) if records else 1
     rows = [layer.numbers.astype(np.float64).reshape(count, layer.size) for layer in layers]
     flat = np.concatenate(rows, axis=1)
+    # Positions at which the coordinates of the second and later layers begin.
     boundaries = np.cumsum([layer.size for layer in layers])[:-1]
 
     def restore(vector: Floats) -> Array:
@@ -112,17 +113,21 @@ def flatten(
 def round_towards_zero(values: Floats, dtype: AnyType) -> AnyNumbers:
     """Convert doubles to a type of lower precision, never to a larger absolute value.
 
+    The norm of a clipped contribution therefore stays within its bound after the conversion.
+
     Args:
-        values: finite doubles.
-        dtype: float16, float32 or float64.
+        values: finite doubles, any shape.
+        dtype: target type float16, float32 or float64.
 
     Returns:
         The values in `dtype`. With float64, `values` itself.
     """
     if dtype == np.float64:
         return values
+    # An overflow gives an infinity, which the last step replaces by the largest finite number.
     with np.errstate(over="ignore"):
         rounded = values.astype(dtype)
+    # Where rounding to nearest went away from zero, take the next number towards zero.
     larger = np.abs(rounded).astype(np.float64) > np.abs(values)
     return np.asarray(np.where(larger, np.nextafter(rounded, dtype.type(0.0)), rounded))
 
@@ -131,9 +136,12 @@ def _import_layers(values: Array | Sequence[Array], records: bool, pointer: str)
     """Convert an array, or the layers of a model, to numpy.
 
     Args:
-        values: an array, or a list of arrays.
-        records: whether the first axis of each array counts records.
+        values: an array of any supported library, or a list of arrays with one entry per layer.
+        records: True if the first axis of each array counts records, so that it is not part of a record's shape.
         pointer: JSON pointer to the values, for error messages.
+
+    Returns:
+        One entry per array, with the numbers, the shape of one record, and the conversion back to the caller's library.
     """
     is_list = is_list_of_arrays(values)
     layers = []
@@ -145,11 +153,14 @@ def _import_layers(values: Array | Sequence[Array], records: bool, pointer: str)
 
 
 def _count_records(layers: Sequence[_Layer], pointer: str) -> int:
-    """Return the number of records, the common length of the first axes of all layers.
+    """Return the number of records, which is the common length of the first axes of all layers.
 
     Args:
-        layers: arrays of the layers, at least one.
+        layers: arrays of the layers of a model, at least one.
         pointer: JSON pointer to the values, for errors.
+
+    Returns:
+        The number of records, at least 0.
 
     Raises:
         InvalidInput: a layer has no axis, or the lengths differ.
@@ -190,11 +201,17 @@ def _import_array(values: Array, pointer: str) -> tuple[AnyNumbers, Restorer]:
 
 
 def _array_namespace(values: Array, pointer: str) -> Array:
-    """Return the module that has the function `from_dlpack` of an array's library.
+    """Return the module of an array's library, which has the function `from_dlpack`.
+
+    DLPack is a protocol by which libraries exchange arrays. The result converts numpy arrays back to the caller's
+    library.
 
     Args:
         values: an array of any library.
         pointer: JSON pointer to the values, for errors.
+
+    Returns:
+        The namespace that the array reports by the array API standard. Otherwise, the top module of its type.
 
     Raises:
         InvalidInput: the library has no such function.

@@ -36,12 +36,16 @@ def centred_binomial(trials: int, shape: tuple[int, ...], source: RandomSource |
 
 
 def _count_set_bits(words: Words) -> Integers:
-    """Count the set bits of each word: sums of 2, 4 and 8 bits in parallel, then the sum of the eight octets.
+    """Count the bits that are 1 in each word.
 
-    Source: Warren, Hacker's Delight, Figure 5-2.
+    The counts of 2, 4 and 8 bits are computed in parallel within the word. Then the counts of the eight octets are
+    added. Source: Warren, Hacker's Delight, Figure 5-2.
 
     Args:
-        words: random words of 64 bits.
+        words: unsigned integers of 64 bits, any shape.
+
+    Returns:
+        Integers from 0 to 64, of the same shape.
     """
     pairs = words - ((words >> np.uint64(1)) & np.uint64(0x5555555555555555))
     nibbles = (pairs & np.uint64(0x3333333333333333)) + ((pairs >> np.uint64(2)) & np.uint64(0x3333333333333333))

@@ -82,6 +82,7 @@ def clip(values: Array | Sequence[Array], bound: float, *, norm: Norm = "l2", re
     usable, norms = scaling.usable, scaling.norms
     return Clipped(
         values=arrays if is_list_of_arrays(values) else arrays[0],
+        # Unusable contributions, with a coordinate that is not finite, have no norm.
         norms=np.where(usable, norms, math.nan),
         exceeded=usable & (norms > bound),
         unusable=~usable,
@@ -169,6 +170,9 @@ def _import_layers(values: Array | Sequence[Array], records: bool) -> list[_Cont
         values: one array, or a list of arrays.
         records: whether the first axis of each array counts contributions; otherwise there is one contribution.
 
+    Returns:
+        One matrix per layer, with the conversion back to the caller's library.
+
     Raises:
         InvalidInput: a value is not an array, or the layers differ in their number of contributions.
     """
@@ -217,18 +221,24 @@ def _find_scaling(layers: Sequence[_ContributionRows], bound: float, norm: Norm)
         layers: the layers of the contributions.
         bound: largest norm of a clipped contribution.
         norm: the norm to bound.
+
+    Returns:
+        Norms, exponents and factors, one per contribution. An infinite factor leaves the contribution unchanged.
     """
     largest = np.max([np.max(np.abs(layer.rows), axis=1, initial=0.0) for layer in layers], axis=0)
     usable = np.isfinite(largest)
+    # Scale each contribution by a power of two, so that its largest coordinate is in [0.5, 1).
     exponents = np.frexp(np.where(usable, largest, 0.0))[1]
     if norm == "linf":
         return _Scaling(usable, largest, exponents, np.full(len(largest), math.inf))
     dimension = sum(layer.rows.shape[1] for layer in layers)
     with np.errstate(all="ignore"):
         scaled_norms = _scaled_norms(layers, exponents, norm)
+        # The factor covers the rounding errors of the norm: it is an upper bound on the true norm.
         upper_norms = scaled_norms * (1.0 + (2 * dimension + 16) * UNIT)
         scaled_bounds = np.ldexp(bound, -np.minimum(exponents, MOST_EXPONENT))
         divisors = np.where(upper_norms > 0.0, upper_norms, 1.0)
+        # An infinite factor marks a contribution that is within the bound and stays unchanged.
         factors = np.where(upper_norms <= scaled_bounds, math.inf, bound / divisors)
         return _Scaling(usable, np.ldexp(scaled_norms, exponents), exponents, factors)
 
@@ -236,14 +246,20 @@ def _find_scaling(layers: Sequence[_ContributionRows], bound: float, norm: Norm)
 def _scaled_norms(layers: Sequence[_ContributionRows], exponents: npt.NDArray[np.int32], norm: Norm) -> Floats:
     """Return the norm of each contribution times 2^−exponent, over the coordinates of all layers.
 
+    The scaling by a power of two prevents that a square overflows, or that all squares underflow.
+
     Args:
-        layers: the layers of the contributions.
-        exponents: exponent of each contribution.
+        layers: layers of the contributions, each a matrix with one row per contribution.
+        exponents: exponent of each contribution, (contributions,), near the logarithm of its largest coordinate.
         norm: `l1` or `l2`.
+
+    Returns:
+        Scaled norms, (contributions,).
     """
     totals = np.zeros(len(exponents))
     for layer in layers:
         scaled = np.ldexp(layer.rows, -exponents[:, None])
+        # The ℓ1 norm adds absolute values, the ℓ2 norm squares.
         totals += np.abs(scaled).sum(axis=1) if norm == "l1" else np.einsum("ij,ij->i", scaled, scaled)
     return totals if norm == "l1" else np.sqrt(totals)
 
@@ -256,9 +272,13 @@ def _clip_layer(layer: _ContributionRows, scaling: _Scaling, bound: float, norm:
         scaling: scaling of each contribution.
         bound: largest absolute value of a coordinate for `linf`; not used for other norms.
         norm: the norm to bound.
+
+    Returns:
+        A matrix with one row per contribution.
     """
     rows = layer.original_rows.copy()
     dtype = rows.dtype
+    # Only contributions above the bound are scaled.
     too_long = np.isfinite(scaling.factors) & scaling.usable
     if norm == "linf":
         limit = round_towards_zero(np.asarray([bound]), dtype)[0]
@@ -268,6 +288,7 @@ def _clip_layer(layer: _ContributionRows, scaling: _Scaling, bound: float, norm:
         with np.errstate(under="ignore"):
             unit_rows = np.ldexp(layer.rows[too_long], -scaling.exponents[too_long, None])
             scaled = unit_rows * scaling.factors[too_long, None]
+        # Rounding towards zero keeps the norm within the bound in types of lower precision.
         rows[too_long] = round_towards_zero(scaled, dtype)
     if scaling.usable.all():
         return rows

@@ -46,13 +46,17 @@ class NoiseTables:
 def noise_tables(decay_rate: float, noise_levels: int) -> NoiseTables:
     """Return the tables that draw an integer y, |y| ≤ m, with probability proportional to e^(−α|y|).
 
+    For large m, a draw has two stages: first a block of consecutive integers, then a level within the block. With
+    blocks of about √m integers, the tables stay small.
+
     Args:
-        decay_rate: α > 0, read as the exact fraction that the double is.
-        noise_levels: m ≥ 1.
+        decay_rate: decay rate α > 0, read as the exact fraction that the double is.
+        noise_levels: largest absolute value m ≥ 1.
 
     Returns:
-        The tables. Equal arguments give the same object.
+        The tables. Equal arguments give the same object, as long as it is among the last eight results.
     """
+    # Few levels need no blocks: one table of all levels is small enough.
     width = 1 if noise_levels <= DIRECT else math.isqrt(noise_levels)
     blocks = math.ceil(noise_levels / width)
     last_width = noise_levels - (blocks - 1) * width
@@ -96,10 +100,17 @@ class _BlockWeights:
         return powers(decay(Decimal(self.decay_rate), precision), count, precision)
 
     def of_signed_blocks(self, precision: int) -> IntegerBounds:
-        """Enclose the weight of each block −B, …, B, in units of 2^−precision; block 0 is the single level 0.
+        """Return bounds on the weight of each block −B, …, B, in units of 2^−precision.
+
+        Block 0 is the single level 0, of weight 1. Block b > 0 has the t integers from 1 + (b − 1)t, or fewer if it is
+        the last one. Block −b has their negatives. The weight of a block is e^(−α) · e^(−α(b − 1)t) · (the sum of
+        e^(−αa) over its levels a = 0, 1, …).
 
         Args:
-            precision: number of binary digits after the point.
+            precision: number of binary digits after the point, at least 1.
+
+        Returns:
+            Lower and upper bounds on the 2B + 1 weights, from block −B to block B.
         """
         decay_factor = decay(Decimal(self.decay_rate), precision)
         starts = powers(decay(exact_product(self.decay_rate, self.width), precision), self.blocks, precision)
@@ -107,6 +118,7 @@ class _BlockWeights:
         last = self.of_levels(self.last_width, precision)
         low = _block_weights(starts.low, decay_factor.low, sum(full.low), sum(last.low), precision)
         rounded_down = _block_weights(starts.high, decay_factor.high, sum(full.high), sum(last.high), precision)
+        # The products were rounded down, by less than one unit: add one for an upper bound.
         high = [weight + 1 for weight in rounded_down]
         weight_of_zero = 1 << precision
         signed_low = (*reversed(low), weight_of_zero, *low)
@@ -125,6 +137,9 @@ def _block_weights(starts: Sequence[int], first: int, mass: int, last_mass: int,
         mass: sum of e^(−αa) over a full block.
         last_mass: the same sum over the last block.
         precision: number of binary digits.
+
+    Returns:
+        Integers in units of 2^−precision, one per block.
     """
     masses = [mass] * (len(starts) - 1) + [last_mass]
     return [(start * first * total) >> (2 * precision) for start, total in zip(starts, masses, strict=True)]

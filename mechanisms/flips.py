@@ -77,9 +77,14 @@ def is_below_exponential(word: int, exponent: Fraction, source: RandomSource, pl
 def exponential_bounds(exponent: Fraction, precision: int) -> tuple[int, int]:
     """Return a lower and an upper bound on e^−γ, in units of 2^−precision.
 
+    The quotient γ is rounded down and up to decimal numbers, and each bound uses the one on its safe side.
+
     Args:
-        exponent: γ ≥ 0.
-        precision: number of binary digits.
+        exponent: exact exponent γ ≥ 0.
+        precision: number of binary digits after the point.
+
+    Returns:
+        The lower and the upper bound, as integers.
     """
     digits = math.ceil((precision + exponent.numerator.bit_length()) * math.log10(2.0)) + 10
     context = decimal.Context(prec=digits, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])

@@ -28,14 +28,17 @@ FRACTION_BITS = 62
 
 
 def demand_step(step: float) -> None:
-    """Reject a step that is not a power of two; division by a power of two keeps all digits of a value.
+    """Reject a grid step that is not a power of two.
+
+    Division by a power of two keeps all digits of a value, so that the rounding to the grid is exact.
 
     Args:
-        step: distance of grid points.
+        step: distance of neighbouring grid points, in the unit of a contribution.
 
     Raises:
         InvalidInput: the step is not a power of two, or is outside 2^−200 to 2^200.
     """
+    # `frexp` writes the step as m · 2^e with m in [0.5, 1): only powers of two have m = 0.5.
     if not (2.0**-200 <= step <= 2.0**200 and math.frexp(step)[0] == 0.5):
         raise InvalidInput.at("/step", "is not a power of two", allowed="2^-200 to 2^200")
 

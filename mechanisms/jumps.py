@@ -49,8 +49,11 @@ def decay(rate: Decimal, precision: int) -> UnitBounds:
     """Return bounds on e^−rate, in units of 2^−precision.
 
     Args:
-        rate: exponent, at least 0.
-        precision: number of binary digits.
+        rate: exponent, an exact decimal number of at least 0.
+        precision: number of binary digits after the point.
+
+    Returns:
+        Integers `low` and `high` that enclose e^−rate · 2^precision; at most three units apart.
     """
     unit = 1 << precision
     if rate == 0:
@@ -71,12 +74,15 @@ def exact_product(rate: float, count: int) -> Decimal:
 
 
 def powers(base: tuple[int, int], count: int, precision: int) -> IntegerBounds:
-    """Return bounds on x^0, …, x^(count − 1).
+    """Return bounds on the powers x^0, …, x^(count − 1) of a number x in [0, 1].
 
     Args:
-        base: lower and upper bound on x ≤ 1, in units of 2^−precision.
-        count: number of powers.
+        base: lower and upper bound on x, in units of 2^−precision.
+        count: number of powers, at least 1.
         precision: number of binary digits of the base and of the result.
+
+    Returns:
+        Lower and upper bounds on each power, in units of 2^−precision.
     """
     low, high = [1 << precision], [1 << precision]
     for _ in range(count - 1):
@@ -95,6 +101,9 @@ def jumps(weights: Weights, bits: int) -> IntegerBounds:
         weights: function from a number of binary digits to bounds on the weights of all outcomes. The weights need not
             sum to 1.
         bits: number of random bits.
+
+    Returns:
+        Lower and upper bounds, one fewer than the outcomes.
     """
     bounds = weights(bits + WORD)
     lower_sums = list(itertools.accumulate(bounds.low))
@@ -130,13 +139,20 @@ class Inversion:
         return cls(weights, np.array([*low, largest], dtype=np.uint64), np.array([*high, largest], dtype=np.uint64))
 
     def outcomes(self, words: Words, next_word: Callable[[Place], int]) -> Integers:
-        """Return the outcome 0, 1, … of each random word.
+        """Return the outcome 0, 1, … of each random word by inversion of the cumulative distribution.
+
+        If 64 bits cannot decide between two outcomes, further bits are drawn until the comparison is certain.
 
         Args:
-            words: the first 64 bits of uniform numbers.
-            next_word: a function from a place in `words` to 64 further random bits.
+            words: the first 64 bits of uniform numbers, any shape.
+            next_word: a function from a place in `words` to 64 further random bits of the number there.
+
+        Returns:
+            Outcomes, of the shape of `words`, with exactly the distribution of the weights.
         """
+        # Count the cumulative probabilities that are certainly below each number.
         outcomes = np.array(np.searchsorted(self.high[:-1], words, side="left"), dtype=np.int64)
+        # A word is undecided if it is between the bounds on the next cumulative probability.
         is_unsure = (outcomes < len(self.high) - 1) & (self.low[outcomes] <= words)
         for place in map(tuple, np.argwhere(is_unsure).tolist()):
             outcomes[place] = self.resolve(int(words[place]), functools.partial(next_word, place))
@@ -151,6 +167,9 @@ class Inversion:
         Args:
             word: the first 64 bits of the uniform number.
             next_word: a function that draws 64 further bits of the number.
+
+        Returns:
+            The outcome, numbered from 0.
         """
         bits = WORD
         value = word

@@ -119,9 +119,16 @@ def unit_vectors(updates: Floats) -> Floats:
 
     Zero vectors, and vectors with a coordinate that is not finite, become zero. All coordinates of the result are in
     [−1, 1], also after rounding.
+
+    Args:
+        updates: vectors, (…, d).
+
+    Returns:
+        Unit vectors or zeros, (…, d).
     """
     largest = np.max(np.abs(updates), axis=-1, keepdims=True)
     usable = (largest > 0.0) & np.isfinite(largest)
+    # First divide by the largest coordinate, so that no square overflows and the largest is 1.
     scaled = np.where(usable, updates, 0.0) / np.where(usable, largest, 1.0)
     norms = np.linalg.norm(scaled, axis=-1, keepdims=True)
     return np.asarray(np.clip(scaled / np.maximum(norms, 1.0), -1.0, 1.0))

@@ -86,6 +86,9 @@ class Secure:
 
         Args:
             shape: shape of the array of numbers.
+
+        Returns:
+            Numbers of the given shape.
         """
         count = math.prod(shape)
         total = np.zeros(count)
@@ -105,6 +108,9 @@ class Secure:
         Args:
             probability: probability in [0, 1], read as the exact fraction that the double is.
             shape: shape of the array of events.
+
+        Returns:
+            A mask of the given shape; true where the event happens.
         """
         first_bits = math.floor(Fraction(probability) * (1 << WORD))
         if first_bits >= 1 << WORD:
@@ -132,17 +138,21 @@ class Secure:
         return self.permutations(shape, population)[..., :size]
 
     def permutations(self, shape: tuple[int, ...], count: int) -> Integers:
-        """Draw independent uniform permutations, as the ranks of independent words.
+        """Draw independent uniform permutations, as the sorting order of independent words of 64 bits.
 
-        Words are drawn again if two of them are equal. So all permutations have exactly the same probability.
+        Words are drawn again if two of them are equal. Therefore all permutations have exactly the same probability.
 
         Args:
             shape: shape of the array of permutations.
-            count: number of elements that are permuted.
+            count: number of elements that are permuted, at least 0.
+
+        Returns:
+            Permutations of 0, …, count − 1, as an array of shape (*shape, count).
         """
         rows = math.prod(shape)
         permutations = np.empty((rows, count), dtype=np.int64)
         missing = np.arange(rows)
+        # Only rows with distinct keys are kept; the others are drawn again.
         while missing.size:
             keys = self.words((missing.size, count))
             order = np.argsort(keys, axis=-1)

@@ -59,6 +59,9 @@ def _truth_or_lie(epsilon: float, categories: int) -> Inversion:
     Args:
         epsilon: ε of randomized response.
         categories: number k of categories.
+
+    Returns:
+        The exact sampler. The last eight results are cached.
     """
 
     def weights(precision: int) -> IntegerBounds:

@@ -26,15 +26,17 @@ Candidates = tuple[Integers, Bools]
 
 
 def discrete_laplace(decay_rate: float, shape: tuple[int, ...], source: RandomSource) -> Integers:
-    """Draw independent integers with probabilities proportional to e^(−α|y|).
+    """Draw independent integers y with probabilities proportional to e^(−α|y|).
+
+    The distribution is exact: it uses random bits and exact fractions, no floating-point probabilities.
 
     Args:
-        decay_rate: α, finite and at least 2^−40.
+        decay_rate: decay rate α, finite and at least 2^−40, read as the exact fraction that the double is.
         shape: shape of the array of draws.
         source: source of the random bits.
 
     Returns:
-        Integers with exactly this distribution.
+        Integers of the shape `shape`, with exactly this distribution if the bits are fair.
 
     Raises:
         InvalidInput: α is outside its range.
@@ -83,9 +85,14 @@ def discrete_gaussian(noise_std: float, shape: tuple[int, ...], source: RandomSo
 def _draw_accepted(count: int, draw_candidates: Callable[[int], Candidates]) -> Integers:
     """Draw candidates until `count` of them are accepted, and return the accepted ones.
 
+    This is rejection sampling: the accepted candidates are independent and have the wanted distribution.
+
     Args:
-        count: number of draws.
+        count: number of accepted draws to return, at least 0.
         draw_candidates: function from a number of candidates to the candidates and the mask of the accepted ones.
+
+    Returns:
+        Accepted integers, (count,).
     """
     draws = np.empty(count, dtype=np.int64)
     done = 0
@@ -170,6 +177,9 @@ def _draw_by_row(
         shape: shape of the array.
         source: source of the random bits.
         draw: function from a number of integers and a source to the integers.
+
+    Returns:
+        Integers of the given shape.
     """
     if not isinstance(source, SideBySide):
         return draw(math.prod(shape), source).reshape(shape)

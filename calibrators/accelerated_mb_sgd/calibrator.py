@@ -61,11 +61,14 @@ class AcceleratedCalibrator(MembersCalibrator[Problem, AcceleratedParameters, Ac
     def parameters(self, outcome: Outcome[MembersSolution[Problem], AcceleratedPlan]) -> AcceleratedParameters:
         """Return the parameters of the run: its noise, and its stages if a bound on the excess risk is proved.
 
+        A stage is a number of consecutive rounds with the same weight of the proximal term.
+
         Args:
-            outcome: the certified noise of all clients, with the stages if a theorem bounds the risk.
+            outcome: the certified noise of the request, with the planned stages; they are None if no theorem bounds the
+                risk.
 
         Returns:
-            Parameters to run with. Without a risk bound they have no stages.
+            The parameters for the answer. `groups` has those of each client group, and is None without groups.
         """
         solution, plan = outcome.solution, outcome.training
         groups = group_parameters(solution) if solution.problem.client_groups else None

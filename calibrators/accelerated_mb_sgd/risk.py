@@ -95,13 +95,13 @@ def bounds_of(
 
 
 def _explicit(plan: AcceleratedPlan | None) -> Iterator[UpperBound]:
-    """Yield the upper bound with explicit constants that a plan has for its stages.
+    """Yield the upper bound on the excess risk with explicit constants, if the plan has one.
 
     Args:
-        plan: the stages with their risk bound; None if no theorem bounds the risk.
+        plan: stages of the run with their risk bounds; None if no theorem bounds the risk.
 
     Yields:
-        At most one bound.
+        At most one bound, in the form of the answer.
     """
     if plan is not None and plan.risk.upper is not None:
         bound = plan.risk.upper
@@ -116,17 +116,19 @@ def _explicit(plan: AcceleratedPlan | None) -> Iterator[UpperBound]:
 
 
 def _orders(printed: Sequence[PrintedReading]) -> Iterator[UpperBound]:
-    """Yield the risk bounds that the paper prints, which are orders of growth because their constants are hidden.
+    """Yield the risk bounds that the paper prints.
+
+    Their constants are hidden, so that they are orders of growth and not bounds on a number.
 
     Args:
-        printed: readings of the printed theorems, that is, interpretations of their text, with the scale of their
-            bound.
+        printed: readings (evaluated interpretations) of the printed theorems.
 
     Yields:
-        One bound for each reading, without terms.
+        One bound per reading, with its scale and the conditions of the theorem.
     """
     for reading in printed:
         assert reading.reading in ("informal", "complete", "corrected")
+        # The informal statement of a theorem has its own order of growth.
         informal = reading.parameters.get("informal_excess_risk_scale")
         yield UpperBound(
             theorem=reading.theorem,

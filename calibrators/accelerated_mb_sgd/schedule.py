@@ -55,6 +55,7 @@ def problem_of(
     shared: Fields = {
         "participants": problem.moments.mean,
         "dimension": problem.dimension,
+        # An absent smoothness is 0, and an absent initial distance is the diameter, its largest value.
         "smoothness": problem.smoothness or 0.0,
         "strong_convexity": problem.strong_convexity,
         "initial_distance": problem.initial_distance or problem.diameter,

@@ -67,12 +67,14 @@ class Query:
     ] = None
 
     def check(self) -> None:
-        """Check that at most one quantity gives points of the curve, something is requested, and values are in range.
+        """Check that the query gives one kind of points, or figures, and that all values are in range.
+
+        Points of the privacy curve are given by ε or by δ. Figures are other quantities, such as rates of an attacker.
 
         The curve is δ as a function of ε. A point is given by one of the two numbers.
 
         Raises:
-            InvalidInput: a check fails.
+            InvalidInput: two kinds of points are given, nothing is requested, or values are too many or out of range.
         """
         points = [name for name in _DOMAINS if getattr(self, name) is not None]
         figures = [name for name in _FIGURES if getattr(self, name) is not None]

@@ -120,12 +120,17 @@ def guess(problem: DpFedavgProblem, rounds: int) -> float:
 
 
 def slope(problem: DpFedavgProblem, rounds: int, noise: float) -> float:
-    """Estimate the negative derivative of log |log δ| with respect to log noise, as the initial slope of a search.
+    """Estimate the negative derivative of log |log δ| with respect to log noise.
+
+    The search for the noise uses it as its initial slope. A poor estimate costs time, but changes no guarantee.
 
     Args:
-        problem: the request.
-        rounds: number of rounds.
-        noise: the noise multiplier at which the search starts.
+        problem: the request, with its target and its sampling of clients.
+        rounds: number of rounds, at least 1.
+        noise: the noise multiplier at which the search starts, above 0.
+
+    Returns:
+        The estimated slope, without unit.
     """
     distance, rate = sensitivity_factor(problem.relation), problem.rate
     if _has_hidden_batches(problem):
@@ -265,14 +270,12 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
     def parameters(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> DpFedavgParameters:
         """Return the certified noise of the sum and of the mean, with the size and the traffic of the run.
 
-        The server adds Gaussian noise to the sum of the clipped updates. Divisions are exact fractions that are rounded
-        up, so that no stated noise is below the certified one.
-
         Args:
-            outcome: the certified noise and rounds, with the step size if a bound on the risk is proved.
+            outcome: the certified noise of the request, with the step sizes; these are None if no theorem bounds the
+                risk.
 
         Returns:
-            Parameters to run with; `step_size` is None without a risk bound.
+            The parameters for the answer. Quotients and products of the noise are rounded up.
         """
         solution, training = outcome.solution, outcome.training
         problem, run = solution.problem, solution.figures
@@ -306,17 +309,18 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         return (spec(solution.problem, solution.run, solution.certified.noise),)
 
     def communication(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> Communication:
-        """Return the traffic: one float of 32 bits per coordinate, and one bit more if the clipping norm adapts.
+        """Return the traffic: 32 bits per coordinate, and one bit more per report if the clipping norm adapts.
 
         Args:
-            outcome: the certified noise and rounds.
+            outcome: the certified noise of the request, with its rounds.
 
         Returns:
-            Bits of a report and of the run. If clients are drawn independently, the total is that of all clients in all
-            rounds, and the expected total is stated too.
+            The bits of a report, and of all reports together. If the number of participants is random, the total is the
+            largest possible one. The expected total is then given too.
         """
         solution = outcome.solution
         problem = solution.problem
+        # With Poisson sampling, all clients may participate in a round.
         is_random = problem.sampling == "poisson" and problem.reporting < problem.clients
         most_reports = problem.clients if is_random else problem.reporting
         return Communication(
@@ -329,7 +333,12 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
     def derivation(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> tuple[Step, ...]:
         """Return the proof of the answer: of the privacy guarantee, of the split of its noise, and of the risk bound.
 
-        The split exists only with adaptive clipping.
+        Args:
+            outcome: the certified noise of the request, with the steps; these are None if no theorem bounds the risk.
+
+        Returns:
+            Conclusions of the proofs. The split exists only with adaptive clipping, where updates and clipped bits both
+            have noise.
         """
         solution, training = outcome.solution, outcome.training
         steps = [solution.certified.guarantee.derivation]

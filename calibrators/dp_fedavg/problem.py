@@ -115,9 +115,12 @@ class DpFedavgProblem(TargetedProblem):
     def _limits(self) -> Iterator[tuple[str, int]]:
         """Yield each limit that the request gives, with the largest number of rounds that it allows.
 
-        Limits concern the rounds, the traffic, and the reports of one client. Each is a pair of a field's name and a
-        number.
+        Limits concern the rounds, the traffic, and the reports of one client.
+
+        Yields:
+            The name of the field, and the number of rounds, at least 0.
         """
+        # Expected share of the clients that report in a round.
         share = Fraction(self.reporting, self.clients)
         bits = self.bits_per_report
         if self.max_rounds is not None:

@@ -115,13 +115,13 @@ def bounds(problem: DpFedavgRiskProblem, run: NoisyRun) -> Bounds:
 def _reason_for_no_bound(problem: DpFedavgRiskProblem) -> str | None:
     """Return why no theorem bounds the risk of the run, or None if one does.
 
-    The bounds hold only if no gradient is clipped.
+    Theorems exist only for gradients that are never clipped, since clipping biases their mean.
 
     Args:
-        problem: the request, with the Lipschitz constant L of the loss and the clipping norm.
+        problem: the request, with the Lipschitz constant of the loss and the clipping norm.
 
     Returns:
-        The reason in words.
+        The reason as the part of a sentence; None if gradients cannot exceed the clipping norm.
     """
     lipschitz, _ = problem.constants
     if problem.adaptive_clipping is not None:

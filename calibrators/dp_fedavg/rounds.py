@@ -123,9 +123,11 @@ def run_of(problem: DpFedavgProblem, rounds: int, noise: RoundNoise) -> RoundsRu
         rounds: number of rounds.
         noise: noise multipliers of one round.
     """
+    # Fractions keep the noise exact, until the figures are rounded up.
     std_of_sum = Fraction(noise.updates) * Fraction(problem.clipping_norm)
     std_of_mean = std_of_sum / problem.reporting
     squared_norm = problem.dimension * std_of_mean**2
+    # Second moment of a round's mean, in units of the squared clipping norm.
     relative_second_moment = second_moment(
         sampling="poisson" if problem.sampling == "poisson" else "without-replacement",
         clients=problem.clients,

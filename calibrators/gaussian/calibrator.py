@@ -114,15 +114,15 @@ Solved = tuple[Certified, Target, Numbers]
 
 
 def _for_noise(problem: GaussianProblem) -> Solved:
-    """Return the smallest noise multiplier that meets the target.
+    """Return the smallest noise multiplier that meets the target (ε, δ).
 
-    Estimates only start the search. The answer is certified by the accountant.
+    The search starts at an estimate by closed formulas, which a second estimate improves. Only the certificate decides.
 
     Args:
-        problem: the request, with the target, rounds and batches.
+        problem: the request, which leaves the noise multiplier open.
 
     Returns:
-        The certificate, the target, and the run's numbers.
+        The certificate, the target, and the numbers of the run with the certified noise multiplier.
 
     Raises:
         Infeasible: no noise that is offered meets the target.
@@ -146,15 +146,15 @@ def _for_noise(problem: GaussianProblem) -> Solved:
 
 
 def _for_rounds(problem: GaussianProblem) -> Solved:
-    """Return the largest number of rounds that meets the target.
+    """Return the largest number of rounds that meets the target (ε, δ).
 
-    Estimates only start the search. The answer is certified by the accountant.
+    The search starts at an estimate by closed formulas, which a second estimate improves. Only the certificate decides.
 
     Args:
-        problem: the request, with the target, noise multiplier and batches.
+        problem: the request, which leaves the number of rounds open.
 
     Returns:
-        The certificate, the target, and the run's numbers.
+        The certificate, the target, and the numbers of the run with the certified rounds.
 
     Raises:
         Infeasible: even one round misses the target.
@@ -179,9 +179,16 @@ def _for_rounds(problem: GaussianProblem) -> Solved:
 
 
 def _for_rate(problem: GaussianProblem) -> Solved:
-    """Return the largest rate (batch size of a population) that meets the target: certificate, target and numbers.
+    """Return the largest sampling rate, or the largest batch of a population, that meets the target (ε, δ).
 
-    Truncated Poisson batches have a rate, too.
+    If the request has no population, or truncates Poisson batches, a rate is searched. Otherwise, a batch size is
+    searched.
+
+    Args:
+        problem: the request, which leaves the rate open.
+
+    Returns:
+        The certificate, the target, and the numbers of the run with the certified rate or batch size.
 
     Returns:
         The certificate, the target, and the run's numbers.
@@ -219,10 +226,10 @@ def _for_epsilon(problem: GaussianProblem) -> Solved:
     """Return the certified ε of the given run at the given δ.
 
     Args:
-        problem: the request, with the noise multiplier, rounds and batches of the run.
+        problem: the request, which gives all numbers of the run and δ.
 
     Returns:
-        The certificate, the target with the certified ε, and the run's numbers.
+        The certificate, the point (ε, δ), and the numbers of the run. The ε is an upper bound on the true one.
 
     Raises:
         Infeasible: no finite ε has this δ.
@@ -304,10 +311,10 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
         """Return the parameters of the answer: the given numbers, and the one that was solved for.
 
         Args:
-            outcome: the certified solution.
+            outcome: the certified run of the request, with its numbers and its target (ε, δ).
 
         Returns:
-            Noise, rounds, batches and (ε, δ) of the run. A number that does not apply is None.
+            The noise, the rounds, the sampling and the privacy parameters; numbers that do not apply are None.
         """
         solution = outcome.solution
         numbers, target = solution.numbers, solution.target
@@ -363,15 +370,15 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
 
 
 def _describe_solved_number(solution: GaussianSolution) -> str:
-    """Return the name and the value of the number that was solved for, rounded to the safe side.
+    """Return the name and the value of the number that was solved for, as text, rounded to the safe side.
 
-    Bounds on ε and δ and the noise are rounded up. Rounds, batch size and rate are rounded down.
+    Upper bounds and noise are rounded up. Rounds, batch sizes and rates are rounded down.
 
     Args:
-        solution: the certified solution.
+        solution: the certified run of the request.
 
     Returns:
-        One equation or inequality as text.
+        A text such as "ε ≤ 1.23".
     """
     problem, numbers = solution.problem, solution.numbers
     if problem.solve_for == "epsilon":

@@ -54,11 +54,11 @@ def spec_of(problem: GaussianProblem, numbers: Numbers) -> Spec:
     """Return the mechanism of the run: Gaussian noise on random batches, repeated in all rounds.
 
     Args:
-        problem: the request, with the sampling of batches.
-        numbers: noise multiplier, rounds, and rate or batch size, including the one that is solved for.
+        problem: the request, with the sampling of batches and the population.
+        numbers: noise multiplier, rounds, and rate or batch size.
 
     Returns:
-        The mechanism as data, which the accountant reads.
+        The specification of the mechanism, from which its privacy is computed.
     """
     batch = Subsampled(
         sampling=problem.sampling,

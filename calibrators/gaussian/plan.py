@@ -39,12 +39,15 @@ def sampling(plan: PlanProblem) -> str:
 
 
 def computed_fields(plan: PlanProblem) -> Fields:
-    """Return those fields of a request of the calibrator `gaussian` that follow from several fields of a plan.
+    """Return the fields of a request of the calibrator `gaussian` that follow from several fields of a plan.
 
-    The request solves for the noise multiplier.
+    A plan describes a training without its algorithm. The request solves for the noise multiplier.
 
     Args:
         plan: the requested plan.
+
+    Returns:
+        Values by the names of the fields. A full batch has neither a batch size nor a population.
     """
     drawn, population = batch(plan)
     full = sampling(plan) == "full"

@@ -76,7 +76,10 @@ def _no_count_suffices(guarantee: Guarantee, target: Target, name: str) -> Infea
     Args:
         guarantee: the guarantee at a count of one.
         target: the target (ε, δ).
-        name: name of the count in the message.
+        name: name of the count in the message, such as `rounds`.
+
+    Returns:
+        The error, with the failed condition and the point of the guarantee that is nearest to the target.
     """
     log10_delta = guarantee.curve.upper_log_delta(target.epsilon) / LOG_10
     statement = "log10 δ of a count of one is at most the target"

@@ -231,6 +231,12 @@ class MbSgdCalibrator(MembersCalibrator[MbSgdProblem, MbSgdParameters, StepPlan]
         """Return the steps and the risk bound at the certified noise; None if no theorem bounds the risk.
 
         If the corrected theorem prescribes a run, the plan also has our bound for that run, at its own certified noise.
+
+        Args:
+            solution: the certified noise of each kind of client, with the run and the request.
+
+        Returns:
+            The step sizes with an upper bound on the excess risk, or None.
         """
         problem, run = solution.problem, solution.run
         plan = plan_of(problem, run, solution.mean_noise_std)
@@ -251,10 +257,10 @@ class MbSgdCalibrator(MembersCalibrator[MbSgdProblem, MbSgdParameters, StepPlan]
         """Return the parameters of the run: its noise, and its step sizes if a bound on the excess risk is proved.
 
         Args:
-            outcome: the certified noise of all clients, with the steps if a theorem bounds the risk.
+            outcome: the certified noise of the request, with the steps; these are None if no theorem bounds the risk.
 
         Returns:
-            Parameters to run with. Without a risk bound they have no step size.
+            The parameters for the answer. `groups` has those of each client group, and is None without groups.
         """
         solution, training = outcome.solution, outcome.training
         groups = group_parameters(solution) if solution.problem.client_groups else None

@@ -58,11 +58,11 @@ def _group_cautions(problem: MiniBatchProblem, noise_stds: Sequence[float]) -> I
     """Warn if groups of clients differ in their noise, or in their targets.
 
     Args:
-        problem: the request, with the groups.
-        noise_stds: the certified σ of each group.
+        problem: the request, with its groups of clients, if there are any.
+        noise_stds: the certified standard deviation σ of each group's noise.
 
     Yields:
-        At most one caution of each kind.
+        At most two warnings. Both say where the answer has the figures of each group.
     """
     groups = problem.client_groups or ()
     if len(set(noise_stds)) > 1:
@@ -83,10 +83,10 @@ def _sampling_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
     """Warn if the paper's theorem is for another sampling, neighbouring relation or observer than the request.
 
     Args:
-        problem: the request.
+        problem: the request, with its sampling of batches, relation, protected unit and observer.
 
     Yields:
-        One caution for each difference.
+        Up to three warnings, one for each difference.
     """
     if problem.sampling == "with-replacement":
         yield Caution(
@@ -113,10 +113,10 @@ def _assumption_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
     """Warn of values assumed for absent fields, and of assumptions and limits of the risk bound.
 
     Args:
-        problem: the request.
+        problem: the request, whose absent fields are None.
 
     Yields:
-        One caution for each assumption or limit that applies to the request.
+        One warning for each assumed value and each assumption.
     """
     yield from absence_cautions(problem, "initial_distance")
     if not problem.identically_distributed:

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def check_one_target(group: TargetedGroup) -> None:
-    """Reject a group that has both an ε and a risk as its target.
+    """Reject a group that has both an ε and a risk (a bound on an attacker's success) as its target.
 
     Args:
-        group: the group.
+        group: the group of clients, with its own target or none.
 
     Raises:
         InvalidInput: both are given.
@@ -73,16 +73,17 @@ class TargetedGroup(ClientGroupRequest, RiskTargetFields):
     def at_certified_epsilon(self, target: Target) -> Self:
         """Return the group with the certified (ε, δ) in place of its own risk, if it has one.
 
-        A group may have a target of its own: (ε, δ), or an attacker's risk, for which some (ε, δ) was certified.
+        A risk is a bound on an attacker's success, such as the true positive rate of a test.
 
         Args:
-            target: the certified (ε, δ).
+            target: the certified (ε, δ), which implies the group's risk.
 
         Returns:
-            The group without a risk; the group itself if it has none.
+            A copy with ε and δ; the group itself if it has no risk of its own.
         """
         if self.risk is None:
             return self
+        # If the target has no δ in plain form, its logarithm is given.
         log10_delta = target.log10_delta if target.given_delta is None else None
         return replace(
             self,
@@ -101,8 +102,11 @@ def own_epsilons(problem: TargetedProblem, groups: Sequence[TargetedGroup]) -> I
     """Yield the ε of the request's target, then the ε of each group's target.
 
     Args:
-        problem: the request.
-        groups: its groups.
+        problem: the request, with the target of groups without their own.
+        groups: groups of clients of the request.
+
+    Yields:
+        One ε ≥ 0 for the request, and one for each group.
     """
     yield problem.target.epsilon
     for group in groups:

@@ -67,14 +67,14 @@ class Member:
 def members_of(problem: PacedProblem, run: Run) -> tuple[Member, ...]:
     """Return the kinds of clients of a run: one for each client group of the request, or one for all clients.
 
-    A kind of clients has equal batches, Lipschitz constants and targets, and therefore equal noise.
+    Clients of one kind have the same number of records, batch size, Lipschitz constant and target.
 
     Args:
-        problem: the request.
-        run: the batch size and the rounds.
+        problem: the request, with its client groups or None.
+        run: the batch size and the rounds of the run.
 
     Returns:
-        The kinds in the order of the groups.
+        The kinds in the order of the groups. A group without a Lipschitz constant or target has that of the request.
     """
     if problem.client_groups is None:
         return (
@@ -95,6 +95,7 @@ def members_of(problem: PacedProblem, run: Run) -> tuple[Member, ...]:
             samples_per_client=group.samples_per_client,
             batch_size=problem.batch_of(group, run),
             rounds=run.rounds,
+            # A client's loss is scaled by its weight in the objective, and so is its Lipschitz constant.
             lipschitz=scale * (group.lipschitz or problem.lipschitz),
             target=group.target_in(problem),
         )
@@ -133,8 +134,11 @@ def members_at_certified_epsilon(members: Sequence[Member], certified: Sequence[
     """Return the kinds of clients, with the certified ε in the target of those that bound an attacker's risk.
 
     Args:
-        members: the kinds of clients.
-        certified: the certificate of each.
+        members: kinds of clients of a run, each with its target.
+        certified: certificate (smallest noise and its guarantee) of each kind, in the same order.
+
+    Returns:
+        Copies of the kinds with targets (ε, δ).
     """
     return tuple(
         replace(member, target=certified_target(certificate.guarantee, member.target))
@@ -221,10 +225,15 @@ def _first_noise(problem: PacedProblem, member: Member) -> float:
 def _first_slope(problem: PacedProblem, member: Member, noise: float) -> float:
     """Estimate the negative derivative of log |log δ| with respect to log noise, at the start of a search.
 
+    The search for the noise uses it as its initial slope. A poor estimate costs time, but changes no guarantee.
+
     Args:
-        problem: the request.
-        member: the kind of client.
-        noise: the noise multiplier at which the search starts.
+        problem: the request, with its relation and its sampling of batches.
+        member: kind of client, with its target and rounds.
+        noise: the noise multiplier at which the search starts, above 0.
+
+    Returns:
+        The estimated slope, without unit.
     """
     distance = sensitivity_factor(problem.relation)
     rate = _rate(problem, member)

@@ -37,9 +37,11 @@ class NoiseEstimates:
     def correct(self, run: Run, noise: float) -> None:
         """Learn from a certified run how far the noise estimates are off, and clear the cached estimates.
 
+        Estimates for other runs are corrected by the runs that were certified before.
+
         Args:
-            run: the certified run.
-            noise: its certified noise. The logarithm of its ratio to the estimate is stored.
+            run: the certified run, which need not be one of the estimated runs.
+            noise: its certified noise, above 0. The logarithm of its ratio to the estimate is stored.
         """
         likely = self._likely[run] if run in self._likely else self._likely_noise(run)
         correction = math.log(noise / likely)

@@ -103,9 +103,16 @@ def printed_readings(
 
 
 def _applicable_readings(problem: MbSgdProblem, run: Run) -> list[Reading]:
-    """Select the interpretations of the printed theorems that are requested and allowed, in the order of `READINGS`.
+    """Select the readings (interpretations of the printed theorems) that are requested and allowed.
 
-    The informal statements are for equal clients. Appendix H is for random batches. All are for records.
+    The informal statements are for equal clients. Appendix H is for random batches. All readings are for records.
+
+    Args:
+        problem: the request; its `readings` is None if all are requested.
+        run: the batch size and the rounds of the run.
+
+    Returns:
+        The readings in the order of `READINGS`; empty if a client is the protected unit.
     """
     if problem.unit == "client":
         return []
@@ -279,8 +286,13 @@ def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Tru
 def _appendix_h_of(member: Member) -> TheoremAtInputs:
     """Evaluate Appendix H of Lowy and Razaviyayn, its batch size and σ, for one kind of client.
 
+    Appendix H has the noise of the paper's experiments.
+
     Args:
-        member: the kind of client, with its target, number of records and rounds.
+        member: kind of client, with its target (ε, δ), number of records, rounds and Lipschitz constant.
+
+    Returns:
+        The theorem with its inputs, from which outputs and conditions are computed.
     """
     target = member.target
     inputs = ExperimentInputs(

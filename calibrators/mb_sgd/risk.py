@@ -209,6 +209,7 @@ def _printed_bound(
     """
     members = members_of(problem, run)
     printed_std = root_mean_square((printed_noise_std(member), member) for member in members)
+    # The printed bound needs at least the prescribed rounds, and at most the printed noise.
     rounds = Sides.at_least(run.rounds, prescription.prescribed_rounds)
     noise = Sides.at_most(noise_std, printed_std)
     conditions = [

@@ -167,16 +167,13 @@ class MbSgdParameters(MembersParameters):
 
 
 def group_parameters(solution: MembersSolution) -> tuple[GroupParameters, ...]:
-    """Return the noise, the guarantee and the printed noise of each group of clients, in the order of the request.
-
-    A group is a number of equal clients. Groups with other batch sizes or Lipschitz constants need other noise for the
-    same target.
+    """Return the noise, the guarantee and the printed noise of each group of clients.
 
     Args:
-        solution: the certified noise of all groups.
+        solution: the certified noise of each kind of client (one kind for each group).
 
     Returns:
-        Parameters of each group; `printed_noise_std` is None if the paper prints no noise for the request.
+        One entry per group, in the order of the request. The printed noise is None if no printed theorem applies.
     """
     printed = solution.printed_stds
     return tuple(
@@ -242,8 +239,10 @@ def guarantee_of_all(answers: Sequence[GuaranteeAnswer]) -> GuaranteeAnswer:
     """
     if len(answers) == 1:
         return answers[0]
+    # The target (ε, δ) with the largest values of any client holds for all clients.
     largest_delta = max(answers, key=lambda answer: answer.target.log10_delta).target
     largest_epsilon = max(answer.target.epsilon for answer in answers)
+    # Only answers at this δ, or at this ε, give lower bounds at the common target.
     with_largest_delta = [answer for answer in answers if answer.target.log10_delta == largest_delta.log10_delta]
     with_largest_epsilon = [answer for answer in answers if answer.target.epsilon == largest_epsilon]
     epsilon = _merge_bounds([answer.epsilon for answer in answers], [answer.epsilon for answer in with_largest_delta])

@@ -352,10 +352,13 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
     def premises(self, outcome: Outcome[Mu2SgdSolution, Mu2Training]) -> tuple[Condition, ...]:
         """Return the conditions that the privacy guarantee assumes, followed by those of the risk bound.
 
-        The program cannot check them. The caller declares that they hold.
+        Only the caller can check these conditions.
 
         Args:
-            outcome: the certified noise, with the steps if a bound on the risk is proved.
+            outcome: the certified noise of the request, with the steps; these are None if no theorem bounds the risk.
+
+        Returns:
+            The conditions. They depend on who adds the noise and on the neighbouring relation.
         """
         training = outcome.training
         problem = outcome.solution.problem

@@ -72,10 +72,10 @@ def _guarantee_cautions(problem: Mu2SgdProblem, certified: Certified) -> Iterato
 
     Args:
         problem: the request.
-        certified: the smallest certified noise.
+        certified: the smallest certified noise, with its guarantee.
 
     Yields:
-        One caution for each fact that a user may overlook; none of them makes the guarantee invalid.
+        Up to four warnings, in this order.
     """
     if certified.noise == LEAST:
         yield Caution(
@@ -121,6 +121,7 @@ def _participation_cautions(problem: Mu2SgdProblem, reports: Sequence[ClientRepo
         )
     # Mean number of reports of a client, for m of M clients in each of T rounds.
     average = problem.rounds * (problem.reporting / problem.clients)
+    # Cancellation helps only if clients report often enough on average.
     cancellation_pays = average > 2.0 * (1.0 + math.log(problem.rounds))
     if problem.server == "untrusted" and not cancellation_pays:
         yield Caution(

@@ -180,11 +180,11 @@ def _client_report(kind: ReportingClients, epsilon: Ends) -> ClientReport:
     """Describe one kind of client: its privacy, its own noise, and the rounds of its reports if these are given.
 
     Args:
-        kind: the clients.
-        epsilon: ε of each of their records at the target δ.
+        kind: clients with the same number of reports.
+        epsilon: lower and upper bound on the ε of each of their records, at the target δ.
 
     Returns:
-        The description. Fields on the own noise are given only if the server is untrusted and the clients report.
+        The description for the answer. It has no noise of the client's own if the server adds the noise.
     """
     own_noise: Fields = {}
     if kind.noise.problem.server == "untrusted" and kind.reports > 0:
@@ -239,11 +239,10 @@ def _protection(kind: ReportingClients) -> str:
     """State in words which data of a client are protected, and against whom.
 
     Args:
-        kind: clients that report equally often, with the noise of the run. With an untrusted server clients
-            add their noise themselves.
+        kind: clients with the same number of reports, for whom the sentence is written.
 
     Returns:
-        One or several sentences for the answer.
+        The statement. It depends on the number of reports, and on whether the server is trusted.
     """
     if kind.reports == 0:
         return "everything: such a client sends nothing"
@@ -259,12 +258,13 @@ def _protection(kind: ReportingClients) -> str:
 
 
 def _not_protected(kind: ReportingClients) -> Iterator[str]:
-    """Yield sentences about facts that the guarantee does not cover.
-
-    They are served with the answer, so that a client knows the limits of its protection.
+    """Yield phrases for the facts and data that the guarantee does not cover.
 
     Args:
-        kind: clients that report equally often, with the noise of the run.
+        kind: clients with the same number of reports, for whom the phrases are written.
+
+    Yields:
+        One phrase for each gap; the first holds for every client.
     """
     yield "who reports, when and how often"
     if kind.reports == 0:

@@ -164,9 +164,14 @@ def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
 def _certify_mu(problem: Mu2SgdProblem, mu: float) -> tuple[Certified, Target]:
     """Return the noise multiplier of μ-Gaussian differential privacy, and the ε that it has at the requested δ.
 
+    The noise multiplier is the sensitivity in units of the contribution norm, divided by μ.
+
     Args:
-        problem: the request.
+        problem: the request, with its relation and its δ.
         mu: the requested parameter μ > 0.
+
+    Returns:
+        The certificate at this noise, and the target (ε, δ).
 
     Raises:
         Infeasible: the noise is more than is offered.

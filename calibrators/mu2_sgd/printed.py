@@ -68,8 +68,10 @@ def _reading(problem: Mu2SgdProblem, target: Target, norm: float, reading: Readi
     )
     outputs = evaluation.outputs
     std = outputs["base_std"] if is_untrusted else outputs["noise_std"]
+    # The true privacy of the printed noise, for comparison with the claim.
     true_mu = ScheduleNoise(problem=problem, std=std).mu(problem.cap, relation="replace-one")
     proof_conditions = [condition for condition in evaluation.conditions() if condition.id == PROVED_HERE.id]
+    # The printed risk is proved only if the condition of the repaired proof holds.
     is_proved = all(condition.holds == Verdict.YES for condition in proof_conditions)
     parameters = {
         "noise_std": std,

@@ -176,8 +176,10 @@ class Mu2SgdProblem(TargetedProblem):
     def _crossing_faults(self) -> Iterator[Fault]:
         """Yield a fault for each pair of fields that contradict each other, and for unknown readings.
 
-        A reading is one interpretation of a theorem as the paper prints it. A fault points to one field and says which
-        values are allowed.
+        A reading is an interpretation of a printed theorem.
+
+        Yields:
+            Faults with the pointer to the field, the reason and the allowed values.
         """
         for name, bound in SPREADS.items():
             if (getattr(self, name) or 0.0) > getattr(self, bound):
@@ -281,13 +283,16 @@ class Mu2SgdProblem(TargetedProblem):
 
 
 def _group_faults(group: ParticipatingGroup, pointer: str, rounds: int, most_reports: int) -> Iterator[Fault]:
-    """Yield the faults of one group of clients.
+    """Yield the faults of one group of clients: too many reports, or impossible rounds.
 
     Args:
-        group: the group.
+        group: the group, with the rounds or only the number of its reports.
         pointer: JSON pointer to the group in the request.
         rounds: number of rounds of the run.
-        most_reports: largest number of reports of a client.
+        most_reports: largest number of reports of a client, at least 1.
+
+    Yields:
+        At most two faults.
     """
     if group.reports > most_reports:
         name = "rounds" if group.rounds is not None else "participations"

@@ -68,11 +68,16 @@ def training_of(problem: Mu2SgdProblem, noise_std: float, epsilon: float) -> Mu2
 
 
 def _lower_order(problem: Mu2SgdProblem, epsilon: float) -> RiskBound:
-    """Return the order of growth of the lower bound on the excess risk at a target ε, without its hidden constant.
+    """Return the order of growth of the lower bound on the excess risk at a target ε.
+
+    Its constant is hidden, so that the value is a scale and not a bound.
 
     Args:
         problem: the request.
         epsilon: ε of the target; 0 leaves no privacy term.
+
+    Returns:
+        The scale with its terms, in units of the Lipschitz constant times the diameter.
     """
     orders = order_terms(
         server=problem.server,
@@ -94,11 +99,14 @@ def _trusted_steps(problem: Mu2SgdProblem, noise_std: float) -> tuple[float, Ris
 
 
 def _untrusted_steps(problem: Mu2SgdProblem, noise_std: float) -> tuple[float, RiskBound]:
-    """Return a step size with nearly the least bound on the excess risk, and that bound, for an untrusted server.
+    """Return a step size with nearly the least bound on the excess risk, for an untrusted server.
 
     Args:
-        problem: the request.
-        noise_std: standard deviation of the noise of a client's first report.
+        problem: the request, with the constants of the loss.
+        noise_std: standard deviation per coordinate of the noise of a client's first report.
+
+    Returns:
+        The step size, and the bound with its terms.
     """
     run = problem.federation
     noise_variance = noise_std * noise_std
@@ -113,8 +121,13 @@ def _untrusted_steps(problem: Mu2SgdProblem, noise_std: float) -> tuple[float, R
 def start_of_run(problem: Mu2SgdProblem) -> Start:
     """Bound the excess risk of the initial model, before training, for losses that are Lipschitz and smooth.
 
+    A risk bound of a trained model is compared with it: if it is not smaller, training is not proved to help.
+
     Args:
         problem: the request. Its `optimum_gradient_norm` bounds the norm of the gradient at the minimiser.
+
+    Returns:
+        The bound on the population excess risk, with the quantities that it is derived from.
     """
     run = problem.federation
     return start_of(

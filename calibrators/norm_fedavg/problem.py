@@ -90,13 +90,11 @@ class NormFedavgProblem(GridProblem):
     def round_of(self, message: TruncatedDiscreteLaplace) -> Spec:
         """Return the mechanism of a round: a client's message, subsampled if the draw of clients is unseen.
 
-        If an observer does not see which clients report, the draw lowers δ.
-
         Args:
-            message: the noise of one message.
+            message: noise of one message (truncated discrete Laplace noise on a grid).
 
         Returns:
-            The mechanism as data, which the accountant reads.
+            The message itself if the participation rate counts as 1, otherwise a draw of clients without replacement.
         """
         if self.rate == 1.0:
             return message

@@ -97,6 +97,7 @@ def _theorem_2(problem: NormFedavgRiskProblem, compression: float) -> UpperBound
         quasar_convexity=problem.quasar_convexity,
         initial_distance=problem.initial_distance,
     )
+    # The theorem prescribes a ratio of the step sizes; the comparison allows for rounding.
     is_printed = Sides.at_most(abs(problem.ratio - printed), RATIO_ROUNDING * printed)
     ratio_condition = ConditionResult(
         "printed-step-ratio",

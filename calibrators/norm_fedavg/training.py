@@ -96,6 +96,7 @@ def training_of(problem: NormFedavgProblem, compression: float) -> NormFedavgTra
     initial_norm = gradient_norm_bounds(distance=problem.initial_distance, **smooth_losses)["by_smoothness"]
     baseline = Baseline(value=initial_norm, theorem=GRADIENT_NORM_OF_THE_START.id, formula="β·‖w₀ − w*‖")
     mean_norm = float(steps["gradient_norm"])
+    # A bound that is no better than that of the initial model is replaced by it.
     is_vacuous = baseline.covers(mean_norm)
     convergence = ConvergenceAnswer(
         theorem=GRADIENT_NORM_OF_THE_START.id if is_vacuous else EQUATION_39.id,
@@ -119,8 +120,11 @@ def _equation_39(problem: NormFedavgProblem, compression: float) -> Outputs:
     """Evaluate equation (39) of Das et al.: the step sizes, and a bound on the mean gradient norm over the rounds.
 
     Args:
-        problem: the request.
-        compression: mean squared error γ of one message.
+        problem: the request, with the constants of the loss and the size of the run.
+        compression: mean squared error γ of one message, from rounding and noise together.
+
+    Returns:
+        Numbers by name, as the equation defines them.
     """
     return TheoremAtInputs.of(
         EQUATION_39,

@@ -138,11 +138,11 @@ class OnePassCalibrator(AcceleratedCalibrator[OnePassProblem]):
         """Return the standard deviation σ of each group's noise by Theorem 2.3, which is proved for one client.
 
         Args:
-            problem: the request, with the groups of clients.
-            run: the batch size and the rounds.
+            problem: the request, with its client groups.
+            run: the batch size and the rounds of the run.
 
         Returns:
-            One σ per coordinate for each group, in the order of the request.
+            One σ per group of clients, or a single one without groups.
         """
         return tuple(
             one_pass_noise_std(

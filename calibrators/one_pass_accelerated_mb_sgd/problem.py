@@ -25,7 +25,13 @@ class OnePassProblem(AcceleratedMbSgdProblem):
     sampling: Annotated[Literal["without-replacement"], SAMPLING] = "without-replacement"
 
     def check(self) -> None:
-        """Check the fields, and that R rounds with batches of size K use no record twice: R K ≤ n for n records."""
+        """Check the fields, and that R rounds with batches of size K use no record twice: R K ≤ n for n records.
+
+        With client groups, the condition is checked for each group. An absent R or K counts as 1.
+
+        Raises:
+            InvalidInput: a check fails.
+        """
         super().check()
         run = Run(batch_size=self.batch_size or 1, rounds=self.rounds or 1)
         sizes = [(self.samples_per_client, run.batch_size)]

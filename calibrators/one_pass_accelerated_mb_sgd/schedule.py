@@ -54,6 +54,7 @@ def choose_run(problem: OnePassProblem, certificates: Certificates[OnePassProble
     Raises:
         InvalidInput: the budgets leave no run.
     """
+    # For each batch size, one pass over the records limits the number of rounds.
     runs = runs_within(
         lambda size: _most_rounds(problem, size),
         rounds=problem.rounds,

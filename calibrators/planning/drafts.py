@@ -115,11 +115,11 @@ def _unmet_requirements(adapter: PlanAdapter, plan: PlanProblem) -> Iterable[Rea
     and the unit is protected.
 
     Args:
-        adapter: the variant of the algorithm, with its guarantee.
-        plan: the plan.
+        adapter: variant of an algorithm, with the kind of its guarantee.
+        plan: the plan, a training described without its algorithm.
 
     Yields:
-        One reason for each unmet requirement.
+        Up to three reasons, with the field of the plan and the value that the variant allows.
     """
     if plan.trust is not None and adapter.definition not in plan.trust:
         yield Reason(

@@ -268,10 +268,10 @@ def _risk_sentence(best: PlanEntry) -> str:
 
 
 def _price_in_words(price: TrustPrice, best: PlanEntry) -> str:
-    """Write the remaining share under another kind of trust, relative to the share of the recommended entry.
+    """Write the remaining share under another kind of trust, relative to that of the recommended entry.
 
     Args:
-        price: the best entry of the other kind of trust, with its share.
+        price: the best entry of the other kind of trust, with its remaining share of the initial risk.
         best: the recommended entry.
     """
     ratio = float(price.remaining_share or 0.0) / share_of(best)

@@ -138,10 +138,11 @@ def _risk_cautions(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[
 
     Args:
         problem: the request.
-        plan: the share of the model to train jointly; None if no theorem bounds the excess risk.
+        plan: the degree α to which the model is trained jointly, with its steps; None if no theorem bounds the excess
+            risk.
 
     Yields:
-        One caution for each of these that applies to the request.
+        The warnings that apply, in a fixed order.
     """
     missing = [name for name in ("smoothness", "optimum_norm") if getattr(problem, name) is None]
     if missing:
@@ -340,11 +341,11 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
         """Return the traffic: the shared part of every message, with 32 bits per coordinate.
 
         Args:
-            outcome: the certified noise of the run.
+            outcome: the certified noise of the request.
 
         Returns:
-            Bits of a client and round, and of the run. If the number of participants is random, the total is that of
-            all clients in all rounds, and the expected total is stated too.
+            The bits of a report and of all reports. If the number of participants is random, the total is the largest
+            possible one, and its expected value is given too.
         """
         problem = outcome.solution.problem
         bits = BITS_PER_COORDINATE * problem.shared_dimension

@@ -41,7 +41,10 @@ def computed_fields(plan: PlanProblem) -> Fields:
     These are the rounds, the draw of clients, the clipping norm and the dimension of the shared part.
 
     Args:
-        plan: the plan.
+        plan: the plan, a training described without its algorithm.
+
+    Returns:
+        Values by the names of the fields. Without a clipping norm, messages are clipped to the Lipschitz constant.
     """
     is_full = plan.clients is None or plan.reporting == plan.clients
     return {
@@ -57,10 +60,10 @@ def assumptions(plan: PlanProblem) -> Iterable[Reason]:
     """Yield the values that ppsgd assumes for absent fields of the plan, and the fields that a risk bound still needs.
 
     Args:
-        plan: the plan.
+        plan: the plan, a training described without its algorithm.
 
     Yields:
-        One reason for each absent field, with a pointer to it.
+        One sentence for each absent field, with the pointer to it.
     """
     if plan.rounds is None:
         yield CHOSEN

@@ -46,10 +46,11 @@ class PpsgdRiskProblem(PairTarget, PpsgdProblem):
     def check(self) -> None:
         """Check the fields of ppsgd, that smoothness and optima are given, and that a step size has a finite α.
 
-        α is the weight of the model part that all clients share.
+        The number α is the degree of sharing (`personalization`): the step size of the shared part over that of the own
+        parts.
 
         Raises:
-            InvalidInput: a check fails.
+            InvalidInput: a check fails; every fault names its field.
         """
         super().check()
         faults = [
@@ -127,16 +128,16 @@ def _at_best_step(problem: PpsgdRiskProblem, run: NoisyRun) -> tuple[str, float,
 def _at_given_step(problem: PpsgdRiskProblem, run: NoisyRun, step_size: float) -> UpperBound:
     """Return the risk bound at the requested step size η and the requested weight α of the shared part.
 
-    PPSGD trains a model part that all clients share and one part of each client. The bound is that of SGD with any step
-    below 1/(2β), for the smoothness β of the weighted problem.
+    With smoothness β' and gradient variance s² in the norm weighted by α, the bound is ‖u‖²/(2ηR(1 − 2ηβ')) + ηs²/(1 −
+    2ηβ'). R is the number of rounds, and ‖u‖ the weighted norm of the optimum.
 
     Args:
-        problem: the request, with its smoothness and the norm of the optimum.
-        run: the run, with its noise.
-        step_size: step size η.
+        problem: the request, with smoothness, optima and α.
+        run: the run, with the standard deviation of its noise.
+        step_size: step size η, above 0.
 
     Returns:
-        The bound with its two terms, optimisation and variance. The terms are math.inf if the step is too large.
+        The bound with its two terms; they are inf unless ηβ' < 1/2.
     """
     assert problem.smoothness is not None
     assert problem.optimum_norm is not None
@@ -159,6 +160,7 @@ def _at_given_step(problem: PpsgdRiskProblem, run: NoisyRun, step_size: float) -
         mean_squared=landscape.mean_squared,
         spread_squared=landscape.spread_squared,
     )
+    # Only the shared part, of weight α, has noise.
     variance = alpha * (shared_variance + landscape.noise_factor) + local_variance
     inputs = AnyStepInputs(
         rounds=problem.rounds,
@@ -169,7 +171,7 @@ def _at_given_step(problem: PpsgdRiskProblem, run: NoisyRun, step_size: float) -
     )
     value = float(ANY_STEP.evaluate(inputs).outputs["excess_risk"])
     terms = {"optimisation": math.inf, "variance": math.inf}
-    # The bound is ‖w*‖²/(2ηT m) + ηV/m for m = 1 − 2ηβ, and needs m > 0.
+    # The bound is finite only if η is below 1/(2β') for the smoothness β'.
     margin = 1.0 - 2.0 * step_size * inputs.smoothness
     if margin > 0.0:
         terms["optimisation"] = 0.5 * squared_norm / (step_size * problem.rounds * margin)

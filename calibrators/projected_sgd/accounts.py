@@ -45,13 +45,16 @@ class Accounts:
         return self._cached_account(plan, effort, only_at, **changes)
 
     def _account(self, plan: RunSchedules, effort: Effort, only_at: float | None, **changes: Any) -> Account:
-        """Compute the guarantee of a run; the cached function behind `of`.
+        """Compute the guarantee of a run, without the cache.
 
         Args:
-            plan: the batch size and the schedules of step sizes and noise.
+            plan: the batch size and the schedules of the run.
             effort: the work that compositions may take.
             only_at: the only ε at which the guarantee is needed; None for all ε.
-            changes: fields of the run's spec that are replaced.
+            changes: fields of the run's specification that are replaced.
+
+        Returns:
+            The guarantee under the relation, unit and observer of the request, with the theorems that were tried.
         """
         problem = self.problem
         spec = replace(problem.spec(plan), **changes)

@@ -83,10 +83,15 @@ def _no_batch_suffices(best: float, target: float) -> Infeasible:
     """Return the error to raise if no batch size meets the target.
 
     Args:
-        best: the least log10 δ of all batch sizes that were tried.
+        best: the least log10 δ of all batch sizes that were tried, at most 0.
         target: log10 δ of the target.
+
+    Returns:
+        The error, with both sides of the failed condition. A larger δ that one batch size meets is named, unless it is
+        1.
     """
     condition = ConditionResult("target", "log10 δ is at most the target", Verdict.NO, best, target)
+    # The next larger double, for rounding.
     nearest = {"log10_delta": math.nextafter(best, 0.0)} if best < 0.0 else {}
     return Infeasible("no number of participants that was tried meets the target", condition, nearest)
 
@@ -187,6 +192,7 @@ class _BatchSearch:
             The batch sizes that meet the target, as ranges; and whether every batch size was tried.
         """
         n = self.problem.clients
+        # Smaller batches would need too many steps in one pass over the clients.
         least = max(1, n // MOST_STEPS_TRIED)
         are_few = n - least + 1 <= MOST_LISTED
         ranges: list[Feasible] = []
@@ -196,6 +202,7 @@ class _BatchSearch:
             if not self.meets(participants):
                 failing = participants
                 continue
+            # Smaller batches, between the last failing candidate and this one, may meet the target, too.
             if not ranges:
                 smallest = self._refine(failing, participants)
                 if smallest != participants:

@@ -54,7 +54,10 @@ def refusals(plan: PlanProblem) -> Iterable[Reason]:
     It needs one record per client, as many rounds as one pass has batches, and a known step size.
 
     Args:
-        plan: the plan.
+        plan: the plan, a training described without its algorithm.
+
+    Yields:
+        One reason for each requirement that fails.
     """
     if (plan.samples_per_client or 1) > 1:
         yield _broken("one-record", "every client holds one record", "/samples_per_client", plan.samples_per_client, 1)

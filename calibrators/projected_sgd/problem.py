@@ -145,6 +145,9 @@ class ProjectedSgdProblem(PointTargets, TargetedProblem):
         """Yield the faults of a search for the batch size: a given size, or a schedule of listed values.
 
         The number of steps depends on the batch size, and a list has one value for each step.
+
+        Yields:
+            Faults with the pointer to the field; none if another number is searched.
         """
         if self.solve_for != "participants":
             return
@@ -174,8 +177,13 @@ class ProjectedSgdProblem(PointTargets, TargetedProblem):
     def spec(self, plan: RunSchedules) -> ProjectedSgd:
         """Return the specification of a run, with the constants of the loss in this request.
 
+        A specification describes a mechanism fully, so that its privacy can be computed.
+
         Args:
-            plan: the batch size and the schedules.
+            plan: the batch size, and the schedules of step sizes and noise.
+
+        Returns:
+            The specification of projected SGD in one pass over the clients.
 
         Returns:
             The mechanism as data, which the accountant reads.

@@ -40,7 +40,10 @@ def start_of_run(problem: ProjectedSgdProblem) -> Start:
     The domain is a ball of radius ρ, so the initial model is at most 2ρ from the minimiser.
 
     Args:
-        problem: the request.
+        problem: the request, with the radius, the Lipschitz constant and the strong convexity of the loss.
+
+    Returns:
+        The bound on the population excess risk, with the quantities that it is derived from.
     """
     return start_of(
         "population",

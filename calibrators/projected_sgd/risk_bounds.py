@@ -104,9 +104,12 @@ def _run(problem: ProjectedSgdRiskProblem, plan: RunSchedules, noise_std: float)
     """Return a run in the form of the risk bounds, with its batch size and schedules in `details`.
 
     Args:
-        problem: the request.
-        plan: the batch size and the schedules.
-        noise_std: least standard deviation of one client's noise.
+        problem: the request, with the number of clients.
+        plan: the batch size, and the schedules of step sizes and noise.
+        noise_std: least standard deviation of one client's noise per coordinate.
+
+    Returns:
+        The run of one pass over the clients, with one step per whole batch.
     """
     steps = problem.clients // plan.participants
     return NoisyRun(noise_std=noise_std, rounds=steps, batch_size=plan.participants, details=plan)
@@ -178,12 +181,14 @@ def _scheduled_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> I
         stops=_stops(problem, steps),
     )
     evaluation_without_noise = TheoremAtInputs(SCHEDULED_STOPS, replace(evaluation.inputs, noise_schedule=None))
+    # Each bound, with the further conditions that it needs.
     premises: dict[str, tuple[Condition, ...]] = {"excess_risk_at_random_stop": ()}
     if problem.release == "last":
         premises = {"excess_risk_of_last": (), "excess_risk_of_last_if_interior": (INTERIOR,)}
     least = math.inf
     for name, conditions in premises.items():
         value = float(evaluation.outputs.get(name, math.inf))
+        # A bound with more conditions is yielded only if it is smaller.
         if value < least:
             least = value
             without_noise = float(evaluation_without_noise.outputs[name])
@@ -221,14 +226,13 @@ def _printed_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> Ite
 def _lower_bound_for_clients(problem: ProjectedSgdRiskProblem) -> LowerBound:
     """Return the order of the central lower bound on the population risk, for clients with one record each.
 
-    "Central" means that the server is trusted. No private algorithm has a smaller risk on all problems of these sizes,
-    up to a constant factor.
+    "Central" means that the server is trusted.
 
     Args:
-        problem: the request, with its target (ε, δ) and the constants of the losses.
+        problem: the request, with its target (ε, δ) and the constants of the loss.
 
     Returns:
-        The lower bound, with an unspecified constant.
+        The lower bound up to a hidden constant.
     """
     target = problem.target
     setting = LowerBoundSetting(

@@ -41,6 +41,8 @@ An account takes more steps."""
 def demand_affordable(problem: ProjectedSgdProblem) -> None:
     """Reject a search that would evaluate runs with too many steps of changing size or noise.
 
+    Runs with constant schedules are quick to evaluate and are never rejected.
+
     Args:
         problem: the request.
 
@@ -51,6 +53,7 @@ def demand_affordable(problem: ProjectedSgdProblem) -> None:
     if problem.solve_for == "participants" or plan.is_constant:
         return
     steps = problem.clients // plan.participants
+    # Constant noise and a released last model allow more steps.
     is_quick = problem.release == "last" and plan.noise_schedule.constant is not None
     most = MOST_SCHEDULED if is_quick else MOST_SCHEDULED_NOISES
     if steps > most:
@@ -170,14 +173,15 @@ class StepSearch:
     def _bisect(self, failing: float, passing: float) -> float:
         """Return a step size that meets the target, just above one that misses it.
 
-        The interval is halved on the logarithmic scale until its relative width is at most `STEP_WIDTH`.
+        Bisection halves the ratio of both on a logarithmic scale, until they differ by at most `STEP_WIDTH`,
+        relatively.
 
         Args:
-            failing: step size that misses the target.
-            passing: larger step size that meets it.
+            failing: step size that misses the target, above 0.
+            passing: larger step size that meets the target.
 
         Returns:
-            The upper end of the last interval, which meets the target by evaluation.
+            The step size; it met the target when it was evaluated.
         """
         while passing / failing - 1.0 > STEP_WIDTH:
             middle = math.sqrt(failing * passing)

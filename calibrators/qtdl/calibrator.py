@@ -162,6 +162,14 @@ class GridCalibrator(
     def specs(self, solution: GridSolution[Problem]) -> tuple[Spec, ...]:
         """Return the mechanism that releases the noisy integers of all rounds, for a ledger.
 
+        A ledger adds up the privacy losses of several releases; it needs the full specification of each.
+
+        Args:
+            solution: the certified noise, with the release that it protects.
+
+        Returns:
+            A single specification.
+
         Raises:
             ConditionViolated: rounding may move two updates further apart than the mechanism's sensitivities, with a
                 small probability that a spec cannot state.
@@ -214,10 +222,11 @@ def noise_parameters(solution: GridSolution) -> QtdlParameters:
     two neighbours' messages.
 
     Args:
-        solution: the certified noise.
+        solution: the certified noise, a number of levels and a decay rate.
 
     Returns:
-        The parameters. `log10_failure_delta` is None if no rounding exceeds the sensitivities.
+        The parameters. Lengths are in grid steps, except for the standard deviation, the variance and the error. These
+        are in units of the update.
     """
     noise = solution.certified_noise.noise
     movement = solution.certified_noise.release.movement
@@ -234,6 +243,7 @@ def noise_parameters(solution: GridSolution) -> QtdlParameters:
         l1_sensitivity=movement.l1,
         linf_sensitivity=movement.linf,
         l2_sensitivity=movement.l2,
+        # None if roundings always keep to the sensitivities.
         log10_failure_delta=None if math.isinf(log_failure) else log_failure / math.log(10.0),
     )
 
@@ -313,8 +323,10 @@ class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
         """Yield cautions about printed theorems, the mechanisms that are compared, and the certified noise.
 
         Args:
-            outcome: the certified noise, with the printed readings: interpretations of theorems as the paper prints
-                them.
+            outcome: the certified noise of the request, with the readings of the printed theorems.
+
+        Yields:
+            The warnings that apply, in a fixed order.
         """
         solution = outcome.solution
         yield from printed_cautions(outcome.printed, solution.noise_std)

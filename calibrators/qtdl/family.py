@@ -43,9 +43,14 @@ class IntegerRelease:
     def noise(self, rate: float, levels: int) -> TruncatedDiscreteLaplace:
         """Return the mechanism of one message: truncated discrete Laplace noise with decay rate α and m levels.
 
+        The noise y has |y| ≤ m and a probability proportional to e^(−α|y|).
+
         Args:
-            rate: α.
-            levels: m; values below 1 count as 1.
+            rate: decay rate α per grid step, above 0.
+            levels: largest absolute value m of the noise, in grid steps; values below 1 count as 1.
+
+        Returns:
+            The specification, with bounds on the distance between the messages of two neighbours.
         """
         return TruncatedDiscreteLaplace(
             noise_levels=max(levels, 1),
@@ -104,6 +109,9 @@ class IntegerRelease:
         """Return the release with the ℓ2 bound replaced by its consequences for the other norms.
 
         For integers, ‖x‖₂ ≤ Δ₂ implies ‖x‖₁ ≤ ⌊√(d ⌊Δ₂²⌋)⌋ in d dimensions, and ‖x‖∞ ≤ ⌊√⌊Δ₂²⌋⌋.
+
+        Returns:
+            A copy with the smaller of the given and the implied bounds; this release if it has no ℓ2 bound.
         """
         movement = self.movement
         if movement.l2 is None:

@@ -88,6 +88,9 @@ def _reading_without_noise(theorem_1: TheoremAtInputs, claim: Target) -> Printed
     Args:
         theorem_1: the theorem, evaluated at the inputs.
         claim: the (ε, δ) that the theorem would guarantee.
+
+    Returns:
+        A reading (evaluated interpretation) without parameters, with the conditions that can be checked.
     """
     conditions = (condition.at(theorem_1.inputs) for condition in THEOREM_1.conditions if condition.checked)
     return PrintedReading(
@@ -234,12 +237,13 @@ def printed_cautions(readings: tuple[PrintedReading, ...], noise_std: float) -> 
 
 
 def binomial_cautions(problem: GridProblem) -> Iterator[Caution]:
-    """Say why the certified noise is not compared with Binomial noise; nothing is yielded if it is.
-
-    The theorem on Binomial noise is about one round and ε ≤ 1.
+    """Warn that the certified noise is not compared with Binomial noise, and say why.
 
     Args:
-        problem: the request, with its target (ε, δ) and rounds.
+        problem: the request, with its rounds and its target.
+
+    Yields:
+        One warning; nothing if both are compared.
     """
     if problem.rounds > 1:
         yield Caution(

@@ -97,9 +97,14 @@ class SensitivityRule:
     def movement(self, dimension: int, levels: int) -> Movement:
         """Return bounds on the distance between the integers of two neighbours that always hold, in grid steps.
 
+        The integers are updates that were rounded to the grid. The rule says what is known of two neighbours' updates.
+
         Args:
-            dimension: number of coordinates.
-            levels: grid steps in a unit.
+            dimension: number of coordinates, at least 1.
+            levels: grid steps in a unit of the update.
+
+        Returns:
+            Bounds in the ℓ1, ℓ∞ and, where known, the ℓ2 norm.
         """
         if self.kind == "trivial":
             return trivial_bounds(dimension, levels)

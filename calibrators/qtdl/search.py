@@ -258,6 +258,7 @@ def approaches(problem: GridProblem) -> Iterator[Approach]:
         """Return the bound on the ℓ2 distance of neighbours; infinite if there is none."""
         return math.inf if movement.l2 is None else movement.l2
 
+    # With subsampling, only zCDP with the least ℓ2 distance composes in reasonable time.
     if is_subsampled and coupled and "concentrated-coupled" in requested:
         yield Approach("concentrated-coupled", "concentrated", min(coupled, key=l2_or_infinity))
         return

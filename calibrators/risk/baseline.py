@@ -37,9 +37,12 @@ class Start:
         """Return a warning that a bound is vacuous: no better than the bound on the risk before training.
 
         Args:
-            code: code of the warning.
+            code: code of the warning, which programs can compare.
             name: name of the bound in the message, such as "the bound on the excess risk".
-            bound: value of the bound.
+            bound: value of the bound, in units of the loss.
+
+        Returns:
+            The warning. The caller checks that the bound is vacuous.
         """
         message = f"{name} is {bound:.6g}, {no_better(self.baseline)}: it does not show that training helps"
         return Caution(code=code, message=message)

@@ -57,15 +57,13 @@ def printed_entries(
 
 
 def _group_readings(readings: Iterable[PrintedReading]) -> list[list[PrintedReading]]:
-    """Group readings that agree, in the order of the first members.
-
-    A reading is one interpretation of a theorem as a paper prints it.
+    """Group readings (interpretations of printed theorems) that agree, in the order of the first members.
 
     Args:
-        readings: the readings of all printed theorems.
+        readings: evaluated readings of one or several theorems.
 
     Returns:
-        Groups of at least one reading, in which all members agree with each other.
+        Lists in which every two readings agree. A reading joins the first list with which it agrees.
     """
     groups: list[list[PrintedReading]] = []
     for reading in readings:
@@ -182,7 +180,10 @@ class _Entry:
         """Return the named members that are equal in all readings (interpretations) of the entry.
 
         Args:
-            members_of: function that returns some members of a reading by name.
+            members_of: function that returns some members of a reading by name, such as its conditions.
+
+        Returns:
+            The common members, in the order of the first reading.
         """
         first, *rest = map(members_of, self.group)
         return {
@@ -265,10 +266,13 @@ def _open_conditions(reading: PrintedReading) -> dict[str, ConditionAnswer]:
 def _round_sides(condition: ConditionAnswer) -> ConditionAnswer:
     """Round the two numbers that a condition compares away from each other: the smaller down, the larger up.
 
-    Numbers that are equal, or integers, are not rounded.
+    After rounding, the numbers still show which one is larger. Numbers that are equal, or integers, are not rounded.
 
     Args:
-        condition: the evaluated condition.
+        condition: the evaluated condition; its sides are None if they cannot be computed.
+
+    Returns:
+        A copy with rounded sides, or the condition itself.
     """
     left = condition.left
     right = condition.right

@@ -81,6 +81,9 @@ def _served_class(kind: type) -> type:
 
     Args:
         kind: the other dataclass. Its fields with the metadata `UNSERVED` are left out.
+
+    Returns:
+        A class with the same name, module and docstring. It is made once for each `kind`.
     """
     hints = get_type_hints(kind, include_extras=True)
     defaults = {member.name: member.default for member in fields(kind)}
@@ -99,10 +102,10 @@ def _members(items: Iterable[tuple[str, Any]]) -> JsonRecord:
     An integer that a double cannot represent exactly is rounded up, and its digits are added as a string.
 
     Args:
-        items: names and values.
+        items: names and values of the members.
 
     Returns:
-        The object. A member `…_exact` has the digits of a large integer.
+        JSON values by name, in the same order. The digits of an integer have the suffix "_exact" in their name.
     """
     members: JsonRecord = {}
     for name, item in items:

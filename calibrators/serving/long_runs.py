@@ -126,9 +126,12 @@ def _advice_without_shorter_run(problem: object, rounds: int, bits: float) -> st
     """Write advice on how to change a request if no compared run is shorter than the answer.
 
     Args:
-        problem: the request.
-        rounds: rounds of the answer.
+        problem: the request, whose rounds are None if they are open.
+        rounds: rounds of the answer, at least 1.
         bits: bits that one client sends over these rounds.
+
+    Returns:
+        A sentence without its final full stop.
     """
     if bits / rounds > LONG_BITS:
         return f"One round sends more than {LONG_BITS / GIGABIT:g} Gbit, so no number of rounds is below that limit"
@@ -149,10 +152,10 @@ def _risk_figures(run: FrontierRun) -> RunFigures:
     """Describe a run for the warning of a long run; its quality is the bound on its excess risk.
 
     Args:
-        run: a run that was compared with others.
+        run: a run that was compared with others, with certified or estimated noise.
 
     Returns:
-        The figures. The risk is only estimated for a run without a certificate.
+        The figures of the run. With estimated noise, the quality is an estimate and not a bound.
     """
     return RunFigures(
         rounds=run.rounds,
@@ -170,7 +173,10 @@ def _noise_figures(run: RoundsRun) -> RunFigures:
     """Describe a run for the warning of a long run; its quality bounds the share of the initial risk that is left.
 
     Args:
-        run: a run that was compared with others.
+        run: a run that was compared with others, with certified noise.
+
+    Returns:
+        The figures of the run. A share of at least 1 is vacuous: it does not show that training helps.
     """
     return RunFigures(
         rounds=run.rounds,

@@ -215,10 +215,10 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
         """Return the parameters of the run: its noise, and its step sizes if a bound on the excess risk is proved.
 
         Args:
-            outcome: the certified noise, with the step sizes if a theorem bounds the risk.
+            outcome: the certified noise of the request, with the steps; these are None if no theorem bounds the risk.
 
         Returns:
-            Parameters to run with. Without a risk bound they have no step size.
+            The parameters for the answer; step sizes are absent without a risk bound.
         """
         solution, training = outcome.solution, outcome.training
         parameters = ShuffledMbSgdParameters(
@@ -255,11 +255,13 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
     def warnings(self, outcome: Outcome[RunSolution[ShuffledMbSgdProblem, Run], StepPlan]) -> Iterator[Caution]:
         """Yield the cautions about the noise, the printed readings, the observer and the assumptions.
 
-        A printed reading is one interpretation of a theorem as a paper prints it. Its noise may be less than the
-        certified noise, or have an unspecified constant.
+        A reading is an interpretation of a printed theorem.
 
         Args:
-            outcome: the certified noise, with the step sizes and the printed readings.
+            outcome: the certified noise of the request, with the evaluated readings.
+
+        Yields:
+            The warnings that apply, in a fixed order.
         """
         solution = outcome.solution
         if solution.certified.slack is None:

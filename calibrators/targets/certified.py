@@ -55,9 +55,14 @@ def certified_target(guarantee: Guarantee, target: Target) -> Target:
 def at_certified_epsilon(problem: Targeted, target: Target) -> Targeted:
     """Return the request with a certified (ε, δ) in place of the attacker's risk that it bounds.
 
+    An attacker's risk is, for example, the true positive rate of a membership test.
+
     Args:
-        problem: the request.
-        target: a target by `certified_target`. Nothing changes if it is not a risk.
+        problem: the request; it is not changed.
+        target: a target by `certified_target`. If it is not a risk, the request is returned as it is.
+
+    Returns:
+        A copy with ε and δ, and without the risk.
     """
     if target.risk is None:
         return problem
@@ -78,7 +83,10 @@ def target_cautions(problem: SettingFields, target: Target, *, prints: bool) -> 
     Args:
         problem: the request.
         target: the certified target.
-        prints: whether the algorithm has printed theorems.
+        prints: True if the algorithm has printed theorems.
+
+    Yields:
+        At most two warnings.
     """
     is_given = any(getattr(problem, name, None) is not None for name in ("delta", "log10_delta"))
     if target.risk is not None and not is_given:

@@ -34,7 +34,10 @@ class Answer:
         """Return the value at a JSON pointer, or None if there is none.
 
         Args:
-            pointer: names of fields and indices of lists, each after a slash.
+            pointer: names of fields and indices of lists, each after a slash, such as "/parameters/rounds".
+
+        Returns:
+            The value of any type; None if a name on the way is missing.
         """
         value = self.content
         for name in pointer.split("/")[1:]:
@@ -44,8 +47,14 @@ class Answer:
     def text(self, pointer: str) -> str:
         """Return the string at a JSON pointer.
 
+        Args:
+            pointer: names of fields and indices of lists, each after a slash.
+
+        Returns:
+            The string, unchanged.
+
         Raises:
-            InvalidInput: there is no string.
+            InvalidInput: there is no value, or it is not a string.
         """
         value = self.get(pointer)
         if not isinstance(value, str):
@@ -55,10 +64,17 @@ class Answer:
     def number(self, pointer: str) -> float:
         """Return the positive finite number at a JSON pointer.
 
+        Args:
+            pointer: names of fields and indices of lists, each after a slash.
+
+        Returns:
+            The number as a float.
+
         Raises:
-            InvalidInput: there is no such number.
+            InvalidInput: there is no value, or it is not a positive finite number.
         """
         value = self.get(pointer)
+        # Python counts booleans as integers, so they are rejected by name.
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < math.inf:
             raise InvalidInput.at(pointer, "must be a number", allowed="> 0, finite")
         return float(value)
@@ -66,8 +82,14 @@ class Answer:
     def integer(self, pointer: str) -> int:
         """Return the positive integer at a JSON pointer.
 
+        Args:
+            pointer: names of fields and indices of lists, each after a slash.
+
+        Returns:
+            The integer, exact even if it is too large for a float's digits.
+
         Raises:
-            InvalidInput: there is no positive integer.
+            InvalidInput: there is no value, or it is not a positive integer.
         """
         value = self.number(pointer)
         if value != int(value):
@@ -121,16 +143,20 @@ class Answer:
     def demand(self, pointer: str, expected: Fraction | float) -> None:
         """Reject the answer if a figure in it differs from the value that its other figures imply.
 
+        A relative difference up to the constant `AGREEMENT` is accepted.
+
         Args:
             pointer: JSON pointer to the figure. A missing figure is accepted.
-            expected: the implied value, positive.
+            expected: the implied value, above 0.
 
         Raises:
-            InvalidInput: the relative difference is above the constant `AGREEMENT`.
+            InvalidInput: the relative difference is above the constant `AGREEMENT`, or the figure is not a positive
+                number.
         """
         if self.get(pointer) is None:
             return
         figure = self.number(pointer)
+        # Fractions make the comparison exact.
         if abs(Fraction(figure) - Fraction(expected)) > AGREEMENT * Fraction(expected):
             raise InvalidInput.at(pointer, "contradicts the parameters", allowed=f"{float(expected):.17g}")
 
@@ -139,8 +165,11 @@ def _member(value: Any, name: str) -> Any:
     """Return one entry of a mapping, list or object; None if there is no such entry.
 
     Args:
-        value: the mapping, list or object.
-        name: the key, the index, or the name of the attribute.
+        value: the mapping, list or object; None has no entries.
+        name: the key of a mapping, the index in a list as digits, or the name of an attribute.
+
+    Returns:
+        The entry. For a huge integer of a mapping, the exact integer from the field that holds its digits.
     """
     if isinstance(value, Mapping):
         # JSON gives the exact digits of a huge integer in a second field.

@@ -73,6 +73,7 @@ class CancelledRelease(Release):
             InvalidInput: the step is not a power of two, or the noise has too few or too many steps.
         """
         demand_step(step)
+        # Noise over the norm of one contribution in the sum; the exact ratio is kept on the grid.
         ratio = Fraction(self.base_std) / (Fraction(self.weight) * Fraction(self.contribution_bound))
         grid = GridRelease.from_noise_ratios(
             [ratio],
@@ -137,10 +138,12 @@ class Cancelling:
         previous_noise = self.last_noise
         if previous_noise is not None and previous_noise.shape != shape:
             raise InvalidInput.at("/contributions", "have another shape than before", allowed=f"{previous_noise.shape}")
+        # Under the rule with growth, release N has noise of √N times the base standard deviation.
         growth = math.sqrt(self.releases + 1) if self.mechanism.grows else 1.0
         fresh_noise = gaussian(self.mechanism.base_std * growth, shape, source)
         self.last_noise = fresh_noise
         self.releases += 1
+        # The first release has no earlier noise to cancel.
         return fresh_noise if previous_noise is None else fresh_noise - previous_noise
 
     def __call__(self, contributions: Array | Sequence[Array], source: RandomSource | None = None) -> Array:
@@ -179,11 +182,13 @@ def cancelled_release(answer: Answer) -> CancelledRelease:
     schedule = f"{parameters}/schedule"
     base_std = Fraction(answer.number(f"{parameters}/noise_std"))
     multiplier = Fraction(answer.number(f"{parameters}/noise_multiplier"))
+    # The largest norm of a contribution in the sum follows exactly from the noise and its multiplier.
     norm_in_sum = base_std / multiplier
     answer.demand(f"{schedule}/base_std", base_std)
     clipping_norm = answer.number(f"{parameters}/clipping_norm")
     rule, added_by = _noise_rule(answer, schedule)
     answer.demand(f"{guarantee}/sensitivity", answer.sensitivity_factor * norm_in_sum)
+    # A client sends its own report with weight 1. A server may scale the sum by a weight.
     if added_by == "client":
         answer.demand(f"{parameters}/clipping_norm", norm_in_sum)
         weight = 1.0
@@ -193,6 +198,7 @@ def cancelled_release(answer: Answer) -> CancelledRelease:
         **answer.release_fields(),
         left_open=(REAL_NUMBERS, SUMS, CANCELLATION),
         added_by=added_by,
+        # Rounded down, so that weight times bound is at most the norm that the noise protects.
         contribution_bound=min(clipping_norm, round_down(norm_in_sum / Fraction(weight))),
         weight=weight,
         base_std=float(base_std),
@@ -202,14 +208,19 @@ def cancelled_release(answer: Answer) -> CancelledRelease:
 
 
 def _noise_rule(answer: Answer, schedule: str) -> tuple[str, AddedBy]:
-    """Return the noise rule of a schedule, a key of `RULES`, and the party that adds the noise.
+    """Return the noise rule of a schedule, and the party that adds the noise.
+
+    The rule says whether the noise grows with the number of releases.
 
     Args:
         answer: the answer of the calibrator.
-        schedule: JSON pointer to the schedule.
+        schedule: JSON pointer to the noise schedule in the answer.
+
+    Returns:
+        The rule, a key of `RULES`, and the party, "client" or "server".
 
     Raises:
-        InvalidInput: the rule or the party is unknown.
+        InvalidInput: the rule or the party is missing or unknown.
     """
     rule = answer.text(f"{schedule}/rule")
     added_by = answer.text(f"{schedule}/added_by")

@@ -49,10 +49,13 @@ class GaussianRelease(Release):
         """Return the standard deviation σ of the Gaussian noise at a step of the run.
 
         Args:
-            step: number of the step, from 1. Required if σ differs by step.
+            step: number of the step, from 1. Required if σ differs by step, otherwise unused.
+
+        Returns:
+            The standard deviation per coordinate, above 0.
 
         Raises:
-            InvalidInput: the step is required and missing, or there is no such step.
+            InvalidInput: σ differs by step, and the step is missing or outside the run.
         """
         if self.step_noise_stds is None:
             return self.noise_std
@@ -67,6 +70,9 @@ class GaussianRelease(Release):
             shape: shape of the release.
             step: number of the step, from 1. Required if σ differs by step.
             source: source of the random bits; the operating system if None.
+
+        Returns:
+            Independent normal numbers of the given shape, in floating point.
 
         Raises:
             InvalidInput: σ differs by step, and the step is missing or does not exist.
@@ -139,17 +145,22 @@ def client_mean(answer: Answer) -> GaussianRelease:
     Args:
         answer: the answer of a calibrator.
 
+    Returns:
+        The release (a mechanism with its guarantee) that the client runs.
+
     Raises:
         InvalidInput: the answer lacks a parameter, or its sensitivity contradicts its noise.
     """
     parameters, guarantee = answer.parameters, answer.guarantee
     norm_in_sum = _norm_in_sum(answer)
     protects_clients = answer.text(f"{guarantee}/unit") != "record"
+    # If whole clients are protected, the contribution is the whole message, not one gradient.
     batch = 1 if protects_clients else answer.integer(f"{parameters}/batch_size")
     has_fixed_size = answer.text(f"{guarantee}/sampling") != "poisson"
     return _gaussian_release(
         answer,
         added_by="client",
+        # The mean divides by the batch size, so a single gradient may be that much longer.
         contribution_bound=round_down(norm_in_sum * batch),
         weight=1.0 / batch,
         most_contributions=batch if protects_clients or has_fixed_size else None,
@@ -172,6 +183,9 @@ def fixed_mean(answer: Answer) -> GaussianRelease:
     Args:
         answer: the answer of a calibrator.
 
+    Returns:
+        The release (a mechanism with its guarantee) that the server runs.
+
     Raises:
         InvalidInput: the answer has an adaptive clipping norm, or its sensitivity and noise do not fit together.
     """
@@ -182,9 +196,11 @@ def fixed_mean(answer: Answer) -> GaussianRelease:
     clipping_norm = Fraction(answer.number(f"{parameters}/clipping_norm"))
     noise_std_of_sum = Fraction(answer.number(f"{parameters}/noise_multiplier")) * clipping_norm
     participants = answer.integer(f"{parameters}/participants")
+    # Reject an answer whose figures contradict each other.
     answer.demand(f"{guarantee}/sensitivity", answer.sensitivity_factor * clipping_norm)
     answer.demand(f"{parameters}/noise_std_of_sum", noise_std_of_sum)
     answer.demand(f"{parameters}/noise_std_of_mean", noise_std_of_sum / participants)
+    # The weight is rounded down and the noise up, so that the noise is enough for the weighted sum.
     weight = round_down(Fraction(1, participants))
     least_std = round_up(noise_std_of_sum * Fraction(weight))
     return GaussianRelease(
@@ -206,11 +222,15 @@ def client_step(answer: Answer) -> GaussianRelease:
     Args:
         answer: the answer of a calibrator. Its `noise_std` is the smallest over all steps.
 
+    Returns:
+        The release (a mechanism with its guarantee) that the client runs.
+
     Raises:
         InvalidInput: the answer lacks a parameter, or its figures contradict one another.
     """
     contribution_bound = round_down(_norm_in_sum(answer))
     step_noise_stds = _step_noise_stds(answer)
+    # The answer states the least noise of all steps as its noise.
     if step_noise_stds:
         answer.demand(f"{answer.parameters}/noise_std", min(step_noise_stds))
     return _gaussian_release(
@@ -230,6 +250,9 @@ def plain_sum(answer: Answer) -> GaussianRelease:
 
     Args:
         answer: the answer of a calibrator, with the caller's `clipping_norm`.
+
+    Returns:
+        The release (a mechanism with its guarantee) that the server runs.
 
     Raises:
         InvalidInput: the caller gave no clipping norm, or one that is not positive and finite.
@@ -257,6 +280,9 @@ def _norm_in_sum(answer: Answer) -> Fraction:
 
     Args:
         answer: the answer of a calibrator.
+
+    Returns:
+        The norm as an exact fraction.
 
     Raises:
         InvalidInput: the answer states a sensitivity that contradicts this norm.
@@ -286,9 +312,13 @@ def _gaussian_release(
         weight: factor of the sum.
         step_noise_stds: noise of each step; None if all steps have the same.
         most_contributions: largest number of contributions of a release; None for no limit.
+
+    Returns:
+        The release (a mechanism with its guarantee), with its noise rounded up.
     """
     parameters = answer.parameters
     multiplier = Fraction(answer.number(f"{parameters}/noise_multiplier"))
+    # Noise that is enough for the weight and the bound after their rounding, rounded up.
     least_std = round_up(multiplier * Fraction(contribution_bound) * Fraction(weight))
     return GaussianRelease(
         **answer.release_fields(),
@@ -305,8 +335,13 @@ def _gaussian_release(
 def _step_noise_stds(answer: Answer) -> tuple[float, ...] | None:
     """Return the standard deviation of the noise of each step; None if all steps have the same.
 
+    A schedule is constant, explicit (one value per step), or inverse-time: scale/t at step t.
+
     Args:
-        answer: the answer of a calibrator.
+        answer: the answer of a calibrator, with the number of rounds and the noise schedule.
+
+    Returns:
+        One standard deviation per step, in the order of the steps; None for a constant schedule.
 
     Raises:
         InvalidInput: the kind of the schedule is unknown, or its values do not fit the rounds or `noise_std`.

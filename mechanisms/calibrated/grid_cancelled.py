@@ -77,6 +77,7 @@ class GridCancelling:
         if total.dtype != np.int64 or total.shape != (grid.dimension,):
             raise InvalidInput.at("/total", "is not a sum of encoded contributions", allowed=f"{grid.dimension} int64")
         fresh_noise = discrete_gaussian(self._noise_in_steps(), total.shape, source or secure())
+        # Integers add exactly, so that the earlier noise cancels without rounding error.
         noisy_total = total + fresh_noise
         if self.last_noise is not None:
             noisy_total = noisy_total - self.last_noise

@@ -68,9 +68,13 @@ class GridRelease(Release):
             dimension: number of coordinates of a contribution.
             **fields: the other fields of the release, without `guarantee`, which is None.
 
+        Returns:
+            The release, with its norm and its noise in steps of the grid, both rounded up.
+
         Raises:
             InvalidInput: the noise is outside the range of the sampler, or the rounding is unknown.
         """
+        # The norm after rounding may exceed the bound; the noise grows with it.
         norm = norm_in_steps(contribution_bound, step, rounding, dimension)
         stds = tuple(round_up(ratio * norm) for ratio in ratios)
         if not LEAST_NOISE_STD <= min(stds) <= max(stds) <= MOST_NOISE_STD:
@@ -128,13 +132,18 @@ class GridRelease(Release):
         return total + discrete_gaussian(self.noise_in_steps_at(step), total.shape, source or secure())
 
     def noise_in_steps_at(self, step: int | None = None) -> float:
-        """Return σ of a step of the run, in steps of the grid.
+        """Return σ of the discrete Gaussian noise at a step of the run, in steps of the grid.
+
+        A step of the grid is the distance of two neighbouring grid points.
 
         Args:
-            step: number of the step of the run, from 1. Required if σ differs by step.
+            step: number of the step of the run, from 1. Required if σ differs by step, otherwise unused.
+
+        Returns:
+            The parameter σ of the noise on integers, above 0.
 
         Raises:
-            InvalidInput: the step is required and missing, or there is no such step.
+            InvalidInput: σ differs by step, and the step is missing or outside the run.
         """
         if len(self.noise_in_steps) == 1:
             return self.noise_in_steps[0]

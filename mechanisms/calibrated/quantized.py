@@ -76,6 +76,7 @@ class QuantizedRelease(Release):
         if self.dimension is not None and values.size != self.dimension:
             raise InvalidInput.at("/update", f"has {values.size} coordinates", allowed=f"{self.dimension}")
         if self.normalised:
+            # Normalising in doubles may leave a norm slightly above 1; clipping removes the excess.
             values = clip(unit_vectors(values), 1.0).values
         return quantized_messages(
             values,
@@ -124,12 +125,17 @@ class QuantizedRelease(Release):
     def decode(self, message: bytes, count: int | None = None) -> Floats:
         """Decode a message, on the server's side, to an unbiased estimate of the client's vector.
 
+        The integers of the message are divided by the number of quantization levels. Rounding and noise have mean zero.
+
         Args:
-            message: the bytes of `encode`.
+            message: the bytes that the client's `encode` returned.
             count: number of coordinates. Required if `dimension` is None.
 
+        Returns:
+            The estimate, one number per coordinate.
+
         Raises:
-            InvalidInput: as `decode_integers`.
+            InvalidInput: the count is missing or wrong, or `encode` cannot have written the message.
         """
         return self.decode_integers(message, count) / self.quantization_levels
 
@@ -139,6 +145,9 @@ class QuantizedRelease(Release):
         Args:
             messages: at least one message of `encode`.
             count: number of coordinates. Required if `dimension` is None.
+
+        Returns:
+            The mean vector, one number per coordinate.
 
         Raises:
             InvalidInput: there is no message, the count is missing or wrong, or `encode` cannot have written a message.
@@ -158,10 +167,13 @@ class QuantizedRelease(Release):
 
 
 def quantized_release(answer: Answer) -> QuantizedRelease:
-    """Build the release with the grid and the noise of a calibrator's answer.
+    """Build the release (a mechanism with its guarantee) with the grid and the noise of a calibrator's answer.
 
     Args:
-        answer: the answer of a calibrator.
+        answer: the answer of a calibrator with truncated discrete Laplace noise.
+
+    Returns:
+        The release. For norm-fedavg it normalises vectors, and `left_open` has one gap: the rounding of the direction.
 
     Raises:
         InvalidInput: the answer has too many levels for the sampler, or states another number of bits per coordinate.

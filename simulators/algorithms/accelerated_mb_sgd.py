@@ -77,6 +77,9 @@ class AcceleratedShape:
     def check(self) -> None:
         """Check the stages, the number of participants and the client groups.
 
+        A stage is a number of consecutive rounds with one prox weight. Stages and groups may be mappings, as read from
+        JSON; they are converted to their classes.
+
         Raises:
             InvalidInput: the rounds of the stages do not add up, noise is given without stages, participants are given
                 twice, or the groups are invalid.
@@ -183,15 +186,18 @@ def descend(
     state = Sequences(start, convexity_of(problem, run), problem.project)
     largest = np.zeros(len(generators))
     excess = ExcessCurve(problem, rounds)
+    # Random participation multiplies each message by a weight; without it there are no weights.
     message_weights = None if run.participation is None else weights(run.participation, generators, run.rounds)
     numbered_draws = zip(steps(run.stages), reports(problem, reporting, generators), strict=True)
     for number, (step, draws) in enumerate(numbered_draws, start=1):
         middle = state.middle(step)
+        # Gradients are taken at the middle point of the accelerated step, not at the current model.
         gradients = client_gradients(problem, middle, draws, reporting)
         messages = messages_of(gradients, draws, reporting, run.noise_std)
         if message_weights is not None:
             messages = next(message_weights)[..., None] * messages
         state.move(step, middle, np.mean(messages, axis=1))
+        # Record the largest gradient norm, which shows whether the Lipschitz constant holds.
         largest = np.maximum(largest, largest_norm(gradients, draws, reporting))
         excess.measure(number, state.output)
     return excess.curves(state.output, {"largest_gradient_norm": largest})
@@ -218,11 +224,16 @@ def simulate(
 
 
 def rounds_of(problem: SimulatedProblem, run: AcceleratedShape) -> int:
-    """Return the number of rounds R, after checking that the run fits the problem.
+    """Return the number of rounds R of a run, and check that the run fits the problem.
+
+    A run fits if its participants, batches and client groups are possible with the problem's clients and records.
 
     Args:
-        problem: learning problem.
-        run: parameters of the run.
+        problem: learning problem, with its clients and their records.
+        run: parameters of the run, with the number of rounds.
+
+    Returns:
+        The number of rounds R, in which participants send a mean gradient to the server.
 
     Raises:
         InvalidInput: the run does not fit the problem.

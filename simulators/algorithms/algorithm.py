@@ -68,9 +68,15 @@ class ExcessCurve:
     def curves(self, output: Floats, diagnostics: Mapping[str, Floats]) -> Curves:
         """Return the measurements of the finished run, with the scores of its output on held-out records.
 
+        Held-out records are records of the problem that no client trains on. The excess risks are those measured during
+        the run.
+
         Args:
-            output: output of each repetition, (repetitions, d).
-            diagnostics: one number per repetition for each name.
+            output: final model of each repetition, (repetitions, d).
+            diagnostics: one number per repetition for each name, for example the largest gradient norm.
+
+        Returns:
+            The excess risks with their rounds, the diagnostics, the scores and the final models.
         """
         return Curves(
             rounds=self._rounds,

@@ -29,14 +29,16 @@ def subsets(generator: np.random.Generator, shape: tuple[int, ...], population: 
 def without_replacement_batches(generator: np.random.Generator, rounds: int, population: int, batch_size: int) -> Bools:
     """Draw one uniform subset of fixed size per round, independently over rounds.
 
+    Within a round, no element is drawn twice. Different rounds may draw the same element again.
+
     Args:
         generator: source of randomness.
-        rounds: number of rounds.
-        population: number of elements.
-        batch_size: elements in each batch.
+        rounds: number of rounds, one batch for each.
+        population: number of elements (records or clients) to draw from.
+        batch_size: number of elements in each batch, at most `population`.
 
     Returns:
-        Membership masks, (rounds, population).
+        Membership masks, (rounds, population); true where the element is in the batch of the round.
     """
     mask = np.zeros((rounds, population), dtype=np.bool_)
     np.put_along_axis(mask, subsets(generator, (rounds,), population, batch_size), True, axis=1)
@@ -44,14 +46,16 @@ def without_replacement_batches(generator: np.random.Generator, rounds: int, pop
 
 
 def poisson_batches(generator: np.random.Generator, shape: tuple[int, ...], rate: float) -> Bools:
-    """Include every element independently with the same probability.
+    """Draw Poisson batches: include every element independently with the same probability.
+
+    The size of a batch is therefore random, and a batch can be empty.
 
     Args:
         generator: source of randomness.
-        shape: shape of the mask.
-        rate: inclusion probability.
+        shape: shape of the mask, for example (rounds, population).
+        rate: inclusion probability of each element, in [0, 1].
 
     Returns:
-        The membership mask, of shape `shape`.
+        The membership mask, of shape `shape`; true where the element is included.
     """
     return seeded(generator).flips(rate, shape)

@@ -46,6 +46,9 @@ def local_step_size(problem: SimulatedProblem, run: FedavgRun) -> float:
     Args:
         problem: learning problem, with its smoothness.
         run: parameters of the run.
+
+    Returns:
+        The step size η, above 0.
     """
     if run.local_step_size is not None:
         return run.local_step_size
@@ -94,11 +97,14 @@ def simulate(
 
 
 def rounds_of(problem: SimulatedProblem, run: FedavgRun) -> int:
-    """Return the number of rounds K of a run, after checking the number of participants.
+    """Return the number of rounds K of a run, after a check of the number of participants.
 
     Args:
         problem: learning problem with its clients.
-        run: parameters of the run.
+        run: parameters of the run, with its rounds and its participants per round.
+
+    Returns:
+        The number of rounds K. In each round, participants send an update of the model to the server.
 
     Raises:
         InvalidInput: there are more participants than clients.

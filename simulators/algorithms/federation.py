@@ -43,12 +43,18 @@ class ClientData:
     def of(cls, problem: SimulatedProblem, generators: Sequence[np.random.Generator]) -> ClientData:
         """Draw the data of each repetition from its generator.
 
-        If the objective is the mean loss on the data, all repetitions share the data of the first generator.
+        A repetition is one independent simulation of the same run. If the objective is the population risk, every
+        repetition draws its own data. If it is the mean loss on the data, all repetitions share the data of the first
+        generator.
 
         Args:
-            problem: learning problem.
-            generators: one per repetition.
+            problem: learning problem, which draws the records of its clients.
+            generators: sources of randomness, one per repetition.
+
+        Returns:
+            The clients' records, stacked over the repetitions.
         """
+        # If the data is the population itself, it is the same in every repetition: draw it once.
         sources = generators if problem.objective == "population" else generators[:1]
         data_sets = [problem.data(generator) for generator in sources]
         features = np.stack([data_set.features for data_set in data_sets])
@@ -59,12 +65,17 @@ class ClientData:
         """Draw the participants of a round in every repetition, without replacement, and return their records.
 
         Args:
-            count: number of participants. If it is the number of clients, nothing is drawn.
+            count: number m of participants, at most the number N of clients. If m = N, nothing is drawn.
+
+        Returns:
+            Records of the participants, (repetitions, m, n, …). If all clients take part, the stored records as they
+            are.
         """
         clients = self.problem.clients
         if count == clients:
             return self.data
         chosen = np.stack([subsets(generator, (), clients, count) for generator in self.generators])
+        # Shared data has a single row, with index 0 for every repetition.
         rows = np.arange(len(self.generators))[:, None] if len(self.data.targets) > 1 else 0
         return Records(self.data.features[rows, chosen], self.data.targets[rows, chosen])
 
@@ -78,6 +89,9 @@ class ClientData:
             records: participants' records.
             steps: local steps E.
             step_size: local step size η.
+
+        Returns:
+            Updates, (repetitions, participants, d).
         """
         return local_update(
             models[:, None, :],

@@ -110,6 +110,9 @@ def draw_noise(
         shape: shape of the noise; the first axis counts repetitions.
         source: exact sampler of the discrete Laplace noise.
         generators: one per repetition, for binomial noise.
+
+    Returns:
+        Integers, as floats, of the given shape.
     """
     if run.trials is not None:
         draws = np.stack([generator.binomial(run.trials, 0.5, size=shape[1:]) for generator in generators])
@@ -180,11 +183,14 @@ def _noisy_messages(
 
 
 def rounds_of(problem: SimulatedProblem, run: GridFedavgRun) -> int:
-    """Return the number of rounds K of a run, after checking the number of participants.
+    """Return the number of rounds K of a run, after a check of the number of participants.
 
     Args:
         problem: learning problem with its clients.
-        run: parameters of the run.
+        run: parameters of the run, with its rounds and its participants per round.
+
+    Returns:
+        The number of rounds K. In each round, participants send an update of the model to the server.
 
     Raises:
         InvalidInput: there are more participants than clients.
@@ -202,6 +208,9 @@ def work_of(problem: SimulatedProblem, run: GridFedavgRun) -> Work:
     Args:
         problem: learning problem.
         run: parameters of the run; its noise may be unknown.
+
+    Returns:
+        Estimated operations, numpy calls and bytes of memory.
     """
     gradients = local_work(problem, participants=run.participants, rounds=run.rounds, local_steps=run.local_steps)
     coordinates = float(run.participants * problem.dimension)

@@ -72,8 +72,13 @@ Run = TypeAliasType(
 def algorithm_of(run: AnyRun) -> SimulatedAlgorithm:
     """Return the algorithm to which a run belongs, by the class of the run.
 
+    Every simulated algorithm has its own class of run parameters.
+
     Args:
         run: parameters of a simulated run.
+
+    Returns:
+        The first algorithm in `ALGORITHMS` whose class of runs has `run` as an instance.
 
     Raises:
         InvalidInput: no algorithm has runs of this class.

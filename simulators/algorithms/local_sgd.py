@@ -101,6 +101,9 @@ def _reporting(problem: SimulatedProblem, run: LocalSgdRun) -> Reporting:
         problem: learning problem.
         run: parameters of the run.
 
+    Returns:
+        The numbers of participants, batch records and local steps, which are counted as rounds.
+
     Raises:
         InvalidInput: the run does not fit the problem.
     """
@@ -125,6 +128,9 @@ def _steps(
         run: parameters of the run.
         generators: one per repetition.
         data: for each repetition, indices of the clients' records in their populations, (N, n).
+
+    Yields:
+        One entry per local step, with the participants, their records and the normal draws.
     """
     draws = [_draw_round(problem, run, generator, rows) for generator, rows in zip(generators, data, strict=True)]
     participants = np.stack([draw.participants for draw in draws])
@@ -159,6 +165,9 @@ def _draw_round(
         run: parameters of the run.
         generator: generator of the repetition.
         data: indices of the clients' records in their populations, (N, n).
+
+    Returns:
+        The draws of one repetition for all local steps of the round.
     """
     m = _participants(problem, run)
     participants = subsets(generator, (), problem.clients, m)
@@ -168,11 +177,16 @@ def _draw_round(
 
 
 def rounds_of(problem: SimulatedProblem, run: LocalSgdRun) -> int:
-    """Return the number of rounds R, after checking that the run fits the problem.
+    """Return the number of rounds R of a run, and check that the run fits the problem.
+
+    A run fits if its participants and batches are possible with the problem's clients and records.
 
     Args:
-        problem: learning problem.
-        run: parameters of the run.
+        problem: learning problem, with its clients and their records.
+        run: parameters of the run, with the number of rounds.
+
+    Returns:
+        The number of rounds R. In each round, participants take several local gradient steps.
 
     Raises:
         InvalidInput: the run does not fit the problem.
@@ -189,6 +203,9 @@ def work_of(problem: SimulatedProblem, run: LocalSgdRun) -> Work:
     Args:
         problem: learning problem.
         run: parameters of the run; its noise may be unknown.
+
+    Returns:
+        Estimated operations, numpy calls and bytes of memory.
     """
     records = problem.samples_per_client
     participants = _participants(problem, run)

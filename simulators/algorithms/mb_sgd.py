@@ -184,6 +184,9 @@ def fading(problem: SimulatedProblem, run: MbSgdShape) -> float:
     Args:
         problem: learning problem.
         run: parameters of the run.
+
+    Returns:
+        The factor; 1 gives all rounds equal weight.
     """
     if run.averaging_ratio is not None:
         return 1.0 / run.averaging_ratio
@@ -238,11 +241,16 @@ def simulate(
 
 
 def rounds_of(problem: SimulatedProblem, run: MbSgdShape) -> int:
-    """Return the number of rounds R, after checking that the run fits the problem.
+    """Return the number of rounds R of a run, and check that the run fits the problem.
+
+    A run fits if its participants, batches and client groups are possible with the problem's clients and records.
 
     Args:
-        problem: learning problem.
-        run: parameters of the run.
+        problem: learning problem, with its clients and their records.
+        run: parameters of the run, with the number of rounds.
+
+    Returns:
+        The number of rounds R, in which participants send a mean gradient to the server.
 
     Raises:
         InvalidInput: the run does not fit the problem.
@@ -259,6 +267,9 @@ def work_of(problem: SimulatedProblem, run: MbSgdShape) -> Work:
     Args:
         problem: learning problem.
         run: parameters of the run. Messages are rounded if it has `levels`.
+
+    Returns:
+        Estimated operations, numpy calls and bytes of memory.
     """
     work = work_of_reports(problem, reporting_of(problem, run))
     if run.levels is None:
@@ -275,6 +286,9 @@ def work_of_reports(problem: SimulatedProblem, reporting: Reporting) -> Work:
     Args:
         problem: learning problem in d dimensions.
         reporting: participation in the run, with n records of a client and m participants in a round.
+
+    Returns:
+        Estimated operations, numpy calls and bytes of memory.
     """
     n, m, d = reporting.samples_per_client, reporting.participants, problem.dimension
     all_records = problem.clients * n

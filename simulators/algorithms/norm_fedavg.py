@@ -107,6 +107,9 @@ def noise_variance(decay_rate: float, noise_levels: int) -> float:
     Args:
         decay_rate: decay rate α > 0.
         noise_levels: number of levels m ≥ 1.
+
+    Returns:
+        The variance as a double.
     """
     cancelled_digits = max(0.0, -math.log10(decay_rate)) + len(str(noise_levels))
     precision = math.ceil(40 + 6 * cancelled_digits)
@@ -233,8 +236,10 @@ def simulate(
     models = np.zeros((len(generators), problem.dimension))
     excess = ExcessCurve(problem, rounds)
     norms = np.empty((len(generators), run.rounds))
+    # A run that diverges gives infinities, which are reported as such.
     with np.errstate(over="ignore", invalid="ignore"):
         for index in range(run.rounds):
+            # The gradient norm is that of the model before the round.
             norms[:, index] = federation.gradient_norms(models)
             records = federation.participants(run.participants)
             updates = federation.local_updates(models, records, steps=run.local_steps, step_size=steps.local)
@@ -246,12 +251,15 @@ def simulate(
 def _require_noise(problem: SimulatedProblem, run: NormFedavgRun) -> None:
     """Check that a run has noise parameters, and not more participants than clients.
 
+    A run may come without noise parameters if a calibrator computes them from a privacy target. Before the simulation,
+    they must be known.
+
     Args:
-        problem: learning problem.
-        run: parameters of the run.
+        problem: learning problem with its clients.
+        run: parameters of the run, with its participants and the levels of its noise.
 
     Raises:
-        InvalidInput: a check fails.
+        InvalidInput: there are more participants than clients, or `noise_levels` is None.
     """
     if run.participants > problem.clients:
         raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {problem.clients}")
@@ -260,11 +268,14 @@ def _require_noise(problem: SimulatedProblem, run: NormFedavgRun) -> None:
 
 
 def rounds_of(problem: SimulatedProblem, run: NormFedavgRun) -> int:
-    """Return the number of rounds K of a run, after checking the number of participants.
+    """Return the number of rounds K of a run, after a check of the number of participants.
 
     Args:
         problem: learning problem with its clients.
-        run: parameters of the run.
+        run: parameters of the run, with its rounds and its participants per round.
+
+    Returns:
+        The number of rounds K. In each round, participants send an update of the model to the server.
 
     Raises:
         InvalidInput: there are more participants than clients.
@@ -283,6 +294,9 @@ def work(problem: SimulatedProblem, run: NormFedavgRun) -> Work:
     Args:
         problem: learning problem.
         run: parameters of the run; its noise may be unknown.
+
+    Returns:
+        Estimated operations, numpy calls and bytes of memory.
     """
     gradients = local_work(problem, participants=run.participants, rounds=run.rounds, local_steps=run.local_steps)
     if run.quantization_levels is None:
@@ -322,6 +336,9 @@ def planned_alternatives(run: NormFedavgRun) -> Mapping[str, NormFedavgRun]:
 
     Args:
         run: the run; its noise may be unknown.
+
+    Returns:
+        Parameters of each run, by its name.
     """
     if run.noise_levels is not None:
         return alternatives(run)

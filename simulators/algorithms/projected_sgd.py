@@ -151,6 +151,9 @@ class BatchOrder:
             problem: learning problem.
             run: parameters of the run.
             generators: one per repetition.
+
+        Returns:
+            The batches of each repetition. They are None if each step draws its own batch.
         """
         clients, size = problem.clients, run.participants
         if run.batches == "without-replacement":
@@ -219,6 +222,7 @@ def simulate(
     steps = steps_of(problem, run)
     sizes = run.step_schedule.at(1, steps)
     noises = run.noise_stds(steps)
+    # Every client has one record.
     data = np.stack([problem.draw(generator)[:, 0] for generator in generators])
     order = BatchOrder.of(problem, run, generators)
     stops = stopping_steps(run, rounds, generators)
@@ -232,13 +236,16 @@ def simulate(
         batch = order.at(step, generators)
         gradients = problem.gradients(models[:, None, :], problem.records(batch, data[rows, batch]))
         largest = np.maximum(largest, np.linalg.norm(gradients, axis=-1).max(axis=1))
+        # The mean over m clients divides the standard deviation of their noise by √m.
         mean_std = noises[step - 1] / math.sqrt(run.participants)
         direction = _with_noise(gradients.mean(axis=1), mean_std, generators)
         models = projected_step(models, direction, sizes[step - 1], problem.project)
+        # Keep the model of each repetition at the step at which its run stops.
         stops_here = stops == step
         if stops_here.any():
             released_models[stops_here] = np.broadcast_to(models[:, None, :], released_models.shape)[stops_here]
         if run.release != "last" and step >= first_stop:
+            # The mean excess over the possible stops is the expected excess of a random stop.
             total += problem.excess(models)
     diagnostics = {"largest_gradient_norm": largest}
     if run.release != "last":
@@ -248,12 +255,15 @@ def simulate(
 
 
 def _with_noise(direction: Floats, std: float, generators: Sequence[np.random.Generator]) -> Floats:
-    """Add normal noise to the direction of each repetition.
+    """Add independent normal noise to the direction of each repetition.
 
     Args:
-        direction: direction of the step in each repetition, (repetitions, d).
-        std: standard deviation of the noise per coordinate; if it is 0, nothing is drawn.
-        generators: one per repetition.
+        direction: direction of the gradient step in each repetition, (repetitions, d).
+        std: standard deviation of the noise per coordinate, at least 0. If it is 0, nothing is drawn.
+        generators: sources of randomness, one per repetition.
+
+    Returns:
+        The noisy directions, (repetitions, d).
     """
     if std == 0.0:
         return direction
@@ -271,6 +281,9 @@ def work(problem: SimulatedProblem, run: ProjectedSgdRun) -> Work:
     Args:
         problem: learning problem.
         run: parameters of the run; its noise may be unknown.
+
+    Returns:
+        Estimated operations, numpy calls and bytes of memory.
     """
     steps = float(steps_of(problem, run))
     batch_entries = run.participants * problem.dimension

@@ -65,6 +65,9 @@ def reporting_for(
         sampling: sampling of a client's batches.
         client_arrays: sizes and noise of each client, if clients differ.
 
+    Returns:
+        The numbers of participants, records and rounds, and the sampling of batches.
+
     Raises:
         InvalidInput: there are more participants than clients, or a batch exceeds the client's records.
     """
@@ -127,10 +130,15 @@ def fresh_rounds(
 ) -> Iterator[RoundDraws]:
     """Yield rounds with batches drawn afresh from each client's data, so that records are reused.
 
+    Within a run, the same record can be in the batches of several rounds.
+
     Args:
-        problem: learning problem.
-        reporting: participation in the run.
-        generators: one per repetition.
+        problem: learning problem, with its clients and their records.
+        reporting: which clients take part in a round, and how many of their records.
+        generators: sources of randomness, one per repetition.
+
+    Yields:
+        The participants, the records and the normal draws of each round, for all repetitions.
     """
     data = [problem.draw(generator) for generator in generators]
     yield from _rounds(problem, reporting, generators, data, one_pass=False)
@@ -139,12 +147,17 @@ def fresh_rounds(
 def one_pass_rounds(
     problem: SimulatedProblem, reporting: Reporting, generators: Sequence[np.random.Generator]
 ) -> Iterator[RoundDraws]:
-    """Yield rounds with disjoint batches: each client shuffles its records once and reads K new ones per round.
+    """Yield rounds with disjoint batches: each client shuffles its records once and reads new ones in every round.
+
+    A record is therefore used at most once in a run.
 
     Args:
-        problem: learning problem.
-        reporting: participation in the run.
-        generators: one per repetition.
+        problem: learning problem, with its clients and their records.
+        reporting: which clients take part in a round, and how many of their records.
+        generators: sources of randomness, one per repetition.
+
+    Yields:
+        The participants, the records and the normal draws of each round, for all repetitions.
     """
     if reporting.client_arrays is not None:
         sizes = reporting.client_arrays.sizes
@@ -261,6 +274,9 @@ def _rounds(
         generators: one per repetition.
         data: for each repetition, indices of the clients' records in their populations, (N, n).
         one_pass: True to take disjoint batches from the records in order; False to draw batches afresh.
+
+    Yields:
+        The participants, their records and the normal draws of each round.
     """
     chunk = chunk_rounds(problem, reporting)
     for start in range(0, reporting.rounds, chunk):
@@ -276,12 +292,16 @@ def _rounds(
 
 
 def _stack_round(problem: SimulatedProblem, chunks: Sequence[_ChunkDraws], index: int) -> RoundDraws:
-    """Join the draws of one round from all repetitions.
+    """Join the draws of one round from all repetitions into arrays.
 
     Args:
-        problem: learning problem.
-        chunks: draws of some rounds for each repetition.
-        index: index of the round in the chunks.
+        problem: learning problem, which looks up the drawn records.
+        chunks: draws of some consecutive rounds, one entry for each repetition.
+        index: index of the round in the chunks, from 0.
+
+    Returns:
+        The draws of the round, with the repetitions as the first axis. The mask of counted records is None if no
+        repetition has one.
     """
     clients = np.stack([chunk.clients[index] for chunk in chunks])
     positions = np.stack([chunk.records[index] for chunk in chunks])
@@ -316,6 +336,7 @@ def _draw_chunk(
     if reporting.client_arrays is not None:
         records, counted = draw_records(generator, data, clients, reporting.client_arrays, reporting.sampling)
     elif reporting.sampling == "full" or (reporting.sampling == "without-replacement" and k == n):
+        # Every record of the participants is read.
         records = data[clients]
     elif reporting.sampling == "poisson":
         counted = poisson_batches(generator, (rounds, m, n), k / n)

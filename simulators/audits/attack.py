@@ -116,6 +116,7 @@ def best(halves: SplitStatistics, score: Score, error: float) -> AttackBound:
     Guarantees:
         With probability at least 1 − error, the value is a valid lower bound.
     """
+    # Choose the test on one half of the outputs, and count its hits on the other half.
     selected = _select_test(halves.choose, score, min(error / 2, CHOOSING_ERROR))
     trials = halves.trials
     threshold = np.asarray([selected.threshold])
@@ -126,6 +127,7 @@ def best(halves: SplitStatistics, score: Score, error: float) -> AttackBound:
         true, false = first_hits, second_hits
     else:
         true, false = second_hits, first_hits
+    # The bounds on both rates hold together except with probability `error`.
     value = score(lower_rate([true], trials, error / 2), upper_rate([false], trials, error / 2))
     rule = CountedTest(selected.threshold, selected.above, selected.first_is_positive, true, false, trials)
     return AttackBound(float(value[0]), rule)
@@ -150,6 +152,9 @@ def _select_test(samples: tuple[Floats, Floats], score: Score, error: float) -> 
         samples: sorted statistics of outputs on the first and on the second data set; they serve the selection only.
         score: function from bounds on the true and the false positive rate to the lower bound.
         error: probability with which the bound on one rate may fail.
+
+    Returns:
+        The threshold, its side, and the data set on which the test should be positive.
     """
     candidates = []
     thresholds = _thresholds(samples)
@@ -165,14 +170,23 @@ def _select_test(samples: tuple[Floats, Floats], score: Score, error: float) -> 
 
 
 def epsilon_score(delta: float) -> Score:
-    """Return the score log((TPR − δ)/FPR), a lower bound on ε; 0 if it is negative or TPR ≤ δ.
+    """Return a function that scores tests by log((TPR − δ)/FPR), a lower bound on ε.
 
-    TPR and FPR are the true and the false positive rate of a test.
+    A test guesses from an output which of two neighbouring data sets was used. TPR and FPR are its true and false
+    positive rates. Under (ε, δ)-differential privacy, TPR ≤ e^ε FPR + δ, which gives the bound.
+
+    Args:
+        delta: δ of the guarantee, in [0, 1].
+
+    Returns:
+        A function of lower bounds on TPR and upper bounds on FPR. The score is 0 if it would be negative, or if TPR ≤
+        δ.
     """
 
     def score(true: Floats, false: Floats) -> Floats:
         """Return the score of tests from bounds on their rates."""
         excess = np.maximum(true - delta, 0.0)
+        # The floor only avoids log 0; such entries are replaced by 0 in the next line.
         log_ratio = np.log(np.maximum(excess, LEAST_ESCAPE)) - np.log(false)
         return np.asarray(np.where(excess > 0, np.maximum(log_ratio, 0.0), 0.0))
 
@@ -217,6 +231,9 @@ def gaussian_epsilon(mu: float, log_delta: float) -> float:
     Args:
         mu: sensitivity divided by the standard deviation of the noise.
         log_delta: natural logarithm of δ.
+
+    Returns:
+        The privacy parameter ε, at least 0.
     """
     if mu <= 0.0:
         return 0.0
@@ -245,6 +262,9 @@ def escape_probability(halves: SplitStatistics, error: float) -> float:
         halves: statistics of outputs on both data sets. The second halves are used; the first ones have served the
             selection of a test.
         error: probability that the bound fails; half of it is used for each data set.
+
+    Returns:
+        The bound on the probability, in [0, 1].
     """
     return _largest_escape_rate(halves.count, error)
 
@@ -259,6 +279,9 @@ def escape_promises(halves: SplitStatistics, delta: float, error: float) -> bool
         halves: statistics of outputs on both data sets.
         delta: δ of the audit.
         error: probability that the bound on the escapes fails.
+
+    Returns:
+        True if a lower bound on the probability of escapes is above δ.
     """
     return _largest_escape_rate(halves.choose, error) > delta
 
@@ -271,6 +294,9 @@ def _largest_escape_rate(samples: tuple[Floats, Floats], error: float) -> float:
     Args:
         samples: statistics of outputs on the first and on the second data set.
         error: probability that a bound fails; half of it is used for each data set.
+
+    Returns:
+        The bound on the rate, in [0, 1].
     """
     counts = [int(np.isinf(sample).sum()) for sample in samples]
     bounds = [lower_rate([count], sample.size, error / 2)[0] for count, sample in zip(counts, samples, strict=True)]

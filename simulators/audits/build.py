@@ -68,6 +68,9 @@ def attack_spec(spec: Spec, setting: AttackSetting) -> AttackedMechanism:
         spec: the mechanism.
         setting: neighbouring relation, protected unit, observer and implementation that are attacked.
 
+    Returns:
+        The sampler, which also computes log densities of the outputs on each data set.
+
     Raises:
         InvalidInput: no attack is implemented on neighbouring data sets of the mechanism in this relation.
     """
@@ -94,6 +97,9 @@ def _attack_selection(spec: SelectBest, setting: AttackSetting) -> AttackedMecha
     Args:
         spec: the selection.
         setting: neighbouring relation, protected unit, observer and implementation that are attacked.
+
+    Returns:
+        The attack on one run of the selected mechanism.
 
     Raises:
         InvalidInput: the number of runs may be 0, which this attack does not describe.
@@ -193,7 +199,9 @@ def _attack_shuffled_epochs(spec: Subsampled, setting: AttackSetting) -> Attacke
         )
     if population % batch_size:
         raise InvalidInput.at("/batch_size", "an attack is on batches of equal size", allowed="a divisor of population")
+    # In units of the noise, a contribution moves the sum by 1 over the noise multiplier.
     shift = 1.0 / primitive.multiplier
+    # A shift is relative to the second data set, so that replacing a contribution counts twice.
     if setting.relation == "replace-one":
         shifts: tuple[float, ...] = (2.0 * shift, 0.0)
     else:
@@ -286,7 +294,10 @@ def _contains_draw(spec: object) -> bool:
     """Return whether a mechanism draws a batch at random, itself or in a part of it.
 
     Args:
-        spec: spec of the mechanism.
+        spec: specification of the mechanism; composed, repeated and shuffled mechanisms are searched recursively.
+
+    Returns:
+        True if some part subsamples its input by a sampling other than `full`.
     """
     if isinstance(spec, Subsampled) and spec.sampling != "full":
         return True

@@ -40,16 +40,23 @@ class Descent:
     def statistics(self, generator: np.random.Generator, count: int, world: int) -> Floats:
         """Simulate independent runs on one of two neighbouring data sets, and return their released models.
 
+        Each run takes noisy gradient steps in one dimension, with projection onto the interval [−radius, radius]. It
+        releases its model after a step that is drawn uniformly from the allowed last steps.
+
         Args:
             generator: source of randomness.
-            count: number of runs.
-            world: index of the data set, FIRST or SECOND.
+            count: number of runs, at least 0.
+            world: index of the data set, FIRST or SECOND; only the victim's loss (the changed loss) differs.
+
+        Returns:
+            The released model of each run, (count,).
         """
         spec = self.spec
         steps = spec.steps
         m = spec.participants
         sizes = spec.step_schedule.at(1, steps)
         noises = spec.noise_schedule.at(1, steps)
+        # The step after which each run releases its model.
         stops = generator.integers(spec.first_stop, steps + 1, size=count)
         batch_of_victim = self._batch_of_victim(generator, count)
         pull = self._pull(world)
@@ -57,6 +64,7 @@ class Descent:
         released = np.zeros(count)
         for step in range(1, steps + 1):
             takes_part = self._takes_part(generator, step, batch_of_victim)
+            # Only the victim's loss has a linear part; a mean over m participants scales it by 1/m.
             gradient = spec.strong_convexity * model - np.where(takes_part, pull / m, 0.0)
             noise = noises[step - 1] / math.sqrt(m) * generator.standard_normal(count)
             model = np.clip(model - sizes[step - 1] * (gradient + noise), -spec.radius, spec.radius)

@@ -113,10 +113,12 @@ class Message:
     def _draw_messages(self, generator: np.random.Generator, count: int, update: tuple[float, ...]) -> Floats:
         """Draw messages with the quantiser and the exact sampler that clients run.
 
+        A message is the client's update, rounded at random to a grid, plus truncated discrete Laplace noise.
+
         Args:
             generator: source of randomness.
-            count: number of messages.
-            update: the client's update, with d coordinates.
+            count: number of messages, at least 1.
+            update: the client's update, d coordinates with norm at most 1.
 
         Returns:
             The messages in grid steps, (count, d).
@@ -160,13 +162,20 @@ class Message:
     def _log_probability(self, coordinates: Floats, value: float) -> Floats:
         """Return the log probability of one coordinate of a message, given the update; up to a constant.
 
+        The coordinate of the update is rounded at random to one of the two nearest grid points. The probability is
+        therefore a mixture of the noise probabilities around both points.
+
         Args:
             coordinates: the coordinate in each message, in grid steps.
-            value: the coordinate of the update.
+            value: the coordinate of the update, in [−1, 1].
+
+        Returns:
+            Log probabilities, of the shape of `coordinates`; −∞ for impossible values.
         """
         floor, share = self._round_down(value)
         noise = IntegerNoise(self.spec.decay_rate, self.spec.noise_levels)
         below = noise.log_density(coordinates - floor)
+        # The value is on the grid, so that it is never rounded up.
         if share == 0.0:
             return below
         above = noise.log_density(coordinates - (floor + 1))

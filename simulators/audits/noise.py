@@ -64,11 +64,11 @@ class IntegerNoise:
     exact: bool = False
 
     def draw(self, generator: np.random.Generator, count: int) -> Floats:
-        """Draw independent integers from the distribution.
+        """Draw independent integers y with probability proportional to e^(−α|y|).
 
         Args:
             generator: source of randomness.
-            count: number of integers.
+            count: number of integers, at least 0.
 
         Returns:
             The integers as floats, (count,). They come from the exact sampler if `exact` is set and the noise is
@@ -114,14 +114,16 @@ class NoisyValue:
         return len(self.value_in_world)
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Draw outputs, and return their log densities on every data set ("world").
+        """Draw outputs (a value plus noise), and return their log densities on every data set ("world").
+
+        The log densities of one output differ only by the value that the noise is added to.
 
         Args:
             generator: source of randomness.
-            world: index of the data set of each run, on which its output is drawn.
+            world: index of the data set of each run, on which its output is drawn, (runs,).
 
         Returns:
-            The log densities, (worlds, runs).
+            The log densities, (worlds, runs), up to a constant that all worlds share.
         """
         values = np.asarray(self.value_in_world)
         released = values[world] + self.noise.draw(generator, world.size)

@@ -113,9 +113,14 @@ def sum_of_trials(high_trials: int, low_trials: int, probability: float) -> Floa
 def _binomial(trials: int, probability: float) -> Floats:
     """Return the probabilities of 0, …, n successes in n independent trials.
 
+    They are computed from logarithms of factorials, so that no factorial overflows.
+
     Args:
-        trials: number n of trials.
+        trials: number n of trials, at least 0.
         probability: probability of success in each trial, in (0, 1).
+
+    Returns:
+        The n + 1 probabilities, in double precision.
     """
     successes = np.arange(trials + 1.0)
     failures = trials - successes

@@ -58,13 +58,17 @@ class RandomlySizedValue:
         """Return the log density of outputs on one data set, as a mixture over the sizes.
 
         Args:
-            released: outputs.
+            released: outputs, (runs,).
             sign: +1 or −1 if the changed record adds a positive or a negative contribution; 0 without the record.
+
+        Returns:
+            Log densities, (runs,), up to a constant that is the same for all data sets.
         """
         if sign == 0.0:
             return self.noise.log_density(released)
         total = np.full(released.size, -math.inf)
         for size, probability in zip(self.sizes, self.probabilities, strict=True):
+            # Sizes with negligible probability are left out of the mixture.
             if probability > LEAST_WEIGHT:
                 log_density = self.noise.log_density(released - sign * size)
                 np.logaddexp(total, math.log(probability) + log_density, out=total)

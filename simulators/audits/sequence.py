@@ -48,10 +48,10 @@ class InSequence:
 
 
 def in_sequence(parts: Sequence[tuple[AttackedMechanism, int]]) -> AttackedMechanism:
-    """Return the mechanism that runs several mechanisms one after another.
+    """Return the mechanism that runs several mechanisms one after another, with independent randomness.
 
     Args:
-        parts: the mechanisms, each with its number of runs.
+        parts: the mechanisms, each with its number of runs, at least 1.
 
     Returns:
         The sequence. A single run of one mechanism is returned as that mechanism.

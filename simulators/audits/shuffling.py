@@ -111,12 +111,20 @@ class ShuffledResponses:
         return np.asarray(np.log((probability_of_victim / probability_of_others) @ counts.T))
 
     def _probabilities(self, category: int, sizes: Floats) -> Floats:
-        """Return the probability that a client reports a single category of each group, given its true category.
+        """Return the probability that a client reports one given category of each group.
+
+        The client uses k-ary randomised response: it reports its true category with e^ε times the probability of any
+        other.
 
         Args:
-            category: category of the client's record, 0, 1 or 2.
-            sizes: numbers of categories in the groups.
+            category: category of the client's record, 0, 1 or 2, which is also the index of its group.
+            sizes: numbers of categories in the groups, (groups,).
+
+        Returns:
+            Probabilities, (groups,): of the true category for the group `category`, and of a single false one for the
+            others.
         """
+        # Equals 1/(e^ε + k − 1) for k categories, written so that e^ε cannot overflow.
         false_report = math.exp(-self.epsilon - math.log1p((self.categories - 1) * math.exp(-self.epsilon)))
         probabilities = np.full(sizes.size, false_report)
         probabilities[category] = false_report * math.exp(self.epsilon)

@@ -112,12 +112,16 @@ class LogLikelihoodRatio:
     def statistics(self, generator: np.random.Generator, count: int, world: int) -> Floats:
         """Run the mechanism several times on one data set, and return the privacy losses of the outputs.
 
-        They are exact up to rounding to nine decimals.
+        The privacy loss of an output is log P(output on FIRST) − log P(output on SECOND). It is exact up to the
+        rounding to nine decimals.
 
         Args:
             generator: source of randomness.
-            count: number of outputs.
-            world: index of the data set, FIRST or SECOND.
+            count: number of outputs, at least 0.
+            world: index of the data set on which the mechanism runs, FIRST or SECOND.
+
+        Returns:
+            The privacy losses, (count,).
         """
         logs = self.mechanism.draw(generator, np.full(count, world, dtype=np.int64))
         return np.asarray(np.round(logs[FIRST] - logs[SECOND], SIGNIFICANT))

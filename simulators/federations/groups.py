@@ -101,8 +101,11 @@ def with_noise_stds(groups: Groups, noise_stds: Sequence[float | None]) -> Group
     """Return groups of clients with given noise instead of a privacy target.
 
     Args:
-        groups: groups of clients.
-        noise_stds: standard deviation σ of each group's noise; None for the run's value.
+        groups: groups of clients; they are not changed.
+        noise_stds: standard deviation σ of each group's noise, one entry per group; None for the run's value.
+
+    Returns:
+        Copies of the groups with this noise, and without ε and δ.
     """
     return tuple(
         replace(group, noise_std=noise_std, epsilon=None, delta=None, log10_delta=None)
@@ -113,8 +116,13 @@ def with_noise_stds(groups: Groups, noise_stds: Sequence[float | None]) -> Group
 def without_noise(run: AnyRun) -> AnyRun:
     """Return the parameters of the same run without noise, also for each of its groups of clients.
 
+    Such a run measures how much of the excess risk is due to the noise.
+
     Args:
-        run: parameters of a run.
+        run: parameters of a run; they are not changed.
+
+    Returns:
+        A copy with σ = 0. Its groups have no σ of their own and no privacy target, so that they use the run's 0.
     """
     groups: Groups | None = run.client_groups
     if groups is None:
@@ -123,12 +131,16 @@ def without_noise(run: AnyRun) -> AnyRun:
 
 
 def loss_scales(groups: Sequence[RunGroup]) -> tuple[float, ...]:
-    """Return, for each group, the factor of a client's loss in the objective: its weight over the mean weight.
+    """Return, for each group, the factor of a client's loss in the objective.
 
-    The factors are exactly 1 if all weights are equal.
+    The factor is the client's weight over the mean weight of all clients. The factors are exactly 1 if all weights are
+    equal.
 
     Args:
-        groups: groups of clients.
+        groups: groups of clients, each with a number of clients and the weight of one client.
+
+    Returns:
+        One factor per group. Their mean over all clients is 1.
     """
     if len({group.weight for group in groups}) == 1:
         return (1.0,) * len(groups)

@@ -69,6 +69,7 @@ def read_writers(folder: Path, most: int | None = None, *, digits_only: bool = T
     training, test = DIGIT_FILES if digits_only else CHARACTER_FILES
     classes = DIGITS if digits_only else CHARACTERS
     with _open_examples(folder, training) as training_group, _open_examples(folder, test) as test_group:
+        # The images of both files are matched by the writer's name.
         names = sorted(training_group)[:most]
         _check_names(names, test_group, test.names[0])
         return tuple(

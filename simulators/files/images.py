@@ -60,11 +60,14 @@ CIFAR_PIXELS = 3 * 32 * 32
 
 @functools.lru_cache(maxsize=2)
 def read_images(data: DataName, folder: Path) -> LabelledImages:
-    """Return the images of a data set.
+    """Return the training and test images of a data set, with their labels.
 
     Args:
         data: `mnist`, `fashion-mnist` or `cifar-10`.
-        folder: folder with the files of the data set.
+        folder: folder with the original files of the data set.
+
+    Returns:
+        The images, with the files that they were read from. The last two results are kept in memory.
 
     Raises:
         InvalidInput: a file is missing, truncated, of another format, or not the original.
@@ -125,15 +128,15 @@ def _read_cifar(folder: Path, files: tuple[KnownFile, ...]) -> tuple[Images, tup
 
 
 def _check_labels(labels: npt.NDArray[np.uint8], name: str, data: str) -> None:
-    """Check that every label is a class.
+    """Check that every label is a class, a number from 0 to 9.
 
     Args:
-        labels: the labels.
-        name: name of their file, for an error.
+        labels: labels of the images, as bytes of the file.
+        name: name of the file with the labels, for an error.
         data: name of the data set, for the pointer of an error.
 
     Raises:
-        InvalidInput: a label is not a class.
+        InvalidInput: a label is above 9.
     """
     if labels.size and int(labels.max()) >= CLASSES:
         raise InvalidInput.at(f"/data/{data}", f"{name} has a label above {CLASSES - 1}: {int(labels.max())}")

@@ -74,6 +74,7 @@ def read_known(folder: Path, file: KnownFile, *, data: str) -> FileContent:
     if file.md5 is not None and checksum != file.md5:
         message = f"{path.name} is not the original file: its MD5 is {checksum}, with {len(content)} bytes"
         raise InvalidInput.at(f"/data/{data}", message, allowed=file.md5)
+    # Without a known checksum, it cannot be decided whether the file is the original.
     original = None if file.md5 is None else True
     return FileContent(content, DataFile(data=data, name=path.name, md5=checksum, original=original))
 

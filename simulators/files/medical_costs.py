@@ -42,10 +42,14 @@ class MedicalCosts:
 
 @functools.cache
 def read_medical_costs(folder: Path) -> MedicalCosts:
-    """Return the features and the charges of all insured persons.
+    """Return the features and the charges of all insured persons in the data set.
 
     Args:
-        folder: folder with `insurance.csv`.
+        folder: folder with the original `insurance.csv`.
+
+    Returns:
+        Features, (persons, features), and charges in dollars, (persons,), with their file. Results are
+        kept in memory.
 
     Raises:
         InvalidInput: the file is missing, not the original, or of another format.

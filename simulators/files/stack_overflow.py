@@ -87,10 +87,13 @@ def read_authors(folder: Path, most: int, most_documents: int) -> tuple[Author, 
 
 @contextmanager
 def _open_database(folder: Path) -> Iterator[sqlite3.Connection]:
-    """Open the database for reading, and check its tables.
+    """Open the database for reading, and check its tables; a context manager that closes it in the end.
 
     Args:
         folder: folder with `stackoverflow.sqlite`.
+
+    Yields:
+        The connection. An SQLite error within the context becomes `InvalidInput`.
 
     Raises:
         InvalidInput: the file is missing, cannot be read, or lacks a table or a column.
@@ -160,12 +163,18 @@ def _read_split(
 def read_frequent_words(folder: Path, count: int) -> tuple[str, ...]:
     """Return the most frequent words, which are the first ones in the file of word counts.
 
+    Each line of the file has a word, a space and the number of its occurrences. The lines are in descending order of
+    the number.
+
     Args:
         folder: folder with `stackoverflow.word_count`.
-        count: number of words.
+        count: number of words to return, at least 0.
+
+    Returns:
+        The words, the most frequent one first.
 
     Raises:
-        InvalidInput: the file is missing, has a malformed line, or too few words.
+        InvalidInput: the file is missing, has a malformed line, or has too few words.
     """
     name = WORD_COUNTS.names[0]
     words = []

@@ -31,7 +31,11 @@ class MalformedExample(ValueError):
 def example_type() -> type[Message]:
     """Return the class of the protocol buffer message `tf.train.Example`.
 
-    It is made from its definition at first use, so that TensorFlow is not needed.
+    An `Example` maps names of fields to lists of bytes, floats or integers. The class is built from its definition at
+    first use, so that TensorFlow is not needed.
+
+    Returns:
+        The class; every call returns the same one.
     """
     file = descriptor_pb2.FileDescriptorProto(name="example.proto", package=PACKAGE, syntax="proto3")
     for name, element in LISTS.values():
@@ -103,14 +107,17 @@ def parse_texts(content: bytes, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _parse_text(features: Mapping[str, Any], name: str) -> str:
-    """Return the text of one field of an example.
+    """Return the text of one field of an example (a record in TensorFlow's format).
 
     Args:
         features: fields of the example by name.
-        name: name of the field.
+        name: name of the field, which must hold exactly one text.
+
+    Returns:
+        The text, decoded from UTF-8.
 
     Raises:
-        MalformedExample: it is missing or is not a single text in UTF-8.
+        MalformedExample: the field is missing, or is not a single text in UTF-8.
     """
     values: Sequence[bytes] = features[name].bytes_list.value if name in features else ()
     if len(values) != 1:

@@ -64,13 +64,19 @@ def log_error(*, canaries: int, guesses: int, right: int, epsilon: float, delta:
 
 
 def _tails(least: npt.NDArray[np.int64], trials: int, rate: float) -> Floats:
-    """Return upper tails P(W ≥ k) of a binomial distribution.
+    """Return upper tails P(W ≥ k) of a binomial variable W.
+
+    For k ≥ 1 the tail equals the regularised incomplete beta function I_p(k, n − k + 1).
 
     Args:
-        least: the values of k.
-        trials: number of trials of W.
-        rate: success probability of W.
+        least: values of k, integers from 0 to n.
+        trials: number n of trials of W.
+        rate: success probability p of each trial, in [0, 1].
+
+    Returns:
+        The tails, of the shape of `least`, in [0, 1].
     """
+    # The formula needs k ≥ 1; for k = 0 the tail is 1.
     inner = betainc(np.maximum(least, 1), trials - np.maximum(least, 1) + 1, rate)
     return np.asarray(np.where(least == 0, 1.0, inner))
 
@@ -127,10 +133,12 @@ def guess(scores: Floats, members: Bools, *, delta: float, error: float) -> Gues
         error: probability that the bound fails.
     """
     order = np.argsort(scores, kind="stable")
+    # Numbers of guesses on each side: the largest scores are guessed as members, the smallest as non-members.
     sides = sorted({max(1, round(share * scores.size / 2)) for share in SHARES if scores.size >= 2})
     best: GuessingBound | None = None
     for side in sides:
         right = int(np.sum(members[order[-side:]]) + np.sum(~members[order[:side]]))
+        # The error is shared by all numbers of guesses, because the best bound is kept.
         epsilon = epsilon_lower(
             canaries=scores.size, guesses=2 * side, right=right, delta=delta, error=error / len(sides)
         )

@@ -257,6 +257,7 @@ def train(spec: CanaryTraining, generators: list[np.random.Generator], members: 
         ordinary_in, canaries_in = _draw_participants(generators, q, ordinary_count, members)
         updates = population.contributions(spec, models, population.ordinary)
         canaries = population.canary_contributions(spec, models)
+        # Sum the contributions of the drawn participants, canaries included.
         total = np.einsum("sb,sbd->sd", ordinary_in, updates) + np.einsum("sm,smd->sd", canaries_in, canaries)
         released = total + noise_std * normal
         scores += _round_scores(population, released, updates, canaries, rate=q, noise_std=noise_std)

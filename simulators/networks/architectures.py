@@ -26,12 +26,16 @@ def fully_connected(widths: Sequence[int]) -> Any:
     The weights have torch's default initial distribution.
 
     Args:
-        widths: numbers of inputs, of units of each hidden layer, and of outputs.
+        widths: numbers of inputs, of units of each hidden layer, and of outputs, at least two numbers.
+
+    Returns:
+        A torch module whose last layer is linear, without a ReLU.
     """
     nn = load_torch().nn
     layers: list[Any] = []
     for inputs, outputs in pairwise(widths):
         layers += [nn.Linear(inputs, outputs), nn.ReLU()]
+    # The outputs have no ReLU: drop the last one.
     return nn.Sequential(*layers[:-1])
 
 
@@ -47,10 +51,14 @@ def connected_dimension(widths: Sequence[int]) -> int:
 def draw_representation() -> dict[str, torch.Tensor]:
     """Draw initial weights of the convolutional representation: Xavier's normal distribution, and biases of 0.
 
+    The representation is the part of the network before its output layer. It has two convolutional layers and a fully
+    connected one. Torch's global generator draws the weights.
+
     Returns:
-        The weights of both convolutional layers and of the fully connected one, by name.
+        The weights and biases of the three layers, by name.
     """
     torch = load_torch()
+    # Shapes are (outputs, inputs, height, width), and (outputs, inputs) for the fully connected layer.
     shapes = {
         "first": (FILTERS[0], 1, 8, 8),
         "second": (FILTERS[1], FILTERS[0], 4, 4),

@@ -22,8 +22,13 @@ DEVICES: Final = ("cpu", "cuda", "mps")
 def load_torch() -> Any:
     """Import torch and return it as a module.
 
+    Torch is an optional dependency, which only experiments with neural networks need.
+
+    Returns:
+        The module `torch`.
+
     Raises:
-        InvalidInput: torch is not installed.
+        InvalidInput: torch is not installed; the message says how to install it.
     """
     try:
         with extra("networks", "an experiment with networks"):
@@ -34,10 +39,13 @@ def load_torch() -> Any:
 
 
 def choose_device() -> Any:
-    """Return the torch device that `EPSILOND_DEVICE` names, the CPU if it names none.
+    """Return the torch device that the environment variable `EPSILOND_DEVICE` names.
+
+    Returns:
+        The device; the CPU if the variable is unset or empty.
 
     Raises:
-        InvalidInput: torch is not installed, or the device is unknown or not available here.
+        InvalidInput: torch is not installed, or the device is unknown or not available on this machine.
     """
     torch = load_torch()
     name = os.environ.get(VARIABLE) or "cpu"

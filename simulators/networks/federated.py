@@ -130,6 +130,7 @@ def train_federated(
     """
     device = choose_device()
     torch = load_torch()
+    # Separate streams, so that the same clients and batches are drawn with any noise.
     streams = np.random.SeedSequence(seed, spawn_key=(1,)).spawn(3)
     clients, batches, noise = (np.random.default_rng(stream) for stream in streams)
     widths = (federation.training.features.shape[1], *training.hidden, classes)
@@ -143,6 +144,7 @@ def train_federated(
         for number, (local_step, server_step) in enumerate(step_sizes, start=1):
             participants = clients.choice(len(federation.clients), size=training.participants, replace=False)
             client_records = [federation.clients[client] for client in participants]
+            # The participants train one after another from the server's weights.
             updates = _train_clients(model, weights, records, client_records, training, local_step, batches)
             mean_message = training.rule.mean_message(updates, noise)
             weights = weights - server_step * torch.tensor(mean_message, dtype=weights.dtype, device=device)
@@ -192,6 +194,7 @@ def _train_clients(
             loss.backward()
             optimizer.step()
         final_weights = torch.nn.utils.parameters_to_vector(parameters).detach()
+        # The update is the negative movement of the weights, as a sum of gradient steps.
         yield (weights - final_weights).cpu().numpy().astype(np.float64)
 
 
@@ -199,12 +202,17 @@ def _measure(rounds: int, model: Any, training: _Records, test: _Records) -> Mod
     """Measure the loss of a model on the training images, and its error on the test images.
 
     Args:
-        rounds: number of rounds that have trained it.
-        model: the model.
-        training: the training images.
-        test: the test images.
+        rounds: number of rounds that have trained the model.
+        model: torch network that maps images to one output per class.
+        training: training images with their labels.
+        test: test images with their labels.
+
+    Returns:
+        The mean cross-entropy on the training images, inf if it is not finite. The test error is the fraction of wrong
+        classes.
     """
     functional = load_torch().nn.functional
+    # Sums over batches of images are divided by the number of all images in the end.
     losses = []
     for outputs, labels in _predict(model, training):
         losses.append(float(functional.cross_entropy(outputs, labels, reduction="sum")))

@@ -101,6 +101,7 @@ def train_personal(
     shared_steps = torch.tensor(shared_sizes, device=device)
     personal_steps = torch.tensor(personal_sizes, device=device)
     with seeded_torch(seed):
+        # All runs start at the same weights; the personal layers start at 0.
         start = {**draw_representation(), OUTPUT: draw_output_layer(training.classes)}
         runs = len(step_sizes)
         shared: Weights = {name: value.to(device).expand(runs, *value.shape).clone() for name, value in start.items()}
@@ -111,9 +112,11 @@ def train_personal(
             images, labels = _draw_batches([users.training[user] for user in drawn], training, generator, device)
             chosen = torch.as_tensor(drawn, device=device)
             gradients, personal_gradients = _gradients(shared, personal[:, chosen], images, labels)
+            # Only the participants' personal layers move; they get no noise.
             personal[:, chosen] -= _broadcast_steps(personal_steps, personal_gradients) * personal_gradients
             noise = _draw_noise(start, training, device)
             for name, gradient in _clip(gradients, training.clipping_norm).items():
+                # The shared weights move by the mean of the clipped gradients, plus noise.
                 mean = gradient.mean(dim=1) + noise[name]
                 shared[name] = shared[name] - _broadcast_steps(shared_steps, mean) * mean
             if index in training.measured:
@@ -154,11 +157,16 @@ def _draw_batches(
 def _user_loss(shared: Weights, personal: torch.Tensor, images: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     """Return the mean squared error of one user's outputs.
 
+    The user's network has shared layers, and an output layer that is a shared matrix plus the user's own matrix.
+
     Args:
-        shared: shared weights by name.
-        personal: output layer of the user.
+        shared: shared weights by name, with the shared output layer.
+        personal: the user's own addition to the output layer.
         images: images of the user, (batch, 1, 28, 28).
         targets: targets of the images, (batch, classes).
+
+    Returns:
+        The error as a tensor with one number, the mean over images and classes.
     """
     outputs = represent(shared, images) @ (shared[OUTPUT] + personal)
     mean: torch.Tensor = ((outputs - targets) ** 2).mean()
@@ -189,13 +197,19 @@ def _gradients(
 
 
 def _clip(gradients: Mapping[str, torch.Tensor], bound: float) -> Weights:
-    """Scale each user's gradient down to a largest norm, over all weights together, in each run.
+    """Scale each user's gradient down to a largest ℓ2 norm, in each run.
+
+    The norm is taken over all weights together. Gradients within the bound are unchanged.
 
     Args:
         gradients: gradients by the name of the weights, (runs, users, …).
-        bound: largest norm.
+        bound: largest norm, above 0.
+
+    Returns:
+        The clipped gradients, with the same names and shapes.
     """
     flat = load_torch().cat([gradient.flatten(2) for gradient in gradients.values()], dim=2)
+    # The factor is bound/max(norm, bound), which is at most 1.
     factors = bound / flat.norm(dim=2).clamp(min=bound)
     clipped = {}
     for name, gradient in gradients.items():
@@ -239,7 +253,9 @@ def _measure_accuracies(
             chunk = users[start : start + USERS_AT_ONCE]
             images = torch.tensor(np.concatenate([user.images for user in chunk])[:, None], device=device)
             labels = torch.tensor(np.concatenate([user.labels for user in chunk]), device=device)
+            # Index of the user of each image in the chunk.
             owner = np.repeat(np.arange(start, start + len(chunk)), [len(user.labels) for user in chunk])
+            # Each image is classified by its user's output layer: the shared one plus the personal one.
             layers = shared[OUTPUT][:, None] + personal[:, torch.as_tensor(owner, device=device)]
             outputs = torch.einsum("rif,rifc->ric", features_of_run(shared, images), layers)
             right += (outputs.argmax(dim=2) == labels).sum(dim=1).cpu().numpy()

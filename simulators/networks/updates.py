@@ -34,11 +34,14 @@ class LaplaceLevels:
     """Decay rate α of the probabilities per grid step, above 0."""
 
     def draw(self, dimension: int, generator: np.random.Generator) -> Integers:
-        """Draw the noise of a vector, in grid steps.
+        """Draw the noise of a vector, in grid steps (integer multiples of the distance of the grid's points).
 
         Args:
-            dimension: number of coordinates.
-            generator: source of randomness.
+            dimension: number of coordinates, at least 1.
+            generator: source of randomness, which makes the draws reproducible.
+
+        Returns:
+            Independent integers, (dimension,), each between −m and m.
         """
         return truncated_discrete_laplace(self.decay_rate, self.noise_levels, (dimension,), seeded(generator))
 
@@ -51,11 +54,14 @@ class BinomialTrials:
     """Number N of fair coins, even and at least 2."""
 
     def draw(self, dimension: int, generator: np.random.Generator) -> Integers:
-        """Draw the noise of a vector, in grid steps.
+        """Draw the noise of a vector, in grid steps (integer multiples of the distance of the grid's points).
 
         Args:
-            dimension: number of coordinates.
+            dimension: number of coordinates, at least 1.
             generator: source of randomness.
+
+        Returns:
+            Independent integers, (dimension,), each between −N/2 and N/2.
         """
         return np.asarray(generator.binomial(self.trials, 0.5, size=dimension) - self.trials // 2)
 

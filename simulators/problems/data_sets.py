@@ -152,10 +152,14 @@ PAIR_RECORDS = 34
 def _build_problem(spec: DataSetProblem) -> LinearModelProblem | SoftmaxProblem:
     """Split the data set over the clients, hold out the test records, and build the learning problem.
 
-    Logistic regression predicts whether a label is odd, as ±1.
+    Every client holds out the same number of records. Logistic regression predicts whether a label is odd, as ±1. The
+    last eight results are kept in memory.
 
     Args:
-        spec: data set, loss, number of clients, split and held-out share.
+        spec: data set, loss, number of clients, split, held-out share and seed.
+
+    Returns:
+        A problem with the softmax loss, or a linear model with the logistic or the squared loss.
     """
     features, labels = read_features(spec.data_set)
     generator = np.random.default_rng(np.random.SeedSequence(spec.seed))
@@ -163,6 +167,7 @@ def _build_problem(spec: DataSetProblem) -> LinearModelProblem | SoftmaxProblem:
     facts = _FACTS[spec.data_set]
     loss = spec.loss or facts.losses[0]
     targets = np.where(labels % 2 == 1, 1.0, -1.0) if loss == "logistic" else labels
+    # Shuffle each client's records, so that the held-out ones are a random subset.
     if spec.tested:
         records = generator.permuted(records, axis=1)
     test, training = records[:, : spec.tested].reshape(-1), records[:, spec.tested :]
@@ -177,6 +182,7 @@ def _build_problem(spec: DataSetProblem) -> LinearModelProblem | SoftmaxProblem:
         "held_out": None,
     }
     if spec.tested:
+        # A softmax model has one output per class; a linear model has a single output.
         outputs = facts.classes if loss == "softmax" else 1
         measure = _measure_of(loss, training_mean=float(np.mean(population.targets)))
         common_fields["held_out"] = HeldOut(features[test], targets[test], measure, outputs)

@@ -79,11 +79,13 @@ class FiniteProblem(ABC):
         if not is_truncated and bool(np.all(scales == 1.0)):
             return replace(self, sizes=sizes)
         if is_truncated:
+            # A client keeps the last records of its population, as many as its own number.
             is_present = np.arange(size) >= size - sizes[:, None]
             shares = is_present * (scales / sizes)[:, None]
         else:
             shares = np.broadcast_to((scales / size)[:, None], (clients, size))
         problem = self.of_population(replace(self.population, shares=shares))
+        # Bound on both deviations for any loss with this Lipschitz constant, after scaling.
         bound = problem.constants.lipschitz * max(1.0, float(np.max(scales))) * SAFE
         constants = replace(problem.constants, gradient_std=bound, heterogeneity=bound)
         return replace(problem, sizes=sizes, constants=constants)
@@ -125,12 +127,18 @@ class FiniteProblem(ABC):
     def records(self, clients: Indices, indices: Indices) -> Records:
         """Look up records by their clients and their indices in the clients' populations.
 
+        A client's population is the finite set of records from which its data is drawn.
+
         Args:
-            clients: clients of the records.
+            clients: clients of the records, numbered from 0.
             indices: indices in the populations, of a shape that broadcasts with `clients`.
+
+        Returns:
+            Features and targets of the records, with the broadcast shape; features have a further axis.
         """
         features, targets = self.population.rows()
         rows_per_client = self.population.targets.shape[1] if self.population.own else 0  # 0 if all share one
+        # The table has the rows of one client after another.
         rows = indices + clients * rows_per_client
         return Records(np.take(features, rows, axis=0), np.take(targets, rows))
 

@@ -30,10 +30,12 @@ class HeldOut:
     outputs: int = 1
 
     def scores(self, models: Floats) -> Mapping[str, Floats]:
-        """Score each model by its predictions on the test records; no score depends on the other models.
+        """Score each model by its predictions on the test records.
+
+        No score depends on the other models, and the models are scored in chunks.
 
         Args:
-            models: models, (…, D).
+            models: models as vectors, (…, D).
 
         Returns:
             Scores by name, (…).
@@ -81,8 +83,14 @@ def by_largest(models: Floats, features: Floats, targets: Floats) -> Mapping[str
 def relative_error(training_mean: float) -> Callable[[Floats, Floats, Floats], Mapping[str, Floats]]:
     """Return a function that scores linear models by their root relative mean square error (RRMSE).
 
+    The RRMSE is the square root of a ratio: the squared errors of the model over those of a constant prediction. A
+    value below 1 is better than the constant.
+
     Args:
-        training_mean: mean training target. Squared errors are divided by the errors of this constant prediction.
+        training_mean: mean target of the training records, which is the constant prediction.
+
+    Returns:
+        A function of models, features and targets, which returns the RRMSE under the name `test_rrmse`.
     """
 
     def measure(models: Floats, features: Floats, targets: Floats) -> Mapping[str, Floats]:

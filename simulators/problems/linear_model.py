@@ -82,7 +82,10 @@ class LinearModelProblem(FiniteProblem):
         """Return the problem with the same loss on other records or weights.
 
         Args:
-            population: records of all clients, with their weights.
+            population: records of all clients, with their weights in the objective.
+
+        Returns:
+            A new problem. Its constants and its minimum are computed anew; the held-out records stay the same.
         """
         return LinearModelProblem.of(
             self.loss,
@@ -134,24 +137,26 @@ class MeanLoss:
     """Weight μ of the ridge term."""
 
     def values(self, models: Floats) -> Floats:
-        """Return the objective at each model of an array.
+        """Return the objective (weighted mean loss plus ridge term) at each model of an array.
 
         Other models in the array do not change a value, not even by rounding.
 
         Args:
-            models: models, (…, d).
+            models: models as vectors, (…, d).
 
         Returns:
             Values, (…).
         """
         rows = models.reshape(-1, models.shape[-1])
         means = np.empty(len(rows))
+        # Evaluate chunks of models, to bound the memory.
         step = max(1, AT_ONCE // len(self.targets))
         for start in range(0, len(rows), step):
             chunk = rows[start : start + step]
             predictions = np.matmul(self.features, chunk[..., None])[..., 0]
             losses = self.loss.value(predictions, self.targets)
             means[start : start + step] = np.matmul(losses[..., None, :], self.weights[:, None])[..., 0, 0]
+        # The ridge term is (λ/2)‖w‖², where λ is the strong convexity.
         ridge: Floats = 0.5 * self.strong_convexity * np.sum(np.square(models), axis=-1)
         return means.reshape(models.shape[:-1]) + ridge
 
@@ -175,6 +180,7 @@ def _constants(population: Population, mean: MeanLoss, minimum: Minimum, radius:
         radius: radius of the ball.
     """
     loss, strong_convexity = mean.loss, mean.strong_convexity
+    # Features have norm at most 1, so that predictions on the ball are at most the radius.
     steepest = _float(loss.steepest(_array(radius), _array(loss.largest_target)))
     initial_value = mean.value(np.zeros(population.features.shape[-1]))
     return Constants(
@@ -204,6 +210,7 @@ def _minimum(mean: MeanLoss, radius: float) -> Minimum:
     loss = mean.loss
     largest_slope = loss.steepest(_array(radius), _array(loss.largest_target))
     sizes = np.abs(loss.value(_array([-radius, 0.0, radius]), _array(loss.largest_target)))
+    # Largest eigenvalue of the weighted second moments of the features.
     largest_eigenvalue = _float(_largest_eigenvalue(np.sqrt(mean.weights)[:, None] * mean.features))
     return least_on_ball(
         mean.value,
@@ -211,6 +218,7 @@ def _minimum(mean: MeanLoss, radius: float) -> Minimum:
         dimension=mean.features.shape[1],
         radius=radius,
         smoothness=loss.curvature * largest_eigenvalue * SAFE + mean.strong_convexity,
+        # Bound on the averaged values and on the gradient norm times the radius, for rounding errors.
         scale=float(np.max(sizes)) + _float(largest_slope) * radius + mean.strong_convexity * radius * radius,
         iterations=math.ceil(ITERATIONS / mean.features.size),
     )
@@ -260,13 +268,16 @@ def _heterogeneity(loss: Loss, population: Population, radius: float) -> float:
     if population.own == 0 or population.features.shape[0] == 1:
         return 0.0
     size = population.features.shape[1]
+    # Only records that a single client has make clients differ.
     features = population.features[:, population.shared :]
     targets = population.targets[:, population.shared :]
     norms = np.linalg.norm(features, axis=-1)
     largest_gradients = np.sum(loss.steepest(radius * norms, targets) * norms, axis=1) / size
     deviations = _deviations_at_zero(loss, features, targets, size)
     if loss.curvature > 0.0:
+        # Away from 0, a gradient moves at most by the curvature times the distance.
         deviations = deviations + loss.curvature * radius * _largest_of_eigenvalues(features) / size
+    # Both bound the mean squared deviation: use the smaller one.
     first_bound = float(np.mean(np.square(largest_gradients)))
     second_bound = float(np.mean(np.square(deviations)))
     return math.sqrt(min(first_bound, second_bound)) * SAFE

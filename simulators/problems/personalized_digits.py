@@ -251,9 +251,9 @@ def _losses(features: Floats, labels: Floats, models: Floats) -> Floats:
     """Return the mean cross-entropy of each client's model on the client's records.
 
     Args:
-        features: images of N clients, (N, n, 64).
-        labels: their digits, (N, n).
-        models: a model of each client, (…, N, d).
+        features: images of N clients as vectors of 64 pixels, (N, n, 64).
+        labels: digits of the images, (N, n).
+        models: a model of each client as a flat vector, (…, N, d).
 
     Returns:
         Losses, (…, N).
@@ -261,6 +261,7 @@ def _losses(features: Floats, labels: Floats, models: Floats) -> Floats:
     outputs = np.matmul(features, _rows(models).swapaxes(-1, -2))
     classes = np.broadcast_to(labels.astype(np.int64)[..., None], (*outputs.shape[:-1], 1))
     output_of_class = np.take_along_axis(outputs, classes, axis=-1)[..., 0]
+    # The cross-entropy of outputs z for digit c is log Σ_k e^(z_k) − z_c.
     return np.asarray(np.mean(logsumexp(outputs, axis=-1) - output_of_class, axis=-1))
 
 

@@ -269,10 +269,13 @@ class _LeastSquares(_LinearProblem):
     def records(self, generator: np.random.Generator, clients: Numbers, batch_size: int) -> Records:
         """Draw fresh records with Gaussian target noise.
 
+        The features are independent random signs or normal numbers, scaled to the variances of the coordinates. A
+        target is the prediction of the client's optimal model plus noise.
+
         Args:
             generator: source of randomness.
-            clients: index of the client of each row, (rows).
-            batch_size: number m of records of each row.
+            clients: index of the client of each row, (rows). A row is one client in one round.
+            batch_size: number m of records of each row, at least 1.
 
         Returns:
             Features (rows, m, d) and targets (rows, m).

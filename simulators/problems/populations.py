@@ -50,14 +50,15 @@ class Population:
     def distinct(self) -> tuple[Floats, Floats, Floats]:
         """Return every record once, with its weight in the objective.
 
-        A record that all clients share has the sum of its weights with each client.
+        A record that all clients share is listed once, with the sum of its weights over all clients.
 
         Returns:
-            Features (Q, d), targets (Q) and weights (Q) of the Q distinct records.
+            Features (Q, d), targets (Q) and weights (Q) of the Q distinct records. Shared records come first.
         """
         clients, size, dimension = self.features.shape
         features = [self.features[0, : self.shared], self.features[:, self.shared :].reshape(-1, dimension)]
         targets = [self.targets[0, : self.shared], self.targets[:, self.shared :].reshape(-1)]
+        # With equal weights, a shared record counts once per client, so that its weight is N times larger.
         weights = [np.full(self.shared, 1.0 / size), np.full(clients * self.own, 1.0 / (clients * size))]
         if self.shares is not None:
             weights = [np.mean(self.shares[:, : self.shared], axis=0), self.shares[:, self.shared :].ravel() / clients]
@@ -119,10 +120,13 @@ def points(generator: np.random.Generator, count: int, model: Floats) -> tuple[F
 def regression(noise: float) -> Draw:
     """Return a function that draws records for regression, with targets that follow a linear model.
 
-    A target is ⟨x, model⟩ plus Gaussian noise, clipped to [−1, 1].
+    A target is ⟨x, model⟩ plus Gaussian noise, clipped to [−1, 1]; x is the feature vector.
 
     Args:
-        noise: standard deviation of the noise.
+        noise: standard deviation of the noise in a target, at least 0.
+
+    Returns:
+        A function of a random generator, a number of records and a model. It returns features and targets.
     """
 
     def draw(generator: np.random.Generator, count: int, model: Floats) -> tuple[Floats, Floats]:
@@ -157,6 +161,7 @@ def classification(sharpness: float) -> Draw:
             model: model that the labels follow, (d).
         """
         features = _features(generator, count, len(model))
+        # The logistic model: P(label = 1) = 1/(1 + e^(−sharpness·⟨x, model⟩)).
         probability = 1.0 / (1.0 + np.exp(-sharpness * (features @ model)))
         return features, np.where(generator.random(count) < probability, 1.0, -1.0)
 

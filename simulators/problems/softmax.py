@@ -83,7 +83,10 @@ class SoftmaxProblem(FiniteProblem):
         """Return the problem with the same loss on other records or weights.
 
         Args:
-            population: records of all clients, with their weights.
+            population: records of all clients, with their weights in the objective.
+
+        Returns:
+            A new problem. Its constants and its minimum are computed anew; the held-out records stay the same.
         """
         return SoftmaxProblem.of(
             population,
@@ -102,33 +105,35 @@ class SoftmaxProblem(FiniteProblem):
         return self.classes * int(self.population.features.shape[-1])
 
     def mean_gradient(self, models: Floats, records: Records) -> Floats:
-        """Return the mean gradient of K records at each model.
+        """Return the mean gradient of the loss on K records at each model, with the gradient of the ridge term.
 
         Args:
-            models: models, (…, d).
-            records: features (…, K, features) and targets (…, K).
+            models: models as flat vectors, (…, d); each is a matrix with one row of weights per class.
+            records: features (…, K, features) and targets (…, K), which are class numbers.
 
         Returns:
-            Gradients, (…, d).
+            Gradients as flat vectors, (…, d).
         """
         weights = _rows(models, self.classes)
         errors = errors_of(np.matmul(records.features, weights.swapaxes(-1, -2)), records.targets)
+        # The gradient for a record with features x is the outer product of its output errors and x.
         sums = np.matmul(errors.swapaxes(-1, -2), records.features)
         mean: Floats = sums.reshape(*sums.shape[:-2], -1) / records.targets.shape[-1]
         return mean + self.strong_convexity * models
 
     def gradients(self, models: Floats, records: Records) -> Floats:
-        """Return the gradient of one record at each model.
+        """Return the gradient of the loss on one record at each model, with the gradient of the ridge term.
 
         Args:
-            models: models, (…, d).
-            records: features (…, features) and targets (…).
+            models: models as flat vectors, (…, d); each is a matrix with one row of weights per class.
+            records: features (…, features) and targets (…), one record for each model.
 
         Returns:
-            Gradients, (…, d).
+            Gradients as flat vectors, (…, d).
         """
         weights = _rows(models, self.classes)
         errors = errors_of(np.sum(weights * records.features[..., None, :], axis=-1), records.targets)
+        # The gradient for a record with features x is the outer product of its output errors and x.
         products = errors[..., :, None] * records.features[..., None, :]
         return np.asarray(products.reshape(*products.shape[:-2], -1) + self.strong_convexity * models)
 
@@ -152,24 +157,29 @@ class MeanSoftmax:
     """Weight μ of the ridge term."""
 
     def values(self, models: Floats) -> Floats:
-        """Return the objective at each model; a value does not depend on the other models, not even by rounding.
+        """Return the objective (weighted mean cross-entropy plus ridge term) at each model of an array.
+
+        A value does not depend on the other models in the array, not even by rounding.
 
         Args:
-            models: models, (…, d).
+            models: models as flat vectors, (…, d); each is a matrix with one row of weights per class.
 
         Returns:
             Values, (…).
         """
         rows = models.reshape(-1, models.shape[-1])
         means = np.empty(len(rows))
+        # Evaluate chunks of models, to bound the memory.
         step = max(1, AT_ONCE // (len(self.targets) * self.classes))
         classes = self.targets.astype(np.int64)[None, :, None]
         for start in range(0, len(rows), step):
             matrices = _rows(rows[start : start + step], self.classes)
             outputs = np.matmul(self.features, matrices.swapaxes(-1, -2))
             output_of_class = np.take_along_axis(outputs, classes, axis=-1)[..., 0]
+            # The cross-entropy of outputs z for class c is log Σ_k e^(z_k) − z_c.
             losses = logsumexp(outputs, axis=-1) - output_of_class
             means[start : start + step] = np.matmul(losses[..., None, :], self.weights[:, None])[..., 0, 0]
+        # The ridge term is (λ/2)‖w‖², where λ is the strong convexity.
         ridge: Floats = 0.5 * self.strong_convexity * np.sum(np.square(models), axis=-1)
         return means.reshape(models.shape[:-1]) + ridge
 
@@ -239,6 +249,7 @@ def _minimum(mean: MeanSoftmax, radius: float) -> Minimum:
         radius: radius of the ball.
     """
     weighted_features = np.sqrt(mean.weights)[:, None] * mean.features
+    # Largest eigenvalue of the weighted second moments of the features.
     largest_eigenvalue = float(np.linalg.svd(weighted_features, compute_uv=False)[0]) ** 2
     ridge = mean.strong_convexity * radius * radius
     return least_on_ball(
@@ -247,6 +258,7 @@ def _minimum(mean: MeanSoftmax, radius: float) -> Minimum:
         dimension=mean.classes * mean.features.shape[1],
         radius=radius,
         smoothness=CURVATURE * largest_eigenvalue * SAFE + mean.strong_convexity,
+        # Bound on the averaged values and on the gradient norm times the radius, for rounding errors.
         scale=math.log(mean.classes) + 2.0 * math.sqrt(2.0) * radius + ridge,
         iterations=math.ceil(PRODUCTS / (mean.features.size * mean.classes)),
     )
@@ -263,6 +275,7 @@ def _constants(population: Population, mean: MeanSoftmax, minimum: Minimum, radi
     """
     classes, strong_convexity = mean.classes, mean.strong_convexity
     norms = np.linalg.norm(population.features, axis=-1)
+    # Bound on the gradient norm of each record's loss on the ball.
     slopes = steepest(radius * norms, classes) * norms
     initial_value = mean.value(np.zeros(classes * population.features.shape[-1]))
     return Constants(
@@ -270,6 +283,7 @@ def _constants(population: Population, mean: MeanSoftmax, minimum: Minimum, radi
         smoothness=CURVATURE + strong_convexity,
         strong_convexity=strong_convexity,
         diameter=2.0 * radius,
+        # The variance of a client's gradients is at most their mean square.
         gradient_std=math.sqrt(float(np.max(np.mean(np.square(slopes), axis=1)))) * SAFE,
         heterogeneity=_heterogeneity(population, slopes, classes, radius),
         optimum_norm=float(np.linalg.norm(minimum.model)),
@@ -308,13 +322,20 @@ def _heterogeneity(population: Population, slopes: Floats, classes: int, radius:
 
 
 def _deviations_at_zero(population: Population, classes: int) -> Floats:
-    """Return how far each client's mean gradient at the model 0 is from that of all clients, ‖∇F_i(0) − ∇F(0)‖.
+    """Return how far each client's mean gradient at the model 0 is from the mean over all clients.
+
+    The distances are ‖∇F_i(0) − ∇F(0)‖, where F_i is the mean loss of client i. They measure how different the clients'
+    records are.
 
     Args:
-        population: records of all clients.
-        classes: number of classes.
+        population: records of all clients, the same number for each.
+        classes: number of classes, at least 2.
+
+    Returns:
+        One distance per client, (N,).
     """
     clients, size, _ = population.features.shape
+    # At the model 0, all outputs are 0.
     errors = errors_of(np.zeros((clients, size, classes)), population.targets)
     gradients = np.einsum("ijc,ijk->ick", errors, population.features).reshape(clients, -1) / size
     distances: Floats = np.linalg.norm(gradients - np.mean(gradients, axis=0), axis=-1)

@@ -134,7 +134,10 @@ def _build_problem(spec: Synthetic) -> LinearModelProblem:
     """Draw the clients' records and build the learning problem; the last `BUILT_KEPT` results are kept.
 
     Args:
-        spec: the requested problem.
+        spec: specification of the problem: loss, clients, population, dimension, diameter of the domain and seed.
+
+    Returns:
+        A linear model on the drawn records, with its constants and its minimum.
     """
     recipe = spec.recipe()
     population = make_population(
@@ -143,6 +146,7 @@ def _build_problem(spec: Synthetic) -> LinearModelProblem:
         size=spec.size,
         own=spec.own,
         dimension=spec.dimension,
+        # Keep the true model inside the domain, a ball of half the diameter.
         model_norm=MODEL_NORM * min(1.0, 0.5 * spec.diameter),
         seed=spec.seed,
     )

@@ -25,9 +25,11 @@ def balanced_schedule(machines: int, participants: int, rounds: int, generator: 
     queue: list[int] = []
     schedule = []
     for _ in range(rounds):
+        # First take machines that still have to report in the current pass over all machines.
         chosen = [queue.pop(0) for _ in range(min(participants, len(queue)))]
         missing = participants - len(chosen)
         if missing:
+            # If they do not suffice, begin a new pass, with machines that are not in this round yet.
             unchosen = [machine for machine in generator.permutation(machines).tolist() if machine not in chosen]
             added = unchosen[:missing]
             chosen += added

@@ -165,6 +165,7 @@ def train_classifiers(
         generator=generator,
     )
     run = _ClassifierRuns(users, training, step_sizes)
+    # Numbers of rounds after which the accuracy is measured.
     ends = [math.ceil(share * len(rounds)) for share in training.measured]
     accuracies = []
     with np.errstate(over="ignore", invalid="ignore"):
@@ -307,6 +308,7 @@ class _ClassifierRuns:
                 scores = scores - self._personal_scores(user, self._users.products[user][1])
             by_step = scores.reshape(-1, self._steps, self._classes)
             best = by_step.argmax(axis=2)
+            # A class is right if its target is positive. A run that diverged counts as wrong.
             correct = np.take_along_axis(test.targets[records], best, axis=1) > 0.0
             hits += np.sum(correct & np.isfinite(by_step).all(axis=2), axis=0)
         return hits / len(test.targets)

@@ -107,6 +107,7 @@ def excess_risks(
     risks = []
     with np.errstate(over="ignore", invalid="ignore"):
         for rounds in range(1, max(training.measured) + 1):
+            # Fresh records of every user in each round.
             shape = (users.users, training.batch_size, users.dimension)
             features = generator.standard_normal(shape, dtype=np.float32) * np.sqrt(variances)
             targets = np.matmul(features, optima[:, :, None])
@@ -116,6 +117,7 @@ def excess_risks(
             if rounds in training.measured:
                 risks.append(models.excess(optima, variances))
     excess = np.asarray(risks, dtype=np.float64)
+    # A run that diverged has an infinite excess risk.
     return np.where(np.isfinite(excess), excess, math.inf)
 
 

@@ -171,10 +171,13 @@ class _LocalSteps:
         noise_stds = np.take_along_axis(run.noise_stds, chosen, axis=1)[..., None]
         has_noise = bool(np.any(noise_stds > 0.0))
         for _ in range(run.gradients):
+            # One uniform record of each chosen silo.
             records = (generator.random(chosen.shape) * self._sizes[chosen]).astype(np.int64)
             features = self._features[chosen, records]
             slopes = slope(np.einsum("bmd,bmd->bm", features, local), self._targets[chosen, records])
             if self._clips:
+                # Clip the gradient, slope times features, by its norm: bound the slope by the norm bound over
+                # ‖features‖.
                 limits = run.clipping_norms[:, None] / self._norms[chosen, records]
                 slopes = np.clip(slopes, -limits, limits)
             steps = slopes[..., None] * features

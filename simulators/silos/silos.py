@@ -55,6 +55,7 @@ def split_silos(features: Sequence[Floats], targets: Sequence[Floats], test_shar
     test: list[tuple[Floats, Floats]] = []
     for silo_features, silo_targets in zip(features, targets, strict=True):
         order = generator.permutation(len(silo_targets))
+        # The number of test records is rounded up.
         test_rows, training_rows = np.split(order, [int(np.ceil(test_share * len(silo_targets)))])
         test.append((silo_features[test_rows], silo_targets[test_rows]))
         training.append((silo_features[training_rows], silo_targets[training_rows]))

@@ -113,9 +113,11 @@ def noisy_sgd(
     shape = (records.features.shape[1], settings.classes)
     model = np.zeros((len(step_sizes), *shape), dtype=np.float32)
     total = np.zeros_like(model)
+    # The mean over m participants divides the standard deviation of their noise by √m.
     mean_std = np.float32(noise_std / math.sqrt(settings.participants))
     rounds = 0
     for features, labels in _rounds(records, settings):
+        # All step sizes have the same noise, so that they are compared on equal draws.
         noise = mean_std * generator.standard_normal(shape, dtype=np.float32)
         gradient = mean_gradients(model, features, labels) + noise
         model = into_ball(model - step_sizes[:, None, None] * gradient, settings.radius)

@@ -71,17 +71,20 @@ def simulate(
     excess = ExcessCurve(problem, rounds)
     output = state.server.model
     for number, draws, round_index in _draw_rounds(problem, run, generators, last=max(rounds)):
+        # The output of a run of `number` rounds is the model before the report of that round is applied.
         if number in rounds:
             output = _output_after(run, state, number)
             excess.measure(number, output)
         gradient_norms, report_norms = run_round(problem, run, scales, state, draws, round_index, number=number)
         largest_gradient = np.maximum(largest_gradient, gradient_norms.max(axis=1))
         largest_report = np.maximum(largest_report, report_norms.max(axis=1))
+        # A norm that exceeds the bound only by rounding is not counted as clipped.
         clipped_reports += np.sum(report_norms > scales.largest * (1.0 + ROUNDING), axis=1)
         reports += np.sum(draws.present[round_index], axis=1)
     diagnostics = {
         "largest_gradient_norm": largest_gradient,
         "largest_report": largest_report,
+        # Without any report, the share is 0/1 instead of 0/0.
         "clipped_share": clipped_reports / np.maximum(reports, 1.0),
     }
     if run.method == "cancelled-noise":
@@ -109,6 +112,7 @@ def _draw_rounds(
         The number of a round, from 1 on; the draws of its chunk; and the index of the round in the chunk.
     """
     noises = _noises_per_round(problem, run)
+    # Draw as many rounds at a time as fit into the memory.
     size = chunk_size(problem.clients, noises * problem.dimension)
     for offset in range(0, last, size):
         draws = draw(
@@ -116,6 +120,7 @@ def _draw_rounds(
             generators,
             run.taking_part,
             first=offset + 1,
+            # The last chunk may be shorter. Rounds after `last` are drawn but not used.
             rounds=min(size, run.rounds - offset),
             participants=run.reporting(problem.clients),
             noises=noises,
@@ -175,6 +180,9 @@ def work_of(problem: SimulatedProblem, run: Mu2SgdRun) -> Work:
     Args:
         problem: learning problem.
         run: the run; its noise may be unknown.
+
+    Returns:
+        Estimated operations, numpy calls and bytes of memory.
     """
     clients, dimension = problem.clients, problem.dimension
     arrays_per_client = 3.0 if run.method == "gap-differences" else 1.0
@@ -198,6 +206,9 @@ def alternatives(run: Mu2SgdRun) -> Mapping[str, Mu2SgdRun]:
 
     Args:
         run: the run, with known noise.
+
+    Returns:
+        Parameters of each run, by its name.
     """
     runs = {"non-private": replace(run, noise_std=0.0)}
     if run.method == "noisy-sgd":

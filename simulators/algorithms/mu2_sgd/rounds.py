@@ -38,8 +38,12 @@ class Scales:
         """Return the step size, the clipping norm and the noise of a run on a problem.
 
         Args:
-            problem: learning problem, with its constants.
-            run: parameters of the run.
+            problem: learning problem, with its constants such as the Lipschitz constant of the loss.
+            run: parameters of the run. Its noise standard deviation may be None, for a run without noise.
+
+        Returns:
+            The scales. Plain noisy SGD clips at the Lipschitz constant, since its reports are gradients. The other
+            methods clip at the norm bound of their reports.
         """
         largest = problem.constants.lipschitz if run.method == "noisy-sgd" else report_norm(problem)
         return cls(
@@ -110,6 +114,7 @@ def run_round(
     present = draws.present[round_index]
     server = state.server
     records = problem.records(clients, draws.places[round_index])
+    # Absent clients are computed, too, and left out by the mask `present`.
     report = problem.gradients(server.model[:, None, :], records)
     gradient_norms = np.where(present, norms_of(report), 0.0)
     if run.method == "gap-differences":
@@ -117,6 +122,7 @@ def run_round(
     if run.method != "noisy-sgd":
         report = weighted_difference(report, problem.gradients(server.before[:, None, :], records), number)
     norms = np.where(present, norms_of(report), 0.0)
+    # The factor scales a report down to the norm bound; it is 0 for absent clients.
     shrink = np.where(present, clipping_factors(norms, scales.largest), 0.0)
     plain = np.sum(report * shrink[..., None], axis=1) / clients.shape[1]
     noise = _noise(run, scales, state, draws, round_index)
@@ -124,6 +130,7 @@ def run_round(
         state.total += server.model
         server.model = projected_step(server.model, plain + noise, scales.step, problem.project)
         return gradient_norms, norms
+    # Keep the sum of reports without noise, to check in the end that earlier noise was cancelled.
     state.plain += plain
     server.receive(plain + noise, number)
     return gradient_norms, norms
@@ -163,7 +170,9 @@ def _run_gap_round(
     models, last = state.gaps.last_reports(clients)
     gaps = number - last
     before = problem.gradients(models, problem.records(clients, draws.places[round_index]))
+    # The report is t·∇f(x_t) − s·∇f(x_s), where s is the client's last round and both gradients are on the same record.
     report = number * gradients - last[..., None] * before
+    # The norm bound and the noise grow with the gap t − s between two reports of a client.
     norms = np.where(present, norms_of(report) / gaps, 0.0)
     scaled_report = report * clipping_factors(norms, scales.largest)[..., None]
     noisy_report = with_noise(scaled_report, scales.fresh * gaps[..., None], draws.noise[round_index])
@@ -193,11 +202,13 @@ def _noise(run: Mu2SgdRun, scales: Scales, state: State, draws: Reports, round_i
     is_trusted = run.server == "trusted"
     if run.method != "cancelled-noise":
         fresh: Floats = scales.fresh * normal
+        # A trusted server adds one noise per round; otherwise every present client adds its own.
         if is_trusted:
             return fresh[:, 0]
         return np.asarray(np.sum(fresh * present[..., None], axis=1) / normal.shape[1])
     if is_trusted:
         return state.trusted.replace_noise(scales.base, normal[:, 0])
     clients = draws.clients[round_index]
+    # Each client sends its new noise minus its previous one, so that earlier noise is cancelled.
     changes = state.clients.replace_noise(clients, present, scales.base, normal)
     return np.asarray(np.sum(changes, axis=1) / clients.shape[1])

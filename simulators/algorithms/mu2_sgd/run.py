@@ -74,13 +74,16 @@ class Mu2SgdRun:
         return self.participation or RunParticipation()
 
     def reporting(self, clients: int) -> int:
-        """Return the number m of reports that the server divides by, after checking the participation.
+        """Return the number m of reports that the server divides by, after a check of the participation.
 
         Args:
-            clients: number of clients of the problem.
+            clients: number of clients of the problem, at least 1.
+
+        Returns:
+            The number m: `participants` if it is given, otherwise all clients.
 
         Raises:
-            InvalidInput: m exceeds the number of clients, or the pattern does not fit.
+            InvalidInput: m exceeds the number of clients, or the participation pattern does not fit m.
         """
         reporting = self.participants or clients
         if reporting > clients:
@@ -117,6 +120,9 @@ def fresh_noise_std(problem: SimulatedProblem, run: Mu2SgdRun) -> float:
     Args:
         problem: learning problem.
         run: the run; if its `noise_std` is None, the result is 0.
+
+    Returns:
+        The standard deviation σ, at least 0.
     """
     base = run.noise_std or 0.0
     if run.server == "trusted":
@@ -138,6 +144,9 @@ def step_size(problem: SimulatedProblem, run: Mu2SgdRun) -> float:
     Args:
         problem: learning problem.
         run: parameters of the run.
+
+    Returns:
+        The step size η.
 
     Raises:
         InvalidInput: the step is absent and the method is not noisy SGD.

@@ -63,8 +63,11 @@ class _Plan:
         """Return the step sizes, the noise, the clipping norm and the weights of a run on a problem.
 
         Args:
-            problem: personalised problem with N clients.
-            run: parameters of the run.
+            problem: personalised problem, in which each of the N clients has its own model.
+            run: parameters of the run. A `noise_std` of None means no noise, and a `clipping_norm` of None no clipping.
+
+        Returns:
+            The settings. A client's weight in the objective is 1/N, or proportional to its batch size.
         """
         step, shared_step = steps_of(problem, run)
         sizes = batch_sizes(problem, run)
@@ -176,13 +179,17 @@ class _MessageStatistics:
         self._largest = np.zeros(repetitions)
 
     def add(self, draws: Rounds, round_index: int, norms: Floats) -> None:
-        """Count the messages of one round.
+        """Count the messages of one round, and those that are clipped.
+
+        A message is a client's gradient for the shared part of the model. The counts of this object change.
 
         Args:
-            draws: participants of a chunk of rounds.
-            round_index: index of the round in the chunk.
-            norms: norm of each message before clipping, (rows of the round).
+            draws: participants of a chunk (some consecutive rounds).
+            round_index: index of the round in the chunk, from 0.
+            norms: norm of each message before clipping, (rows of the round); a row is one participant in one
+                repetition.
         """
+        # A norm that exceeds the bound only by rounding is not counted as clipped.
         is_clipped = norms > self._clipping_norm * (1.0 + ROUNDING)
         self._clipped += draws.per_repetition(round_index, is_clipped.astype(np.float64))
         self._messages += draws.per_repetition(round_index, np.ones_like(norms))
@@ -192,9 +199,13 @@ class _MessageStatistics:
         """Return the share of clipped messages, the largest norm, and the mean number of messages in a round.
 
         Args:
-            rounds: number of rounds so far.
+            rounds: number of rounds so far, at least 1.
+
+        Returns:
+            One number per repetition for each of the three names.
         """
         return {
+            # Without any message, the share is 0/1 instead of 0/0.
             "clipped_share": self._clipped / np.maximum(self._messages, 1.0),
             "largest_message": self._largest,
             "mean_participants": self._messages / rounds,
@@ -221,6 +232,7 @@ def _draw_rounds(
     Yields:
         The number of a round, from 1 on; the draws of its chunk; and the index of the round in the chunk.
     """
+    # Draw as many rounds at a time as fit into the memory.
     size = chunk_size(run.rate * problem.clients * plan.largest_batch * problem.dimension)
     for offset in range(0, last, size):
         draws = draw(
@@ -238,11 +250,15 @@ def _draw_rounds(
 def _scores(problem: PersonalizedProblem, models: Floats) -> Mapping[str, Floats]:
     """Return the scores of each repetition's models on held-out records, by name.
 
-    Repetitions are scored one by one, so that no score depends on other repetitions.
+    Held-out records are records that no client trains on. Repetitions are scored one by one, so that no score depends
+    on other repetitions.
 
     Args:
-        problem: personalised problem.
+        problem: personalised problem, in which each of the N clients has its own model.
         models: clients' models of all repetitions, (repetitions, N, d).
+
+    Returns:
+        Scores by name, (repetitions).
     """
     scores = [problem.scores(clients) for clients in models]
     return {name: np.array([float(row[name]) for row in scores]) for name in scores[0]}
@@ -252,9 +268,12 @@ def _excess(problem: PersonalizedProblem, models: Floats, shares: Floats) -> flo
     """Return the excess risk of one repetition's models; infinite if the run diverged to NaN.
 
     Args:
-        problem: personalised problem.
-        models: the clients' models, (N, d).
-        shares: weight of each client's loss in the objective.
+        problem: personalised problem, in which each of the N clients has its own model.
+        models: clients' models of the repetition, (N, d).
+        shares: weight of each client's loss in the objective, (N); the weights add up to 1.
+
+    Returns:
+        The weighted mean of the clients' losses above its smallest value, at least 0 up to rounding.
     """
     excess = float(problem.excess(models, shares))
     return math.inf if math.isnan(excess) else excess
@@ -320,6 +339,9 @@ def work_of(problem: PersonalizedProblem, run: PpsgdRun) -> Work:
     Args:
         problem: personalised problem.
         run: the run; its noise may be unknown.
+
+    Returns:
+        Estimated operations, numpy calls and bytes of memory.
     """
     groups = run.batches(problem.clients)
     largest_batch = max(group.batch_size for group in groups)
@@ -343,6 +365,9 @@ def alternatives(run: PpsgdRun) -> Mapping[str, PpsgdRun]:
 
     Args:
         run: the private run.
+
+    Returns:
+        Parameters of each run, by its name.
     """
     return {
         "non-private": replace(run, noise_std=0.0),

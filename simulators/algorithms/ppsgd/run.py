@@ -118,6 +118,9 @@ class PpsgdRun:
         Args:
             clients: number of clients of the problem.
 
+        Returns:
+            Groups with their numbers of clients and batch sizes.
+
         Raises:
             InvalidInput: the groups do not add up to `clients`.
         """
@@ -129,8 +132,14 @@ class PpsgdRun:
     def participants(self, clients: int) -> int | None:
         """Return the number of clients that participate in a round; None if it is random.
 
+        With Poisson sampling, every client participates independently with the participation rate, so that the number
+        is random.
+
         Args:
-            clients: number of all clients.
+            clients: number of all clients, at least 1.
+
+        Returns:
+            The participation rate times `clients`; None for Poisson sampling.
 
         Raises:
             InvalidInput: the participation rate times `clients` is not a positive integer.
@@ -179,6 +188,9 @@ def steps_of(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[float, float]
         problem: personalised problem.
         run: parameters of the run.
 
+    Returns:
+        The step size of the own parts, then that of the shared part.
+
     Raises:
         InvalidInput: noise, α or both step sizes are missing.
     """
@@ -209,6 +221,9 @@ def largest_message(problem: PersonalizedProblem, run: PpsgdRun) -> float:
     Args:
         problem: personalised problem.
         run: parameters of the run.
+
+    Returns:
+        The bound on the ℓ2 norm, or inf.
     """
     summands = 1.0 if run.weighting == "clients" else float(batch_sizes(problem, run).max())
     return problem.constants.lipschitz * summands

@@ -36,29 +36,36 @@ class SampledParticipation:
         return 0.5 if self.population is None else 0.4 * self.population
 
     def draw(self, generator: np.random.Generator, count: int) -> Bools:
-        """Draw batches, and return for each whether the victim, record 0 of the population, is in it.
+        """Draw batches, and return for each whether the victim is in it.
+
+        The victim is the changed record, which is record 0 of the population.
 
         Args:
             generator: source of randomness.
-            count: number of batches.
+            count: number of batches, at least 0.
+
+        Returns:
+            A mask, (count,); true where the victim is in the batch.
         """
         if self.population is None:
             return generator.random(count) < self.rate
+        # Draw the batches in chunks of at most `CELLS` mask entries, to bound the memory.
         rows = max(1, CELLS // self.population)
         parts = [self._batches(generator, min(rows, count - start))[:, 0] for start in range(0, count, rows)]
         return np.concatenate(parts) if parts else np.zeros(0, dtype=np.bool_)
 
     def _batches(self, generator: np.random.Generator, rows: int) -> Bools:
-        """Draw whole batches by the program that a training runs.
+        """Draw whole batches with the functions that a training uses.
 
         Args:
             generator: source of randomness.
-            rows: number of batches.
+            rows: number of batches, at least 0.
 
         Returns:
-            Membership masks, (rows, population).
+            Membership masks, (rows, population); true where the record is in the batch.
         """
         assert self.population is not None
+        # Poisson batches above the largest size are cut to a uniform subset of that size.
         if self.largest_batch is not None:
             drawn = poisson_batches(generator, (rows, self.population), self.drawn_rate or self.rate)
             return truncate_batches(generator, drawn, self.largest_batch)
