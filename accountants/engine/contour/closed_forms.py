@@ -76,8 +76,15 @@ class GaussianSteps(ClosedForm):
     def on_line(self, line: Line) -> LineValues:
         """Return the characteristic function e^{−μ²t²/2} of the total Gaussian loss on a line, centred at its mean c.
 
-        The distribution is tilted by the line's real part l, and c = μ² (l + ½). An error of μ² changes the modulus,
-        and the phase as it changes c.
+        The distribution of the loss is tilted by l, the line's real part: its density is multiplied by e^{lL} and
+        normalised. The tilted mean is c = μ² (l + ½). A relative error of μ² changes the modulus, and it changes the
+        phase through c.
+
+        Args:
+            line: points l + it of a vertical line, with frequencies t ≥ 0.
+
+        Returns:
+            Log modulus and phase at each frequency, bounds on their errors, and K(l) with a bound on its error.
         """
         frequencies = line.frequencies
         cumulant, centre, _ = self.moments(line.tilt)
@@ -181,9 +188,15 @@ class LaplaceSteps(ClosedForm):
     def on_line(self, line: Line) -> LineValues:
         """Return the characteristic function φ(t)^T e^{−itc} of T Laplace steps on a line, with bounds on its errors.
 
-        φ(t) is that of one loss, tilted by the line's real part l, and c is the mean of the total tilted loss. φ(t) − 1
-        is computed from terms that are small for small t. With the unit of roundoff u, the noise's shift s and
-        x = l + ½, its error is at most (160 + 4xs) u ts.
+        φ(t) is that of one loss, tilted by the line's real part l: its density is multiplied by e^{lL} and normalised.
+        c is the mean of the total tilted loss. φ(t) − 1 is computed from terms that are small for small t. With the
+        unit of roundoff u, the noise's shift s and x = l + ½, its error is at most (160 + 4xs) u ts.
+
+        Args:
+            line: points l + it of a vertical line, with frequencies t ≥ 0.
+
+        Returns:
+            Log modulus and phase at each frequency, bounds on their errors, and K(l) with a bound on its error.
 
         Source: docs/engine-certificate.md, A7, The change.
         """

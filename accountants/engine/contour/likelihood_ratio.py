@@ -44,9 +44,13 @@ class LikelihoodRatio:
         return self.shift * (x - 0.5 * self.shift)
 
     def log_ratio(self, x: FloatArray) -> FloatArray:
-        """Return log r(x) within `ratio_error`.
+        """Return the log likelihood ratio log r(x) of one subsampled Gaussian step, within `ratio_error`.
 
-        For q > ½ it is y + log(q + (1 − q) e^{−y}), because 1 − q is then an exact double.
+        With y = s x − s²/2, r = 1 − q + q e^y. For q > ½ the logarithm is y + log(q + (1 − q) e^{−y}), because 1 − q is
+        then an exact double.
+
+        Args:
+            x: values of the noise, in standard deviations.
         """
         y = self.exponent(x)
         if self.rate > 0.5:

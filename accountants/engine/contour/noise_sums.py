@@ -310,7 +310,15 @@ class NoiseSums:
     def on_line(self, line: Line) -> LineValues:
         """Return the characteristic function of T steps' total loss on a vertical line, with bounds on its errors.
 
-        It is that of the distribution tilted by the line's real part.
+        It is that of the distribution tilted by l, the line's real part: its density is multiplied by e^{lL} and
+        normalised.
+
+        Args:
+            line: points l + it of a vertical line, with frequencies t ≥ 0.
+
+        Returns:
+            Log modulus and phase at each frequency, bounds on their errors, and the log of the moment E[e^{lS}] of the
+            total loss S with a bound on its error.
 
         Raises:
             ContourRefused: too many pairs of a quadrature node and a frequency, or too large an error.

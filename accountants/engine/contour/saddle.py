@@ -57,7 +57,13 @@ class Saddle(NamedTuple):
     def log_delta_at(self, epsilon: float) -> float:
         """Return the saddle-point estimate of log δ at an ε near that of the saddle.
 
-        With F of this ε, δ(ε) ≈ e^{F(λ)}/√(2πF″(λ)) · e^{−(ε − ε_λ)²/2F″(λ)}, where ε_λ is the saddle's own ε.
+        The saddle is the tilt λ that minimises F(λ) = K(λ) − λε − log(λ (1 + λ)) at the saddle's own ε, ε_λ. With F of
+        the given ε,
+
+            δ(ε) ≈ e^{F(λ)}/√(2πF″(λ)) · e^{−(ε − ε_λ)²/2F″(λ)}.
+
+        Args:
+            epsilon: ε in nats, at most a few widths √F″ from ε_λ.
         """
         log_poles = math.log(self.tilt) + math.log1p(self.tilt)
         exponent = self.cumulant - self.tilt * epsilon - log_poles  # F(λ)
