@@ -48,7 +48,11 @@ _ROOM = 1.5
 
 
 class TooLarge(NamedTuple):
-    """Factor by which the unit should grow, for a transform that does not fit the limits."""
+    """The result of a transform that does not fit the limits on its work.
+
+    Attributes:
+        factor: factor by which the lattice unit should grow.
+    """
 
     factor: float
 
@@ -79,9 +83,12 @@ class TransformPlan:
         deviation away from the ε for which the tilt is best.
 
         Args:
-            laws: the lattice distributions.
-            coordinate: the tilt.
+            laws: the lattice distributions, with their numbers of rounds.
+            coordinate: the tilt λ, the exponent of the weight e^{λL} of a loss L, as a real coordinate.
             log_width: log of the required width, relative to the saddle-point estimate of δ.
+
+        Returns:
+            The plan, with the Chernoff bounds on the alias and the number of lattice points in a period.
 
         Raises:
             ArithmeticError: a distribution has no mass, as its losses leave the range of doubles.

@@ -82,6 +82,17 @@ class Transforms:
     def _transform(self, choice: GridAndTilt, *, from_above: bool) -> tuple[GridKey, Spectrum]:
         """Compute the transform at a tilt, with the lattice unit doubled until it fits the budget.
 
+        The transform of the composition's loss distribution gives bounds on δ. The tilt λ is the exponent of the weight
+        e^{λL} of a loss L.
+
+        Args:
+            choice: the choices that determine the lattice, and the tilt.
+            from_above: whether the distributions dominate the given ones, for upper bounds on δ. Otherwise they are
+                dominated.
+
+        Returns:
+            The choices for the lattice that was used, and the transform on it.
+
         Raises:
             BeyondBudget: no unit that is tried is coarse enough.
         """

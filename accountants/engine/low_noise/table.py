@@ -134,8 +134,11 @@ class LossTable:
     def _left_out(self, offset: float) -> float:
         """Return a bound on the effect of losses beyond the table on δ at ε = S₀ + `offset`.
 
-        An upper bound misses the losses beyond the last point. In a lower bound, losses beyond it are counted as
-        smaller ones with too large a weight, once for each length of the table.
+        S₀ is the least total loss. An upper bound misses the losses beyond the last point. In a lower bound, losses
+        beyond it are counted as smaller ones with too large a weight, once for each length of the table.
+
+        Args:
+            offset: distance of ε from S₀, in nats.
         """
         if self.sign > 0:
             return math.exp(min(self.alias.log_beyond(self.plan.length), 0.0)) + self.infinite
