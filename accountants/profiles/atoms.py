@@ -131,8 +131,15 @@ class AtomicProfile(Profile):
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ(ε), by its linear form in e^ε between neighbouring losses.
 
-        With l the first loss above ε and q_j the mass of the loss l_j under Q, δ(ε) = δ(l) + (e^l − e^ε) Σ_{l_j ≥ l}
-        q_j. Neither term is negative, so that the sum has the accuracy of the tails.
+        An atom is a value of the privacy loss with positive probability. With l the first loss above ε and q_j the mass
+        of the loss l_j under Q, δ(ε) = δ(l) + (e^l − e^ε) Σ_{l_j ≥ l} q_j. Neither term is negative, so that the sum
+        has the accuracy of the tails.
+
+        Args:
+            epsilon: array of ε, in nats.
+
+        Returns:
+            Lower and upper bounds, one for each ε.
         """
         at = np.asarray(epsilon, dtype=np.float64)
         index = self._next(at)
@@ -161,7 +168,7 @@ class AtomicProfile(Profile):
         return relative.tolist(), log_errors.tolist()
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ at one ε, as `log_delta` does, without arrays."""
+        """Enclose log δ at one ε, in nats, by the formula of `log_delta`, without arrays."""
         index = bisect.bisect_right(self.losses, epsilon)
         log_delta_at_losses, log_q = self._lists
         value, error = log_delta_at_losses[index], 0.0

@@ -156,7 +156,17 @@ class Noise:
     step: float = 0.0
 
     def edges(self, means: Sequence[float]) -> FloatArray:
-        """Return the edges of the cells: the means, at which Laplace and geometric noise have a kink, and others."""
+        """Return the edges of the cells, the intervals into which outputs are merged.
+
+        For Laplace and geometric noise the edges are the means, at which the noise has a kink, and points between them.
+        Gaussian noise has cells of equal width, which extend beyond the outer means.
+
+        Args:
+            means: means of the output in all components of both distributions.
+
+        Returns:
+            The edges, increasing.
+        """
         distinct = np.unique(np.asarray(means, dtype=np.float64))
         if self.kind == "gaussian":
             return np.linspace(distinct[0] - _REACH, distinct[-1] + _REACH, _CELLS)
@@ -198,6 +208,11 @@ class Noise:
         """Return the log mass of the noise around a mean between `low` and `high`, elementwise.
 
         By symmetry, a cell below the mean is mirrored to one above it.
+
+        Args:
+            low: lower edges of the cells. No cell has the mean in its interior, except for Gaussian noise.
+            high: upper edges of the cells.
+            mean: mean of the output.
         """
         is_above = low >= mean
         with np.errstate(invalid="ignore"):

@@ -231,7 +231,18 @@ class LineMixture:
         return log_sums(weights + means * (x - 0.5 * means))
 
     def log_density_ratio_and_slope(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return `log_density_ratio` and its derivative, which is the posterior mean of the component of x."""
+        """Return `log_density_ratio` and its derivative, for a mixture of unit normal distributions.
+
+        The log ratio is log Σ w_k e^{m_k x − m_k²/2} for components with the weights w_k and means m_k. The derivative
+        is the posterior mean Σ m_k s_k for the shares s_k of the terms. Components that are negligible at x are left
+        out.
+
+        Args:
+            x: points, a flat array.
+
+        Returns:
+            The values and the derivatives, one for each point.
+        """
         log_weights, means = self._columns
         value, slope = np.empty(x.size), np.empty(x.size)
         for points, chosen in self._windows(x, lambda at: log_weights + means * (at - 0.5 * means)):
@@ -342,7 +353,16 @@ class MixtureProfile(Profile):
         return Tails(log_p, log_q)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ = log(P(L > ε) − e^ε Q(L > ε)) for the loss L, widened by the effect of cancellation."""
+        """Enclose log δ = log(P(L > ε) − e^ε Q(L > ε)) for the loss L, widened by the effect of cancellation.
+
+        P and Q are mixtures of normal distributions, and {L > ε} is a half-line.
+
+        Args:
+            epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bounds, one for each ε.
+        """
         epsilon = np.asarray(epsilon, dtype=np.float64)
         log_p, log_q = self.log_tails(epsilon)
         slack = self.tail_accuracy * (1.0 + np.abs(np.where(np.isneginf(log_p), 0.0, log_p)) + np.abs(epsilon))

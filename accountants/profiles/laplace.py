@@ -132,7 +132,14 @@ class OppositeLaplaceProfile(Profile):
         return Enclosure(Enclosure.around(least, ACCURACY).lower, Enclosure.around(most, ACCURACY).upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log masses of {L > ε}, the half-line beyond x = s + log u, under both distributions."""
+        """Return the log masses of {L > ε}, the half-line beyond x = s + log u, under both distributions.
+
+        L is the privacy loss, s the shift in units of the noise scale, and u that of `_log_u`. Both masses are 0 if u ≥
+        1.
+
+        Args:
+            epsilon: array of ε ≥ 0, in nats.
+        """
         log_u = self._log_u(np.asarray(epsilon, dtype=np.float64))
         is_inside = log_u < 0
         log_u = np.minimum(log_u, 0.0)

@@ -73,7 +73,14 @@ class AllocationRenyi:
     def _moments(self, order: int) -> tuple[FloatArray, FloatArray]:
         """Return lower and upper bounds on log E[S^a] at the whole orders a up to at least a given one.
 
-        S is the mean of t independent likelihood ratios, that of the mechanism.
+        S is the mean of t independent likelihood ratios of the mechanism, for t = `steps`. The number of orders is
+        doubled until it is large enough, so that few different tables are computed.
+
+        Args:
+            order: largest order a that is needed.
+
+        Returns:
+            Two arrays, in which entry a belongs to the order a.
         """
         count = _FIRST_WHOLE
         while count < order:

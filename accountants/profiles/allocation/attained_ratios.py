@@ -119,7 +119,17 @@ def _side(profile: Profile, cells: int) -> _Side:
 
 
 def _atoms(profile: AtomicProfile) -> tuple[FloatArray, FloatArray, float]:
-    """Return the masses of atoms of positive loss, rounded down and up, and the log of the infinite mass."""
+    """Return the masses of the atoms of positive loss under both distributions, and the log of the infinite mass.
+
+    An atom is a value of the privacy loss L with positive probability. Its mass under Q is e^{−L} times that under P.
+    Losses above `LARGEST_LOSS` are left out.
+
+    Args:
+        profile: profile of a pair (P, Q) whose loss has atoms only.
+
+    Returns:
+        The masses under P, rounded down, those under Q, rounded up, and log P(L = ∞), lowered by its error.
+    """
     losses, log_masses = np.asarray(profile.losses), np.asarray(profile.log_masses)
     is_used = (losses > 0.0) & (losses <= LARGEST_LOSS)
     losses, log_masses = losses[is_used], log_masses[is_used]
@@ -171,7 +181,15 @@ def exact_cells(pair: Pair, cells: int) -> OutputCells | None:
 
 
 def _cells_of_atoms(law: FiniteLaw) -> OutputCells | None:
-    """Return the masses of the outcomes of a pair; None if an outcome is impossible under one distribution."""
+    """Return the masses of the outcomes of a pair under both distributions.
+
+    Args:
+        law: a pair of distributions with finitely many outcomes.
+
+    Returns:
+        The masses, with a bound on the errors of their logarithms. None if an outcome is impossible under one
+        distribution, or its log mass is not above `_LEAST_LOG_MASS`.
+    """
     if max(law.log_infinite, law.log_missing) > -math.inf:
         return None
     logs = np.asarray(law.log_first), np.asarray(law.log_second)

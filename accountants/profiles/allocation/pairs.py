@@ -33,7 +33,12 @@ _LOG_UNDERFLOW = -690.0
 
 
 class AllocationPairs(NamedTuple):
-    """A pair that dominates an allocation, and a pair that the allocation attains after merging outputs."""
+    """Pairs of distributions that bound a random allocation: a contribution is in exactly one of several batches.
+
+    Attributes:
+        upper: a pair that dominates the allocation: its δ is at least that of the allocation at every ε.
+        attained: a pair that the allocation attains after some outputs are merged, for lower bounds on δ.
+    """
 
     upper: Pair
     attained: Pair

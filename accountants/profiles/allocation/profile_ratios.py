@@ -40,7 +40,12 @@ _MARGIN = 64 * UNIT_ROUNDOFF
 
 
 class BoundedPoint(NamedTuple):
-    """An upper bound on δ at a loss ε ≥ 0. δ = 0 means that it is exactly zero from this loss on."""
+    """An upper bound on δ at one ε.
+
+    Attributes:
+        loss: ε ≥ 0, in nats.
+        delta: the bound. 0 means that δ is exactly zero from this ε on.
+    """
 
     loss: float
     delta: float

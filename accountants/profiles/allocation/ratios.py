@@ -224,12 +224,15 @@ TermT = TypeVar("TermT")
 
 
 def combine_copies(term: TermT, times: int, combine: Callable[[TermT, TermT], TermT]) -> TermT:
-    """Combine independent copies of a term by repeated doubling.
+    """Combine independent copies of a term by repeated doubling, with at most 2 log₂ n operations for n copies.
 
     Args:
         term: one copy.
-        times: number of copies, at least 1.
-        combine: an associative operation.
+        times: number of copies n, at least 1.
+        combine: an associative operation, such as the convolution of distributions.
+
+    Returns:
+        The combination of all copies.
     """
     total: TermT | None = None
     block, remaining = term, times

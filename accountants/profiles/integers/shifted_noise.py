@@ -139,7 +139,12 @@ class ShiftedNoiseProfile(Profile):
 
 
 class ShiftedPairs(NamedTuple):
-    """Bounds on noise against its shift: a dominating pair, and a pair that neighbours attain."""
+    """Pairs of distributions that bound integer noise against the same noise, shifted by a change of the data.
+
+    Attributes:
+        upper: a pair that dominates: its δ is at least that of the mechanism at every ε.
+        attained: a pair that two neighbouring datasets attain, for lower bounds on δ.
+    """
 
     upper: Pair
     attained: Pair

@@ -55,9 +55,13 @@ class SkellamTable(NamedTuple):
 
 
 def reach_of(variance: float) -> int:
-    """Return the reach R ≥ 256 of a table of Skellam noise of variance μ: P(noise > R) ≤ e^{−900}.
+    """Return the reach R ≥ 256 of a table of Skellam noise: P(noise > R) ≤ e^{−900}.
 
-    R follows from Chernoff's bound P(noise ≥ y) ≤ e^{√(y² + μ²) − μ − y arsinh(y/μ)}.
+    Skellam noise is the difference of two independent Poisson variables of equal mean. R follows from Chernoff's bound
+    P(noise ≥ y) ≤ e^{√(y² + μ²) − μ − y arsinh(y/μ)}.
+
+    Args:
+        variance: variance μ > 0 of the noise.
     """
 
     def exponent(y: float) -> float:

@@ -50,7 +50,13 @@ _SQUARE_PEAK = 4.0 * math.exp(-2.0)
 
 
 def step_pair(law: NormalLaw) -> Pair:
-    """Return the pair of one step with a given distribution of the losses."""
+    """Return the pair of one step with a given distribution of the losses.
+
+    A pair is two distributions of outputs, for neighbouring datasets, whose hockey-stick divergence is δ.
+
+    Args:
+        law: distribution of the loss of a Gaussian step, with or without subsampling and random shifts.
+    """
     if isinstance(law, GaussianMixtureLaw):
         return gaussian_mixture_pair(law)
     if isinstance(law, DrawnMixtureLaw):
@@ -138,6 +144,9 @@ class OneLargeStep:
         """Return the composition of steps with given distributions of losses and counts.
 
         Steps with a loss that is always zero are left out.
+
+        Args:
+            laws: distribution of the privacy loss of each kind of step, with its number of steps.
         """
         steps = []
         for law, count in laws:
@@ -147,7 +156,14 @@ class OneLargeStep:
         return cls(tuple(steps))
 
     def log_delta(self, epsilon: float) -> Interval:
-        """Return certified bounds on log δ at ε > 0; −inf and 0 if nothing better is known."""
+        """Return certified bounds on log δ of the composition, which are narrow if one large loss dominates it.
+
+        Args:
+            epsilon: ε > 0, in nats.
+
+        Returns:
+            The bounds. The lower one is −inf and the upper one 0 if nothing better is known.
+        """
         if sum(step.count for step in self.steps) == 1:
             bounds = self.steps[0].pair.forward.log_delta(np.asarray([epsilon]))
             return Interval(float(bounds.lower[0]), float(bounds.upper[0]))
@@ -159,7 +175,11 @@ class OneLargeStep:
     def epsilon(self, log_delta: float) -> Interval:
         """Enclose the smallest ε ≥ 0 at which the composition has log δ(ε) ≤ `log_delta`.
 
-        The bounds are 0 and math.inf if those on δ are too wide.
+        Args:
+            log_delta: log of the target δ.
+
+        Returns:
+            The bounds, in nats. They are 0 and math.inf if those on δ are too wide.
         """
         start = self._start(log_delta)
         if start is None:
@@ -177,7 +197,14 @@ class OneLargeStep:
     def _start(self, log_delta: float) -> float | None:
         """Estimate the ε > 0 at which the sum Σ_t δ_t over the steps is the target, by finer and finer grids of ε.
 
-        The result is None if there are no steps, or if the sum does not cross the target within the first grid.
+        If one large loss dominates the composition, this sum is about its δ.
+
+        Args:
+            log_delta: log of the target.
+
+        Returns:
+            The estimate, in nats. It is None if there are no steps, or if the sum does not cross the target within the
+            first grid.
         """
         if not self.steps:
             return None
@@ -191,7 +218,14 @@ class OneLargeStep:
         return float(grid[-1])
 
     def _sum(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log Σ_t δ_t(ε) over all steps t of the composition; −∞ without steps, if no step has any loss."""
+        """Enclose log Σ_t δ_t(ε) over all steps t of the composition.
+
+        Args:
+            epsilon: array of ε > 0, in nats.
+
+        Returns:
+            Lower and upper bounds, one for each ε. They are −∞ if no step has any loss.
+        """
         if not self.steps:
             nothing = np.full(epsilon.shape, -np.inf)
             return Enclosure(nothing, nothing)
