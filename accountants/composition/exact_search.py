@@ -40,6 +40,9 @@ class ExactSearch(PairSearch):
         """Enclose the larger log δ of both directions at an ε.
 
         The enclosure is stored for later calls. If there are `_MOST_STORED` stored ones, they are first dropped.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
         """
         enclosed = self.evaluated.get(epsilon)
         if enclosed is None:

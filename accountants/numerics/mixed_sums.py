@@ -33,7 +33,12 @@ _STEP = 4
 
 
 class TermWindow(NamedTuple):
-    """Consecutive points, and the consecutive terms that matter there."""
+    """A block of points, and the terms of a sum that are not negligible at these points.
+
+    Attributes:
+        points: consecutive points.
+        terms: consecutive terms.
+    """
 
     points: slice
     terms: slice
@@ -42,7 +47,11 @@ class TermWindow(NamedTuple):
 def log_sums(logs: FloatArray) -> FloatArray:
     """Return log Σ e^{logs} over the first axis; −inf if every term is −inf.
 
-    The error is one rounding for each term, and the roundings of |logs|.
+    The largest term is taken out of each sum, so that nothing overflows. The error is one rounding for each term, and
+    the roundings of |logs|.
+
+    Args:
+        logs: logarithms of the terms, with one row for each term.
     """
     largest = logs.max(axis=0)
     largest = np.where(np.isneginf(largest), 0.0, largest)

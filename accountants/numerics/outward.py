@@ -24,6 +24,9 @@ def sum_up(values: Iterable[float]) -> float:
 
     `math.fsum` gives the double nearest to the exact sum. A second `math.fsum`, of all values and of minus that double,
     has the exact sign of the difference. If the double is below the sum, the next one is returned.
+
+    Args:
+        values: the finite floats, of any signs.
     """
     terms = list(values)
     nearest = math.fsum(terms)
@@ -51,7 +54,14 @@ def raise_log_by_units(value: float, units: float) -> float:
 
 
 def root_up(square: Fraction) -> float:
-    """Return the square root of a rational number, rounded up by at most two units in the last place."""
+    """Return the square root of a rational number, rounded up by at most two units in the last place.
+
+    Args:
+        square: the number, at least 0.
+
+    Returns:
+        A double that is at least the root; math.inf if the root is beyond the doubles.
+    """
     scale = 2 ** (max(square.denominator.bit_length() - square.numerator.bit_length(), 0) // 2 + 80)
     numerator = math.isqrt(math.ceil(square * scale * scale)) + 1
     root = Fraction(numerator, scale)
