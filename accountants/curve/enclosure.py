@@ -24,7 +24,12 @@ SMALL_EPSILON = 2.0**-10
 
 
 class Enclosure(NamedTuple):
-    """Bounds on each element of an array: lower ≤ truth ≤ upper."""
+    """Bounds on each element of an array of numbers: lower ≤ truth ≤ upper.
+
+    Attributes:
+        lower: lower bounds, which may be −∞.
+        upper: upper bounds, with the same shape.
+    """
 
     lower: FloatArray
     upper: FloatArray
@@ -37,6 +42,9 @@ class Enclosure(NamedTuple):
             value: computed logarithms. A value of at most `LEAST_LOG` only bounds the logarithm from above, so its
                 lower bound is −∞.
             accuracy: bound on the errors, per unit of 1 + |value|.
+
+        Returns:
+            Bounds with the shape of `value`. The upper ones are at most 0.
         """
         with np.errstate(invalid="ignore"):
             slack = np.where(np.isneginf(value), 0.0, accuracy * (1.0 + np.abs(value)))
@@ -44,7 +52,12 @@ class Enclosure(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """Bounds of one number."""
+    """Bounds of one number: lower ≤ truth ≤ upper.
+
+    Attributes:
+        lower: lower bound, which may be −∞.
+        upper: upper bound, which may be ∞.
+    """
 
     lower: float
     upper: float
@@ -67,7 +80,12 @@ class Interval(NamedTuple):
 
 
 class Tails(NamedTuple):
-    """log P(L > ε) and log Q(L > ε), each within the profile's `tail_accuracy`."""
+    """Logarithms of the tails of the privacy loss L of a pair (P, Q), each within the profile's `tail_accuracy`.
+
+    Attributes:
+        log_p: log P(L > ε) for each ε.
+        log_q: log Q(L > ε) for each ε.
+    """
 
     log_p: FloatArray
     log_q: FloatArray

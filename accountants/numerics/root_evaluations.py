@@ -92,7 +92,17 @@ class RootEvaluations:
         return estimate
 
     def _interpolate(self, wanted: float) -> float | None:
-        """Return the inverse quadratic interpolation at a value through the last three points; None if undefined."""
+        """Return the inverse quadratic interpolation at a value through the last three points of a search.
+
+        It is the value at `wanted` of the polynomial of degree 2 that gives the point as a function of the value.
+
+        Args:
+            wanted: value of the function whose argument is estimated.
+
+        Returns:
+            The argument. None if there are fewer than three points, two of their values are equal, or the result is
+            infinite.
+        """
         if len(self._points) < 3:
             return None
         (x0, f0), (x1, f1), (x2, f2) = self._points[-3:]

@@ -20,7 +20,13 @@ LARGEST_PIECE_EXPONENT = 30.0
 
 
 class Pieces(NamedTuple):
-    """Uniform distributions on the intervals [low, high] with their probabilities."""
+    """Uniform distributions on intervals, which are parts of a mixture.
+
+    Attributes:
+        low: lower end of each interval.
+        high: upper end of each interval.
+        mass: probability of each interval.
+    """
 
     low: FloatArray
     high: FloatArray
@@ -33,7 +39,10 @@ class Pieces(NamedTuple):
 
         Args:
             tilt: λ > 0.
-            log_moment: log M(λ).
+            log_moment: log M(λ), where M(λ) is the mean of e^{λY}.
+
+        Returns:
+            The pieces, with their tilted masses and the numbers a.
         """
         a = np.maximum(0.5 * tilt * (self.high - self.low), 1e-8)
         # sinh(a)/a = e^a (1 − e^{−2a})/(2a), in logarithms as λ may be large.
@@ -57,12 +66,16 @@ class TiltedPieces(NamedTuple):
     def transform_decrease(self, t: float) -> float:
         """Return a lower bound on 1 − |φ(t)|, which increases in t, for the tilted characteristic function φ.
 
-        With y = tℓ/2, a piece of length ℓ has
+        A tilted distribution has its density multiplied by e^{λy} and normalised. With y = tℓ/2 and a = λℓ/2, a piece
+        of length ℓ has
 
             |φ_piece(t)|² = (a/sinh a)² (sinh²a + sin²y)/(a² + y²).
 
         It decreases on 0 ≤ y ≤ π and stays below (a coth a)²/(a² + y²). The bound is Σ m (1 − |φ_piece(t)|) over the
         tilted masses m.
+
+        Args:
+            t: frequency, at least 0.
         """
         a = self.half_tilts
         y = 0.5 * t * (self.pieces.high - self.pieces.low)
@@ -135,10 +148,13 @@ class StepLaw:
         return float(np.abs(values).max(initial=0.0))
 
     def divide(self, exponent: int) -> StepLaw:
-        """Return the distribution of Y / 2^exponent.
+        """Return the distribution of Y / 2^exponent, where Y has this distribution.
 
         The division is exact unless a value underflows. The error of each atom is increased by the least double, which
         covers underflow.
+
+        Args:
+            exponent: whole number.
         """
         scale = math.ldexp(1.0, -exponent)
         errors = scale * self.atoms.point_errors + math.ulp(0.0)

@@ -50,7 +50,15 @@ class QuadratureSum(NamedTuple):
 
 
 class _TiltedPoints(NamedTuple):
-    """The points y of non-negligible weight, with their weights w e^{λy}/M(λ) under the tilted distribution."""
+    """The points y of non-negligible weight of a distribution tilted by λ: weights w are multiplied by e^{λy}/M(λ).
+
+    Attributes:
+        points: the points y.
+        weights: the tilted weights w e^{λy}/M(λ), where M(λ) is the mean of e^{λY}.
+        point_errors: bounds on the errors of the points.
+        weight_errors: bounds on the errors of the tilted weights.
+        omitted_weight: tilted weight of the points left out, with its error.
+    """
 
     points: FloatArray
     weights: FloatArray
@@ -59,7 +67,13 @@ class _TiltedPoints(NamedTuple):
     omitted_weight: float
 
     def transform_error(self, frequencies: FloatArray) -> FloatArray:
-        """Bound the error of φ(t) − 1 at each frequency t: by points left out, roundings, and errors of the data."""
+        """Bound the error of φ(t) − 1 at each frequency t, for the characteristic function φ of the tilted distribution.
+
+        The error is caused by points left out, by roundings, and by errors of the points and weights.
+
+        Args:
+            frequencies: t ≥ 0.
+        """
         mean_size = float(self.weights @ np.abs(self.points))
         rounding = np.minimum(mean_size * frequencies, 2.0) * UNIT_ROUNDOFF * (4.0 * math.sqrt(self.points.size) + 64.0)
         mean_weight_error = float(self.weight_errors @ np.abs(self.points))
@@ -86,6 +100,10 @@ def integrate_transform(
         tilt: λ > 0.
         rule: Δt, N and τ.
         shift: c ≥ 0 of the shifted sum.
+
+    Returns:
+        Both approximations, and a bound on the errors of each by roundings and by the data. The errors of the rule
+        itself are not included.
     """
     tilted = _tilt_points(nodes, tilt, count)
     frequencies = np.asarray(rule.spacing * np.arange(rule.last_index + 1), dtype=np.float64)
@@ -117,6 +135,9 @@ def _tilt_points(nodes: WeightedPoints, tilt: float, count: int) -> _TiltedPoint
         nodes: the distribution of the variable Y.
         tilt: λ.
         count: number of copies of Y in the sum, on which the limit depends.
+
+    Returns:
+        The points that are kept, with their tilted weights, and the weight that is left out.
     """
     points, weights, point_errors, weight_errors = nodes
     growth = np.exp(tilt * points)
@@ -164,6 +185,11 @@ def _turns(points: FloatArray, step: float, count: int) -> ComplexArray:
     """Return z_k = e^{iky·step} − 1 for k = 0, …, count − 1 (rows) and each point y (columns), without cancellation.
 
     The number of known rows is doubled by z_{j+k} = z_j z_k + z_j + z_k.
+
+    Args:
+        points: the points y.
+        step: distance of neighbouring frequencies.
+        count: number of rows, at least 1.
     """
     half_angle = 0.5 * step * points
     first = 2.0 * np.sin(half_angle) * (-np.sin(half_angle) + 1j * np.cos(half_angle))
