@@ -74,6 +74,9 @@ def combine_outcomes(law: FiniteLaw, count: int) -> tuple[FloatArray, FloatArray
     Args:
         law: losses L_i and probabilities p_i of the outcomes of one run.
         count: number T of runs.
+
+    Returns:
+        Two arrays of equal length: the total loss of each list in nats, and its log probability.
     """
     size = len(law.losses)
     lists = math.comb(count + size - 1, size - 1)

@@ -67,7 +67,7 @@ class _TiltedPoints(NamedTuple):
     omitted_weight: float
 
     def transform_error(self, frequencies: FloatArray) -> FloatArray:
-        """Bound the error of φ(t) − 1 at each frequency t, for the characteristic function φ of the tilted distribution.
+        """Bound the error of φ(t) − 1 at each frequency t; φ is the characteristic function of the tilted distribution.
 
         The error is caused by points left out, by roundings, and by errors of the points and weights.
 

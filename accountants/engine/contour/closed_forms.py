@@ -134,6 +134,9 @@ class LaplaceSteps(ClosedForm):
 
         Args:
             tilt: exponent l ≥ 0 of the moment M(l) = E_P[e^{lL}] of one loss L.
+
+        Returns:
+            K(l) and its derivatives: the mean K′(l) and the variance K″(l) ≥ 0 of the total loss, weighted by e^{lS}.
         """
         s, x = self.shift, tilt + 0.5
         tanh = math.tanh(x * s)
@@ -170,6 +173,9 @@ class LaplaceSteps(ClosedForm):
         Args:
             tilt: real part l of the line.
             frequencies: t > 0.
+
+        Returns:
+            One bound for each frequency, at most 0.
 
         Source: docs/engine-certificate.md, A7, Decay.
         """
@@ -230,6 +236,9 @@ class LaplaceSteps(ClosedForm):
             x: l + ½.
             tanh: τ.
             frequencies: t.
+
+        Returns:
+            One complex number for each frequency.
         """
         half_angle = (0.5 * self.shift) * frequencies
         one_minus_cosine = 2.0 * np.sin(half_angle) ** 2

@@ -64,6 +64,9 @@ class LikelihoodRatio:
             x: values of the noise.
             log_ratio: the computed log r(x).
 
+        Returns:
+            One absolute bound for each value of the noise.
+
         Source: docs/engine-certificate.md, A4, Errors of L.
         """
         size = np.abs(self.exponent(x)) + self.shift * (np.abs(x) + 1.0)
@@ -83,6 +86,10 @@ class LikelihoodRatio:
         Args:
             x: real parts.
             height: imaginary part y.
+
+        Returns:
+            The angle arg r(x + iy) in radians, and the log of the ratio of the moduli, which is at most 0. One of each
+            for every x.
         """
         p = self.response(x)
         angle = self.shift * height

@@ -167,6 +167,9 @@ class Integrand:
         Args:
             epsilon: ε in nats, near the one that the line was chosen for.
 
+        Returns:
+            log δ(ε), and its derivative per nat of ε.
+
         Raises:
             ContourRefused: the trapezoidal sum is not positive.
         """
@@ -182,6 +185,9 @@ def _trapezoidal_terms(line: Line, values: LineValues) -> ComplexArray:
     Args:
         line: tilt l and frequencies t_k with spacing Δt; z_k = l + it_k.
         values: the characteristic function φ^T of the total tilted loss at each frequency, centred at c.
+
+    Returns:
+        One complex term for each frequency. Times e^{it_k(c − ε)} and e^{K(l) − lε}, their real parts sum to about δ(ε).
     """
     z = line.tilt + 1j * line.frequencies
     power = np.exp(values.log_modulus + 1j * values.phase)
@@ -200,6 +206,9 @@ def _transform_errors(line: Line, values: LineValues, moduli: FloatArray) -> Flo
         line: tilt l and frequencies t_k with spacing Δt; z = l + it_k.
         values: m and g at each frequency.
         moduli: |a_k|.
+
+    Returns:
+        One bound for each frequency, in the unit of the terms.
     """
     scale = line.spacing / math.pi
     growth = values.log_growth

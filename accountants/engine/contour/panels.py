@@ -132,6 +132,9 @@ class Panels(NamedTuple):
             frequency: largest modulus of the imaginary part of z.
             lift: height of the contour of the decay bound, with frequency 0; otherwise 0.
 
+        Returns:
+            One logarithm for each panel; inf if no ellipse is small enough.
+
         Source: docs/engine-certificate.md, A2, Panels; A3.
         """
         half_width = 0.5 * self.widths

@@ -161,6 +161,9 @@ def characteristic_change(weights: FloatArray, deviations: FloatArray, line: Lin
         deviations: losses minus their mean, d_j.
         line: frequencies t_k.
 
+    Returns:
+        One complex number for each frequency; it is 0 at the frequency 0.
+
     Source: docs/engine-certificate.md, A4.
     """
     stride = math.isqrt(line.nodes - 1) + 1

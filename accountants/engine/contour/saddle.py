@@ -169,6 +169,9 @@ def _bracket_tilt(parts: Sequence[Part], target: Target) -> tuple[float, float, 
         parts: parts of the composition.
         target: function from a saddle to a value that increases with the tilt, and to its derivative.
 
+    Returns:
+        A tilt at which the target is negative, or 0, and a larger one at which it is not negative. Then the transforms.
+
     Raises:
         ContourRefused: the upper tilt exceeds 10^15, or a quadrature needs too many nodes.
     """

@@ -253,6 +253,9 @@ def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one:
         p: log tails under P, rounded up.
         q: log tails under Q, rounded down.
         raise_of_one: amount added to p − e^a q of the first cell, where a = 0, so that the mass of Q is at most one.
+
+    Returns:
+        log P(L > x) of the lattice distribution, for x inside each cell.
     """
     a, b = side.points[:-1], side.points[1:]
     gap_p, gap_q = _gap(p[:-1], p[1:]), _gap(q[:-1], q[1:])
@@ -277,6 +280,9 @@ def _lower_distribution(side: SideTails, p: FloatArray, q: FloatArray) -> FloatA
         side: tails of the negative losses.
         p: log tails under P, rounded down.
         q: log tails under Q, rounded up.
+
+    Returns:
+        log P(L < −x) of the lattice distribution, for −x inside each cell.
     """
     a, b = side.points[:-1], side.points[1:]
     gap_p, gap_q = _gap(p[:-1], p[1:]), _gap(q[:-1], q[1:])

@@ -236,6 +236,9 @@ def _bound_blocks(line: TiltedLine, blocks: int) -> FloatArray:
     Args:
         line: the tilted distributions.
         blocks: length of the FFT.
+
+    Returns:
+        One bound for each block with a frequency from 0 to half the length of the FFT.
     """
     log_bound = np.zeros(blocks // 2 + 1)
     laws = list(line.parts())
@@ -257,6 +260,9 @@ def _bound_transform(law: TiltedDistribution, unit: float, blocks: int, left_out
         unit: lattice unit, in nats.
         blocks: length of the FFT.
         left_out: largest mass outside the window.
+
+    Returns:
+        One bound for each block with a frequency from 0 to half the length of the FFT.
     """
     half_block = np.pi / (blocks * unit)  # largest |s|
     by_distance = np.argsort(-np.abs(law.index), kind="stable")

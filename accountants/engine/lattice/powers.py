@@ -165,6 +165,9 @@ def _log_polar(values: ComplexArray) -> tuple[FloatArray, FloatArray, FloatArray
 
     Args:
         values: the numbers φ. A modulus below 1e-150 counts as 1e-150 in the logarithm and the modulus.
+
+    Returns:
+        log |φ|, arg φ and |φ|, one of each for every number.
     """
     real, imaginary = values.real, values.imag
     square_minus_one = (real - 1.0) * (real + 1.0) + imaginary * imaginary

@@ -224,6 +224,10 @@ class FlatDistributions:
         Args:
             epsilon: ε, in nats.
             coordinate: the tilt λ.
+
+        Returns:
+            The step to add to the coordinate y, and True if the derivative is positive, so that the coordinate is above
+            the saddle point.
         """
         _, mean, variance = self.cumulants(coordinate.tilt)
         derivative = mean - epsilon - coordinate.pull

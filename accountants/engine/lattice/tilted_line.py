@@ -104,6 +104,9 @@ def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, Flo
     Args:
         laws: the lattice distributions.
         tilt: λ.
+
+    Returns:
+        K_j(λ) and a bound on its absolute error, one of each for every distribution.
     """
     flat = laws.flat
     exponents = tilt * flat.location
@@ -180,6 +183,9 @@ def _power_errors(power: Power, sizes: FloatArray) -> FloatArray:
     Args:
         power: φ^T with the growth g of its errors.
         sizes: |φ^T|.
+
+    Returns:
+        One bound for each frequency.
     """
     growth = power.growth
     errors = sizes * growth * (1.0 + growth)
@@ -231,6 +237,9 @@ def _direct_sum_error(law: TiltedDistribution, size: int, frequencies: IntArray)
         law: the tilted distribution, with weights w.
         size: number N of lattice points in a period; the angle is θ = 2πkn/N at frequency k and index n.
         frequencies: indices k.
+
+    Returns:
+        One bound for each frequency.
 
     Source: docs/engine-certificate.md, A4.
     """
@@ -318,6 +327,9 @@ def _rotate(index: IntArray, frequencies: IntArray, size: int) -> ComplexArray:
         index: lattice indices n, a row of the result for each.
         frequencies: indices k, a column for each.
         size: N.
+
+    Returns:
+        A complex matrix with one row for each index n and one column for each frequency k.
     """
     half_angle = np.multiply.outer(index.astype(np.float64), frequencies.astype(np.float64))
     half_angle -= size * np.rint(half_angle / size)

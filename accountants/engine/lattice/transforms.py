@@ -62,6 +62,9 @@ class Transforms:
         Args:
             choice: the lattice and the tilt. A coarser lattice is used if this one exceeds the budget.
             from_above: whether the distributions dominate, for upper bounds. Otherwise they are dominated.
+
+        Returns:
+            The choices that determine the lattice that was used, and the transform on it.
         """
         index = (choice, from_above)
         if index not in self.spectra:

@@ -257,6 +257,9 @@ def delta_bounds(
         to_add: whether δ is that of the other direction.
         finer: factor of the number of lattice points, a power of two.
         for_tests: whether the bounds are for tests.
+
+    Returns:
+        Functions from ε to a lower and an upper bound on δ; None if tables do not suit these steps.
     """
     if not has_low_noise(steps, depth, for_tests=for_tests):
         return None
