@@ -328,6 +328,9 @@ class ExactProfile(PointwiseProfile):
 
         Args:
             sizes: the false positive rates, in (0, 1).
+
+        Returns:
+            One test for each rate, or None.
         """
         if self.prefers_fallback:
             return [None for _ in sizes]

@@ -39,6 +39,9 @@ def composed_pair(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
         parts: pairs, and the number of runs of each.
         effort: limit on the work of one δ.
 
+    Returns:
+        A pair (two distributions of outputs, for neighbouring datasets) whose δ bounds that of the composition.
+
     Raises:
         BeyondBudget: the coarsest certified lattice would exceed the budget.
     """

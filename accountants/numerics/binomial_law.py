@@ -67,6 +67,9 @@ def _deviance(x: FloatArray, mean: FloatArray) -> FloatArray:
     Args:
         x: number of successes or failures, above 0.
         mean: its mean m, above 0.
+
+    Returns:
+        One deviance for each element.
     """
     v = (x - mean) / (x + mean)
     is_near = np.abs(v) < 0.1
@@ -264,6 +267,9 @@ class Binomial:
             n: numbers of trials.
             k: counts above the mean np, below n.
             method: nodes, and the exponent g(V) that determines V.
+
+        Returns:
+            One ratio for each pair of n and k.
         """
         odds = self.p / self.q
         drift = (k - n * self.p) / self.q
@@ -282,6 +288,9 @@ class Binomial:
             n: numbers of trials.
             k: counts above the mean, below n.
             method: the rule with the exponent `depth`.
+
+        Returns:
+            One V > 0 for each pair of n and k.
         """
         odds, failures = self.p / self.q, n - k
         drift = (k - n * self.p) / self.q

@@ -98,6 +98,9 @@ def blocks_of(terms: int, points: FloatArray) -> PointRuns | None:
     Args:
         terms: number of terms of the sum.
         points: the points at which the sum is evaluated.
+
+    Returns:
+        The starts of the blocks, and the least and the largest point of each; None if there are no blocks.
     """
     if terms < _FEWEST_TERMS or points.size < _FEWEST_POINTS:
         return None

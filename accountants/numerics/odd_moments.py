@@ -23,6 +23,9 @@ def odd_moment_series(c: FloatArray, first: FloatArray, shift: FloatArray) -> Fl
         c: c ≥ 0.
         first: M_0, the Mills ratio at c.
         shift: r.
+
+    Returns:
+        One value for each c.
     """
     moments = np.empty((2 * _SERIES_TERMS, *c.shape))
     is_small = c <= 1.0
@@ -56,6 +59,9 @@ def _moments_backward(c: FloatArray, first: FloatArray) -> FloatArray:
     Args:
         c: values of c > 1.
         first: M_0 for each c.
+
+    Returns:
+        A matrix with one row for each n and one column for each c.
     """
     orders = 2 * _SERIES_TERMS
     last = orders + _extra_orders(float(c.min()))
@@ -131,6 +137,9 @@ def _odd_moments_backward(c: float, first: float, terms: int) -> list[float]:
         c: c > 1.
         first: M_0.
         terms: number of moments.
+
+    Returns:
+        M_1, M_3, …, in this order.
     """
     orders = 2 * terms
     most = 2 * _SERIES_TERMS + _extra_orders(c)

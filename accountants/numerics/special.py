@@ -322,6 +322,9 @@ def log_excess(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
     Args:
         order: order a > 1, or a column of orders.
         log_ratio: L, elementwise.
+
+    Returns:
+        One logarithm for each order and ratio; −inf where r = 1.
     """
     power = (order - 1.0) * log_ratio
     log_large = _log_excess_of_large(order, log_ratio)

@@ -67,7 +67,7 @@ class _TiltedPoints(NamedTuple):
     omitted_weight: float
 
     def transform_error(self, frequencies: FloatArray) -> FloatArray:
-        """Bound the error of φ(t) − 1 at each frequency t; φ is the characteristic function of the tilted distribution.
+        """Bound the error of φ(t) − 1 at each frequency t, for the tilted characteristic function φ.
 
         The error is caused by points left out, by roundings, and by errors of the points and weights.
 
@@ -163,6 +163,9 @@ def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) ->
         tilted: points y with weights w.
         spacing: Δt.
         last_index: N.
+
+    Returns:
+        One complex number for each k.
     """
     stride = math.isqrt(last_index) + 1
     multiples = last_index // stride + 1
@@ -190,6 +193,9 @@ def _turns(points: FloatArray, step: float, count: int) -> ComplexArray:
         points: the points y.
         step: distance of neighbouring frequencies.
         count: number of rows, at least 1.
+
+    Returns:
+        A complex matrix with one row for each k and one column for each point.
     """
     half_angle = 0.5 * step * points
     first = 2.0 * np.sin(half_angle) * (-np.sin(half_angle) + 1j * np.cos(half_angle))

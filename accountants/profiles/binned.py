@@ -106,6 +106,9 @@ def _bins(losses: FloatArray) -> IntArray:
 
     Args:
         losses: positive losses.
+
+    Returns:
+        One index ≥ 0 for each loss. Larger losses have larger or equal indices.
     """
     largest = float(losses.max())
     least = min(float(losses.min()), 1e-3 * largest)
@@ -213,6 +216,9 @@ class Noise:
             low: lower edges of the cells. No cell has the mean in its interior, except for Gaussian noise.
             high: upper edges of the cells.
             mean: mean of the output.
+
+        Returns:
+            One log mass for each cell, without the rounding of the edges.
         """
         is_above = low >= mean
         with np.errstate(invalid="ignore"):
@@ -251,6 +257,10 @@ def cells_pair(p: Mixture, q: Mixture, noise: Noise, accuracy: float = 0.0) -> P
         q: the second mixture.
         noise: the noise of both mixtures.
         accuracy: bound on the error of each log weight.
+
+    Returns:
+        Two distributions on the cells. By post-processing, their hockey-stick divergence is at most that of the
+        mixtures.
     """
     edges = noise.edges((*p.means, *q.means))
     rounding = noise.rounding(edges, len(p.means) + len(q.means))

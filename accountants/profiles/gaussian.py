@@ -179,6 +179,9 @@ class GaussianProfile(Profile):
         Args:
             epsilon: ε, in nats.
             log_delta: the target, log δ.
+
+        Returns:
+            The difference in nats, and the steepness per nat of ε. The steepness is 0 where δ counts as 1.
         """
         middle, half_mu = epsilon / self.mu, 0.5 * self.mu
         a, b = middle - half_mu, middle + half_mu

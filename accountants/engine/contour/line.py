@@ -187,7 +187,7 @@ def _trapezoidal_terms(line: Line, values: LineValues) -> ComplexArray:
         values: the characteristic function φ^T of the total tilted loss at each frequency, centred at c.
 
     Returns:
-        One complex term for each frequency. Times e^{it_k(c − ε)} and e^{K(l) − lε}, their real parts sum to about δ(ε).
+        One complex term for each frequency. The sum of Re a_k e^{it_k(c − ε)} is about δ(ε), in units of e^{K(l) − lε}.
     """
     z = line.tilt + 1j * line.frequencies
     power = np.exp(values.log_modulus + 1j * values.phase)

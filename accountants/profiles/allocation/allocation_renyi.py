@@ -113,6 +113,9 @@ def _log_moments(shift: float, steps: int, largest: int) -> tuple[FloatArray, Fl
         shift: c.
         steps: t.
         largest: the largest order.
+
+    Returns:
+        Two arrays with one bound for each order a, at index a. Both are at least 0.
     """
     orders = np.arange(largest + 1.0)
     factorials = gammaln(orders + 1.0)
@@ -141,6 +144,9 @@ def _log_product(first: FloatArray, second: FloatArray) -> FloatArray:
     Args:
         first: logarithms of the coefficients of the first series.
         second: those of the second series.
+
+    Returns:
+        As many logarithms as `first` has.
     """
     coefficients = np.empty(first.size)
     for order in range(first.size):

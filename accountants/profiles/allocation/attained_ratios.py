@@ -257,6 +257,9 @@ def _masses_of_tails(log_tail: FloatArray, accuracy: float) -> tuple[FloatArray,
     Args:
         log_tail: log tails at increasing points.
         accuracy: error of the log tails per unit of 1 + |log tail|.
+
+    Returns:
+        Two arrays as long as `log_tail`: the lower and the upper bounds.
     """
     slack = np.where(np.isneginf(log_tail), 0.0, accuracy * (1.0 + np.abs(log_tail)) + 4 * UNIT_ROUNDOFF)
     low, high = np.exp(log_tail - slack), np.exp(np.minimum(log_tail + slack, 0.0))

@@ -128,6 +128,9 @@ def _least_place(table: Pair, splits: FloatArray, epsilon: float, unit: float) -
         splits: increasing log γ₁.
         epsilon: log γ.
         unit: the number of which the result is a multiple.
+
+    Returns:
+        The place, an approximate minimiser from three successively finer grids; None if F is zero at a place of a grid.
     """
     for _ in range(3):
         values = _log_sums(table, splits, epsilon).upper

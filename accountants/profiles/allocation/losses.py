@@ -109,6 +109,10 @@ def _listed_losses(profile: Profile, end: float) -> FloatArray | None:
     Args:
         profile: the profile of one direction.
         end: an ε from which on δ is 0; math.inf if none is known.
+
+    Returns:
+        The losses in nats, 0 included. Of very many atoms, only a part is listed. None if the loss
+        has no such list.
     """
     if end == 0.0:
         return np.zeros(1)

@@ -118,6 +118,9 @@ def _convex_hull(points: list[Point]) -> list[Point]:
 
     Args:
         points: places in increasing order, with values.
+
+    Returns:
+        The vertices of the hull, in the order of increasing places.
     """
     lowest = min(range(len(points)), key=lambda index: (points[index][1], index))
     hull: list[Point] = []

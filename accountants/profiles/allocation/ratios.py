@@ -150,6 +150,9 @@ def _split_cells(
         masses: their masses.
         bounds: increasing bounds of the cells.
         index: the cell of each value.
+
+    Returns:
+        The bounds of the cells as places, and the weight of each.
     """
     widths = np.diff(bounds)
     share = (values - bounds[index]) / widths[index]
@@ -279,6 +282,9 @@ def _merge_far_bounds(bounds: FloatArray, first: FiniteRatio, second: FiniteRati
         bounds: bounds of cells, from 0 to the largest sum.
         first: a term.
         second: the other term, bounded on the same side.
+
+    Returns:
+        Increasing bounds. They are the given ones if no value is far.
     """
     anchors, far_from = [], np.inf
     for term, rest in ((first, second), (second, first)):
@@ -316,6 +322,9 @@ def combine_pairs(
         first_masses: their masses.
         second_places: values of the second term.
         second_masses: their masses.
+
+    Returns:
+        The combined values and their masses, in flat arrays of equal length.
     """
     is_square = first_places is second_places and first_masses is second_masses
     if not is_square:
@@ -336,6 +345,9 @@ def cell_bounds(sums: FloatArray, masses: FloatArray, cells: int) -> FloatArray:
         sums: values ≥ 0, not all 0.
         masses: their masses.
         cells: number of cells, one of them from 0 to the least positive sum.
+
+    Returns:
+        The bounds, from 0 to the largest sum.
     """
     is_positive = sums > 0.0
     positive = sums[is_positive]
@@ -365,6 +377,9 @@ def spread_bounds(scale: FloatArray, masses: FloatArray, cells: int) -> FloatArr
         scale: increasing bounds of bins.
         masses: mass of each bin.
         cells: number of cells.
+
+    Returns:
+        `cells` + 1 increasing bounds, from the first to the last of `scale`.
     """
     widths = np.diff(scale)
     flattened = (np.maximum(masses, 1e-300) / widths) ** _FLATTENING

@@ -67,6 +67,9 @@ def points_pair(forward: Sequence[ProfilePoint], backward: Sequence[ProfilePoint
     Args:
         forward: bounds on the profile E(P‖Q), at least one.
         backward: bounds on E(Q‖P); None if the bounds of `forward` hold in both directions.
+
+    Returns:
+        The pair of distributions, which have finitely many outcomes.
     """
     with localcontext(Context(prec=DIGITS, Emin=-(10**17), Emax=10**17)):
         of_backward = _backward_vertices(forward if backward is None else backward)

@@ -158,6 +158,10 @@ def shifted_pairs(table: ShiftedTable | None, formula: RenyiFormula | None = Non
     Args:
         table: the table; None is the table of no shift.
         formula: Rényi divergences of the noise and its shift, if they are known.
+
+    Returns:
+        Two pairs of distributions. δ of the first is at least that of the noise and its shift, and δ of the second at
+        most.
     """
     if table is None:
         pair = Pair(ZeroProfile(), ZeroProfile())

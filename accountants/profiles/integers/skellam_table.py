@@ -80,6 +80,9 @@ def _ratios(variance: float, last: int) -> tuple[FloatArray, FloatArray]:
     Args:
         variance: μ.
         last: largest index.
+
+    Returns:
+        The ratios and the bounds, each with `last` + 1 elements.
     """
     n = last + 64 + math.ceil(64.0 * math.sqrt(variance))
     # Amos 1974: μ/(n + 1 + √((n + 1)² + μ²)) ≤ r_n ≤ μ/(n + √(n² + μ²)). The first value is the lower bound.
