@@ -58,6 +58,12 @@ def in_doubles(function: Callable[P, _Outputs]) -> Callable[P, _Outputs]:
 
     Inputs may each be in range while their combination leaves the doubles.
 
+    Args:
+        function: a formula, which returns its outputs by name.
+
+    Returns:
+        A function with the same arguments and outputs.
+
     Raises:
         InvalidInput: from the returned formula, instead of an arithmetic error or an output that is not a number.
     """
@@ -179,6 +185,9 @@ def evaluate_formula(function: Callable[..., T], inputs: object, **further: obje
         function: takes the request's fields by name, or the whole request.
         inputs: the request.
         further: further keyword arguments.
+
+    Returns:
+        The result of the function.
     """
     parameters = _parameter_kinds(function)
     if parameters is None:

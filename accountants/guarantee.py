@@ -186,6 +186,10 @@ class PrivacyCurve:
 
         The upper bound is math.inf if none is proved.
 
+        Args:
+            delta: δ in (0, 1), a probability. Give either this or `log10_delta`.
+            log10_delta: base-10 logarithm of δ, in [−1e9, 0). It also serves a δ below every double.
+
         Raises:
             InvalidInput: both or neither are given, `delta` is outside (0, 1), or `log10_delta` outside [−1e9, 0).
         """
@@ -198,6 +202,9 @@ class PrivacyCurve:
 
         Below the range of doubles the bounds are 0 and the least positive double.
 
+        Args:
+            epsilon: ε in nats, from 0 to 1e9.
+
         Raises:
             InvalidInput: `epsilon` is negative, above 1e9 or not a number.
         """
@@ -207,6 +214,9 @@ class PrivacyCurve:
         """Return bounds on log10 δ at an ε ≥ 0 [nat].
 
         The value −math.inf is a δ of zero. As a lower bound it may also mean that nothing is known.
+
+        Args:
+            epsilon: ε in nats, from 0 to 1e9.
 
         Raises:
             InvalidInput: `epsilon` is negative, above 1e9 or not a number.
@@ -240,6 +250,12 @@ def delta_ends(log_delta: Interval) -> Interval:
     """Return δ from ln δ, rounded outward.
 
     Below the range of doubles the bounds are 0 and the least positive double.
+
+    Args:
+        log_delta: bounds on ln δ, at most 0.
+
+    Returns:
+        Bounds on δ. The upper one is 0 only if that on ln δ is −inf.
     """
     lower = math.nextafter(math.exp(log_delta.lower), 0.0)
     if log_delta.upper == -math.inf:
@@ -251,6 +267,9 @@ def log10_ends(log_delta: Interval) -> Interval:
     """Convert bounds on ln δ to bounds on log10 δ, rounded outward. The value −inf does not change.
 
     The double nearest to ln 10 exceeds it by less than an ulp, and the quotient is rounded once. Two steps cover both.
+
+    Args:
+        log_delta: bounds on ln δ, at most 0.
     """
     lower, upper = log_delta.lower / LOG_10, log_delta.upper / LOG_10
     lower = math.nextafter(math.nextafter(lower, -math.inf), -math.inf)

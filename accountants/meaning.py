@@ -92,8 +92,11 @@ def _true_positive_rates(upper: _Attacks, witnesses: Sequence[_Attacks]) -> dict
     """Enclose the largest true positive rate at each of `FALSE_POSITIVE_RATES`. Guessing attains the rate itself.
 
     Args:
-        upper: attacks on the dominating pair.
+        upper: attacks on the dominating pair, two distributions that are at least as distinguishable as any neighbours.
         witnesses: attacks on other pairs, which neighbours attain.
+
+    Returns:
+        The bounds on the true positive rate, by false positive rate.
     """
     bounds = upper.true_positives({rate: rate for rate in FALSE_POSITIVE_RATES})
     attained = {rate: bound.lower for rate, bound in bounds.items()}
@@ -181,6 +184,9 @@ def gaussian_true_positives(rate: float, mu: float) -> Interval:
     Args:
         rate: the false positive rate α, in (0, 1).
         mu: distance μ of the means in standard deviations.
+
+    Returns:
+        The bounds. The lower one is at least α, and the upper one at most 1.
     """
     start = float(ndtri(rate))
     exact, missed = float(ndtr(start + mu)), float(ndtr(-start - mu))

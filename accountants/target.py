@@ -96,7 +96,11 @@ def check_delta(record: _GivesDelta) -> None:
 
 
 def natural_log_delta(delta: float | None, log10_delta: float | None) -> float:
-    """Return ln δ from a request that gives exactly one of delta and log10_delta. The result stores the given number.
+    """Return ln δ from a request that gives exactly one of δ and log10 δ. The result stores the given number.
+
+    Args:
+        delta: δ in (0, 1), or None.
+        log10_delta: log10 δ < 0, or None.
 
     Raises:
         InvalidInput: both or neither are given.

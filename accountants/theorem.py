@@ -29,7 +29,11 @@ LEAVES_THE_DOUBLES = "these numbers are so far apart that the formula leaves the
 
 
 def holds_nan(value: Any) -> bool:
-    """Return whether a value, or any value inside it, is not a number."""
+    """Return whether a value, or any value inside it, is not a number (NaN).
+
+    Args:
+        value: a number, text, None, or nested mappings, lists and tuples of these.
+    """
     kind = type(value)
     if kind is float:
         return bool(value != value)  # noqa: PLR0124  only NaN differs from itself

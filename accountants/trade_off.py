@@ -51,6 +51,9 @@ class TradeOff(Divergences):
             lower: whether lower bounds are needed.
             aims: t = log γ of the best test on an earlier pair, by false positive rate. The search adds its own. None
                 for no earlier pair.
+
+        Returns:
+            The search. No profile is evaluated yet.
         """
         return cls(forward, backward, tuple(rates), lower, {} if aims is None else aims)
 

@@ -54,10 +54,16 @@ def directed_delta(curve: Curve, epsilon: float, direction: Direction) -> Direct
 
 
 def _log_delta(curve: Curve, epsilon: float, direction: Direction) -> Interval:
-    """Return bounds on log δ(ε) of one direction of the neighbours, for ε ≥ 0.
+    """Return bounds on log δ(ε) of one direction of the neighbours.
 
-    The upper bound is that of the dominating pair, and the lower bound that of the best witness, a pair that the
-    mechanism attains.
+    The upper bound is that of the dominating pair: two distributions with a δ that is at least that of the mechanism.
+    The lower bound is that of the best witness, a pair that the mechanism attains. If the curve is tight, the
+    dominating pair counts as a witness too.
+
+    Args:
+        curve: the privacy curve, with the dominating pair and the witnesses.
+        epsilon: ε ≥ 0, in nats.
+        direction: which of the two neighbouring datasets comes first.
     """
     dominating = _profile(curve.upper, direction)
     if curve.tight:

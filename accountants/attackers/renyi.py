@@ -181,7 +181,17 @@ def _of_gaussian_steps(mu: float, times: int, orders: Sequence[float]) -> list[I
 
 
 def _of_part(part: Pair, orders: Sequence[float]) -> list[BothWays]:
-    """Return bounds on the Rényi divergences at given orders of a pair that is not a product, for both directions."""
+    """Return bounds on the Rényi divergences at given orders of a pair that is not a product, for both directions.
+
+    Orders of a subsampled Gaussian step share the nodes of one quadrature. Other pairs are bounded order by order.
+
+    Args:
+        part: the pair, two distributions of outputs for neighbouring datasets.
+        orders: orders a > 1.
+
+    Returns:
+        One result for each order: the bounds on D_a(P‖Q) and on D_a(Q‖P).
+    """
     law = part.law
     is_known_otherwise = part.gaussian_dp_mu is not None or part.atoms is not None
     if is_known_otherwise or not isinstance(law, SampledGaussianLaw):

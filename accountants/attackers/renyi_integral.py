@@ -96,11 +96,14 @@ class FarLosses(NamedTuple):
 def far_losses_of_gaussian(distance: float, order: float) -> FarLosses:
     """Bound the far losses in the integral for a Rényi divergence, if N(d, 1) against N(0, 1) dominates the pair.
 
-    It must dominate in both directions.
+    It must dominate in both directions: its δ is then at least that of the pair at every ε.
 
     Args:
-        distance: d.
+        distance: d ≥ 0.
         order: order a > 1 of the divergence.
+
+    Returns:
+        The ε at which the integral may end, the log of a bound on the rest, and the bound a d²/2 on the divergence.
     """
     tilt = 0.5 * order * (order - 1.0) * distance * distance
     deviations = math.sqrt(2.0 * (tilt - _LOG_TAIL))
@@ -153,6 +156,10 @@ def far_losses_of_bounded(largest: float, most: float, far: FarLosses | None) ->
         largest: the largest loss, in nats; math.inf if none is known.
         most: a known bound on the Rényi divergence.
         far: other bounds on the far losses, which are kept if they end the integral before the largest loss.
+
+    Returns:
+        The bounds. They are `far`, which may be None, if no positive largest loss is known or it does not shorten the
+        integral.
     """
     end = max(largest, _LEAST_END)
     if largest == 0.0 or end == math.inf or (far is not None and far.end <= end):
@@ -208,7 +215,14 @@ def _takes_too_many_steps(forward: Profile, backward: Profile, last: float, orde
 
 @dataclass
 class _Piece:
-    """An interval of ε, with bounds on the logarithm of the integral over it, computed with a number of steps."""
+    """An interval of ε, with bounds on the logarithm of the integral over it.
+
+    Attributes:
+        start: lower end of the interval, in nats.
+        end: upper end of the interval, in nats.
+        count: number of steps with which the bounds were computed.
+        bounds: bounds on the log of the integral over the interval.
+    """
 
     start: float
     end: float

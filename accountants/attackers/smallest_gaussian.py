@@ -107,9 +107,13 @@ def _gaussian_above_parts(pair: Pair) -> float:
 
 
 def _gaussian_above_part(part: Pair) -> float:
-    """Return a μ such that δ of a pair, no product, is at most that of N(μ, 1) against N(0, 1) at every ε.
+    """Return a μ such that δ of a pair is at most that of N(μ, 1) against N(0, 1) at every ε.
 
-    The result is math.inf if none is known.
+    Args:
+        part: the pair, two distributions of outputs for neighbouring datasets. It is not a product.
+
+    Returns:
+        The least such μ that is known; math.inf if none is.
     """
     bounds = [simple_gaussian_above(part)]
     if part.below is not None:
@@ -200,7 +204,13 @@ def _reveals(pair: Pair) -> bool:
 
 # A bounded loss -----------------------------------------------------------------------------------------------------
 class _Point(NamedTuple):
-    """Bounds on log δ at an ε."""
+    """Bounds on log δ at one ε.
+
+    Attributes:
+        epsilon: ε ≥ 0, in nats.
+        lower: lower bound on log δ(ε), which may be −inf.
+        upper: upper bound on log δ(ε).
+    """
 
     epsilon: float
     lower: float

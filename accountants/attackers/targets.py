@@ -87,11 +87,12 @@ def upper_figure(curve: Curve, risk: RiskTarget) -> float:
 def central_mu_of(curve: Curve, risk: RiskTarget) -> float:
     """Estimate the μ at which N(μ, 1) against N(0, 1) has the same value of a risk's measure as a curve.
 
-    The result is math.inf if that value has no bound.
-
     Args:
         curve: the privacy curve of a mechanism.
-        risk: the risk, which names the measure.
+        risk: the risk, which names the measure of an attacker's success.
+
+    Returns:
+        μ; math.inf if the measure of the curve has no finite upper bound.
     """
     figure = upper_figure(curve, risk)
     return replace(risk, bound=figure).gaussian_mu if math.isfinite(figure) else math.inf

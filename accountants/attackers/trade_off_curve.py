@@ -26,6 +26,9 @@ def trade_off_curve(curve: Curve, rates: Sequence[float]) -> tuple[TruePositives
         curve: the privacy curve of the mechanism.
         rates: false positive rates, each in (0, 1).
 
+    Returns:
+        For each false positive rate, the rate and an enclosure of the largest true positive rate.
+
     Guarantees: every enclosure contains the largest true positive rate over all neighbours, directions and tests.
     """
     upper = _Directions(curve.upper, rates, lower=curve.tight)

@@ -217,6 +217,9 @@ class ExactProfile(PointwiseProfile):
         Args:
             log_delta: function from an ε to bounds on log δ for the rounded shifts.
             epsilon: ε, in nats.
+
+        Returns:
+            Bounds on log δ(ε), at most 0.
         """
         if self.epsilon_error == 0.0:
             lower, upper = log_delta(epsilon)
@@ -325,6 +328,9 @@ class ExactProfile(PointwiseProfile):
 
         Args:
             sizes: the false positive rates, in (0, 1).
+
+        Returns:
+            One test for each rate, or None.
         """
         if self.prefers_fallback:
             return [None for _ in sizes]
@@ -349,7 +355,11 @@ class ExactProfile(PointwiseProfile):
             return Interval(-math.inf, 0.0)
 
     def is_beyond_doubles(self, epsilon: float) -> bool:
-        """Return whether δ is far below every double, so that neither engine has a positive lower bound."""
+        """Return whether δ is far below every double, so that neither engine has a positive lower bound.
+
+        Args:
+            epsilon: ε, in nats.
+        """
         if self.laplace or not self._normal_log_delta(epsilon) < _BEYOND_DOUBLES:
             return False
         try:

@@ -40,6 +40,9 @@ class ExactSearch(PairSearch):
         """Enclose the larger log δ of both directions at an ε.
 
         The enclosure is stored for later calls. If there are `_MOST_STORED` stored ones, they are first dropped.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
         """
         enclosed = self.evaluated.get(epsilon)
         if enclosed is None:
@@ -207,6 +210,10 @@ def exact_pair(laws: Sequence[tuple[Law, int]], fallback: Callable[[], Pair]) ->
         laws: the distribution of the losses of each pair, and its number of runs.
         fallback: makes a pair with bounds on the same composition, for use where the contour engine cannot certify its
             result. A second call returns the same pair.
+
+    Returns:
+        The pair (two distributions of outputs, for neighbouring datasets) of the composition, with its profile in both
+        directions.
     """
     forward: Laws = tuple(laws)
     backward: Laws = tuple((law.reverse(), count) for law, count in forward)

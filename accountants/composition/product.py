@@ -39,6 +39,9 @@ def composed_pair(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
         parts: pairs, and the number of runs of each.
         effort: limit on the work of one δ.
 
+    Returns:
+        A pair (two distributions of outputs, for neighbouring datasets) whose δ bounds that of the composition.
+
     Raises:
         BeyondBudget: the coarsest certified lattice would exceed the budget.
     """
@@ -59,11 +62,16 @@ def composed_pair(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
 def _product(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
     """Compose pairs, after parts were joined in closed form.
 
-    The fallback is the composition on a lattice, unless a method replaces it. It is computed at its first use.
+    A pair is two distributions of outputs, for neighbouring datasets. The fallback is the composition on a lattice of
+    losses, unless a method replaces it. It is computed at its first use.
 
     Args:
         parts: pairs without alternatives, and the number of runs of each.
         effort: limit on the work of one δ.
+
+    Returns:
+        The product. Unless it is a single pair, it holds the joined parts, and the plateau: the pure or
+        approximate guarantee of the composition that follows from those of its parts, if all have one.
     """
     is_one_run_of_a_product = len(parts) == 1 and parts[0][1] == 1 and bool(parts[0][0].parts)
     if is_one_run_of_a_product:
@@ -84,7 +92,10 @@ def _first_product(parts: Sequence[tuple[Pair, int]], lattice: Callable[[], Pair
 
     Args:
         parts: pairs without alternatives, and the number of runs of each.
-        lattice: makes the composition on a lattice.
+        lattice: computes the composition on a lattice of losses, which serves every pair.
+
+    Returns:
+        The composed pair. The last method applies to every list of parts.
     """
     fallback = Fallback(lattice)
     for method in METHODS:

@@ -61,6 +61,10 @@ def _total_rho(parts: Sequence[tuple[Pair, int]]) -> float | None:
 
     Args:
         parts: pairs, and the number of runs of each.
+
+    Returns:
+        ρ of the composition: its Rényi divergence of every order a > 1 is at most ρ a. None if a part is of another
+        kind.
     """
     terms: list[float] = []
     for pair, times in parts:

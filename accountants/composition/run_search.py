@@ -27,7 +27,7 @@ def search_run(
 ) -> float | None:
     """Estimate the shift, the number of rounds or the rate at which a run of Gaussian steps meets a target (ε, δ).
 
-    The result is an estimate without error bounds. It is None if the compiled kernel is missing or finds no root.
+    The compiled kernel searches for the root. The result is an estimate without error bounds.
 
     Args:
         unknown: name of the unknown: the shift (the reciprocal of the noise), the rounds or the rate. The argument of
@@ -40,6 +40,9 @@ def search_run(
         noise: noise multiplier.
         rounds: number of times that the step is run.
         guess: initial estimate of the unknown.
+
+    Returns:
+        The unknown; None if the parameters are invalid or not served, or the kernel is missing or finds no root.
     """
     try:
         directions = _pairs_to_search(sampling, relation, rate, noise)

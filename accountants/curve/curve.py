@@ -45,16 +45,16 @@ class Curve:
         return any(witness is self.upper for witness in self.witnesses)
 
     def log_delta(self, epsilon: float) -> Interval:
-        """Enclose log δ of the mechanism at one ε ≥ 0.
+        """Enclose log δ of the mechanism at one ε.
 
-        The upper bound is that of the dominating pair. The lower bound is the largest one of the pairs that the
-        mechanism attains, called witnesses.
+        The upper bound is that of the dominating pair: two distributions with a δ that is at least that of the
+        mechanism. The lower bound is the largest one of the pairs that the mechanism attains, called witnesses.
 
         Args:
             epsilon: ε ≥ 0, in nats.
 
         Returns:
-            Bounds on log δ. The lower one is −∞ if no witness is known.
+            The bounds. The lower one is −∞ if no witness is known.
         """
         if self.tight:
             lower, upper = self.upper.log_delta_bounds(epsilon)

@@ -24,11 +24,11 @@ SMALL_EPSILON = 2.0**-10
 
 
 class Enclosure(NamedTuple):
-    """Bounds on each element of an array: lower ≤ truth ≤ upper.
+    """Bounds on each element of an array of numbers: lower ≤ truth ≤ upper.
 
     Attributes:
-        lower: lower bounds, of the shape of the enclosed array.
-        upper: upper bounds, of the same shape.
+        lower: lower bounds, which may be −∞.
+        upper: upper bounds, with the same shape.
     """
 
     lower: FloatArray
@@ -46,7 +46,7 @@ class Enclosure(NamedTuple):
             accuracy: bound on the errors, per unit of 1 + |value|.
 
         Returns:
-            Bounds of the shape of `value`. A computed −∞ is exact.
+            Bounds with the shape of `value`. The upper ones are at most 0.
         """
         with np.errstate(invalid="ignore"):
             slack = np.where(np.isneginf(value), 0.0, accuracy * (1.0 + np.abs(value)))
@@ -54,7 +54,12 @@ class Enclosure(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """Bounds of one number."""
+    """Bounds of one number: lower ≤ truth ≤ upper.
+
+    Attributes:
+        lower: lower bound, which may be −∞.
+        upper: upper bound, which may be ∞.
+    """
 
     lower: float
     upper: float
@@ -77,7 +82,12 @@ class Interval(NamedTuple):
 
 
 class Tails(NamedTuple):
-    """log P(L > ε) and log Q(L > ε), each within the profile's `tail_accuracy`."""
+    """Logarithms of the tails of the privacy loss L of a pair (P, Q), each within the profile's `tail_accuracy`.
+
+    Attributes:
+        log_p: log P(L > ε) for each ε.
+        log_q: log Q(L > ε) for each ε.
+    """
 
     log_p: FloatArray
     log_q: FloatArray

@@ -71,6 +71,12 @@ class LeastProfile(Profile):
         """Return the least lower and the least upper bound on log δ of all profiles at each ε.
 
         Profiles are left out where they are unlikely to be the least.
+
+        Args:
+            epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Arrays of bounds with the shape of `epsilon`.
         """
         if self._composed:
             points = np.asarray(epsilon, dtype=np.float64)
@@ -83,6 +89,9 @@ class LeastProfile(Profile):
 
         The bound of each profile is valid, and so is the least of any of them. Composed profiles are expensive. They
         are left out if they are certainly or likely larger.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
         """
         least = float(self._least_of(self._closed, np.asarray(epsilon)).upper) if self._closed else 0.0
         has_bound = bool(self._closed)
@@ -133,14 +142,11 @@ class LeastProfile(Profile):
     def _least_at(self, epsilon: float) -> Interval:
         """Return the least lower and the least upper bound on log δ over all profiles, at one ε.
 
-        Each profile bounds δ of the same mechanism from above. Composed profiles, which are expensive, are left out if
-        they are certainly or likely larger than those in closed form and those evaluated so far.
+        Composed profiles, which are expensive, are left out if they are certainly or likely larger than those in closed
+        form and those evaluated so far.
 
         Args:
             epsilon: ε ≥ 0, in nats.
-
-        Returns:
-            Bounds on the log of the smallest δ of the evaluated profiles, at most 0.
         """
         least = Interval(0.0, 0.0)  # log δ ≤ 0
         if self._closed:
@@ -229,14 +235,14 @@ def _is_surely_above(pair: Pair, epsilon: float, log_delta: float) -> bool:
 def least_of(pairs: Sequence[Pair]) -> Pair:
     """Return a pair with the least δ of several dominating pairs of one mechanism, at every ε.
 
-    A dominating pair is two distributions with a hockey-stick divergence of at least the mechanism's δ at every ε. The
-    minimum of several such bounds is a bound too.
+    A dominating pair has a δ of at least that of the mechanism. Thus the least of several is an upper bound too.
 
     Args:
-        pairs: dominating pairs of the same mechanism, at least one.
+        pairs: the dominating pairs, at least one.
 
     Returns:
-        The only pair, or a pair with the smallest δ in each direction. It stores the given pairs as alternatives.
+        A pair whose profile is the least in each direction. It keeps the given pairs as `alternatives`, from which
+        products are formed. A single pair is returned itself.
     """
     if len(pairs) == 1:
         return pairs[0]

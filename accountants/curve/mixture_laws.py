@@ -65,9 +65,12 @@ def _round_probabilities(exact: Sequence[Fraction], *, upward: bool) -> list[flo
     """Round the probabilities of increasing sensitivities to doubles; the largest one is the rest to 1.
 
     Args:
-        exact: the probabilities.
+        exact: the exact probabilities, in the order of increasing sensitivity.
         upward: True to make the sensitivity stochastically larger: probabilities above the largest one gain, and those
             below lose. False for the reverse.
+
+    Returns:
+        The doubles, in the same order.
     """
     heaviest = max(range(len(exact)), key=exact.__getitem__)
     rounded = [_round(weight, upward=(index > heaviest) == upward) for index, weight in enumerate(exact)]

@@ -24,7 +24,14 @@ More runs would give rational numbers that are too long.
 
 @dataclass(frozen=True)
 class Plateau:
-    """The guarantee δ(ε) ≤ `delta` in both directions at every ε ≥ `epsilon`, with ε in nats."""
+    """The guarantee δ(ε) ≤ `delta` in both directions at every ε ≥ `epsilon`.
+
+    It is (`epsilon`, `delta`)-differential privacy.
+
+    Attributes:
+        epsilon: ε ≥ 0, in nats.
+        delta: δ as an exact fraction; 0 for a pure guarantee.
+    """
 
     epsilon: float
     delta: Fraction

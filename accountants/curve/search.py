@@ -42,12 +42,12 @@ class PairSearch:
     profiles: tuple[Profile, ...]
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose the larger δ of both directions at one ε.
+        """Enclose the larger log δ of both directions at one ε.
 
         The second direction is not evaluated if a cheap bound shows that it is at most the first.
 
-        Returns:
-            Bounds on log δ, at most 0.
+        Args:
+            epsilon: ε ≥ 0, in nats.
         """
         lower, upper = -math.inf, -math.inf
         for profile in self.profiles:
@@ -58,15 +58,15 @@ class PairSearch:
         return Interval(lower, min(upper, 0.0))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the larger δ of both directions at each ε of an array.
+        """Enclose the larger log δ of both directions at each ε of an array.
 
-        A data set may gain or lose the record, so that δ is the larger value of the two profiles.
+        If a profile is evaluated at one ε at a time (`pointwise`), so are both.
 
         Args:
-            epsilon: values of ε ≥ 0, in nats.
+            epsilon: array of ε ≥ 0, in nats.
 
         Returns:
-            Bounds on log δ, of the shape of `epsilon`, at most 0.
+            Arrays of bounds with the shape of `epsilon`.
         """
         profiles = self.profiles
         if any(profile.pointwise for profile in profiles):
@@ -322,7 +322,7 @@ def _interpolate(read: Callable[[float], Interval], log_delta: float, at_zero: f
         at_zero: log δ at ε = 0.
 
     Returns:
-        The estimate, which needs no accuracy because the search only starts there.
+        The estimate, with a steepness |d log δ/dε|. If no ε up to 4^14 is large enough, it is that largest ε.
     """
     low, at_low = 0.0, at_zero
     for high in (*PROBES[1:], *(4.0**k for k in range(2, 15))):
@@ -348,12 +348,15 @@ def _root_of(log_delta: float) -> float:
 
 
 def line_guess(read: Callable[[float], Interval], log_delta: float, near: float) -> Guess | None:
-    """Estimate the ε at the target on the line of √−log δ through ε = 0 and `near`; None if the line does not rise.
+    """Estimate the ε at the target on the line of √−log δ through ε = 0 and `near`.
 
     Args:
         read: function from an ε to bounds on log δ.
         log_delta: the target, log δ.
         near: an ε > 0 at which log δ is about the target.
+
+    Returns:
+        The estimate, with the steepness |d log δ/dε| there; None if the line does not rise.
     """
     target_root = _root_of(log_delta)
     root_at_zero, root_near = _root_of(read(0.0).upper), _root_of(read(near).upper)

@@ -89,6 +89,12 @@ class EnumeratedProfile(Profile):
         The upper bound is evaluated at a smaller ε and the lower bound at a larger one, by the error of the total
         losses. Each is the better one of two bounds: log δ as computed directly, and log(1 − (1 − δ)) with 1 − δ of
         `_log_complement`. The latter is more accurate for δ near 1.
+
+        Args:
+            epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Arrays of lower and upper bounds, both at most 0.
         """
         at = np.asarray(epsilon, dtype=np.float64)
         slack = self.loss_error + 4 * UNIT_ROUNDOFF * at
@@ -101,7 +107,7 @@ class EnumeratedProfile(Profile):
         return Enclosure(lower * (1 + 8 * UNIT_ROUNDOFF) - TINY, upper)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ at one ε as `log_delta` does, without arrays."""
+        """Enclose log δ(ε) at one ε ≥ 0, in nats, with the bounds of `log_delta` but without arrays."""
         slack = self.loss_error + 4 * UNIT_ROUNDOFF * epsilon
         larger, smaller = epsilon + slack, epsilon - slack
         lower = self.computed_profile.log_delta_bounds(larger).lower - self.log_error
@@ -140,10 +146,11 @@ class EnumeratedProfile(Profile):
         return list(self.total_losses.tolist())
 
     def _log_complement(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log(1 − δ(ε)), accurately if δ is near 1.
+        """Enclose log(1 − δ(ε)) at each ε ≥ 0, accurately if δ is near 1.
 
-        With the total loss S, 1 − δ = E_P[min(1, e^{ε−S})] = P(S ≤ ε) + e^ε Q(S > ε). An infinite loss adds 0 to both
-        terms.
+        With the total loss S, 1 − δ = E_P[min(1, e^{ε−S})] = P(S ≤ ε) + e^ε Q(S > ε). P and Q are the distributions
+        whose hockey-stick divergence is δ. An infinite loss adds 0 to both terms. Both bounds are arrays like
+        `epsilon`.
         """
         log_q = self.computed_profile.log_tails(epsilon).log_q
         log_below = self.log_below[np.searchsorted(self.total_losses, epsilon, side="right")]

@@ -57,10 +57,11 @@ class SizedTest(NamedTuple):
 def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, widest: float = WIDEST) -> Interval:
     """Enclose log δ(ε) of a composition, by the first of three methods that has a narrow enclosure.
 
-    These are tables of steps with little noise, the compiled kernel, and the contour engine in Python.
+    These are tables of steps with little noise, the compiled kernel, and the contour engine in Python. The contour
+    engine integrates the transform of the total privacy loss over a line in the complex plane.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distribution of the privacy loss of each kind of step, with its number of steps.
         epsilon: ε in nats, of any sign.
         widest: largest width of the enclosure, relative to δ.
 

@@ -275,8 +275,13 @@ def _as_steps(law: SampledGaussianLaw | DrawnGaussianLaw, count: int) -> Sampled
 def _as_mixed_steps(law: MixedLaw, count: int) -> MixedSteps:
     """Return one kind of steps with a random sensitivity, in the kernel's format.
 
-    The first number is the inclusion probability of a batch without replacement. For other steps the kernel ignores it,
-    and it is 1/2.
+    Args:
+        law: distribution of the privacy loss of one step, whose shift (sensitivity in standard deviations) is random.
+        count: number of steps.
+
+    Returns:
+        Inclusion probability, largest shift, number of the direction, number of steps, shifts, and their probabilities.
+        The kernel uses the first number only for batches without replacement. For other steps it is 1/2.
     """
     if isinstance(law, GaussianMixtureLaw):
         rate, direction, components = 0.5, _DIRECTION_NUMBERS[law.direction], law.components

@@ -43,6 +43,10 @@ def _enumerate_counts(size: int, count: int) -> Iterator[_Outcome]:
     Args:
         size: number k of outcomes.
         count: number of runs, which is Σ n_i.
+
+    Yields:
+        The step of one outcome: the lists that it extends, the count that it adds to each, and log n_i! of that count.
+        The last outcome takes all runs that remain.
     """
     log_factorial = np.asarray(gammaln(np.arange(count + 1) + 1.0))
     remaining = np.asarray([count])
@@ -70,6 +74,9 @@ def combine_outcomes(law: FiniteLaw, count: int) -> tuple[FloatArray, FloatArray
     Args:
         law: losses L_i and probabilities p_i of the outcomes of one run.
         count: number T of runs.
+
+    Returns:
+        Two arrays of equal length: the total loss of each list in nats, and its log probability.
     """
     size = len(law.losses)
     lists = math.comb(count + size - 1, size - 1)

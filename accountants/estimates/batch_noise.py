@@ -54,9 +54,13 @@ def likely_noise_of_batches(target: Target, *, rate: float, rounds: int, distanc
 
     Args:
         target: ε and δ.
-        rate: inclusion probability q.
+        rate: inclusion probability q in (0, 1].
         rounds: number of rounds.
         distance: sensitivity of the mechanism in clipping norms: 2 if a record is replaced.
+
+    Returns:
+        The standard deviation of the noise in clipping norms. If the search has no root, it is the estimate by the
+        central limit theorem.
     """
     root = _root(target, rate, rounds, distance)
     if root is None:
@@ -146,11 +150,18 @@ def _secant_search(
 def _central_noise(target: Target, rate: float, rounds: int, distance: float) -> float:
     """Estimate the noise multiplier of a run with batches of fixed size by the central limit theorem.
 
+    By this theorem, many rounds are about μ-Gaussian differentially private. μ² is the number of rounds times the
+    variance of the likelihood ratio of one round.
+
     Args:
-        target: ε and δ.
-        rate: inclusion probability q.
+        target: ε and δ, which give μ.
+        rate: inclusion probability q in (0, 1].
         rounds: number of rounds.
         distance: sensitivity of the mechanism in clipping norms.
+
+    Returns:
+        The standard deviation of the noise in clipping norms. It is that for Poisson batches at rate 1, or if the noise
+        is very small.
     """
     poisson_noise = likely_noise(target, rate=rate, rounds=rounds, distance=distance)
     if rate == 1.0 or distance / poisson_noise > LARGEST_RATIO:

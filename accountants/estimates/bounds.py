@@ -76,8 +76,11 @@ def likely_concentrated_log_delta(rho: float, epsilon: float) -> float:
     b + 1. The minimiser b is approximate (`minimiser_at`).
 
     Args:
-        rho: ρ.
+        rho: ρ > 0. The Rényi divergence of every order a > 1 is at most ρ a.
         epsilon: ε, in nats.
+
+    Returns:
+        The value at the approximate minimiser. It is at least the least value, up to roundings.
     """
     log_b = minimiser_at(rho, epsilon, near=_NEARLY)
     b = math.exp(min(log_b, LARGEST_EXPONENT))

@@ -95,6 +95,9 @@ def _tilt_loss(mu: float, rate: float, tilt: float) -> _TiltedLoss:
         rate: probability q that the contribution is drawn.
         tilt: λ, real.
 
+    Returns:
+        The losses at the nodes of a quadrature with their tilted weights, and log moment, mean and variance.
+
     Raises:
         ArithmeticError: its numbers leave the range of doubles, or it needs too many panels.
     """
@@ -359,7 +362,11 @@ class _Nodes(NamedTuple):
 
     @classmethod
     def of(cls, law: _TiltedLoss) -> _Nodes:
-        """Sort the quadrature nodes of a tilted loss by their spacing."""
+        """Sort the quadrature nodes of a tilted loss by their spacing, so that those used at a frequency come first.
+
+        Args:
+            law: the loss of one step, weighted by e^{λL}, at the nodes of a quadrature over the noise.
+        """
         order = np.argsort(law.spacing)
         return cls(
             loss=law.loss[order],

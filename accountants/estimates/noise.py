@@ -58,6 +58,9 @@ def likely_noise(target: Target, *, rate: float, rounds: int, distance: float) -
         rounds: number R of rounds.
         distance: sensitivity d of the mechanism in clipping norms: 2 if a record is replaced, 1 if it is added or
             removed.
+
+    Returns:
+        z, the standard deviation of the noise in clipping norms.
     """
     mu = central_mu(target)
     if rate == 1.0:
@@ -74,7 +77,11 @@ def likely_noise(target: Target, *, rate: float, rounds: int, distance: float) -
 def central_mu(target: Target) -> float:
     """Estimate the μ of Gaussian differential privacy that has the target's δ at the target's ε.
 
-    The result is accurate to the bisection, but not certified. It is used only to start searches.
+    μ-Gaussian differential privacy means that no test distinguishes neighbours better than N(μ, 1) from N(0, 1). The
+    result is accurate to the bisection, but not certified. It is used only to start searches.
+
+    Args:
+        target: ε and δ, or a risk, which names its own μ.
 
     Source: Balle and Wang 2018, Theorem 8.
     """
@@ -121,6 +128,9 @@ def central_log_mu(epsilon: float, log_delta: float, start: float) -> float:
         epsilon: ε, in nats.
         log_delta: the value of log δ, below 0.
         start: initial estimate of log μ.
+
+    Returns:
+        The last point of the search, which has at most `_MU_STEPS` steps.
     """
     target = math.log(-log_delta)
 
@@ -191,11 +201,14 @@ def rise(target: Target) -> float:
 def likely_rate(target: Target, *, noise: float, rounds: int, distance: float) -> float:
     """Estimate the sampling rate that meets a target by the central limit theorem, above 0 and at most 1.
 
+    R rounds at rate q are about μ-Gaussian differentially private with μ = q √(R (e^{(d/z)²} − 1)), which is solved for
+    q.
+
     Args:
-        target: ε and δ.
-        noise: noise multiplier.
-        rounds: number of rounds.
-        distance: sensitivity of the mechanism in clipping norms.
+        target: ε and δ, which give μ.
+        noise: noise multiplier z, the standard deviation of the noise in clipping norms.
+        rounds: number R of rounds.
+        distance: sensitivity d of the mechanism in clipping norms.
     """
     deviation = math.sqrt(rounds * math.expm1(min(distance / noise, LARGEST_RATIO) ** 2))
     return min(central_mu(target) / deviation, 1.0) if deviation > 0.0 else 1.0
@@ -204,11 +217,17 @@ def likely_rate(target: Target, *, noise: float, rounds: int, distance: float) -
 def likely_rounds(target: Target, *, noise: float, rate: float, distance: float) -> float:
     """Estimate the number of rounds that meets a target by the central limit theorem, from 1 to the largest double.
 
+    R rounds at rate q are about μ-Gaussian differentially private with μ = q √(R (e^{(d/z)²} − 1)), which is solved for
+    R.
+
     Args:
-        target: ε and δ.
-        noise: noise multiplier.
-        rate: inclusion probability q.
-        distance: sensitivity of the mechanism in clipping norms.
+        target: ε and δ, which give μ.
+        noise: noise multiplier z, the standard deviation of the noise in clipping norms.
+        rate: inclusion probability q in (0, 1].
+        distance: sensitivity d of the mechanism in clipping norms.
+
+    Returns:
+        R, not rounded.
     """
     log_rounds = 2.0 * (math.log(central_mu(target)) - math.log(rate)) - _log_variance(noise, distance)
     return math.exp(min(max(log_rounds, 0.0), _LARGEST_EXPONENT))

@@ -35,8 +35,7 @@ def nearer_noise(
 ) -> float:
     """Estimate the noise multiplier that meets a target, slightly below the smallest one.
 
-    It comes from the compiled kernel, or otherwise from the estimate `likely_log_delta_of_inclusions`. The first
-    estimate is returned if neither serves the sampling scheme.
+    It comes from the compiled kernel, or otherwise from the estimate `likely_log_delta_of_inclusions`.
 
     Args:
         target: ε and δ.
@@ -45,6 +44,10 @@ def nearer_noise(
         relation: the neighbouring relation.
         rate: inclusion probability of a record.
         rounds: number of rounds.
+
+    Returns:
+        The standard deviation of the noise in clipping norms. It is `guess` if neither method serves the sampling
+        scheme.
     """
     shift = search_run(
         "shift",
@@ -66,8 +69,7 @@ def nearer_noise(
 def _noise_by_inclusions(target: Target, guess: float, *, sampling: Sampling, rate: float, rounds: int) -> float:
     """Estimate the noise multiplier that meets a target, slightly below the smallest one.
 
-    Batches are assumed to include a record rarely. δ is estimated by `likely_log_delta_of_inclusions`. The result is
-    `guess` if δ already meets the target there.
+    Batches are assumed to include a record rarely. δ is estimated by `likely_log_delta_of_inclusions`.
 
     Args:
         target: ε and δ.
@@ -75,6 +77,10 @@ def _noise_by_inclusions(target: Target, guess: float, *, sampling: Sampling, ra
         sampling: Poisson batches, or batches without replacement.
         rate: inclusion probability of a record.
         rounds: number of rounds.
+
+    Returns:
+        The standard deviation of the noise in clipping norms. It is `guess` if δ is not above the target at `guess`,
+        nor at twice that noise.
     """
     distance = 2.0 if sampling == "without-replacement" else 1.0
 
@@ -106,6 +112,9 @@ def likely_log_delta_of_inclusions(epsilon: float, *, shift: float, rate: float,
         shift: distance of the two means in a round that includes the record, in standard deviations.
         rate: inclusion probability q in (0, 1).
         rounds: number of rounds.
+
+    Returns:
+        The estimate in nats, without error bounds. The search over k ends at the first decrease.
     """
     largest, log_probability = -math.inf, rounds * math.log1p(-rate)
     for k in range(1, min(rounds, _MOST_INCLUDED) + 1):
@@ -121,9 +130,7 @@ def likely_log_delta_of_inclusions(epsilon: float, *, shift: float, rate: float,
 def nearer_rounds(
     target: Target, guess: float, *, sampling: Sampling, relation: Relation, rate: float, noise: float
 ) -> float:
-    """Estimate the number of rounds, not rounded, at which δ reaches the target's.
-
-    The result is `guess` if the search finds none.
+    """Estimate the number of rounds at which δ reaches the target's, by the compiled kernel.
 
     Args:
         target: ε and δ.
@@ -132,6 +139,9 @@ def nearer_rounds(
         relation: the neighbouring relation.
         rate: inclusion probability of a record.
         noise: noise multiplier.
+
+    Returns:
+        The number, not rounded. It is `guess` if the search has no result.
     """
     # The search ignores its argument `rounds`, the unknown.
     rounds = search_run(

@@ -83,7 +83,16 @@ def interpolated_minimum(
 
 
 def _interpolate(nodes: FloatArray, values: FloatArray, points: FloatArray) -> FloatArray:
-    """Evaluate the polynomial through the values at the nodes, at some points, by Newton's divided differences."""
+    """Evaluate the polynomial through the values at the nodes, at some points, by Newton's divided differences.
+
+    Args:
+        nodes: distinct arguments.
+        values: one value for each node.
+        points: arguments at which the polynomial is evaluated.
+
+    Returns:
+        One value for each point.
+    """
     coefficients = values.copy()
     for k in range(1, nodes.size):
         coefficients[k:] = (coefficients[k:] - coefficients[k - 1 : -1]) / (nodes[k:] - nodes[:-k])

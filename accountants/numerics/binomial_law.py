@@ -63,6 +63,13 @@ def _deviance(x: FloatArray, mean: FloatArray) -> FloatArray:
 
     It is accurate to a few units in the last place of x − m. Near x = m, with v = (x − m)/(x + m), it is computed as
     (x − m) v + 2xv Σ_{j≥1} v^{2j}/(2j + 1).
+
+    Args:
+        x: number of successes or failures, above 0.
+        mean: its mean m, above 0.
+
+    Returns:
+        One deviance for each element.
     """
     v = (x - mean) / (x + mean)
     is_near = np.abs(v) < 0.1
@@ -159,12 +166,18 @@ class Binomial:
         return 32 * UNIT_ROUNDOFF + (0.0 if self.p == self.q else 16 * UNIT_ROUNDOFF * math.sqrt(largest))
 
     def log_mass(self, k: FloatArray) -> FloatArray:
-        """Return log P(K = k) of the binomial distribution; −inf outside 0 … n.
+        """Return log P(K = k) of the binomial distribution of K successes in n trials.
 
         For 0 < k < n it is Loader's saddle-point form, with q = 1 − p, the remainder s of Stirling's formula and the
         deviance D (`_deviance`),
 
             log P(K = k) = s(n) − s(k) − s(n − k) − D(k, np) − D(n − k, nq) − ½ log(2π k (n − k)/n).
+
+        Args:
+            k: whole numbers of successes.
+
+        Returns:
+            One logarithm for each k; −inf outside 0 … n.
         """
         n, k = np.broadcast_arrays(self.trials, k)
         is_inside = (k > 0) & (k < n)
@@ -254,6 +267,9 @@ class Binomial:
             n: numbers of trials.
             k: counts above the mean np, below n.
             method: nodes, and the exponent g(V) that determines V.
+
+        Returns:
+            One ratio for each pair of n and k.
         """
         odds = self.p / self.q
         drift = (k - n * self.p) / self.q
@@ -272,6 +288,9 @@ class Binomial:
             n: numbers of trials.
             k: counts above the mean, below n.
             method: the rule with the exponent `depth`.
+
+        Returns:
+            One V > 0 for each pair of n and k.
         """
         odds, failures = self.p / self.q, n - k
         drift = (k - n * self.p) / self.q
@@ -286,16 +305,12 @@ class Binomial:
         return end
 
     def log_tail(self, k: FloatArray) -> FloatArray:
-        """Return log P(K ≥ k) of the binomial distribution.
+        """Return log P(K ≥ k) of the binomial distribution of K successes in n trials.
 
-        Above the mean it is the mass at k times a ratio of the tail to that mass. At or below the mean it is log(1 −
-        P(n − K ≥ n − k + 1)). There n − K is binomial with p and q exchanged.
+        At or below the mean it is log(1 − P(n − K ≥ n − k + 1)), where n − K is binomial with p and q exchanged.
 
         Args:
-            k: smallest counted number of successes; it is broadcast with the numbers of trials.
-
-        Returns:
-            Logarithms, at most 0.
+            k: whole numbers of successes.
         """
         n, k = np.broadcast_arrays(np.asarray(self.trials, dtype=np.float64), np.asarray(k, dtype=np.float64))
         upper_tail = self.log_mass(k) + np.log(self.tail_ratio(k))

@@ -23,8 +23,8 @@ RATIO = 0.5 * (math.sqrt(5.0) - 1.0)
 def golden_section(cost: Callable[[float], float], low: float, high: float, *, width: float, most: int = 200) -> float:
     """Search the minimiser of a unimodal function on an interval by the golden section.
 
-    Each step shortens the interval by a factor of 0.62. The search is deterministic, so a parameter that it chooses is
-    reproducible.
+    A unimodal function decreases up to its minimiser and increases after it. Each step shortens the interval by a
+    factor of 0.62. The search is deterministic, so a parameter that it chooses is reproducible.
 
     Args:
         cost: the function.
@@ -32,6 +32,9 @@ def golden_section(cost: Callable[[float], float], low: float, high: float, *, w
         high: upper end of the interval.
         width: length of the interval at which the search ends.
         most: limit on the steps.
+
+    Returns:
+        The better one of the two inner points of the last interval.
     """
     left, right = high - RATIO * (high - low), low + RATIO * (high - low)
     at_left, at_right = cost(left), cost(right)
@@ -63,7 +66,12 @@ class Known(NamedTuple):
 
 
 class Slopes(NamedTuple):
-    """Bounds on the function's slope, everywhere."""
+    """Bounds that the slope of a function satisfies everywhere.
+
+    Attributes:
+        least: lower bound on the slope.
+        most: upper bound on the slope.
+    """
 
     least: float
     most: float
@@ -108,16 +116,16 @@ def least_value(known: Sequence[Known], slopes: Slopes) -> Least:
 
 
 def _intervals_of_minimum(known: Sequence[Known]) -> range:
-    """Return the intervals between neighbouring points that may contain the minimum, by the index of the first point.
+    """Return the intervals between neighbouring points that may contain the minimum of a convex function.
 
     If a point is certainly above its neighbour on the side of the lowest point, a convex function increases from there
     outwards. Intervals beyond such a point are left out.
 
     Args:
-        known: points in increasing order, with lower and upper bounds on the convex function there.
+        known: points in increasing order, with bounds on the function at each.
 
     Returns:
-        A range of indices; interval i is between points i and i + 1.
+        The index of the first point of each such interval.
     """
     lowest = min(range(len(known)), key=lambda index: known[index].upper)
     first, last = 0, len(known) - 1
@@ -182,7 +190,8 @@ def golden_sections(
 ) -> FloatArray:
     """Search the minimisers of several unimodal functions by the golden section, all of them together.
 
-    A function may be infinite left of some place.
+    A unimodal function decreases up to its minimiser and increases after it. A function may be infinite left of some
+    place.
 
     A step keeps the part of the interval that contains the minimum, and needs one new value.
 
@@ -193,7 +202,7 @@ def golden_sections(
         steps: number of steps, of which each shortens the intervals by a factor of 0.62.
 
     Returns:
-        The better one of the last two inner points of each interval.
+        For each function, the better one of the two inner points of its last interval.
     """
     left, right = high - RATIO * (high - low), low + RATIO * (high - low)
     at_left, at_right = cost(left), cost(right)

@@ -33,7 +33,12 @@ _STEP = 4
 
 
 class TermWindow(NamedTuple):
-    """Consecutive points, and the consecutive terms that matter there."""
+    """A block of points, and the terms of a sum that are not negligible at these points.
+
+    Attributes:
+        points: consecutive points.
+        terms: consecutive terms.
+    """
 
     points: slice
     terms: slice
@@ -42,13 +47,11 @@ class TermWindow(NamedTuple):
 def log_sums(logs: FloatArray) -> FloatArray:
     """Return log Σ e^{logs} over the first axis; −inf if every term is −inf.
 
-    The largest term is divided out first, so that no exponential overflows.
+    The largest term is taken out of each sum, so that nothing overflows. The error is one rounding for each term, and
+    the roundings of |logs|.
 
     Args:
-        logs: logarithms of the terms, one term of each sum in each row.
-
-    Returns:
-        The logarithms of the sums. The error is one rounding for each term, and the roundings of |logs|.
+        logs: logarithms of the terms, with one row for each term.
     """
     largest = logs.max(axis=0)
     largest = np.where(np.isneginf(largest), 0.0, largest)
@@ -95,6 +98,9 @@ def blocks_of(terms: int, points: FloatArray) -> PointRuns | None:
     Args:
         terms: number of terms of the sum.
         points: the points at which the sum is evaluated.
+
+    Returns:
+        The starts of the blocks, and the least and the largest point of each; None if there are no blocks.
     """
     if terms < _FEWEST_TERMS or points.size < _FEWEST_POINTS:
         return None

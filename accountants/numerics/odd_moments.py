@@ -25,7 +25,7 @@ def odd_moment_series(c: FloatArray, first: FloatArray, shift: FloatArray) -> Fl
         shift: r.
 
     Returns:
-        Values of the shape of `c`.
+        One value for each c.
     """
     moments = np.empty((2 * _SERIES_TERMS, *c.shape))
     is_small = c <= 1.0
@@ -55,6 +55,13 @@ def _moments_backward(c: FloatArray, first: FloatArray) -> FloatArray:
     """Return the moments M_n = ∫ tⁿ e^{−ct−t²/2} dt, n = 0, 1, … (rows), for c > 1, by ratios h_n = M_n/M_{n−1}.
 
     They are computed backwards, h_n = n/(c + h_{n+1}), from (√(c² + 4n) − c)/2, which h_n approaches for large n.
+
+    Args:
+        c: values of c > 1.
+        first: M_0 for each c.
+
+    Returns:
+        A matrix with one row for each n and one column for each c.
     """
     orders = 2 * _SERIES_TERMS
     last = orders + _extra_orders(float(c.min()))
@@ -103,7 +110,13 @@ def odd_moment_sum(c: float, first: float, shift: float) -> float:
 
 
 def _odd_moments_forward(c: float, first: float, terms: int) -> list[float]:
-    """Return M_1, M_3, … by the recurrence of `_moments_forward`, for c ≤ 1 and M_0 = `first`."""
+    """Return M_1, M_3, … of M_n = ∫ tⁿ e^{−ct−t²/2} dt by the recurrence of `_moments_forward`.
+
+    Args:
+        c: real c ≤ 1.
+        first: M_0.
+        terms: number of moments that are returned, at least 1.
+    """
     previous, current = first, 1.0 - c * first
     odd = [current]
     for n in range(1, 2 * terms - 2, 2):
@@ -124,6 +137,9 @@ def _odd_moments_backward(c: float, first: float, terms: int) -> list[float]:
         c: c > 1.
         first: M_0.
         terms: number of moments.
+
+    Returns:
+        M_1, M_3, …, in this order.
     """
     orders = 2 * terms
     most = 2 * _SERIES_TERMS + _extra_orders(c)

@@ -24,6 +24,9 @@ def sum_up(values: Iterable[float]) -> float:
 
     `math.fsum` gives the double nearest to the exact sum. A second `math.fsum`, of all values and of minus that double,
     has the exact sign of the difference. If the double is below the sum, the next one is returned.
+
+    Args:
+        values: the finite floats, of any signs.
     """
     terms = list(values)
     nearest = math.fsum(terms)
@@ -53,14 +56,11 @@ def raise_log_by_units(value: float, units: float) -> float:
 def root_up(square: Fraction) -> float:
     """Return the square root of a rational number, rounded up by at most two units in the last place.
 
-    The root is computed with integers, after scaling by a power of two that leaves at least 80 bits, and is increased
-    by one integer.
-
     Args:
         square: the number, at least 0.
 
     Returns:
-        A double that is at least the root; math.inf if no finite double is.
+        A double that is at least the root; math.inf if the root is beyond the doubles.
     """
     scale = 2 ** (max(square.denominator.bit_length() - square.numerator.bit_length(), 0) // 2 + 80)
     numerator = math.isqrt(math.ceil(square * scale * scale)) + 1

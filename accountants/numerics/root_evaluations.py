@@ -92,15 +92,16 @@ class RootEvaluations:
         return estimate
 
     def _interpolate(self, wanted: float) -> float | None:
-        """Return the inverse quadratic interpolation at a value through the last three points.
+        """Return the inverse quadratic interpolation at a value through the last three points of a search.
 
-        It is Newton's form of the polynomial x(f) of degree 2 with x(f_i) = x_i, evaluated at `wanted`.
+        It is the value at `wanted` of the polynomial of degree 2 that gives the point as a function of the value.
 
         Args:
-            wanted: value of the function of which the place is estimated.
+            wanted: value of the function whose argument is estimated.
 
         Returns:
-            The estimated place; None with fewer than three points, equal values, or an estimate that is not finite.
+            The argument. None if there are fewer than three points, two of their values are equal, or the result is
+            infinite.
         """
         if len(self._points) < 3:
             return None

@@ -139,6 +139,10 @@ def _narrow(
         width: the distance at which the search ends.
         point_between: function that returns the point at a given share of the way between two points.
         every: the number of steps after which the search bisects.
+
+    Returns:
+        The last two points, with the same signs. They are at most `width` apart, or no point between them was
+        available.
     """
     (low, high), (low_value, high_value) = points, values
     last_moved = ""
@@ -197,14 +201,24 @@ def _value(point: float, function: Callable[[float], float]) -> float:
 
 
 class Guess(NamedTuple):
-    """An initial estimate of the ε at which log δ is the target, and of the steepness |d log δ/dε| there."""
+    """An initial estimate of the ε at which log δ is the target.
+
+    Attributes:
+        epsilon: the estimate, in nats.
+        steepness: estimate of |d log δ/dε| there.
+    """
 
     epsilon: float
     steepness: float
 
 
 class Crossing(NamedTuple):
-    """The largest known ε above the target (0 if none), and the smallest known ε at or below it (math.inf if none)."""
+    """Two values of ε between which a bound on log δ falls to a target.
+
+    Attributes:
+        above: the largest known ε at which the bound is above the target; 0 if there is none.
+        below: the smallest known ε at which the bound is at most the target; math.inf if there is none.
+    """
 
     above: float
     below: float

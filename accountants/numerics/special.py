@@ -64,7 +64,15 @@ def log_normal_tail(x: ArrayLike) -> FloatArray:
 
 
 def log_difference(larger: FloatArray, smaller: FloatArray) -> FloatArray:
-    """Return log(e^larger − e^smaller) for larger ≥ smaller; −inf if they are equal."""
+    """Return log(e^larger − e^smaller), accurately both for nearly equal and for very different numbers.
+
+    Args:
+        larger: logarithms of the minuends.
+        smaller: logarithms of the subtrahends, at most `larger`.
+
+    Returns:
+        The logarithms of the differences; −inf where both are equal.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         gap = np.where(np.isneginf(smaller), -np.inf, smaller - larger)
         # log1p keeps digits for wide gaps, expm1 for narrow ones.
@@ -84,6 +92,9 @@ def log_one_minus_exp(x: FloatArray) -> FloatArray:
     """Return log(1 − e^x); −inf at 0 and above, for arguments that rounding may raise above 0.
 
     It changes formula at −0.7, and `log1m_exp` at −log 2. The two may differ in the last place between these.
+
+    Args:
+        x: numbers, normally at most 0.
     """
     if np.size(x) == 1:  # many times quicker for one number
         return np.full(np.shape(x), _log_one_minus_exp_at(float(np.reshape(x, ()))))
@@ -319,6 +330,9 @@ def log_excess(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
     Args:
         order: order a > 1, or a column of orders.
         log_ratio: L, elementwise.
+
+    Returns:
+        One logarithm for each order and ratio; −inf where r = 1.
     """
     power = (order - 1.0) * log_ratio
     log_large = _log_excess_of_large(order, log_ratio)

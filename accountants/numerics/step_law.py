@@ -20,13 +20,11 @@ LARGEST_PIECE_EXPONENT = 30.0
 
 
 class Pieces(NamedTuple):
-    """Uniform distributions on the intervals [low, high] with their probabilities.
-
-    They are the part of a random variable Y that has a density which is constant on intervals.
+    """Uniform distributions on intervals, which are parts of a mixture.
 
     Attributes:
-        low: left ends of the intervals.
-        high: right ends.
+        low: lower end of each interval.
+        high: upper end of each interval.
         mass: probability of each interval.
     """
 
@@ -41,11 +39,11 @@ class Pieces(NamedTuple):
         from the integral of e^{λx} over the piece.
 
         Args:
-            tilt: tilt λ > 0.
-            log_moment: log M(λ), where M(λ) = E e^{λY}.
+            tilt: λ > 0.
+            log_moment: log M(λ), where M(λ) is the mean of e^{λY}.
 
         Returns:
-            The pieces with their tilted masses, which are lowered by the factor 1 − 1e-9.
+            The pieces, with their tilted masses and the numbers a.
         """
         a = np.maximum(0.5 * tilt * (self.high - self.low), 1e-8)
         # sinh(a)/a = e^a (1 − e^{−2a})/(2a), in logarithms as λ may be large.
@@ -69,7 +67,8 @@ class TiltedPieces(NamedTuple):
     def transform_decrease(self, t: float) -> float:
         """Return a lower bound on 1 − |φ(t)|, which increases in t, for the tilted characteristic function φ.
 
-        With y = tℓ/2, a piece of length ℓ has
+        A tilted distribution has its density multiplied by e^{λy} and normalised. With y = tℓ/2 and a = λℓ/2, a piece
+        of length ℓ has
 
         |φ_piece(t)|² = (a/sinh a)² (sinh²a + sin²y)/(a² + y²).
 
@@ -78,9 +77,6 @@ class TiltedPieces(NamedTuple):
 
         Args:
             t: frequency, at least 0.
-
-        Returns:
-            The bound, between 0 and the total mass of the pieces.
         """
         a = self.half_tilts
         y = 0.5 * t * (self.pieces.high - self.pieces.low)
@@ -155,16 +151,13 @@ class StepLaw:
         return float(np.abs(values).max(initial=0.0))
 
     def divide(self, exponent: int) -> StepLaw:
-        """Return the distribution of Y / 2^exponent.
+        """Return the distribution of Y / 2^exponent, where Y has this distribution.
 
         The division is exact unless a value underflows. The error of each atom is increased by the least double, which
         covers underflow.
 
         Args:
-            exponent: exponent of the power of two.
-
-        Returns:
-            The distribution with the same masses at smaller values.
+            exponent: whole number.
         """
         scale = math.ldexp(1.0, -exponent)
         errors = scale * self.atoms.point_errors + math.ulp(0.0)

@@ -50,17 +50,14 @@ class QuadratureSum(NamedTuple):
 
 
 class _TiltedPoints(NamedTuple):
-    """The points y of non-negligible weight, with their weights w e^{λy}/M(λ) under the tilted distribution.
-
-    Tilting by λ multiplies each weight w by e^{λy} and normalises with M(λ) = E e^{λY}. φ is the characteristic
-    function of the tilted distribution.
+    """The points y of non-negligible weight of a distribution tilted by λ: weights w are multiplied by e^{λy}/M(λ).
 
     Attributes:
-        points: values y of the variable.
-        weights: their tilted weights.
+        points: the points y.
+        weights: the tilted weights w e^{λy}/M(λ), where M(λ) is the mean of e^{λY}.
         point_errors: bounds on the errors of the points.
-        weight_errors: bounds on the errors of the weights.
-        omitted_weight: total weight of the points that are left out.
+        weight_errors: bounds on the errors of the tilted weights.
+        omitted_weight: tilted weight of the points left out, with its error.
     """
 
     points: FloatArray
@@ -70,7 +67,13 @@ class _TiltedPoints(NamedTuple):
     omitted_weight: float
 
     def transform_error(self, frequencies: FloatArray) -> FloatArray:
-        """Bound the error of φ(t) − 1 at each frequency t: by points left out, roundings, and errors of the data."""
+        """Bound the error of φ(t) − 1 at each frequency t, for the tilted characteristic function φ.
+
+        The error is caused by points left out, by roundings, and by errors of the points and weights.
+
+        Args:
+            frequencies: t ≥ 0.
+        """
         mean_size = float(self.weights @ np.abs(self.points))
         rounding = np.minimum(mean_size * frequencies, 2.0) * UNIT_ROUNDOFF * (4.0 * math.sqrt(self.points.size) + 64.0)
         mean_weight_error = float(self.weight_errors @ np.abs(self.points))
@@ -97,6 +100,10 @@ def integrate_transform(
         tilt: λ > 0.
         rule: Δt, N and τ.
         shift: c ≥ 0 of the shifted sum.
+
+    Returns:
+        Both approximations, and a bound on the errors of each by roundings and by the data. The errors of the rule
+        itself are not included.
     """
     tilted = _tilt_points(nodes, tilt, count)
     frequencies = np.asarray(rule.spacing * np.arange(rule.last_index + 1), dtype=np.float64)
@@ -128,6 +135,9 @@ def _tilt_points(nodes: WeightedPoints, tilt: float, count: int) -> _TiltedPoint
         nodes: the distribution of the variable Y.
         tilt: λ.
         count: number of copies of Y in the sum, on which the limit depends.
+
+    Returns:
+        The points that are kept, with their tilted weights, and the weight that is left out.
     """
     points, weights, point_errors, weight_errors = nodes
     growth = np.exp(tilt * points)
@@ -153,6 +163,9 @@ def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) ->
         tilted: points y with weights w.
         spacing: Δt.
         last_index: N.
+
+    Returns:
+        One complex number for each k.
     """
     stride = math.isqrt(last_index) + 1
     multiples = last_index // stride + 1
@@ -174,15 +187,15 @@ def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) ->
 def _turns(points: FloatArray, step: float, count: int) -> ComplexArray:
     """Return z_k = e^{iky·step} − 1 for k = 0, …, count − 1 and each point y, without cancellation.
 
-    The number of computed rows is doubled by z_{j+k} = z_j z_k + z_j + z_k.
+    The number of known rows is doubled by z_{j+k} = z_j z_k + z_j + z_k.
 
     Args:
-        points: the points y, one for each column.
-        step: distance of two frequencies.
-        count: number of frequencies.
+        points: the points y.
+        step: distance of neighbouring frequencies.
+        count: number of rows, at least 1.
 
     Returns:
-        Complex array of the shape (count, number of points).
+        A complex matrix with one row for each k and one column for each point.
     """
     half_angle = 0.5 * step * points
     # z_1 = 2 sin(θ)(−sin θ + i cos θ) for θ = y·step/2, which is exact to rounding for small angles.

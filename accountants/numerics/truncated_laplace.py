@@ -31,7 +31,12 @@ _NEGLIGIBLE = Decimal("1e-20")
 
 
 class LogProbability(NamedTuple):
-    """Bounds on the logarithm of a probability."""
+    """Bounds on the logarithm of a probability, as decimal numbers.
+
+    Attributes:
+        lower: lower bound, which may be −∞.
+        upper: upper bound.
+    """
 
     lower: Decimal
     upper: Decimal
@@ -217,14 +222,17 @@ def log_escape(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]])
 def _log_escape(decay_rate: float, levels: int, parts: tuple[tuple[int, int], ...]) -> LogProbability:
     """Return the bounds of `log_escape`, stored for recent arguments because an answer needs them several times.
 
-    The subtraction 1 − Π loses as many digits as the largest p_k has leading zeros, at most 27. So many more digits are
-    carried.
+    A coordinate escapes if its output is impossible for the neighbour. The result is log(1 − Π (1 − p_k)) over all
+    coordinates. The subtraction loses as many digits as the largest p_k has leading zeros, at most 27. So many more
+    digits are carried.
 
-    The escape is the probability of an output that is impossible on the neighbouring data set: 1 − Π (1 − p_k) over the
-    coordinates.
+    Args:
+        decay_rate: rate α of the noise P(y) ∝ e^(−α|y|).
+        levels: largest absolute value m of the noise.
+        parts: pairs of a shift k and the number of coordinates with that shift.
 
     Returns:
-        Lower and upper bound on its logarithm; −∞ if no output is impossible.
+        Bounds on the logarithm; both are −∞ if no coordinate can escape.
     """
     with digits_for(decay_rate, levels, CANCELLED):
         probabilities = _shift_probabilities(decay_rate, levels, parts)
@@ -270,6 +278,9 @@ def _likely_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delt
         decay_rate: rate α of the noise.
         parts: pairs of a shift k and the number of coordinates with that shift.
         log_delta: ln δ.
+
+    Returns:
+        m, not rounded. It is 0 if there is no shift, α = 0 or δ ≥ 1.
     """
     exponents = [(decay_rate * size, count) for size, count in parts if size and count]
     if not exponents or decay_rate == 0.0 or not log_delta < 0.0:

@@ -106,7 +106,10 @@ def outward(bounds_at: Callable[[FloatArray], Enclosure], epsilon: FloatArray) -
 
     Args:
         bounds_at: function from ε to bounds on the profile that do not include errors of the argument.
-        epsilon: ε, in nats.
+        epsilon: array of ε ≥ 0, in nats.
+
+    Returns:
+        Lower and upper bounds on log δ, one for each ε.
     """
     return Enclosure(bounds_at(epsilon * (1 + NUDGE)).lower, bounds_at(epsilon * (1 - NUDGE)).upper)
 
@@ -166,6 +169,12 @@ class AmplifiedProfile(Profile):
         """Enclose log(q δ(ε)) of a subsampled mechanism at each ε', with δ of the mechanism without subsampling.
 
         q is the inclusion probability, and ε = log(1 + (e^ε' − 1)/q).
+
+        Args:
+            epsilon: array of ε' ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bounds, one for each ε'.
         """
         log_rate = math.log(self.rate)
         slack = NUDGE * (1.0 + abs(log_rate))

@@ -131,14 +131,15 @@ class AtomicProfile(Profile):
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ(ε), by its linear form in e^ε between neighbouring losses.
 
-        Let l be the first loss above ε, and q_j the mass of the loss l_j under Q. Then δ(ε) = δ(l) + (e^l − e^ε) Σ_{l_j
-        ≥ l} q_j. Neither term is negative, so that the sum has the accuracy of the tails.
+        An atom is a value of the privacy loss with positive probability. With l the first loss above ε and q_j the mass
+        of the loss l_j under Q, δ(ε) = δ(l) + (e^l − e^ε) Σ_{l_j ≥ l} q_j. Neither term is negative, so that the sum
+        has the accuracy of the tails.
 
         Args:
-            epsilon: values of ε, in nats.
+            epsilon: array of ε, in nats.
 
         Returns:
-            Bounds of the shape of `epsilon`, widened by the errors of the tails and of rounded exponents.
+            Lower and upper bounds, one for each ε.
         """
         at = np.asarray(epsilon, dtype=np.float64)
         index = self._next(at)
@@ -168,17 +169,7 @@ class AtomicProfile(Profile):
         return relative.tolist(), log_errors.tolist()
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ at one ε, with the formula of `log_delta` but without arrays.
-
-        Let l be the first loss above ε, and q_j the mass of the loss l_j under Q. Then δ(ε) = δ(l) + (e^l − e^ε) Σ_{l_j
-        ≥ l} q_j. Beyond the last loss, δ is the mass of the infinite loss.
-
-        Args:
-            epsilon: ε in nats.
-
-        Returns:
-            Bounds on log δ(ε), widened by the errors of the tails and of rounded exponents; both are −∞ if δ is 0.
-        """
+        """Enclose log δ at one ε, in nats, by the formula of `log_delta`, without arrays."""
         index = bisect.bisect_right(self.losses, epsilon)
         log_delta_at_losses, log_q = self._lists
         # The first term, log δ at the next loss above ε.

@@ -119,7 +119,7 @@ def _distinct_points(bounds: Enclosure) -> list[int]:
         bounds: bounds on log δ at increasing ε.
 
     Returns:
-        The chosen indices in increasing order.
+        The indices, increasing.
     """
     chosen: list[int] = []
     last = math.inf
@@ -142,6 +142,9 @@ def _shares(points: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatAr
         points: ε of the points.
         lower: log L.
         upper: log U.
+
+    Returns:
+        One factor in [0, 1] for each cell.
     """
     start, end = lower[:-1] - upper[:-1], lower[1:] - upper[:-1]
     width = np.expm1(np.diff(points))

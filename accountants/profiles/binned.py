@@ -113,6 +113,9 @@ def _bins(losses: FloatArray) -> IntArray:
 
     Args:
         losses: positive losses.
+
+    Returns:
+        One index ≥ 0 for each loss. Larger losses have larger or equal indices.
     """
     largest = float(losses.max())
     least = min(float(losses.min()), 1e-3 * largest)
@@ -163,16 +166,16 @@ class Noise:
     step: float = 0.0
 
     def edges(self, means: Sequence[float]) -> FloatArray:
-        """Return the edges of the cells into which outputs are grouped.
+        """Return the edges of the cells, the intervals into which outputs are merged.
 
-        The means are edges for Laplace and geometric noise, because their densities have a kink there. More edges lie
-        between neighbouring means. Edges for Gaussian noise are evenly spaced.
+        For Laplace and geometric noise the edges are the means, at which the noise has a kink, and points between them.
+        Gaussian noise has cells of equal width, which extend beyond the outer means.
 
         Args:
-            means: means of the noisy outputs, in units of the noise.
+            means: means of the output in all components of both distributions.
 
         Returns:
-            The edges in increasing order.
+            The edges, increasing.
         """
         distinct = np.unique(np.asarray(means, dtype=np.float64))
         if self.kind == "gaussian":
@@ -215,16 +218,15 @@ class Noise:
     def _log_cells(self, low: FloatArray, high: FloatArray, mean: float) -> FloatArray:
         """Return the log mass of the noise around a mean between `low` and `high`, elementwise.
 
-        The noise is symmetric, so that a cell below the mean is mirrored to one above it. Small tails there keep their
-        relative accuracy.
+        By symmetry, a cell below the mean is mirrored to one above it.
 
         Args:
-            low: lower edges of the cells.
-            high: upper edges, of the same shape.
-            mean: mean of the noise, which is no inner point of a cell unless the noise is Gaussian.
+            low: lower edges of the cells. No cell has the mean in its interior, except for Gaussian noise.
+            high: upper edges of the cells.
+            mean: mean of the output.
 
         Returns:
-            Log masses, of the shape of `low`.
+            One log mass for each cell, without the rounding of the edges.
         """
         is_above = low >= mean
         with np.errstate(invalid="ignore"):
@@ -263,6 +265,10 @@ def cells_pair(p: Mixture, q: Mixture, noise: Noise, accuracy: float = 0.0) -> P
         q: the second mixture.
         noise: the noise of both mixtures.
         accuracy: bound on the error of each log weight.
+
+    Returns:
+        Two distributions on the cells. By post-processing, their hockey-stick divergence is at most that of the
+        mixtures.
     """
     edges = noise.edges((*p.means, *q.means))
     rounding = noise.rounding(edges, len(p.means) + len(q.means))

@@ -79,6 +79,9 @@ class BoundProfile(Profile):
     Its tails, for compositions, are the slopes of a table of the bound, or of the convex bound above it. If that is not
     convex either, they are the slopes of the greatest convex function below its values at the ε of the table. The
     attained tails are those of a function below either.
+
+    Attributes:
+        bound: the function, which encloses the log of the upper bound at an ε.
     """
 
     closed_form: ClassVar[bool] = True
@@ -92,15 +95,15 @@ class BoundProfile(Profile):
         return {}
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the bound on log δ at each ε, and store the results.
+        """Enclose the logarithm of the bound on δ at each ε, and store the results.
 
-        Many new points are evaluated together, because a subclass of `Bound` may be faster for several ε at once.
+        If many values of ε are new, the bound is evaluated at all of them at once.
 
         Args:
-            epsilon: values of ε ≥ 0, in nats.
+            epsilon: array of ε ≥ 0, in nats, of any shape.
 
         Returns:
-            Numerical bounds on the value of the bound, of the shape of `epsilon`.
+            Arrays of this shape with lower and upper bounds.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         new_points = [point for point in points.ravel().tolist() if point not in self._known]

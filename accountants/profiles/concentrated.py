@@ -53,7 +53,7 @@ def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
         epsilon: values of ε, in [0, 1e9].
 
     Returns:
-        Values of log b, of the shape of `epsilon`.
+        log b for each ε, in an array of the shape of `epsilon`.
     """
     at = np.asarray(epsilon, dtype=np.float64)
     if at.size <= _FEW:
@@ -131,6 +131,9 @@ def _log_bound(rho: float, epsilon: FloatArray, log_b: FloatArray) -> FloatArray
         rho: ρ.
         epsilon: ε, in nats.
         log_b: log b.
+
+    Returns:
+        One logarithm for each element, not rounded outward. It may be above 0.
     """
     b = np.exp(log_b)
     # −log b − (b + 1) log(1 + 1/b), without cancellation.

@@ -23,7 +23,11 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, eq=False)
 class DeferredProfile(Profile):
-    """A profile that `make` returns at first use. Every method gives the answer of that profile."""
+    """A profile ε ↦ δ(ε) that is computed at its first use. Every method gives the answer of that profile.
+
+    Attributes:
+        make: function without arguments that returns the profile.
+    """
 
     make: Callable[[], Profile]
 
@@ -141,7 +145,13 @@ class DeferredProfile(Profile):
 
 @dataclass(frozen=True, eq=False)
 class DeferredValue(Generic[Value]):
-    """A function without arguments that makes its value at the first call and stores it. Its pickle omits the value."""
+    """A function without arguments that computes its value at the first call and stores it.
+
+    A pickle of the object omits the value, so it is computed again after loading.
+
+    Attributes:
+        make: function without arguments that returns the value.
+    """
 
     make: Callable[[], Value]
 

@@ -96,7 +96,14 @@ class SubsampledSearch(PairSearch):
         return Interval(min(lower, upper), upper)
 
     def upper_epsilon(self, log_delta: float, near: float) -> float:
-        """Return the upper bound on ε'(δ), from the upper bound of the base. The arguments are those of `epsilon`."""
+        """Return the upper bound on ε'(δ) of the subsampled mechanism, from the upper bound of the base.
+
+        The base is the mechanism without subsampling. If its two directions differ, the bound of `epsilon` is used.
+
+        Args:
+            log_delta: the target, log δ.
+            near: not used.
+        """
         if not self.base.symmetric:
             return self.epsilon(log_delta, near).upper
         base_upper = self.base.upper_epsilon(log_delta - math.log(self.rate))
@@ -148,12 +155,15 @@ def subsample_test(test: NearTest, size: float, rate: float) -> NearTest:
     """Convert the most powerful test of a mechanism to that of the subsampled mechanism.
 
     Its false positive rate is the same. Both have the same events {L > ε} of the loss L. The threshold ε changes to
-    ε' = log(1 + q (e^ε − 1)), and the bounds on log E_γ to those of the subsampled pair.
+    ε' = log(1 + q (e^ε − 1)), and the bounds on log E_γ, the hockey-stick divergence, to those of the subsampled pair.
 
     Args:
         test: the test of the mechanism without subsampling.
         size: the false positive rate.
         rate: inclusion probability q.
+
+    Returns:
+        The test of the subsampled mechanism, with a width that is adapted to this threshold.
     """
     epsilon = amplified_epsilon(test.epsilon, rate)
     gamma = math.exp(min(epsilon, 700.0))
@@ -167,12 +177,16 @@ def _drawn_bounds(base: Callable[[float], Interval], rate: float, epsilon: float
     """Enclose log δ of a subsampled pair at an ε', from a function that encloses that of the pair without subsampling.
 
     Let (P, Q) be the pair without subsampling (the base), γ' = e^ε' and γ = 1 + (γ' − 1)/q. With the hockey-stick
-    divergence E_γ, the log δ of the subsampled pair is log q + log E_γ(P‖Q). If γ ≤ ½, the bounds are 0 and 1.
+    divergence E_γ, the log δ of the subsampled pair is log q + log E_γ(P‖Q). For γ ≤ ½, no bound is
+    computed.
 
     Args:
         base: function from an ε to bounds on log E_γ of the base, γ = e^ε.
         rate: inclusion probability q.
         epsilon: ε', of any sign, in nats.
+
+    Returns:
+        The bounds; (−inf, 0), which always hold, if none is computed.
     """
     excess = math.expm1(min(epsilon, 30.0)) / rate  # for larger ε', `_base_epsilon_at` takes e^ε' out of the log
     if not excess > _LEAST_EXCESS:

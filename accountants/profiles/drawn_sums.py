@@ -159,7 +159,7 @@ class DrawnSumBound(Bound):
             epsilon: ε, in nats.
 
         Returns:
-            Points of the shape of `epsilon`.
+            One point for each ε, in standard deviations.
         """
         log_weights, shifts = np.asarray(self.log_probabilities)[:, None], np.asarray(self.shifts)[:, None]
         # log dP/dQ is at least the term of any component, log π_k + r_k x − r_k²/2.
@@ -186,6 +186,9 @@ class DrawnSumBound(Bound):
 
         Args:
             end: largest ε of the table.
+
+        Returns:
+            The ε in nats, from 0 to `end`.
         """
         scanned = np.append(0.0, np.geomspace(_LEAST_SCANNED * end, end, _SCAN))
         log_values = np.minimum.accumulate(self.upper_log_bounds(scanned))

@@ -179,6 +179,9 @@ class GaussianProfile(Profile):
         Args:
             epsilon: ε, in nats.
             log_delta: the target, log δ.
+
+        Returns:
+            The difference in nats, and the steepness per nat of ε. The steepness is 0 where δ counts as 1.
         """
         middle, half_mu = epsilon / self.mu, 0.5 * self.mu
         a, b = middle - half_mu, middle + half_mu
@@ -231,16 +234,17 @@ class LineMixture:
         return log_sums(weights + means * (x - 0.5 * means))
 
     def log_density_ratio_and_slope(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return `log_density_ratio` and its derivative, which is the posterior mean of the component of x.
+        """Return `log_density_ratio` and its derivative, for a mixture of unit normal distributions.
 
-        The mixture Σ w_i N(μ_i, 1) has the ratio Σ w_i e^{μ_i x − μ_i²/2} to N(0, 1). The derivative of its logarithm
-        is Σ μ_i s_i, where s_i is the share of component i in the sum.
+        The log ratio is log Σ w_k e^{m_k x − m_k²/2} for components with the weights w_k and means m_k. The derivative
+        is the posterior mean Σ m_k s_k for the shares s_k of the terms. Components that are negligible at x are left
+        out.
 
         Args:
-            x: points, in standard deviations of the noise.
+            x: points, a flat array.
 
         Returns:
-            The logarithm and its derivative at every point.
+            The values and the derivatives, one for each point.
         """
         log_weights, means = self._columns
         value, slope = np.empty(x.size), np.empty(x.size)
@@ -353,16 +357,15 @@ class MixtureProfile(Profile):
         return Tails(log_p, log_q)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ = log(P(L > ε) − e^ε Q(L > ε)), where L is the privacy loss.
+        """Enclose log δ = log(P(L > ε) − e^ε Q(L > ε)) for the loss L, widened by the effect of cancellation.
 
-        The loss is the log of the likelihood ratio P to Q. The difference cancels digits, so that both terms are first
-        widened by the accuracy of the tails.
+        P and Q are mixtures of normal distributions, and {L > ε} is a half-line.
 
         Args:
-            epsilon: values of ε, in nats.
+            epsilon: array of ε ≥ 0, in nats.
 
         Returns:
-            Bounds of the shape of `epsilon`; the lower one is −∞ where the terms may be equal.
+            Lower and upper bounds, one for each ε.
         """
         epsilon = np.asarray(epsilon, dtype=np.float64)
         log_p, log_q = self.log_tails(epsilon)

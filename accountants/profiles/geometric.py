@@ -187,6 +187,9 @@ class GeometricProfile(Profile):
 
             δ(ε) = P(L = ∞) + P(L = αk) (1 − e^{ε − αk})
                  + (1 − e^{−αn}) [e^{−αc*} (1 − e^{−θ}) + e^{−α(c* − n + 1)} (1 − e^{−α(n − 1)})]/D.
+
+        Args:
+            epsilon: array of ε ≥ 0, in nats.
         """
         rate, log_total = self.decay_rate, self._log_total
         first = max(1, self._least)
@@ -220,6 +223,9 @@ def geometric_pair(decay_rate: float, shift: int, levels: int | None = None) -> 
         decay_rate: α, in (0, 700].
         shift: k ≥ 0.
         levels: level m at which the noise is truncated; None if it is not.
+
+    Returns:
+        The distributions of the noise and of the shifted noise, with the same δ in both directions.
     """
     if shift == 0:
         return Pair(ZeroProfile(), ZeroProfile())

@@ -143,16 +143,13 @@ class OppositeLaplaceProfile(Profile):
         return Enclosure(Enclosure.around(least, ACCURACY).lower, Enclosure.around(most, ACCURACY).upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log masses of {L > ε} under both distributions, where L is the privacy loss.
+        """Return the log masses of {L > ε}, the half-line beyond x = s + log u, under both distributions.
 
-        The set is the half-line of outputs beyond x = s + log u. Its mass is that without the contribution, weighted 1
-        − q, plus that with it, weighted q. The second distribution has the opposite contribution.
+        L is the privacy loss, s the shift in units of the noise scale, and u that of `_log_u`. Both masses are 0 if u ≥
+        1.
 
         Args:
-            epsilon: values of ε, in nats.
-
-        Returns:
-            Log masses of the shape of `epsilon`; that under P is −∞ if ε is at least the largest loss.
+            epsilon: array of ε ≥ 0, in nats.
         """
         log_u = self._log_u(np.asarray(epsilon, dtype=np.float64))
         is_inside = log_u < 0

@@ -54,8 +54,11 @@ class PiecewiseTails:
     def tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails of the loss L of a pair with this profile D: P(L > ε) and Q(L > ε).
 
-        Q(L > ε) = −dD/dα to the right of ε, and P(L > ε) = D(α_right) + α_right Q(L > ε). Here α_right is the right end
-        of the piece.
+        D is piecewise linear in α = e^ε. Q(L > ε) = −dD/dα to the right of ε, and P(L > ε) = D(α_right) + α_right Q(L >
+        ε). Here α_right is the right end of the piece.
+
+        Args:
+            epsilon: array of ε ≥ 0, in nats.
         """
         if self.epsilon.size == 1:
             return Tails(np.full(np.shape(epsilon), self.log_infinite_mass), np.full(np.shape(epsilon), -np.inf))
@@ -91,13 +94,11 @@ def tabulate(epsilon: FloatArray, log_value: FloatArray) -> PiecewiseTails:
 def _drop_near_ties(log_values: list[float]) -> list[int]:
     """Return the indices of values that are at least `NEAR_TIE` below the previous such value, up to the first −∞.
 
-    A slope between closer values would have no correct digits, because their difference cancels.
+    The logs of a decreasing function are thinned in this way, because the slope between nearly equal values is
+    inaccurate.
 
     Args:
-        log_values: logarithms of the values of a curve, which do not increase.
-
-    Returns:
-        The retained indices, in increasing order.
+        log_values: logarithms of the values, in the order of increasing ε.
     """
     indices: list[int] = []
     last = math.inf

@@ -203,7 +203,19 @@ def _trust(definition: Definition | None, observer: Observer, shuffled: bool) ->
 def _sampling(
     observer: Observer, unit: Unit, draws: tuple[Draw, ...], secrets: tuple[str, ...], public: bool
 ) -> Iterator[Statement]:
-    """State each random draw, and whether its outcome must stay secret."""
+    """State each random draw, and whether its outcome must stay secret.
+
+    Args:
+        observer: the adversary.
+        unit: the protected unit, a record or a client.
+        draws: the random draws of the spec, outermost first.
+        secrets: further statements on what must stay secret.
+        public: whether the draws may be public.
+
+    Yields:
+        One statement for each random draw and for each further secret. If there are none, the statement that nothing is
+        drawn.
+    """
     random_draws = [draw for draw in draws if draw.sampling != "full"]
     for draw in random_draws:
         drawn = SAMPLINGS[draw.sampling].format(unit=draw.level.removesuffix("s"))

@@ -37,7 +37,15 @@ def restate_for_window(
 
 
 def _restate(statements: Sequence[Statement], relation: Relation, unit: WindowedUnit) -> Iterator[Statement]:
-    """Yield the statements of `restate_for_window`, with one more about several windows together."""
+    """Yield the statements of `restate_for_window`, with one more about several windows together.
+
+    A window is a period, such as a day, of which the contributions are protected as one unit.
+
+    Args:
+        statements: statements about a record or a client.
+        relation: the neighbouring relation.
+        unit: the protected unit, one window of a record or a client.
+    """
     for statement in statements:
         if statement.about == "protects":
             yield Statement(about="protects", text=f"Protects: {describe_window(unit)}.")

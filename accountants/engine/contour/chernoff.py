@@ -32,14 +32,19 @@ class ChernoffBounds(NamedTuple):
 
     @classmethod
     def at(cls, transforms: Sequence[Transform], tilts: FloatArray) -> ChernoffBounds:
-        """Evaluate the Chernoff bound on D(ε), the δ(ε) of a composition without the losses left out.
+        """Evaluate the Chernoff bound on D(ε), the δ(ε) of a composition without the losses left out as improbable.
 
-        The bound is D(ε) ≤ e^{b(μ) − με} for every μ ≥ 0, and an upper bound on b(μ) is computed. It is the sum of an
-        upper bound on K(μ) = log E_P[e^{μS}] for the total loss S, log C(μ) ≤ 0, and the rounding.
+        The bound is D(ε) ≤ e^{b(μ) − με} for every exponent μ ≥ 0. An upper bound on b(μ) = K(μ) + log C(μ) is
+        computed, with K(μ) = log E_P[e^{μS}] for the total privacy loss S, and log C(μ) ≤ 0 of `log_chernoff_factor`.
+        All roundings are added.
 
         Args:
-            transforms: transforms of the parts of the composition. K is the sum of their cumulants.
+            transforms: one transform z ↦ log E_P[e^{zL}] for each part of the composition. K is the sum of their
+                cumulants.
             tilts: exponents μ ≥ 0, increasing.
+
+        Returns:
+            The exponents, and an upper bound on b(μ) at each.
         """
         cumulants = np.asarray(
             [[transform.upper_cumulant(tilt) for tilt in tilts.tolist()] for transform in transforms]
@@ -84,8 +89,11 @@ class ChernoffBounds(NamedTuple):
 
         Args:
             tilt: real part l of the line of integration.
-            epsilon: ε at which δ is evaluated.
+            epsilon: ε at which δ is evaluated, in nats.
             log_excess: log of the allowed alias.
+
+        Returns:
+            The period A in nats of ε. It is the longer of the two that the tilts above l and those below l require.
         """
         with np.errstate(divide="ignore"):
             periods = (self.log_bounds - self.tilts * epsilon - log_excess) / np.abs(self.tilts - tilt)

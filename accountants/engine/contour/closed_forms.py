@@ -76,8 +76,15 @@ class GaussianSteps(ClosedForm):
     def on_line(self, line: Line) -> LineValues:
         """Return the characteristic function e^{−μ²t²/2} of the total Gaussian loss on a line, centred at its mean c.
 
-        The distribution is tilted by the line's real part l, and c = μ² (l + ½). An error of μ² changes the modulus,
-        and the phase as it changes c.
+        The distribution of the loss is tilted by l, the line's real part: its density is multiplied by e^{lL} and
+        normalised. The tilted mean is c = μ² (l + ½). A relative error of μ² changes the modulus, and it changes the
+        phase through c.
+
+        Args:
+            line: points l + it of a vertical line, with frequencies t ≥ 0.
+
+        Returns:
+            Log modulus and phase at each frequency, bounds on their errors, and K(l) with a bound on its error.
         """
         frequencies = line.frequencies
         cumulant, centre, _ = self.moments(line.tilt)
@@ -127,6 +134,9 @@ class LaplaceSteps(ClosedForm):
 
         Args:
             tilt: exponent l ≥ 0 of the moment M(l) = E_P[e^{lL}] of one loss L.
+
+        Returns:
+            K(l) and its derivatives: the mean K′(l) and the variance K″(l) ≥ 0 of the total loss, weighted by e^{lS}.
         """
         s, x = self.shift, tilt + 0.5
         tanh = math.tanh(x * s)
@@ -164,6 +174,9 @@ class LaplaceSteps(ClosedForm):
             tilt: real part l of the line.
             frequencies: t > 0.
 
+        Returns:
+            One bound for each frequency, at most 0.
+
         Source: docs/engine-certificate.md, A7, Decay.
         """
         s, x = self.shift, tilt + 0.5
@@ -181,9 +194,15 @@ class LaplaceSteps(ClosedForm):
     def on_line(self, line: Line) -> LineValues:
         """Return the characteristic function φ(t)^T e^{−itc} of T Laplace steps on a line, with bounds on its errors.
 
-        φ(t) is that of one loss, tilted by the line's real part l, and c is the mean of the total tilted loss. φ(t) − 1
-        is computed from terms that are small for small t. With the unit of roundoff u, the noise's shift s and
-        x = l + ½, its error is at most (160 + 4xs) u ts.
+        φ(t) is that of one loss, tilted by the line's real part l: its density is multiplied by e^{lL} and normalised.
+        c is the mean of the total tilted loss. φ(t) − 1 is computed from terms that are small for small t. With the
+        unit of roundoff u, the noise's shift s and x = l + ½, its error is at most (160 + 4xs) u ts.
+
+        Args:
+            line: points l + it of a vertical line, with frequencies t ≥ 0.
+
+        Returns:
+            Log modulus and phase at each frequency, bounds on their errors, and K(l) with a bound on its error.
 
         Source: docs/engine-certificate.md, A7, The change.
         """
@@ -217,6 +236,9 @@ class LaplaceSteps(ClosedForm):
             x: l + ½.
             tanh: τ.
             frequencies: t.
+
+        Returns:
+            One complex number for each frequency.
         """
         half_angle = (0.5 * self.shift) * frequencies
         one_minus_cosine = 2.0 * np.sin(half_angle) ** 2

@@ -173,9 +173,14 @@ def threshold(laws: Laws, log_size: float) -> tuple[float, Integrand]:
 def _estimate_log_delta(parts: list[Part], epsilon: float) -> float:
     """Estimate log δ(ε) of a composition by the saddle-point approximation.
 
+    The estimate only chooses the line of integration. It affects the width of the bounds, not their validity.
+
     Args:
-        parts: parts of the composition.
-        epsilon: ε in nats.
+        parts: parts of the composition. Each is the total loss of some of its steps.
+        epsilon: ε in nats, of any sign.
+
+    Returns:
+        The estimate, in nats.
 
     Raises:
         ContourRefused: δ is far below the probability of the noise that the parts leave out, so that no bound is
@@ -249,15 +254,18 @@ def _find_root(parts: list[Part], level: _Level, least: float, widest: float) ->
 def _find_root_near(integrand: Integrand, saddle: Saddle, level: _Level, centre: float, least: float) -> float:
     """Bisect for the ε at which a function, such as log δ, has a given value, near the ε of an integrand.
 
-    The bracket is one width of the integrand on either side. If the value is reached at `least` already, `least` is
+    The bracket is one width of the saddle point on either side. If the value is reached at `least` already, `least` is
     returned.
 
     Args:
-        integrand: integrand that is accurate near `centre`.
-        saddle: its saddle point.
-        level: the function and the value.
-        centre: ε that the integrand was made for.
+        integrand: values of the integrand of δ on a line, which give δ accurately near `centre`.
+        saddle: saddle point of that line. Its width, in nats of ε, limits the bracket.
+        level: the decreasing function of ε, and the value that it is to take.
+        centre: ε in nats that the integrand was made for.
         least: smallest ε that is returned.
+
+    Returns:
+        The middle of the last bracket. It is an approximate root, for which nothing is certified.
     """
     low, high = max(centre - saddle.width, least), centre + saddle.width
     if low == least and level.evaluate(integrand, least) <= level.value:

@@ -44,9 +44,13 @@ class LikelihoodRatio:
         return self.shift * (x - 0.5 * self.shift)
 
     def log_ratio(self, x: FloatArray) -> FloatArray:
-        """Return log r(x) within `ratio_error`.
+        """Return the log likelihood ratio log r(x) of one subsampled Gaussian step, within `ratio_error`.
 
-        For q > ½ it is y + log(q + (1 − q) e^{−y}), because 1 − q is then an exact double.
+        With y = s x − s²/2, r = 1 − q + q e^y. For q > ½ the logarithm is y + log(q + (1 − q) e^{−y}), because 1 − q is
+        then an exact double.
+
+        Args:
+            x: values of the noise, in standard deviations.
         """
         y = self.exponent(x)
         if self.rate > 0.5:
@@ -59,6 +63,9 @@ class LikelihoodRatio:
         Args:
             x: values of the noise.
             log_ratio: the computed log r(x).
+
+        Returns:
+            One absolute bound for each value of the noise.
 
         Source: docs/engine-certificate.md, A4, Errors of L.
         """
@@ -79,6 +86,10 @@ class LikelihoodRatio:
         Args:
             x: real parts.
             height: imaginary part y.
+
+        Returns:
+            The angle arg r(x + iy) in radians, and the log of the ratio of the moduli, which is at most 0. One of each
+            for every x.
         """
         p = self.response(x)
         angle = self.shift * height

@@ -102,6 +102,9 @@ class Integrand:
 
         All three are in units of e^{K(l) − lε}, with the tilt l of the line and the cumulant K of the total loss. The
         alias is the error of the rule by its period.
+
+        Args:
+            epsilon: ε in nats, of any sign.
         """
         offset, frequencies = self.values.centre - epsilon, self.line.frequencies
         rotated_terms = self.terms * np.exp(1j * offset * frequencies)
@@ -114,7 +117,10 @@ class Integrand:
         """Enclose log δ(ε) of the composition at any ε. It is narrow only near the ε that the line was chosen for.
 
         The alias, the error of the trapezoidal rule by its period, is not negative. It is charged to the lower bound
-        only.
+        only. The probability of the noise that was left out is added to the upper bound.
+
+        Args:
+            epsilon: ε in nats, of any sign.
 
         Guarantees: lower ≤ log δ ≤ upper ≤ 0, never NaN; lower is −inf if no positive lower bound is certified.
 
@@ -144,7 +150,11 @@ class Integrand:
     def _alias(self, epsilon: float) -> float:
         """Return an upper bound on the alias, the trapezoidal rule's error from its period, in units of e^{K − lε}.
 
-        It is Σ_{m≠0} e^{lmA} D(ε + mA) with the period A = 2π/Δt and D for δ.
+        It is Σ_{m≠0} e^{lmA} D(ε + mA), for the period A = 2π/Δt of the spacing Δt. D(ε) is the δ(ε) of the losses
+        that were not left out. The Chernoff bounds on D at other tilts bound this series (`ChernoffBounds.log_excess`).
+
+        Args:
+            epsilon: ε in nats, of any sign.
         """
         period = 2.0 * math.pi / self.line.spacing * (1.0 - 4 * UNIT_ROUNDOFF)
         log_excess = self.chernoff.log_excess(self.line.tilt, period, epsilon)
@@ -152,7 +162,13 @@ class Integrand:
         return 1.001 * math.exp(min(log_alias, 600.0))
 
     def estimate(self, epsilon: float) -> tuple[float, float]:
-        """Return log δ(ε) and its derivative in ε, for searches; nothing is certified.
+        """Return estimates of log δ(ε) and of its derivative in ε, for searches; nothing is certified.
+
+        Args:
+            epsilon: ε in nats, near the one that the line was chosen for.
+
+        Returns:
+            log δ(ε), and its derivative per nat of ε.
 
         Raises:
             ContourRefused: the trapezoidal sum is not positive.
@@ -169,6 +185,9 @@ def _trapezoidal_terms(line: Line, values: LineValues) -> ComplexArray:
     Args:
         line: tilt l and frequencies t_k with spacing Δt; z_k = l + it_k.
         values: the characteristic function φ^T of the total tilted loss at each frequency, centred at c.
+
+    Returns:
+        One complex term for each frequency. The sum of Re a_k e^{it_k(c − ε)} is about δ(ε), in units of e^{K(l) − lε}.
     """
     z = line.tilt + 1j * line.frequencies
     power = np.exp(values.log_modulus + 1j * values.phase)
@@ -187,6 +206,9 @@ def _transform_errors(line: Line, values: LineValues, moduli: FloatArray) -> Flo
         line: tilt l and frequencies t_k with spacing Δt; z = l + it_k.
         values: m and g at each frequency.
         moduli: |a_k|.
+
+    Returns:
+        One bound for each frequency, in the unit of the terms.
     """
     scale = line.spacing / math.pi
     growth = values.log_growth
@@ -209,9 +231,12 @@ def trim_parts(parts: Sequence[Part], log_delta: float, tilt: float = 0.0) -> li
     Otherwise very large losses of tiny probability could determine the saddle point, although they add nothing to δ.
 
     Args:
-        parts: parts of a composition.
+        parts: parts of a composition. Each is the total loss of some of its steps.
         log_delta: estimate of log δ.
         tilt: exponent l. Improbable noise is kept too while its weight in E_P[e^{lL}] is large and falls outwards.
+
+    Returns:
+        The parts without that noise, in the same order. Each holds the probability that it leaves out (`log_leak`).
 
     Source: docs/engine-certificate.md, A2, Hard cut.
     """
@@ -262,6 +287,9 @@ def build_integrand_at(
 ) -> Integrand:
     """Evaluate the integrand of δ(ε) on the vertical line through a given saddle point.
 
+    The spacing of the frequencies follows from the allowed alias, the error of the trapezoidal rule by its period.
+    The number of frequencies follows from the decay of the integrand.
+
     Args:
         parts: parts of the composition, with improbable noise left out.
         saddle: any saddle point. The line needs few nodes if it is near that of ε.
@@ -269,8 +297,11 @@ def build_integrand_at(
         log_delta: estimate of log D(ε).
         widest: largest useful relative width of the enclosure of δ.
 
+    Returns:
+        The values of the integrand on the line, from which δ is enclosed at ε and near it.
+
     Raises:
-        ContourRefused: the integrand does not decay, or needs too many nodes. Both are found before it is evaluated.
+        ContourRefused: the integrand does not decay, or needs too many nodes. Both are known before it is evaluated.
     """
     tilts = _chernoff_tilts(saddle)
     transforms = [part.resolve(float(tilts[-1]), 0.0) for part in parts]

@@ -40,6 +40,9 @@ class NoiseSteps(TruncatedSteps):
             log_leak: log of the largest probability, in all steps together, of the noise that is left out.
             tilt: exponent l of the moment E_P[e^{lL}] of the loss L, with the integrand f_l (`Piece`).
 
+        Returns:
+            The same steps with new bounds `low` and `high` of the noise, in standard deviations.
+
         Source: docs/engine-certificate.md, A2, Hard cut.
         """
         distances = np.arange(1.0, FARTHEST_END * _ENDS_PER_DEVIATION + 1.0) / _ENDS_PER_DEVIATION
@@ -73,6 +76,9 @@ class NoiseSteps(TruncatedSteps):
         Args:
             tilt: real part l of z. For a frequency of 0, the nodes are accurate at lower tilts too.
             frequency: largest modulus of the imaginary part of z.
+
+        Returns:
+            The loss and the weight at each node, from which M(z) is a finite sum.
 
         Raises:
             ContourRefused: too many nodes, or a rate below 1e−100.

@@ -134,6 +134,9 @@ class NoiseSums:
         Args:
             tilt: l ≥ 0.
 
+        Returns:
+            log M(l), and a bound on its absolute error. The bound includes the quadrature error.
+
         Source: docs/engine-certificate.md, A4.
         """
         # All sums are in units of e^{log_unit}, so that they do not overflow.
@@ -155,6 +158,9 @@ class NoiseSums:
         Args:
             tilt: l ≥ 0.
             log_unit: log of the unit of both results.
+
+        Returns:
+            M(l) − 1 and the bound, both in units of e^`log_unit`.
         """
         log_masses, _, losses, loss_errors = self._nodes
         exponents, log_weights = tilt * losses, self._log_weights(tilt)
@@ -186,6 +192,9 @@ class NoiseSums:
             tilt: real part l of z.
             frequencies: t > 0, increasing.
 
+        Returns:
+            One bound for each frequency, at most 0.
+
         Source: docs/engine-certificate.md, A3.
         """
         log_moment, moment_error = self.cumulant(tilt)
@@ -206,6 +215,9 @@ class NoiseSums:
             tilt: real part l of z.
             frequencies: t > 0, increasing.
             log_masses: log masses of the tilted distribution at all nodes.
+
+        Returns:
+            `_HEIGHTS` positive numbers, in standard deviations of the noise.
         """
         highest = min(_LARGEST_ANGLE / self.steps.ratio.shift, _HIGHEST)
         small_height = 1e-3 * highest
@@ -243,6 +255,9 @@ class NoiseSums:
             height: imaginary part y > 0 of the noise.
             log_masses: log masses of the tilted distribution at all nodes, that of the atom last.
             log_moment: log M(l).
+
+        Returns:
+            B_y(t) for each frequency t. It may exceed 1, which bounds nothing.
 
         Source: docs/engine-certificate.md, A3, Cut law.
         """
@@ -310,7 +325,15 @@ class NoiseSums:
     def on_line(self, line: Line) -> LineValues:
         """Return the characteristic function of T steps' total loss on a vertical line, with bounds on its errors.
 
-        It is that of the distribution tilted by the line's real part.
+        It is that of the distribution tilted by l, the line's real part: its density is multiplied by e^{lL} and
+        normalised.
+
+        Args:
+            line: points l + it of a vertical line, with frequencies t ≥ 0.
+
+        Returns:
+            Log modulus and phase at each frequency, bounds on their errors, and the log of the moment E[e^{lS}] of the
+            total loss S with a bound on its error.
 
         Raises:
             ContourRefused: too many pairs of a quadrature node and a frequency, or too large an error.

@@ -47,9 +47,15 @@ def _gauss_rule(order: int) -> tuple[FloatArray, FloatArray]:
 
 
 def _legendre(order: int, x: decimal.Decimal) -> tuple[decimal.Decimal, decimal.Decimal]:
-    """Return the Legendre polynomial P_n(x) and its derivative, for n = `order` ≥ 1.
+    """Return the Legendre polynomial P_n(x) and its derivative, in decimal arithmetic.
 
-    By the recurrences m P_m = (2m − 1) x P_{m−1} − (m − 1) P_{m−2} and (1 − x²) P_n′ = n (P_{n−1} − x P_n).
+    They follow from the recurrences
+
+        m P_m = (2m − 1) x P_{m−1} − (m − 1) P_{m−2},   (1 − x²) P_n′ = n (P_{n−1} − x P_n).
+
+    Args:
+        order: degree n ≥ 1.
+        x: argument, different from ±1.
     """
     previous, value = decimal.Decimal(1), x
     for m in range(2, order + 1):
@@ -125,6 +131,9 @@ class Panels(NamedTuple):
             tilt: real part l of z.
             frequency: largest modulus of the imaginary part of z.
             lift: height of the contour of the decay bound, with frequency 0; otherwise 0.
+
+        Returns:
+            One logarithm for each panel; inf if no ellipse is small enough.
 
         Source: docs/engine-certificate.md, A2, Panels; A3.
         """

@@ -31,7 +31,13 @@ _STEP_BITS = 7
 class Line(NamedTuple):
     """Points z = tilt + i t_k on a vertical line in the complex plane, with t_k = k · spacing for 0 ≤ k < nodes.
 
-    The spacing has few significant bits (`floor_spacing`), so that every t_k is an exact double.
+    δ(ε) is the integral of a transform of the privacy loss over such a line. The spacing has few significant bits
+    (`floor_spacing`), so that every t_k is an exact double.
+
+    Attributes:
+        tilt: real part l of every point, per nat of loss.
+        spacing: distance Δt > 0 between neighbouring frequencies.
+        nodes: number of frequencies, at least 1.
     """
 
     tilt: float
@@ -155,6 +161,9 @@ def characteristic_change(weights: FloatArray, deviations: FloatArray, line: Lin
         deviations: losses minus their mean, d_j.
         line: frequencies t_k.
 
+    Returns:
+        One complex number for each frequency; it is 0 at the frequency 0.
+
     Source: docs/engine-certificate.md, A4.
     """
     stride = math.isqrt(line.nodes - 1) + 1
@@ -217,7 +226,15 @@ def raise_to_power(
 def join_parts(parts: Iterable[LineValues]) -> LineValues:
     """Multiply the characteristic functions of all parts of a composition, with the bounds on their errors.
 
-    Logarithms and phases are added one part after the other. Each addition rounds by one unit of the partial sum.
+    The total loss is a sum of independent losses, one for each part. Its characteristic function is therefore the
+    product. Logarithms and phases are added one part after the other. Each addition rounds by one unit of the partial
+    sum.
+
+    Args:
+        parts: values of each part on the same line, tilted by the same real part.
+
+    Returns:
+        The values of the composition on this line.
 
     Source: docs/engine-certificate.md, A5, Several parts.
     """

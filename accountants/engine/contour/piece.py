@@ -88,6 +88,9 @@ class Piece(NamedTuple):
             tilt: real part l of z.
             height: imaginary part y of the noise.
 
+        Returns:
+            θ(x), in radians, and log G(x), for each x.
+
         Source: docs/engine-certificate.md, A3.
         """
         theta, log_growth = np.zeros((2, x.size))
@@ -107,6 +110,9 @@ class Piece(NamedTuple):
             tilt: l ≥ 0, on which the exponents c depend.
             low: lower bounds of the intervals of x.
             high: upper bounds of the intervals of x.
+
+        Returns:
+            One bound for each interval.
 
         Source: docs/engine-certificate.md, A2, Panels.
         """
@@ -159,6 +165,9 @@ class Piece(NamedTuple):
             height: largest |y| of each interval, with s (height + lift) < π.
             lift: height of the contour in the integral of the decay bound, where the frequency is 0. It is added to |y|
                 in the last term. It is 0 for M(z).
+
+        Returns:
+            One bound for each interval.
 
         Source: docs/engine-certificate.md, A2, Off the axis; A3.
         """

@@ -57,7 +57,13 @@ class Saddle(NamedTuple):
     def log_delta_at(self, epsilon: float) -> float:
         """Return the saddle-point estimate of log δ at an ε near that of the saddle.
 
-        With F of this ε, δ(ε) ≈ e^{F(λ)}/√(2πF″(λ)) · e^{−(ε − ε_λ)²/2F″(λ)}, where ε_λ is the saddle's own ε.
+        The saddle is the tilt λ that minimises F(λ) = K(λ) − λε − log(λ (1 + λ)) at the saddle's own ε, ε_λ. With F of
+        the given ε,
+
+            δ(ε) ≈ e^{F(λ)}/√(2πF″(λ)) · e^{−(ε − ε_λ)²/2F″(λ)}.
+
+        Args:
+            epsilon: ε in nats, at most a few widths √F″ from ε_λ.
         """
         log_poles = math.log(self.tilt) + math.log1p(self.tilt)
         exponent = self.cumulant - self.tilt * epsilon - log_poles  # F(λ)
@@ -162,6 +168,9 @@ def _bracket_tilt(parts: Sequence[Part], target: Target) -> tuple[float, float, 
     Args:
         parts: parts of the composition.
         target: function from a saddle to a value that increases with the tilt, and to its derivative.
+
+    Returns:
+        A tilt at which the target is negative, or 0, and a larger one at which it is not negative. Then the transforms.
 
     Raises:
         ContourRefused: the upper tilt exceeds 10^15, or a quadrature needs too many nodes.

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class TransformLimits:
-    """Limits of one transform: points of its FFT, and terms of all sums that it evaluates without an FFT."""
+    """Limits of one transform of a loss distribution, the discrete Fourier transform on a lattice of losses.
+
+    Attributes:
+        points: largest number of points of its FFT.
+        terms: largest number of terms of all sums that it evaluates without an FFT.
+    """
 
     points: int
     terms: int

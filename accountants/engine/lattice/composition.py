@@ -36,6 +36,9 @@ MOST_ROUNDS = 10**10
 def compose(parts: Sequence[tuple[Pair, int]], *, budget: Budget = DEFAULT_BUDGET) -> Pair:
     """Compose pairs on a lattice of losses, each repeated a number of times, in both directions.
 
+    A pair is two distributions P and Q, of the outputs for neighbouring datasets, whose hockey-stick divergence bounds
+    δ. Each direction of the answer is the profile ε ↦ δ(ε) of the product, for P against Q and for Q against P.
+
     Guarantees: `log_delta` of each direction of the answer encloses that of the product of exactly these pairs at every
     ε ≥ 0, if the pairs' tails, enclosures and infinite masses satisfy the promises of `Profile`. The width of an
     enclosure is the sum of all its error bounds; no bound is NaN. Composing a composed pair again composes its parts,
@@ -48,6 +51,9 @@ def compose(parts: Sequence[tuple[Pair, int]], *, budget: Budget = DEFAULT_BUDGE
     Args:
         parts: pairs, and the number of times ≥ 0 that each is run.
         budget: limits on the work for one δ.
+
+    Returns:
+        The composed pair. A single pair that is run once is returned itself.
 
     Raises:
         BeyondBudget: there are more different pairs, or more rounds, than the engine can compose.
@@ -104,10 +110,13 @@ def _comparison_key(pair: Pair) -> object:
 
 
 def _is_lossless(pair: Pair) -> bool:
-    """Return whether the privacy loss of a pair is always zero.
+    """Return whether the privacy loss of a pair is always zero, so that the pair does not count in a composition.
 
     δ at ε = 0 is evaluated first, because infinite masses and tails may need a table. A profile with expensive
     evaluations may state by `lossy` that δ is above 0 there.
+
+    Args:
+        pair: two distributions of outputs for neighbouring datasets, with a profile ε ↦ δ(ε) in each direction.
     """
     if any(profile.lossy for profile in pair.directions()):
         return False

@@ -104,12 +104,18 @@ def _lower_tail(log_tail: FloatArray, error: FloatArray) -> FloatArray:
 def read_side(profile: Profile, bounds: IntArray, unit: float, *, mirrored: bool) -> SideTails:
     """Evaluate the tails of the loss on one side of zero: at 0, at the bounds of the cells, and between these.
 
+    The tails at ε are the probabilities of {L > ε} under P and Q. A cell is an interval of losses whose mass is
+    put on lattice points.
+
     Args:
         profile: profile of (P, Q), or of (Q, P) if `mirrored`.
         bounds: bounds of the cells, as increasing odd multiples of the unit.
         unit: lattice unit, in nats.
         mirrored: whether the tails are those of negative losses. The tails of (Q, P) at e are then the masses of {L <
             −e} under Q and P.
+
+    Returns:
+        The points in units and in nats, the log tails under P and under Q there, and bounds on their errors.
     """
     index = np.zeros(2 * bounds.size, dtype=np.int64)  # 0, bound, middle, bound, middle, …, bound
     index[1::2] = bounds
@@ -247,6 +253,9 @@ def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one:
         p: log tails under P, rounded up.
         q: log tails under Q, rounded down.
         raise_of_one: amount added to p − e^a q of the first cell, where a = 0, so that the mass of Q is at most one.
+
+    Returns:
+        log P(L > x) of the lattice distribution, for x inside each cell.
     """
     a, b = side.points[:-1], side.points[1:]
     gap_p, gap_q = _gap(p[:-1], p[1:]), _gap(q[:-1], q[1:])
@@ -271,6 +280,9 @@ def _lower_distribution(side: SideTails, p: FloatArray, q: FloatArray) -> FloatA
         side: tails of the negative losses.
         p: log tails under P, rounded down.
         q: log tails under Q, rounded up.
+
+    Returns:
+        log P(L < −x) of the lattice distribution, for −x inside each cell.
     """
     a, b = side.points[:-1], side.points[1:]
     gap_p, gap_q = _gap(p[:-1], p[1:]), _gap(q[:-1], q[1:])
@@ -328,9 +340,12 @@ def log_probability_of_any(log_probabilities: Sequence[float], counts: FloatArra
     """Bound the log probability that an event occurs in any of several independent rounds, log(1 − Π (1 − a_j)^{T_j}).
 
     Args:
-        log_probabilities: log a_j, the probability of the event in one round of kind j.
+        log_probabilities: log a_j ≤ 0, where a_j is the probability of the event in one round of kind j.
         counts: T_j, the number of rounds of kind j.
         direction: 1 for an upper bound, −1 for a lower bound.
+
+    Returns:
+        The bound, at most 0; −inf if the event has probability 0 in every round.
     """
     if all(log_probability == -math.inf for log_probability in log_probabilities):
         return -math.inf
@@ -348,7 +363,14 @@ def log_probability_of_any(log_probabilities: Sequence[float], counts: FloatArra
 
 
 def least_log_atom(profile: Profile) -> float:
-    """Return a lower bound on log P(L = ∞): that of the attained tails or of the profile, lowered by its error."""
+    """Return a lower bound on log P(L = ∞), the probability of an infinite privacy loss.
+
+    It is the log tail at the largest ε of a pair that the mechanism attains, or the infinite mass of the profile if
+    that is smaller or there is no such pair. The value is lowered by the error of the tails.
+
+    Args:
+        profile: profile ε ↦ δ(ε) of one direction of a pair of distributions, with the tails of its loss.
+    """
     tails = profile.attained_log_tails(np.asarray([LARGEST_EPSILON]))
     upper = profile.log_infinite_mass
     if tails is not None:

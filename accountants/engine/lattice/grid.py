@@ -38,7 +38,14 @@ _FEW_ATOMS, _UNITS = 64, 512
 
 
 class CellBounds(NamedTuple):
-    """Bounds of one distribution's cells, as odd multiples of the unit: increasing from 1 on each side of zero."""
+    """Bounds of the cells of one loss distribution, as odd multiples of the lattice unit.
+
+    A cell is an interval of losses whose mass is put on lattice points.
+
+    Attributes:
+        right: bounds on the side of positive losses, increasing from 1.
+        left: bounds on the side of negative losses, as multiples of the negative unit, increasing from 1.
+    """
 
     right: IntArray
     left: IntArray
@@ -46,7 +53,12 @@ class CellBounds(NamedTuple):
 
 @dataclass(frozen=True)
 class Grid:
-    """A unit of loss common to all distributions, in nats, and the cells of each."""
+    """A lattice of losses common to all distributions of a composition, and the cells of each distribution.
+
+    Attributes:
+        unit: distance of neighbouring lattice points, in nats.
+        cells: bounds of the cells (intervals of losses) of each distribution.
+    """
 
     unit: float
     cells: tuple[CellBounds, ...]

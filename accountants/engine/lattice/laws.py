@@ -49,12 +49,16 @@ class LatticeComposition:
 
     @classmethod
     def of(cls, laws: Sequence[LatticeDistribution], counts: Sequence[int], unit: float) -> LatticeComposition:
-        """Combine loss distributions on multiples of one unit to a composition.
+        """Combine loss distributions on multiples of one lattice unit to a composition.
 
         Args:
-            laws: the distributions.
-            counts: number of rounds of each.
+            laws: the distributions, each with its losses as integer multiples of the unit.
+            counts: number of rounds of each, in the same order.
             unit: the lattice unit, in nats.
+
+        Returns:
+            The composition. It also holds all losses and masses in flat arrays, from which cumulants are computed at
+            once.
         """
         index = np.concatenate([law.index for law in laws])
         sizes = np.asarray([law.index.size for law in laws])
@@ -120,7 +124,12 @@ class GridKey(NamedTuple):
 
 
 class GridAndTilt(NamedTuple):
-    """The choices that determine a lattice, and the tilt of the transform on this lattice."""
+    """The choices that determine a lattice, and the tilt of the transform on this lattice.
+
+    Attributes:
+        key: choices that determine the lattice, such as the band (interval) of tilts that it is made for.
+        coordinate: the tilt λ, the exponent of the weight e^{λL} of a loss L, as a real coordinate.
+    """
 
     key: GridKey
     coordinate: TiltCoordinate
@@ -195,12 +204,16 @@ class CompositionBounds:
 def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> CompositionBounds:
     """Choose a lattice, evaluate every profile on it once, and compute the dominating lattice distributions.
 
-    The profiles' tails are kept, so that dominated distributions can be computed later (`CompositionBounds.lower`).
+    A dominating distribution has a δ at every ε that is at least that of the given one. The profiles' tails are kept,
+    so that dominated distributions can be computed later (`CompositionBounds.lower`).
 
     Args:
         survey: outlines (coarse tables) of the distributions.
         key: choices that determine the lattice, such as the interval of tilts for which it is accurate.
         budget: limits on the cells, and the required width.
+
+    Returns:
+        The composition of the dominating distributions, with the tails that the dominated ones need.
     """
     demand = _demand(survey, key, budget)
     grid = choose_grid(survey.outlines_to(key.depth), survey.counts, demand)

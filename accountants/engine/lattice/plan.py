@@ -48,7 +48,11 @@ _ROOM = 1.5
 
 
 class TooLarge(NamedTuple):
-    """Factor by which the unit should grow, for a transform that does not fit the limits."""
+    """The result of a transform that does not fit the limits on its work.
+
+    Attributes:
+        factor: factor by which the lattice unit should grow.
+    """
 
     factor: float
 
@@ -79,9 +83,12 @@ class TransformPlan:
         deviation away from the ε for which the tilt is best.
 
         Args:
-            laws: the lattice distributions.
-            coordinate: the tilt.
+            laws: the lattice distributions, with their numbers of rounds.
+            coordinate: the tilt λ, the exponent of the weight e^{λL} of a loss L, as a real coordinate.
             log_width: log of the required width, relative to the saddle-point estimate of δ.
+
+        Returns:
+            The plan, with the Chernoff bounds on the alias and the number of lattice points in a period.
 
         Raises:
             ArithmeticError: a distribution has no mass, as its losses leave the range of doubles.
@@ -229,6 +236,9 @@ def _bound_blocks(line: TiltedLine, blocks: int) -> FloatArray:
     Args:
         line: the tilted distributions.
         blocks: length of the FFT.
+
+    Returns:
+        One bound for each block with a frequency from 0 to half the length of the FFT.
     """
     log_bound = np.zeros(blocks // 2 + 1)
     laws = list(line.parts())
@@ -250,6 +260,9 @@ def _bound_transform(law: TiltedDistribution, unit: float, blocks: int, left_out
         unit: lattice unit, in nats.
         blocks: length of the FFT.
         left_out: largest mass outside the window.
+
+    Returns:
+        One bound for each block with a frequency from 0 to half the length of the FFT.
     """
     half_block = np.pi / (blocks * unit)  # largest |s|
     by_distance = np.argsort(-np.abs(law.index), kind="stable")

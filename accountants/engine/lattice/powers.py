@@ -25,7 +25,14 @@ _ROUNDING = 8 * UNIT_ROUNDOFF
 
 
 class Factor(NamedTuple):
-    """φ of one tilted distribution on some frequencies, and a bound on the error |φ̂ − φ| of its computed values."""
+    """Computed characteristic function φ of one tilted distribution on some frequencies.
+
+    A tilted distribution has its mass at loss L multiplied by e^{λL} and normalised, so that |φ| ≤ 1.
+
+    Attributes:
+        values: computed values φ̂, one for each frequency.
+        error: bound on |φ̂ − φ|, for each frequency or for all.
+    """
 
     values: ComplexArray
     error: FloatArray | float
@@ -61,6 +68,10 @@ def raise_to_counts(counts: Sequence[int], frequencies: IntArray, factors: Itera
         frequencies: indices of the frequencies.
         factors: φ_j on these frequencies, for each distribution in turn.
         skipped: bound of Σ |φ^T| over all other frequencies.
+
+    Returns:
+        The product on the frequencies that remain, as log modulus and angle, with `growth` for its error. `skipped` has
+        grown by the bound for the dropped frequencies.
 
     Guarantees:
         The computed power φ̂^T satisfies |Π φ̂^T − Π φ^T| ≤ |Π φ̂^T| (e^growth − 1).
@@ -148,9 +159,15 @@ class _RunningProduct:
 
 
 def _log_polar(values: ComplexArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the log modulus, the angle and the modulus of complex numbers φ.
+    """Return the log modulus, the angle in radians and the modulus of complex numbers φ.
 
     Near |φ| = 1 the logarithm is computed from |φ|² − 1, to keep the digits that a large count would magnify.
+
+    Args:
+        values: the numbers φ. A modulus below 1e-150 counts as 1e-150 in the logarithm and the modulus.
+
+    Returns:
+        log |φ|, arg φ and |φ|, one of each for every number.
     """
     real, imaginary = values.real, values.imag
     square_minus_one = (real - 1.0) * (real + 1.0) + imaginary * imaginary

@@ -157,7 +157,16 @@ class ComposedProfile(PointwiseProfile):
         return tabulate(np.asarray(epsilons), np.asarray(log_deltas))
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ at one ε."""
+        """Enclose log δ at one ε, with a tilt and a lattice that are chosen for this ε.
+
+        If the lattice gives no lower bound, the δ of one of the parts bounds that of the product from below.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            The bounds; (−inf, −inf) if δ is zero.
+        """
         tilt, upper = self.evaluation(epsilon)
         if math.isinf(upper):
             return Interval(-math.inf, -math.inf)
@@ -182,7 +191,14 @@ class ComposedProfile(PointwiseProfile):
     def _evaluation(self, epsilon: float) -> TiltedEvaluation:
         """Compute an upper bound on log δ(ε) of the composition with the best tilt and lattice for this ε.
 
-        If the computation leaves the range of doubles, basic composition is used.
+        The tilt is the exponent λ of the weight e^{λL} of a loss L. If the computation leaves the range of doubles,
+        basic composition is used.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            The bound, with the lattice and the tilt. These are None where no lattice was needed or none could be used.
         """
         try:
             if epsilon >= self._survey.supremum:
@@ -271,9 +287,15 @@ class ComposedProfile(PointwiseProfile):
     def _choose_tilt(self, epsilon: float) -> GridAndTilt:
         """Choose the lattice and the tilt λ for an ε.
 
-        The tilt is the saddle point of the distributions on the lattice, and the lattice (`GridKey`) depends on the
-        band of tilts that λ is in. So both are chosen in turn, at most four times, until the band no longer changes.
-        Every choice gives valid bounds.
+        The tilt is the exponent of the weight e^{λL} of a loss L. It is the saddle point of the distributions on the
+        lattice, and the lattice (`GridKey`) depends on the band of tilts that λ is in. So both are chosen in turn, at
+        most four times, until the band no longer changes. Every choice gives valid bounds.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            The choices that determine the lattice, and the tilt. It is rounded down to one of a few tilts of the band.
         """
         direct = self._survey.all_losses.prefers_direct(epsilon)
         depth = self._survey.find_depth(epsilon, direct=direct)
@@ -288,7 +310,13 @@ class ComposedProfile(PointwiseProfile):
         return GridAndTilt(key, coordinate.round_down(band_width / _TILTS_PER_BAND))
 
     def _basic_composition(self, epsilon: float) -> float:
-        """Return the upper bound Σ T_j δ_j(ε/T) on δ(ε) by basic composition of T = Σ T_j rounds, as a logarithm."""
+        """Return the upper bound Σ T_j δ_j(ε/T) on δ(ε) by basic composition of T = Σ T_j rounds, as a logarithm.
+
+        If each round of kind j is (ε/T, δ_j)-private, then the composition is (ε, Σ T_j δ_j)-private.
+
+        Args:
+            epsilon: ε ≥ 0, in nats. The share ε/T is rounded down, and so δ_j(ε/T) up.
+        """
         rounds = sum(part.count for part in self.parts)
         share = np.asarray([epsilon / rounds * (1.0 - 4 * UNIT_ROUNDOFF)])
         log_deltas = [float(part.first.log_delta(share).upper[0]) + math.log(part.count) for part in self.parts]

@@ -309,6 +309,9 @@ def _bounded_search(bound: Callable[[float], float], log_delta: float, guess: Gu
         bound: function from an ε to a bound on log δ.
         log_delta: log of the target δ.
         guess: an estimate of ε.
+
+    Returns:
+        The largest ε whose bound is above the target, or 0, and the smallest ε whose bound is not, or inf.
     """
     values: dict[float, float] = {}
 

@@ -35,7 +35,7 @@ _DENSE, _MOST_IN_TABLE = 32, 2**20
 
 
 class LogBounds(NamedTuple):
-    """Bounds of the logarithm of a positive number; the lower bound may be −∞."""
+    """Lower and upper bound of the logarithm of a positive number. The lower bound may be −∞."""
 
     lower: float
     upper: float

@@ -128,6 +128,9 @@ class Survey:
         Args:
             epsilon: ε, in nats.
             direct: whether δ is estimated; otherwise 1 − δ.
+
+        Returns:
+            The depth, an index in `DEPTHS`, the decreasing list of values of log δ.
         """
         low = self.depth_of(self._estimate(self.all_losses, epsilon, direct))
         high = max(self.depth_of(self._estimate(self.losses_to(low), epsilon, direct)), low)

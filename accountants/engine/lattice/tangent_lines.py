@@ -107,7 +107,13 @@ class TangentLines:
         return cls(right.index, left.index, np.maximum(p, log_atom), q, below_p, below_q, log_atom)
 
     def without(self, dropped: IntArray) -> TangentLines:
-        """Return the lines without some thresholds; at least one threshold remains on each side."""
+        """Return the lines without some thresholds; at least one threshold remains on each side.
+
+        A threshold m is a loss. Its line P(L > m) − α Q(L > m), as a function of α, is below the profile.
+
+        Args:
+            dropped: thresholds to drop, as multiples of the lattice unit. Those of negative losses are negative.
+        """
         if not dropped.size:
             return self
         right, left = ~np.isin(self.right, dropped), ~np.isin(-self.left, dropped)

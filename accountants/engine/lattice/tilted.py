@@ -192,6 +192,9 @@ class FlatDistributions:
             epsilon: ε, in nats.
             direct: whether λ > 0; otherwise −1 < λ < 0.
             start: first coordinate y.
+
+        Returns:
+            The lower end of the last bracket, as a coordinate of λ.
         """
         lowest, highest = _CHART_LIMITS[direct]
         low, high, y = lowest, highest, min(max(start, lowest), highest)
@@ -221,6 +224,10 @@ class FlatDistributions:
         Args:
             epsilon: ε, in nats.
             coordinate: the tilt λ.
+
+        Returns:
+            The step to add to the coordinate y, and True if the derivative is positive, so that the coordinate is above
+            the saddle point.
         """
         _, mean, variance = self.cumulants(coordinate.tilt)
         derivative = mean - epsilon - coordinate.pull

@@ -104,6 +104,9 @@ def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, Flo
     Args:
         laws: the lattice distributions.
         tilt: λ.
+
+    Returns:
+        K_j(λ) and a bound on its absolute error, one of each for every distribution.
     """
     flat = laws.flat
     exponents = tilt * flat.location
@@ -134,13 +137,17 @@ def _moment_changes(log_mass: FloatArray, exponents: FloatArray) -> FloatArray:
 def build_spectrum(line: TiltedLine, size: int, power: Power, chernoff: Chernoff) -> Spectrum:
     """Build the sums over frequencies that give δ, from the characteristic function φ^T of the tilted composition.
 
-    The terms are φ^T times the kernel of δ. Frequencies with negligible values are left out, and charged.
+    The terms are φ^T times the kernel, the factor of the transform in the integral for δ. Frequencies with negligible
+    values are left out, and charged.
 
     Args:
-        line: the tilted distributions.
+        line: the distributions, tilted by λ: each mass is multiplied by e^{λL} and normalised.
         size: number N of lattice points in a period.
         power: φ^T on the computed frequencies.
-        chernoff: bounds of the alias.
+        chernoff: bounds of the alias, the error of the sum by its period.
+
+    Returns:
+        The sums, with all errors, from which δ is enclosed at any ε.
     """
     sizes = np.exp(power.log_size)
     errors = _power_errors(power, sizes)
@@ -176,6 +183,9 @@ def _power_errors(power: Power, sizes: FloatArray) -> FloatArray:
     Args:
         power: φ^T with the growth g of its errors.
         sizes: |φ^T|.
+
+    Returns:
+        One bound for each frequency.
     """
     growth = power.growth
     errors = sizes * growth * (1.0 + growth)
@@ -196,11 +206,16 @@ def _polar(sizes: FloatArray, angles: FloatArray) -> ComplexArray:
 def few_frequencies(line: TiltedLine, size: int, frequencies: IntArray, skipped: float) -> Power:
     """Compute the characteristic function φ^T of a tilted composition at some frequencies, by direct sums.
 
+    It is the product of φ_j^{T_j} over the distributions j, with their numbers of rounds T_j.
+
     Args:
-        line: the tilted distributions.
+        line: the distributions, tilted by λ: each mass is multiplied by e^{λL} and normalised.
         size: number N of lattice points in a period; the angle is θ = 2πkn/N at frequency k and index n.
         frequencies: indices k of the frequencies, increasing.
         skipped: bound of Σ |φ^T| over all other frequencies.
+
+    Returns:
+        φ^T with its error where it is not negligible. The bound for the other frequencies is added to `skipped`.
     """
     split = _SplitFrequencies.of(frequencies)
 
@@ -222,6 +237,9 @@ def _direct_sum_error(law: TiltedDistribution, size: int, frequencies: IntArray)
         law: the tilted distribution, with weights w.
         size: number N of lattice points in a period; the angle is θ = 2πkn/N at frequency k and index n.
         frequencies: indices k.
+
+    Returns:
+        One bound for each frequency.
 
     Source: docs/engine-certificate.md, A4.
     """
@@ -277,7 +295,17 @@ class _SplitFrequencies:
         return sums
 
     def _sum_table(self, law: TiltedDistribution, size: int, starts: IntArray) -> ComplexArray:
-        """Return φ − 1 at the frequencies r a + b for some r a (rows) and every b (columns)."""
+        """Return φ − 1 at the frequencies r a + b for some r a (rows) and every b (columns).
+
+        φ(k) = Σ w_n e^{iθ} for weights w_n at lattice indices n, with θ = 2πkn/N up to its sign. For k = r a + b each
+        term is a product xy of a coarse and a fine rotation. It is summed as xy − 1 = (x − 1)(y − 1) + (x − 1) + (y −
+        1), which does not cancel near 1.
+
+        Args:
+            law: masses on lattice indices, multiplied by e^{λL} for a tilt λ and normalised.
+            size: number N of lattice points in a period.
+            starts: frequencies r a of the rows.
+        """
         table = np.zeros((starts.size, self.length), dtype=np.complex128)
         for first in range(0, law.index.size, _BLOCK):
             index, weights = law.index[first : first + _BLOCK], law.weights[first : first + _BLOCK]
@@ -299,6 +327,9 @@ def _rotate(index: IntArray, frequencies: IntArray, size: int) -> ComplexArray:
         index: lattice indices n, a row of the result for each.
         frequencies: indices k, a column for each.
         size: N.
+
+    Returns:
+        A complex matrix with one row for each index n and one column for each frequency k.
     """
     half_angle = np.multiply.outer(index.astype(np.float64), frequencies.astype(np.float64))
     half_angle -= size * np.rint(half_angle / size)
@@ -310,11 +341,16 @@ def _rotate(index: IntArray, frequencies: IntArray, size: int) -> ComplexArray:
 def all_frequencies(line: TiltedLine, size: int, frequencies: IntArray | None = None, skipped: float = 0.0) -> Power:
     """Compute the characteristic function φ^T of a tilted composition by one FFT of each distribution.
 
+    It is the product of φ_j^{T_j} over the distributions j, with their numbers of rounds T_j.
+
     Args:
-        line: the tilted distributions.
+        line: the distributions, tilted by λ: each mass is multiplied by e^{λL} and normalised.
         size: number N of lattice points in a period.
-        frequencies: indices of the frequencies; all if None.
+        frequencies: indices of the frequencies, from 0 to N/2. If None, all are used.
         skipped: bound of Σ |φ^T| over all other frequencies.
+
+    Returns:
+        φ^T with its error where it is not negligible. The bound for the other frequencies is added to `skipped`.
     """
     chosen = np.arange(size // 2 + 1, dtype=np.int64) if frequencies is None else frequencies
     factors = (_transform(law, size, frequencies) for law in line.parts())
@@ -328,9 +364,12 @@ def _transform(law: TiltedDistribution, size: int, frequencies: IntArray | None)
     centre is added exactly afterwards; only the other masses go through the FFT.
 
     Args:
-        law: the tilted distribution.
+        law: masses on lattice indices, multiplied by e^{λL} for a tilt λ and normalised.
         size: number N of lattice points in a period.
-        frequencies: indices of the frequencies; all if None.
+        frequencies: indices of the frequencies, from 0 to N/2. If None, all are used.
+
+    Returns:
+        The computed values, and one bound on their absolute errors.
     """
     is_central = law.index == 0
     off_centre = np.where(is_central, 0.0, law.weights)
@@ -347,9 +386,15 @@ def _transform(law: TiltedDistribution, size: int, frequencies: IntArray | None)
 def wrap(index: IntArray, weights: FloatArray, size: int) -> FloatArray:
     """Sum weights over indices that are equal modulo `size`.
 
+    The discrete Fourier transform of length `size` cannot distinguish such indices, so the sums have the same
+    transform.
+
     Args:
-        index: lattice indices.
+        index: lattice indices, of any sign.
         weights: one weight per index.
         size: length of the result.
+
+    Returns:
+        Entry k is the sum of the weights at indices that are k modulo `size`.
     """
     return np.asarray(np.bincount(index % size, weights=weights, minlength=size), dtype=np.float64)

@@ -62,6 +62,9 @@ class Transforms:
         Args:
             choice: the lattice and the tilt. A coarser lattice is used if this one exceeds the budget.
             from_above: whether the distributions dominate, for upper bounds. Otherwise they are dominated.
+
+        Returns:
+            The choices that determine the lattice that was used, and the transform on it.
         """
         index = (choice, from_above)
         if index not in self.spectra:
@@ -81,6 +84,17 @@ class Transforms:
 
     def _transform(self, choice: GridAndTilt, *, from_above: bool) -> tuple[GridKey, Spectrum]:
         """Compute the transform at a tilt, with the lattice unit doubled until it fits the budget.
+
+        The transform of the composition's loss distribution gives bounds on δ. The tilt λ is the exponent of the weight
+        e^{λL} of a loss L.
+
+        Args:
+            choice: the choices that determine the lattice, and the tilt.
+            from_above: whether the distributions dominate the given ones, for upper bounds on δ. Otherwise they are
+                dominated.
+
+        Returns:
+            The choices for the lattice that was used, and the transform on it.
 
         Raises:
             BeyondBudget: no unit that is tried is coarse enough.

@@ -108,12 +108,15 @@ class _LatticeTradeOff(NamedTuple):
     def _value_to_add(self, place: int, gamma: Interval) -> Interval:
         """Enclose F(γ) = γ α + E_γ in the direction that adds a contribution, as 1 − γ (1 − α − E_{1/γ}).
 
-        α is the false positive rate, and E_{1/γ} is that of the other direction. At the least loss, E_γ is 0 and F is γ
-        α.
+        α is the false positive rate, and E_γ the hockey-stick divergence (δ at ε = log γ). E_{1/γ} is that of the
+        direction that removes a contribution, to which the table belongs. At the least loss, E_γ is 0 and F is γ α.
 
         Args:
             place: number of the lattice point.
             gamma: bounds on γ there.
+
+        Returns:
+            Bounds on F(γ), outward by the roundings.
         """
         if place == 0:
             return Interval(self.rate * gamma.lower, self.rate * gamma.upper)

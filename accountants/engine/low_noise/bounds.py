@@ -188,6 +188,8 @@ def epsilon(laws: Laws, log_delta: float, slack: float, widest: float) -> Interv
 def _likely_depth(steps: Steps, epsilon: float) -> float:
     """Estimate −log δ(ε), at least 0, by a coarse table of the total loss, or by a Chernoff bound if no table suits.
 
+    The estimate only chooses the resolution of the final table, so it need not be a bound.
+
     Args:
         steps: distributions of the losses in the direction that removes a contribution, with their counts.
         epsilon: ε in nats.
@@ -255,6 +257,9 @@ def delta_bounds(
         to_add: whether δ is that of the other direction.
         finer: factor of the number of lattice points, a power of two.
         for_tests: whether the bounds are for tests.
+
+    Returns:
+        Functions from ε to a lower and an upper bound on δ; None if tables do not suit these steps.
     """
     if not has_low_noise(steps, depth, for_tests=for_tests):
         return None
@@ -292,7 +297,12 @@ def _narrow(lower: float, upper: float, widest: float) -> Interval | None:
 
 
 class _ExcessAt(NamedTuple):
-    """An ε, and the logarithm of a function of ε over its target there."""
+    """A point of a search for the ε at which a decreasing function of ε, such as δ, reaches a target.
+
+    Attributes:
+        epsilon: ε ≥ 0, in nats.
+        excess: log of the function at ε over the target. It is above 0 exactly where the target is exceeded.
+    """
 
     epsilon: float
     excess: float

@@ -72,10 +72,17 @@ class Plan(NamedTuple):
 def choose_plan(steps: Steps, depth: float, finer: float = 1.0) -> Plan:
     """Choose the lattice and the tilts of a table of the total loss, for δ of about e^−depth.
 
+    A tilt is the exponent λ of the weights e^{λS} by which a loss S is weighted. With it, the rare losses that matter
+    for a small δ have large entries in the table. The spacing follows from the range of losses and the number of
+    points.
+
     Args:
         steps: distributions of the losses, with their counts.
         depth: −log δ, at least 0.
         finer: factor of the number of lattice points, a power of two.
+
+    Returns:
+        The plan. Its tilt is 0 for depths up to `RESOLUTION.shallow`.
     """
     tilts, log_means = _log_means(steps)
     best, best_loss = _best_tilt(tilts, log_means, depth)
@@ -139,9 +146,15 @@ def _choose_points(span: float, curvature: float) -> int:
 def estimate_depth(steps: Steps, epsilon: float) -> float:
     """Estimate −log δ of a composition at an ε, by the best Chernoff bound.
 
+    With the total loss S and its least value S₀, log δ(ε) ≤ log E[e^{λ (S − S₀)}] − λ (ε − S₀) for every λ ≥ 0. The
+    means are estimates, and a typical distance of δ from its bound is added.
+
     Args:
         steps: distributions of the losses, with their counts.
         epsilon: ε in nats.
+
+    Returns:
+        The estimate, or 0 if no bound is below 1.
     """
     tilts, log_means = _log_means(steps)
     least = math.fsum(count * math.log1p(-law.rate) for law, count in steps)
@@ -182,7 +195,14 @@ def _largest_excess(law: SampledGaussianLaw, noise: float) -> float:
 def _log_means(steps: Steps) -> tuple[FloatArray, FloatArray]:
     """Return tilts λ, and an estimate of log E[e^{λ (S − S₀)}] of the total loss S with the least value S₀ at each.
 
-    The loss of an included contribution is taken to be Gaussian, and that of another one to be the least loss.
+    A tilt is the exponent of a weight. The loss of an included contribution is taken to be Gaussian, and that of
+    another one to be the least loss.
+
+    Args:
+        steps: distributions of the losses, with their counts.
+
+    Returns:
+        64 tilts, per nat of loss, increasing in equal ratios, and the estimate at each.
     """
     means = [_largest_excess(law, 0.0) for law, _ in steps]
     scale = max(mean + law.shift for mean, (law, _) in zip(means, steps, strict=True))

@@ -93,6 +93,9 @@ class LossTable:
         Args:
             index: index of the first lattice point above ε.
             excess: distance of that point from ε, in nats.
+
+        Returns:
+            The sum, and a bound on its absolute error.
         """
         log_tilt = self.plan.tilt * index * self.plan.spacing
         if self.log_scale > 700.0 or log_tilt > 700.0:
@@ -134,8 +137,11 @@ class LossTable:
     def _left_out(self, offset: float) -> float:
         """Return a bound on the effect of losses beyond the table on δ at ε = S₀ + `offset`.
 
-        An upper bound misses the losses beyond the last point. In a lower bound, losses beyond it are counted as
-        smaller ones with too large a weight, once for each length of the table.
+        S₀ is the least total loss. An upper bound misses the losses beyond the last point. In a lower bound, losses
+        beyond it are counted as smaller ones with too large a weight, once for each length of the table.
+
+        Args:
+            offset: distance of ε from S₀, in nats.
         """
         if self.sign > 0:
             return math.exp(min(self.alias.log_beyond(self.plan.length), 0.0)) + self.infinite
@@ -283,6 +289,9 @@ def _convolve(steps: Sequence[tuple[FloatArray, int]], points: int) -> FloatArra
     Args:
         steps: probabilities of one step from the first lattice point on, and the number of such steps.
         points: number of lattice points. Sums that differ by this number are one point.
+
+    Returns:
+        One probability for each lattice point of the circle. Roundings may make some of them slightly negative.
     """
     transform = np.ones(points // 2 + 1, dtype=np.complex128)
     for masses, count in steps:
@@ -300,6 +309,9 @@ def _power(base: ComplexArray, exponent: int) -> ComplexArray:
     Args:
         base: base of the power.
         exponent: exponent of the power, at least 1.
+
+    Returns:
+        The powers, one for each element of `base`.
     """
     product: ComplexArray | None = None
     while exponent > 1:

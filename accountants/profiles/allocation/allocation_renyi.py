@@ -76,7 +76,14 @@ class AllocationRenyi:
     def _moments(self, order: int) -> tuple[FloatArray, FloatArray]:
         """Return lower and upper bounds on log E[S^a] at the whole orders a up to at least a given one.
 
-        S is the mean of t independent likelihood ratios, that of the mechanism.
+        S is the mean of t independent likelihood ratios of the mechanism, for t = `steps`. The number of orders is
+        doubled until it is large enough, so that few different tables are computed.
+
+        Args:
+            order: largest order a that is needed.
+
+        Returns:
+            Two arrays, in which entry a belongs to the order a.
         """
         count = _FIRST_WHOLE
         while count < order:
@@ -113,12 +120,12 @@ def _log_moments(shift: float, steps: int, largest: int) -> tuple[FloatArray, Fl
     generating series of the sum is the t-th power of that of one term, and is computed by repeated squaring.
 
     Args:
-        shift: shift c, in standard deviations of the noise.
-        steps: number t of steps, at least 1.
-        largest: the largest order, at least 1.
+        shift: c.
+        steps: t.
+        largest: the largest order.
 
     Returns:
-        Two arrays of `largest` + 1 numbers: the lower and the upper bounds.
+        Two arrays with one bound for each order a, at index a. Both are at least 0.
     """
     orders = np.arange(largest + 1.0)
     factorials = gammaln(orders + 1.0)
@@ -147,6 +154,9 @@ def _log_product(first: FloatArray, second: FloatArray) -> FloatArray:
     Args:
         first: logarithms of the coefficients of the first series.
         second: those of the second series.
+
+    Returns:
+        As many logarithms as `first` has.
     """
     coefficients = np.empty(first.size)
     for order in range(first.size):

@@ -130,16 +130,16 @@ def _side(profile: Profile, cells: int) -> _Side:
 
 
 def _atoms(profile: AtomicProfile) -> tuple[FloatArray, FloatArray, float]:
-    """Return the masses of atoms of positive loss under both distributions, and the log of the infinite mass.
+    """Return the masses of the atoms of positive loss under both distributions, and the log of the infinite mass.
 
-    An atom is an outcome with its own privacy loss l, so that its masses satisfy p = e^l q.
+    An atom is a value of the privacy loss L with positive probability. Its mass under Q is e^{−L} times that under P.
+    Losses above `LARGEST_LOSS` are left out.
 
     Args:
-        profile: a profile of finitely many losses, with its accuracy.
+        profile: profile of a pair (P, Q) whose loss has atoms only.
 
     Returns:
-        Masses under P, rounded down; the masses under Q that belong to them, rounded up; and the log of the mass of an
-        infinite loss, rounded down.
+        The masses under P, rounded down, those under Q, rounded up, and log P(L = ∞), lowered by its error.
     """
     losses, log_masses = np.asarray(profile.losses), np.asarray(profile.log_masses)
     is_used = (losses > 0.0) & (losses <= LARGEST_LOSS)
@@ -192,14 +192,14 @@ def exact_cells(pair: Pair, cells: int) -> OutputCells | None:
 
 
 def _cells_of_atoms(law: FiniteLaw) -> OutputCells | None:
-    """Return the masses of the outcomes of a pair of finite distributions as cells of outputs.
+    """Return the masses of the outcomes of a pair under both distributions.
 
     Args:
-        law: log masses of each outcome under both distributions.
+        law: a pair of distributions with finitely many outcomes.
 
     Returns:
-        The masses with a bound on their relative error. None if an outcome is impossible under one distribution, or has
-        almost no mass.
+        The masses, with a bound on the errors of their logarithms. None if an outcome is impossible under one
+        distribution, or its log mass is not above `_LEAST_LOG_MASS`.
     """
     if max(law.log_infinite, law.log_missing) > -math.inf:
         return None
@@ -268,6 +268,9 @@ def _masses_of_tails(log_tail: FloatArray, accuracy: float) -> tuple[FloatArray,
     Args:
         log_tail: log tails at increasing points.
         accuracy: error of the log tails per unit of 1 + |log tail|.
+
+    Returns:
+        Two arrays as long as `log_tail`: the lower and the upper bounds.
     """
     slack = np.where(np.isneginf(log_tail), 0.0, accuracy * (1.0 + np.abs(log_tail)) + 4 * UNIT_ROUNDOFF)
     low, high = np.exp(log_tail - slack), np.exp(np.minimum(log_tail + slack, 0.0))

@@ -89,9 +89,12 @@ def _loss_bounds(losses: FloatArray, masses: FloatArray, cells: int) -> FloatArr
     """Choose increasing bounds of intervals of the loss: half of them evenly, and half dense where the mass is.
 
     Args:
-        losses: losses of all pairs of cells.
+        losses: losses of all pairs of cells, in nats.
         masses: their masses, of both distributions together.
         cells: approximate number of intervals.
+
+    Returns:
+        The bounds, from the least loss to the largest, without repetitions.
     """
     order = np.argsort(losses)
     shares = np.cumsum(masses[order])

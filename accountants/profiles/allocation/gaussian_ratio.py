@@ -88,6 +88,9 @@ def _bounds(c: float, cells: int) -> FloatArray:
     Args:
         c: distance of the means of the two normal distributions.
         cells: approximate number of cells. More are used if a cell is wider than `_WIDEST`.
+
+    Returns:
+        The bounds, increasing, in standard deviations.
     """
     first = max(-_FARTHEST, (LEAST_LOG_PLACE + 0.5 * c * c) / c)
     fine = np.linspace(first, _FARTHEST, 4097)

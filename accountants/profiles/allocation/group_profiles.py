@@ -132,6 +132,9 @@ def _least_place(table: Pair, splits: FloatArray, epsilon: float, unit: float) -
         splits: increasing log γ₁.
         epsilon: log γ.
         unit: the number of which the result is a multiple.
+
+    Returns:
+        The place, an approximate minimiser from three successively finer grids; None if F is zero at a place of a grid.
     """
     for _ in range(3):
         values = _log_sums(table, splits, epsilon).upper
@@ -173,10 +176,15 @@ def _bound_by_three(place: float, least: Enclosure, outer: FloatArray, values: E
 def _log_sums(pair: Pair, splits: FloatArray, epsilon: float) -> Enclosure:
     """Enclose log F(γ₁) for F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P), a bound on δ of two changes of a data set at γ.
 
+    E_γ is the hockey-stick divergence: δ at ε = log γ.
+
     Args:
         pair: the pair (P, Q) of one change.
         splits: log γ₁, of any sign, with exact differences from `epsilon`.
         epsilon: log γ.
+
+    Returns:
+        Lower and upper bounds on log F, one for each split.
     """
     first = _log_divergence(pair.forward, pair.backward, splits)
     second = _log_divergence(pair.backward, pair.forward, epsilon - splits)
@@ -189,7 +197,7 @@ def _log_sums(pair: Pair, splits: FloatArray, epsilon: float) -> Enclosure:
 
 
 def _log_divergence(forward: Profile, backward: Profile, losses: FloatArray) -> Enclosure:
-    """Enclose the log of the hockey-stick divergence E_κ(P‖Q) at κ > 0.
+    """Enclose the log of the hockey-stick divergence E_κ(P‖Q) at κ > 0, which is δ at ε = log κ.
 
     For κ < 1 it is 1 − κ + κ E_{1/κ}(Q‖P).
 
@@ -199,7 +207,7 @@ def _log_divergence(forward: Profile, backward: Profile, losses: FloatArray) -> 
         losses: log κ, of any sign.
 
     Returns:
-        Bounds of the shape of `losses`.
+        Lower and upper bounds, one for each κ.
     """
     lower, upper = np.empty_like(losses), np.empty_like(losses)
     is_negative = losses < 0.0

@@ -82,9 +82,12 @@ def choose_losses(profile: Profile, end: float, cells: int) -> FloatArray:
     They are dense where the loss has its mass. The choice affects the tightness of a bound, not its validity.
 
     Args:
-        profile: the profile of one direction.
+        profile: the profile ε ↦ δ(ε) of one direction of a pair of distributions.
         end: an ε from which on δ is 0; math.inf if none is known.
         cells: approximate number of losses.
+
+    Returns:
+        The losses, in nats.
     """
     listed = _listed_losses(profile, end)
     if listed is not None:
@@ -111,8 +114,8 @@ def _listed_losses(profile: Profile, end: float) -> FloatArray | None:
         end: an ε from which on δ is 0; math.inf if none is known.
 
     Returns:
-        Losses in nats; None if they are too many or fill an interval. A long list of atoms is thinned evenly, with its
-        largest loss retained.
+        The losses in nats, 0 included. Of very many atoms, only a part is listed. None if the loss
+        has no such list.
     """
     if end == 0.0:
         return np.zeros(1)
@@ -142,9 +145,12 @@ def interval_bounds(profile: Profile, end: float, cells: int) -> FloatArray:
     If the loss has few positive values, each of them is inside an interval.
 
     Args:
-        profile: the profile of one direction.
+        profile: the profile ε ↦ δ(ε) of one direction of a pair of distributions.
         end: an ε from which on δ is 0; math.inf if none is known.
         cells: approximate number of intervals.
+
+    Returns:
+        The bounds in nats.
     """
     listed = _listed_losses(profile, end)
     if listed is None:

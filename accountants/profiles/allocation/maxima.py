@@ -56,6 +56,9 @@ def largest_sum_pair(shift: float, other_shift: float, steps: int, times_chosen:
         other_shift: shift b of one sum under Q, 0 ≤ b ≤ a.
         steps: number of sums t.
         times_chosen: number k of sums with the shift.
+
+    Returns:
+        The distributions P and Q of the merged outputs, whose hockey-stick divergence is at most δ of the run.
     """
     bounds = _cell_bounds(shift, other_shift)
     log_p, p_error = _cell_masses(bounds, shift, steps, times_chosen)
@@ -79,6 +82,9 @@ def _cell_bounds(shift: float, other_shift: float) -> FloatArray:
     Args:
         shift: shift of one sum under P, in standard deviations.
         other_shift: shift of one sum under Q, at most `shift`.
+
+    Returns:
+        The bounds in standard deviations. The last one is inf.
     """
     middle = other_shift + _BEYOND
     start = shift - _BEYOND
@@ -101,7 +107,7 @@ def _cell_masses(bounds: FloatArray, shift: float, steps: int, times_chosen: int
         times_chosen: number of sums with the shift.
 
     Returns:
-        Two arrays, one number for each cell; the error is math.inf if the mass is 0 or not known.
+        One log probability for each cell, and a bound on its relative error; inf where the probability is not usable.
     """
     unshifted_count = steps - times_chosen
     log_unshifted_below = unshifted_count * _log_normal_distribution(bounds)
@@ -127,6 +133,9 @@ def _log_any_above(x: FloatArray, count: int) -> FloatArray:
     Args:
         x: points.
         count: number n of variables; the result is −∞ if it is 0.
+
+    Returns:
+        One log probability for each point.
     """
     if count == 0:
         return np.full(x.shape, -np.inf)

@@ -33,7 +33,12 @@ _LOG_UNDERFLOW = -690.0
 
 
 class AllocationPairs(NamedTuple):
-    """A pair that dominates an allocation, and a pair that the allocation attains after merging outputs."""
+    """Pairs of distributions that bound a random allocation: a contribution is in exactly one of several batches.
+
+    Attributes:
+        upper: a pair that dominates the allocation: its δ is at least that of the allocation at every ε.
+        attained: a pair that the allocation attains after some outputs are merged, for lower bounds on δ.
+    """
 
     upper: Pair
     attained: Pair
@@ -52,6 +57,9 @@ def allocation_pairs(shift: float, steps: int, cells: int) -> AllocationPairs:
         shift: c, the norm of the contribution over the standard deviation of the noise.
         steps: number of batches t, at least 1.
         cells: number of cells of each sum.
+
+    Returns:
+        Two pairs of distributions. δ of the first is at least that of the mechanism, and δ of the second at most.
     """
     # By joint convexity, the pair of a public batch dominates.
     public = gaussian_pair(shift * (1.0 + 4 * UNIT_ROUNDOFF))
@@ -84,10 +92,10 @@ def dominating_pair(ratio: FiniteRatio) -> Pair:
     values.
 
     Args:
-        ratio: distribution of dP/dQ under Q, with finitely many values.
+        ratio: distribution of dP/dQ under Q.
 
     Returns:
-        The pair, with a profile for each direction. A ratio of 0 is an infinite loss of the backward direction.
+        P and Q, whose hockey-stick divergence is at least that of the true pair at every ε, in both directions.
     """
     is_positive = (ratio.places > 0.0) & (ratio.weights > 0.0)
     losses, log_q = np.log(ratio.places[is_positive]), np.log(ratio.weights[is_positive])
@@ -128,7 +136,7 @@ def attained_pair(ratio: FiniteRatio) -> Pair:
         ratio: distribution of dP/dQ under Q.
 
     Returns:
-        A pair with finitely many outcomes, rounded down.
+        P and Q, whose hockey-stick divergence is at most that of the true pair at every ε, in both directions.
     """
     is_possible = ratio.weights > 0.0
     log_q = np.log(ratio.weights[is_possible])
@@ -150,6 +158,9 @@ def unequal_attained_pair(shift: float, steps: int, share: float, last_share: fl
         share: probability of each of them.
         last_share: probability of the last batch; 0 if there is none.
         cells: number of cells of each sum.
+
+    Returns:
+        Two distributions whose hockey-stick divergence is at most δ of the mechanism at every ε.
     """
     ratio = gaussian_ratio(shift, cells, "below")
     total = sum_copies(ratio, steps, cells).scale(share)

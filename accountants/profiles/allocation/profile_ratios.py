@@ -40,7 +40,12 @@ _MARGIN = 64 * UNIT_ROUNDOFF
 
 
 class BoundedPoint(NamedTuple):
-    """An upper bound on δ at a loss ε ≥ 0. δ = 0 means that it is exactly zero from this loss on."""
+    """An upper bound on δ at one ε.
+
+    Attributes:
+        loss: ε ≥ 0, in nats.
+        delta: the bound. 0 means that δ is exactly zero from this ε on.
+    """
 
     loss: float
     delta: float
@@ -118,7 +123,7 @@ def _convex_hull(points: list[Point]) -> list[Point]:
         points: places in increasing order, with values.
 
     Returns:
-        The vertices of the hull, from the first place to that of the lowest point.
+        The vertices of the hull, in the order of increasing places.
     """
     lowest = min(range(len(points)), key=lambda index: (points[index][1], index))
     hull: list[Point] = []

@@ -161,6 +161,9 @@ def _split_cells(
         masses: their masses.
         bounds: increasing bounds of the cells.
         index: the cell of each value.
+
+    Returns:
+        The bounds of the cells as places, and the weight of each.
     """
     widths = np.diff(bounds)
     share = (values - bounds[index]) / widths[index]
@@ -238,14 +241,14 @@ TermT = TypeVar("TermT")
 
 
 def combine_copies(term: TermT, times: int, combine: Callable[[TermT, TermT], TermT]) -> TermT:
-    """Combine independent copies of a term by repeated doubling.
+    """Combine independent copies of a term by repeated doubling, with at most 2 log₂ n operations for n copies.
 
     Doubling needs about log₂ n operations for n copies.
 
     Args:
         term: one copy.
-        times: number of copies, at least 1.
-        combine: an associative operation.
+        times: number of copies n, at least 1.
+        combine: an associative operation, such as the convolution of distributions.
 
     Returns:
         The combination of all copies.
@@ -295,6 +298,9 @@ def _merge_far_bounds(bounds: FloatArray, first: FiniteRatio, second: FiniteRati
         bounds: bounds of cells, from 0 to the largest sum.
         first: a term.
         second: the other term, bounded on the same side.
+
+    Returns:
+        Increasing bounds. They are the given ones if no value is far.
     """
     anchors, far_from = [], np.inf
     for term, rest in ((first, second), (second, first)):
@@ -334,7 +340,7 @@ def combine_pairs(
         second_masses: their masses.
 
     Returns:
-        The combined values and their masses, not sorted.
+        The combined values and their masses, in flat arrays of equal length.
     """
     is_square = first_places is second_places and first_masses is second_masses
     if not is_square:
@@ -388,6 +394,9 @@ def spread_bounds(scale: FloatArray, masses: FloatArray, cells: int) -> FloatArr
         scale: increasing bounds of bins.
         masses: mass of each bin.
         cells: number of cells.
+
+    Returns:
+        `cells` + 1 increasing bounds, from the first to the last of `scale`.
     """
     widths = np.diff(scale)
     flattened = (np.maximum(masses, 1e-300) / widths) ** _FLATTENING

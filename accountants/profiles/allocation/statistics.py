@@ -244,6 +244,9 @@ def several_batches_pair(shift: float, steps: int, times_chosen: int, cells: int
         cells: a sixth of the number of steps of the window.
         reach: output beyond `shift` from which the ratio is replaced by a cap, in standard deviations. If it is 0, the
             statistic is the log of the likelihood ratio of independent batches.
+
+    Returns:
+        Two distributions whose hockey-stick divergence is at most δ of the mechanism at every ε.
     """
     # By joint convexity, the pair of public batches dominates.
     public = gaussian_pair(shift * math.sqrt(times_chosen) * (1.0 + 8 * UNIT_ROUNDOFF))
@@ -266,6 +269,9 @@ def noisy_batches_pair(
         cells: a sixth of the number of steps of the window.
         cap: largest likelihood ratio in the statistic. If it is 0, the statistic is the log of the likelihood ratio of
             independent batches.
+
+    Returns:
+        Two distributions whose hockey-stick divergence is at most δ of the mechanism; None if there is no such pair.
     """
     output, outside = _noise_cells(noise, shifts)
     if steps * outside >= 0.5:
@@ -288,6 +294,9 @@ def batches_pair(
         cap: largest likelihood ratio in the statistic. If it is 0, the statistic is the log of the likelihood ratio of
             independent batches.
         outside: upper bound on the mass outside the cells.
+
+    Returns:
+        Two distributions whose hockey-stick divergence is at most δ of the mechanism; None if there is no such pair.
     """
     gain = output.capped_gain(cap) if cap > 0.0 else output.log_gain(times_chosen / steps)
     if gain.min() == gain.max():
@@ -308,8 +317,7 @@ def _noise_cells(noise: Noise, shifts: tuple[float, float]) -> tuple[OutputCells
         shifts: shifts by the contribution and by the replacing one.
 
     Returns:
-        The masses of each cell for three means: the contribution, the replacing one, and none. The second number is the
-        mass outside.
+        The masses of the cells that are not too improbable, for the three means, and the bound for the other cells.
     """
     means = (*shifts, 0.0)
     edges = noise.edges(means)
@@ -330,7 +338,7 @@ def pair_of_sums(sums: tuple[LatticeSum, LatticeSum]) -> Pair:
         sums: the statistic under P and under Q.
 
     Returns:
-        The pair, with losses and masses rounded down.
+        Distributions P and Q whose hockey-stick divergence is at most that of the outputs, by post-processing.
     """
     p_sum, q_sum = sums
     least = min(p_sum.least, q_sum.least)

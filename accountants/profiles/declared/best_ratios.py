@@ -132,6 +132,9 @@ def best_log_ratios(epsilon: FloatArray, excess: FloatArray, divergence: FloatAr
         epsilon: ε ≥ 0, in nats.
         excess: b = a − 1 > 0 of the order a of the Rényi divergence.
         divergence: D, the bound on the divergence of order a.
+
+    Returns:
+        v ≥ ε at each ε, in nats.
     """
     far = np.log1p(1.0 / excess)
     size = np.maximum(divergence + np.sqrt(2.0 * divergence / (1.0 + excess)), _LEAST_SIZE)
@@ -190,14 +193,14 @@ class ListedRatios:
 def listed_ratios(bounds: RenyiBounds, last: float) -> ListedRatios:
     """Search at each ε for the listed Rényi order and the likelihood ratio with about the least bound on δ.
 
-    Any order and ratio give a valid bound, so that the search affects only its tightness.
+    The ε are dense near 0, as squares of equally spaced numbers.
 
     Args:
         bounds: upper bounds on the Rényi divergences of listed orders.
         last: largest ε, in nats.
 
     Returns:
-        For each ε the order, its divergence and the log ratio.
+        The ε from 0 to `last`, and at each the best order less 1, its divergence, and the log likelihood ratio.
     """
     epsilons = last * np.linspace(0.0, 1.0, _LISTED + 1) ** 2
     shape = (len(bounds.orders), epsilons.size)

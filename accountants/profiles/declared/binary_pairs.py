@@ -99,6 +99,9 @@ def _excess_at_one(b: FloatArray, distance: FloatArray) -> FloatArray:
     Args:
         b: a − 1 > 0.
         distance: x > 0.
+
+    Returns:
+        An upper bound on B(1), for each element.
     """
     a, product = 1.0 + b, b * distance
     positive, negative = -a * np.expm1(-product), -b * np.expm1(-a * distance)

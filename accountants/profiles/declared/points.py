@@ -48,7 +48,13 @@ class ProfilePoint(NamedTuple):
 
 
 class _Vertex(NamedTuple):
-    """A vertex of the profile: the loss log γ in nats, γ, and D(γ)."""
+    """A vertex of a profile, which is convex and piecewise linear in γ = e^ε.
+
+    Attributes:
+        loss: ε = log γ, in nats.
+        gamma: γ ≥ 0, as a decimal number.
+        delta: the value D(γ) of the profile, which is δ at this ε.
+    """
 
     loss: float
     gamma: Decimal
@@ -61,6 +67,9 @@ def points_pair(forward: Sequence[ProfilePoint], backward: Sequence[ProfilePoint
     Args:
         forward: bounds on the profile E(P‖Q), at least one.
         backward: bounds on E(Q‖P); None if the bounds of `forward` hold in both directions.
+
+    Returns:
+        The pair of distributions, which have finitely many outcomes.
     """
     with localcontext(Context(prec=DIGITS, Emin=-(10**17), Emax=10**17)):
         of_backward = _backward_vertices(forward if backward is None else backward)
@@ -96,6 +105,12 @@ def _hull(points: Iterable[_Vertex]) -> list[_Vertex]:
     """Return the vertices of the greatest convex decreasing function of γ = e^ε below given points and (0, 1).
 
     The vertex (0, 1) itself is left out. If no point is below it, the result is one vertex with δ = 1.
+
+    Args:
+        points: points (γ, D(γ)) with γ > 0, in any order.
+
+    Returns:
+        The vertices in the order of increasing γ.
     """
     origin = _Vertex(-math.inf, Decimal(0), Decimal(1))
     hull = [origin]
@@ -154,7 +169,11 @@ def _log(value: Decimal) -> float:
 
 
 def _profile_of(law: FiniteLaw) -> AtomicProfile:
-    """Return the profile of one direction of a finite distribution."""
+    """Return the profile ε ↦ δ(ε) of one direction of a pair of distributions with finitely many outcomes.
+
+    Args:
+        law: the losses, with their masses under the first distribution. Its infinite mass is rounded up.
+    """
     order = sorted(range(len(law.losses)), key=law.losses.__getitem__)
     losses = tuple(law.losses[index] for index in order)
     masses = tuple(law.log_first[index] for index in order)

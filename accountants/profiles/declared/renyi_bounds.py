@@ -69,6 +69,12 @@ class RenyiProfile(Profile):
 
         At the order a, the bound log C(a) + (a − 1)(D_a − ε) equals log δ at ε = D_a + (log C(a) − log δ)/(a − 1). D_a
         is the Rényi divergence, and C(a) = (a − 1)^{a−1}/a^a.
+
+        Args:
+            log_delta: the given number, the log of a δ.
+
+        Returns:
+            ε in nats, at least 2^−20.
         """
         epsilons = [
             divergence + (log_conversion(order) - log_delta) / (order - 1.0)

@@ -66,8 +66,12 @@ Parts = tuple[tuple[int, int], ...]
 def majorising_shift(bounds: ShiftBounds) -> Parts:
     """Return an integer vector that majorises every allowed one, as pairs of a size and a number of coordinates.
 
-    It is within the bounds on the ℓ1 norm and on the coordinates. It has as many coordinates of the largest size as the
-    ℓ1 bound allows, and a remainder. The ℓ2 bound may exclude it.
+    A vector majorises another one if the sums of its k largest coordinates are at least those of the other, for every
+    k. It is within the bounds on the ℓ1 norm and on the coordinates. It has as many coordinates of the largest size as
+    the ℓ1 bound allows, and a remainder. The ℓ2 bound may exclude it.
+
+    Args:
+        bounds: bounds on the norms of the shift, by which neighbouring datasets may change an integer sum.
     """
     size = bounds.largest
     if size == 0:
@@ -80,13 +84,11 @@ def majorising_shift(bounds: ShiftBounds) -> Parts:
 def concentrated_shift(bounds: ShiftBounds) -> Parts:
     """Return an allowed integer vector with few large coordinates, each as large as the earlier ones allow.
 
-    It is a candidate for the difference of two neighbours' vectors that is worst for privacy.
-
     Args:
-        bounds: bounds on the squared ℓ2 norm, the ℓ1 norm and the number of coordinates.
+        bounds: bounds on the squared ℓ2 norm and the ℓ1 norm of the shift of an integer sum, and its dimension.
 
     Returns:
-        A tuple of pairs: a size, and the number of coordinates of this size. Coordinates of 0 are left out.
+        A tuple of pairs: a size, and the number of coordinates of this size. It is empty if only 0 is allowed.
     """
     square, total, left = bounds.square, bounds.total, bounds.dimension  # what the remaining coordinates may use
     parts: list[tuple[int, int]] = []
@@ -103,13 +105,11 @@ def concentrated_shift(bounds: ShiftBounds) -> Parts:
 def spread_shift(bounds: ShiftBounds) -> Parts:
     """Return an allowed integer vector with many coordinates of nearly equal size.
 
-    It is a candidate for the difference of two neighbours' vectors that is worst for privacy.
-
     Args:
-        bounds: bounds on the squared ℓ2 norm, the ℓ1 norm and the number of coordinates.
+        bounds: bounds on the squared ℓ2 norm and the ℓ1 norm of the shift of an integer sum, and its dimension.
 
     Returns:
-        A tuple of pairs: a size, and the number of coordinates of this size. Coordinates of 0 are left out.
+        A tuple of pairs: a size, and the number of coordinates of this size. It is empty if only 0 is allowed.
     """
     square, total, dimension = bounds
     if min(square, total) <= dimension:

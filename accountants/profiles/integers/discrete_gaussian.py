@@ -45,7 +45,8 @@ def discrete_gaussian_pairs(scale: float, shift: int) -> ShiftedPairs:
         shift: k, at most 1e15.
 
     Returns:
-        A pair that bounds δ from above, and one that bounds it from below.
+        Two pairs of distributions. δ of the first is at least that of the noise and its shift, and δ of the second at
+        most.
     """
     if shift == 0:
         return shifted_pairs(None)
@@ -94,6 +95,9 @@ def _cell_edges(scale: float, shift: int) -> FloatArray:
     Args:
         scale: σ.
         shift: k ≥ 1.
+
+    Returns:
+        Decreasing integers, as doubles.
     """
     reach = math.ceil(REACH * scale)
     last = min(reach, (shift - 1) // 2)
@@ -111,6 +115,9 @@ def _cells(scale: float, shift: int, edges: FloatArray) -> tuple[ShiftedTable, S
         scale: σ.
         shift: k.
         edges: integers a₀ > a₁ > …; cell i has the integers from a_{i+1} to a_i − 1.
+
+    Returns:
+        The table whose δ is an upper bound, and the table whose δ is a lower bound.
     """
     farthest = float(np.max(np.abs(edges))) / scale
     error = (farthest**2 + 1.0) / (24.0 * scale * scale) + 64 * UNIT_ROUNDOFF * (1.0 + farthest**2)

@@ -127,6 +127,9 @@ def attained_pair(trials: int, other_trials: int, theta: float, raised: int) -> 
         other_trials: M, number of trials of the other clients.
         theta: θ.
         raised: h, a multiple of m.
+
+    Returns:
+        A pair with a lower bound on δ in each direction, for these values of the other clients.
     """
     return Pair(
         _lower_profile(_losses(trials, other_trials, theta, raised)),
@@ -222,6 +225,9 @@ def _largest_deltas(trials: int, other_trials: int, theta: float) -> list[Profil
         trials: m, trials of one client.
         other_trials: M.
         theta: θ.
+
+    Returns:
+        Points (ε, log δ). The last one states δ = 0 at the largest possible loss.
     """
     width = -(-(other_trials + 1) // _BLOCKS)
     shared = other_trials - (width - 1)

@@ -139,7 +139,12 @@ class ShiftedNoiseProfile(Profile):
 
 
 class ShiftedPairs(NamedTuple):
-    """Bounds on noise against its shift: a dominating pair, and a pair that neighbours attain."""
+    """Pairs of distributions that bound integer noise against the same noise, shifted by a change of the data.
+
+    Attributes:
+        upper: a pair that dominates: its δ is at least that of the mechanism at every ε.
+        attained: a pair that two neighbouring datasets attain, for lower bounds on δ.
+    """
 
     upper: Pair
     attained: Pair
@@ -156,7 +161,8 @@ def shifted_pairs(table: ShiftedTable | None, formula: RenyiFormula | None = Non
         formula: Rényi divergences of the noise and its shift, if they are known.
 
     Returns:
-        Both pairs, which are symmetric: their two directions have the same profile.
+        Two pairs of distributions. δ of the first is at least that of the noise and its shift, and δ of the second at
+        most.
     """
     if table is None:
         pair = Pair(ZeroProfile(), ZeroProfile())

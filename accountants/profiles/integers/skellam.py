@@ -29,6 +29,10 @@ def skellam_pairs(variance: float, shift: int) -> ShiftedPairs:
     Args:
         variance: μ, from 2^−20 to 2^22.
         shift: k, at most 1e15.
+
+    Returns:
+        Two pairs of distributions. δ of the first is at least that of the noise and its shift, and δ of the second at
+        most.
     """
     if shift == 0:
         return shifted_pairs(None)

@@ -348,6 +348,9 @@ def _positive_sum(losses: FloatArray, log_masses: FloatArray, excess: float) -> 
         losses: losses L.
         log_masses: log probabilities.
         excess: t.
+
+    Returns:
+        The sum, at least 0, and a bound on its absolute error.
     """
     masses = np.exp(log_masses)
     moment_terms, balance_terms = masses * np.expm1(excess * losses), excess * masses * np.expm1(-losses)

@@ -62,16 +62,13 @@ class SkellamTable(NamedTuple):
 
 
 def reach_of(variance: float) -> int:
-    """Return the reach R ≥ 256 of a table of Skellam noise of variance μ: P(noise > R) ≤ e^{−900}.
+    """Return the reach R ≥ 256 of a table of Skellam noise: P(noise > R) ≤ e^{−900}.
 
-    Skellam noise is the difference of two independent Poisson variables with mean μ/2. R follows from Chernoff's bound
+    Skellam noise is the difference of two independent Poisson variables of equal mean. R follows from Chernoff's bound
     P(noise ≥ y) ≤ e^{√(y² + μ²) − μ − y arsinh(y/μ)}.
 
     Args:
-        variance: μ > 0.
-
-    Returns:
-        The largest outcome of the table.
+        variance: variance μ > 0 of the noise.
     """
 
     def exponent(y: float) -> float:
@@ -95,7 +92,7 @@ def _ratios(variance: float, last: int) -> tuple[FloatArray, FloatArray]:
         last: largest index.
 
     Returns:
-        Two arrays of `last` + 1 numbers: the ratios and the bounds.
+        The ratios and the bounds, each with `last` + 1 elements.
     """
     n = last + 64 + math.ceil(64.0 * math.sqrt(variance))
     # Amos 1974: μ/(n + 1 + √((n + 1)² + μ²)) ≤ r_n ≤ μ/(n + √(n² + μ²)). The first value is the lower bound.

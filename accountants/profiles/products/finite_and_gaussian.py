@@ -134,11 +134,14 @@ def _size(log_value: FloatArray) -> FloatArray:
 def _log_delta_anywhere(gaussian: Profile, at: FloatArray) -> Enclosure:
     """Enclose log E(x) of a symmetric pair at any real x, where E(x) is its δ at ε = x.
 
-    For x < 0 it is E(x) = 1 − e^x + e^x E(−x).
+    A pair (P, Q) is symmetric if Q against P has the same δ. For x < 0 it is E(x) = 1 − e^x + e^x E(−x).
 
     Args:
         gaussian: profile of the pair, for x ≥ 0.
         at: values of x, in nats.
+
+    Returns:
+        Lower and upper bounds, one for each x.
     """
     positive = gaussian.log_delta(np.abs(at))
     negative_part = np.minimum(at, 0.0)

@@ -81,7 +81,13 @@ class FiniteAndPairProfile(PointwiseProfile):
         return Interval(self._at(x + shift).lower, self._at(x - shift).upper)
 
     def _at(self, x: float) -> Interval:
-        """Return bounds on log E(x) of the other part at one real x (module docstring)."""
+        """Enclose log E(x) of the other part of the product at one real x, where E(x) is its δ at ε = x.
+
+        For x < 0, E(x) = 1 − e^x + e^x E'(−x), where E' is the δ in the other direction.
+
+        Args:
+            x: ε in nats, of any sign.
+        """
         if x >= 0.0:
             return self.forward.log_delta_bounds(x)
         backward = self.backward.log_delta_bounds(-x)

@@ -52,14 +52,10 @@ _SQUARE_PEAK = 4.0 * math.exp(-2.0)
 def step_pair(law: NormalLaw) -> Pair:
     """Return the pair of one step with a given distribution of the losses.
 
-    A pair is two output distributions, with the hockey-stick divergence δ(ε) of the worst neighbouring data sets. The
-    distances and shifts are in standard deviations of the noise.
+    A pair is two distributions of outputs, for neighbouring datasets, whose hockey-stick divergence is δ.
 
     Args:
-        law: kind of the step: Gaussian noise, with or without random sampling.
-
-    Returns:
-        The pair. If the law names a direction, a record is removed, added or replaced accordingly.
+        law: distribution of the loss of a Gaussian step, with or without subsampling and random shifts.
     """
     if isinstance(law, GaussianMixtureLaw):
         return gaussian_mixture_pair(law)
@@ -148,6 +144,9 @@ class OneLargeStep:
         """Return the composition of steps with given distributions of losses and counts.
 
         Steps with a loss that is always zero are left out.
+
+        Args:
+            laws: distribution of the privacy loss of each kind of step, with its number of steps.
         """
         steps = []
         for law, count in laws:
@@ -157,7 +156,14 @@ class OneLargeStep:
         return cls(tuple(steps))
 
     def log_delta(self, epsilon: float) -> Interval:
-        """Return certified bounds on log δ at ε > 0; −inf and 0 if nothing better is known."""
+        """Return certified bounds on log δ of the composition, which are narrow if one large loss dominates it.
+
+        Args:
+            epsilon: ε > 0, in nats.
+
+        Returns:
+            The bounds. The lower one is −inf and the upper one 0 if nothing better is known.
+        """
         if sum(step.count for step in self.steps) == 1:
             bounds = self.steps[0].pair.forward.log_delta(np.asarray([epsilon]))
             return Interval(float(bounds.lower[0]), float(bounds.upper[0]))
@@ -169,13 +175,11 @@ class OneLargeStep:
     def epsilon(self, log_delta: float) -> Interval:
         """Enclose the smallest ε ≥ 0 at which the composition has log δ(ε) ≤ `log_delta`.
 
-        Both bounds on log δ are followed from an initial estimate to the ε at which they cross the target.
-
         Args:
-            log_delta: the target, log δ < 0.
+            log_delta: log of the target δ.
 
         Returns:
-            Bounds on ε in nats; 0 and math.inf if those on δ are too wide for a search.
+            The bounds, in nats. They are 0 and math.inf if those on δ are too wide.
         """
         start = self._start(log_delta)
         if start is None:
@@ -194,12 +198,14 @@ class OneLargeStep:
     def _start(self, log_delta: float) -> float | None:
         """Estimate the ε > 0 at which the sum Σ_t δ_t over the steps is the target, by finer and finer grids of ε.
 
+        If one large loss dominates the composition, this sum is about its δ.
+
         Args:
-            log_delta: the target, log δ < 0.
+            log_delta: log of the target.
 
         Returns:
-            The estimate in nats; None if there are no steps, or if the sum does not cross the target within the first
-            grid.
+            The estimate, in nats. It is None if there are no steps, or if the sum does not cross the target within the
+            first grid.
         """
         if not self.steps:
             return None
@@ -215,13 +221,11 @@ class OneLargeStep:
     def _sum(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log Σ_t δ_t(ε) over all steps t of the composition.
 
-        δ_t is the profile of step t in itself. The sum is the leading term of both bounds on δ.
-
         Args:
-            epsilon: values of ε, in nats.
+            epsilon: array of ε > 0, in nats.
 
         Returns:
-            Bounds of the shape of `epsilon`; −∞ if no step has any loss.
+            Lower and upper bounds, one for each ε. They are −∞ if no step has any loss.
         """
         if not self.steps:
             nothing = np.full(epsilon.shape, -np.inf)
