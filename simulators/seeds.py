@@ -31,6 +31,9 @@ def own_stream(generator: np.random.Generator, part: int) -> np.random.Generator
     Args:
         generator: generator of the repetition, as `generators` returns it; it is not advanced.
         part: number of the child.
+
+    Returns:
+        A new generator; the state of the given one is unchanged.
     """
     parent = generator.bit_generator.seed_seq
     assert isinstance(parent, np.random.SeedSequence)

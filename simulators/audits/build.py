@@ -145,6 +145,9 @@ def _attack_subsampled(spec: Subsampled, setting: AttackSetting) -> AttackedMech
         spec: the draw of a batch, and the mechanism on the batch.
         setting: neighbouring relation, protected unit, observer and implementation that are attacked.
 
+    Returns:
+        A sampler of outputs, with their log densities on each neighbouring data set.
+
     Raises:
         InvalidInput: the relation adds or removes a record of a batch of fixed size, or records are drawn with
             replacement for a mechanism other than noise on one number.
@@ -219,6 +222,9 @@ def _attack_random_allocation(spec: RandomAllocation, setting: AttackSetting) ->
         spec: the allocation.
         setting: neighbouring relation that is attacked.
 
+    Returns:
+        A sampler of outputs, with their log densities on each neighbouring data set.
+
     Raises:
         InvalidInput: the noise is not Gaussian.
     """
@@ -244,6 +250,9 @@ def _attack_hidden_draw(
         setting: neighbouring relation and observer that are attacked.
         participation: the draw that decides whether the changed record is in a batch.
 
+    Returns:
+        A sampler of outputs, with their log densities on each neighbouring data set.
+
     Raises:
         InvalidInput: the attack on the mechanism does not describe an absent record.
     """
@@ -260,6 +269,9 @@ def _attack_with_replacement(spec: Subsampled, setting: AttackSetting) -> Attack
     Args:
         spec: the draw of a batch, and the mechanism on the batch.
         setting: neighbouring relation, observer and implementation that are attacked.
+
+    Returns:
+        A sampler of outputs, with their log densities on each neighbouring data set.
 
     Raises:
         InvalidInput: the relation adds or removes a record, or the mechanism is not noise on one number.
@@ -329,6 +341,9 @@ def _participation(spec: Subsampled, setting: AttackSetting) -> SampledParticipa
     Args:
         spec: the draw of a batch.
         setting: the attack is `implemented` if the draw is by the program that a training runs.
+
+    Returns:
+        The draw, with its inclusion probability.
     """
     rate = spec.inclusion_probability
     if spec.largest_batch is not None:

@@ -110,6 +110,9 @@ class Descent:
             generator: source of randomness, for batches that are drawn afresh in each step.
             step: number of the step, from 1 on.
             batch_of_victim: index of the victim's batch in each run, for batches of a partition.
+
+        Returns:
+            A mask with one entry per run.
         """
         spec = self.spec
         if spec.batches == "without-replacement":

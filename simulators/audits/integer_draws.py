@@ -25,6 +25,9 @@ def integer_draws(generator: np.random.Generator, decay_rate: float, levels: int
         decay_rate: decay rate α > 0.
         levels: bound on |y|, at most 2^52; None for no bound.
         count: number of draws.
+
+    Returns:
+        Integers as floats, (count,).
     """
     # Probability that a geometric magnitude without a bound is at most `levels`.
     reach = 1.0 if levels is None else -math.expm1(-decay_rate * (levels + 1))
@@ -50,5 +53,8 @@ def exact_draws(generator: np.random.Generator, decay_rate: float, levels: int, 
         decay_rate: decay rate α > 0.
         levels: bound on |y|, at most 2^40.
         count: number of draws.
+
+    Returns:
+        Integers, (count,).
     """
     return truncated_discrete_laplace(decay_rate, levels, (count,), seeded(generator))

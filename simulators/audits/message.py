@@ -98,6 +98,9 @@ class Message:
             generator: source of randomness.
             count: number of messages.
             world: the update that is sent, FIRST or SECOND.
+
+        Returns:
+            One statistic for each message.
         """
         update = self.spec.first if world == FIRST else self.spec.second
         messages = self._draw_messages(generator, count, update) if self.attack == "implemented" else None

@@ -157,6 +157,9 @@ def noisy_shift(noise: NoiseDistribution, relation: str, shift: int) -> NoisyVal
         noise: distribution of the noise.
         relation: neighbouring relation: replace-one, zero-out-one or add-or-remove-one.
         shift: difference of the number, in units of the noise scale.
+
+    Returns:
+        The attack, with the value of the number on each data set.
     """
     if relation == "replace-one":
         return NoisyValue(noise, (float(shift), 0.0))

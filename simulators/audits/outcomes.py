@@ -58,6 +58,9 @@ def response(epsilon: float, categories: int) -> Outcomes:
     Args:
         epsilon: ε of the response.
         categories: number of categories.
+
+    Returns:
+        The probabilities of the outcomes on both data sets.
     """
     # A false category has probability e^−ε/(1 + (k − 1) e^−ε) for k categories; the true one e^ε times as much.
     log_false_report = -epsilon - math.log1p((categories - 1) * math.exp(-epsilon))
@@ -77,6 +80,9 @@ def canonical(epsilon: float, delta: float, worlds: int) -> Outcomes:
         epsilon: ε of the randomized response.
         delta: probability of an output that reveals the data set.
         worlds: 3 if the relation has a data set without the record, which then equals the second one; otherwise 2.
+
+    Returns:
+        The probabilities of the outcomes on both data sets.
     """
     log_delta = math.log(delta) if delta > 0 else -math.inf
     log_true = math.log1p(-delta) - math.log1p(math.exp(-epsilon))

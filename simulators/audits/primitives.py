@@ -57,6 +57,9 @@ def attack_primitive(primitive: Primitive, setting: AttackSetting) -> AttackedMe
         primitive: the mechanism: noise on a sum or on integers, randomized response, or only its ε and δ.
         setting: neighbouring relation and implementation that are attacked.
 
+    Returns:
+        A sampler of outputs, with their log densities on each neighbouring data set.
+
     Raises:
         InvalidInput: no attack is implemented on neighbouring data sets of the mechanism in this relation.
     """

@@ -21,6 +21,9 @@ def lower_rate(successes: npt.ArrayLike, trials: int, error: float) -> Floats:
 
     Guarantees:
         With probability at least 1 − error, the result is at most the true probability.
+
+    Returns:
+        One bound in [0, 1] for each count.
     """
     counts: Integers = np.asarray(successes, dtype=np.int64)
     bounds = betaincinv(np.maximum(counts, 1), trials - counts + 1, error)
@@ -39,6 +42,9 @@ def upper_rate(successes: npt.ArrayLike, trials: int, error: float) -> Floats:
 
     Guarantees:
         With probability at least 1 − error, the result is at least the true probability.
+
+    Returns:
+        One bound in [0, 1] for each count.
     """
     counts: Integers = np.asarray(successes, dtype=np.int64)
     bounds = betainccinv(counts + 1, np.maximum(trials - counts, 1), error)

@@ -136,6 +136,9 @@ def mix_log_densities(weight: float, included: Floats, otherwise: Floats) -> Flo
         weight: probability q > 0 with which the record is included.
         included: log densities if the record is included.
         otherwise: log densities if it is not.
+
+    Returns:
+        Log densities of the mixture, one for each output.
     """
     if weight >= 1.0:
         return included

@@ -187,6 +187,9 @@ def batch_of(group: RunGroup, *, batch_size: int, samples_per_client: int, sampl
         batch_size: batch size of the run.
         samples_per_client: records of a client in the problem.
         sampling: sampling of a client's batches.
+
+    Returns:
+        The number of records in a batch of such a client.
     """
     if sampling == "full":
         return group.samples_per_client
@@ -202,6 +205,9 @@ def client_arrays_of(problem: SimulatedProblem, run: AnyRun, sampling: Sampling)
         problem: learning problem, built for these groups by `weighted_data.build_for`.
         run: a run with `client_groups`.
         sampling: sampling of a client's batches.
+
+    Returns:
+        Arrays with one entry per client, in the order of the groups.
 
     Raises:
         InvalidInput: a batch exceeds the client's records.

@@ -62,6 +62,9 @@ def read_writers(folder: Path, most: int | None = None, *, digits_only: bool = T
         most: largest number of writers; None for all.
         digits_only: whether the files of digits are read, instead of those of all characters.
 
+    Returns:
+        Writers with their names, training images and test images.
+
     Raises:
         InvalidInput: a file is missing or is not an HDF5 file of this structure, or a writer has no test images.
         MissingExtra: h5py is not installed.
@@ -136,6 +139,9 @@ def _read_images(examples: h5py.Group, name: str, file: str, classes: int) -> Wr
         name: name of the writer.
         file: name of the file, for an error.
         classes: number of classes.
+
+    Returns:
+        Images as 32-bit floats from 0 to 1, with their labels as integers.
 
     Raises:
         InvalidInput: a field is missing, cannot be read, or has another shape or other values.

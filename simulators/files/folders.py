@@ -31,6 +31,9 @@ def use_folders(folders: Mapping[str, str | Path]) -> Iterator[None]:
     Args:
         folders: folder of each data set, by the name of the data set.
 
+    Yields:
+        Nothing; the former folders apply again after the context.
+
     Raises:
         InvalidInput: a name is unknown, or a folder does not exist.
     """

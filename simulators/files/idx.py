@@ -22,6 +22,9 @@ def parse_idx(content: bytes, *, axes: int, name: str, data: str) -> npt.NDArray
         name: name of the file, for an error.
         data: name of the data set, for the pointer of an error.
 
+    Returns:
+        The array, with the shape that the file states.
+
     Raises:
         InvalidInput: the file has another format, or its length does not agree with its header.
     """

@@ -60,6 +60,9 @@ def read_known(folder: Path, file: KnownFile, *, data: str) -> FileContent:
         file: the file.
         data: name of the data set, for the pointer of an error.
 
+    Returns:
+        The unpacked bytes, with the name and the MD5 checksum of the file.
+
     Raises:
         InvalidInput: the file is missing, cannot be read or unpacked, or is not the original.
     """
@@ -106,6 +109,9 @@ def find_file(folder: Path, file: KnownFile, *, data: str) -> Path:
         folder: folder of the data set.
         file: the file.
         data: name of the data set, for the pointer of an error.
+
+    Returns:
+        The path of an existing file.
 
     Raises:
         InvalidInput: no such file is in the folder.

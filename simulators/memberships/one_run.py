@@ -131,6 +131,9 @@ def guess(scores: Floats, members: Bools, *, delta: float, error: float) -> Gues
         members: whether each canary is in the data, (m,).
         delta: δ at which ε is bounded.
         error: probability that the bound fails.
+
+    Returns:
+        The bound on ε, with the numbers of guesses, right guesses and canaries.
     """
     order = np.argsort(scores, kind="stable")
     # Numbers of guesses on each side: the largest scores are guessed as members, the smallest as non-members.

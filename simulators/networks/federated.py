@@ -125,6 +125,9 @@ def train_federated(
         classes: number of classes.
         seed: seed of the initial weights, participation, batches and noise.
 
+    Returns:
+        The loss and the test error after each measured round.
+
     Raises:
         InvalidInput: torch is not installed, or the device is not available.
     """

@@ -243,6 +243,9 @@ def _measure_accuracies(
         personal: output layers of the users, (runs, users, features, classes).
         users: test images of all users.
         device: torch device.
+
+    Returns:
+        One share in [0, 1] for each run.
     """
     torch = load_torch()
     right = np.zeros(len(personal))

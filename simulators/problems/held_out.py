@@ -60,6 +60,9 @@ def by_sign(models: Floats, features: Floats, targets: Floats) -> Mapping[str, F
         models: weights of s models, (s, d).
         features: features of T records, (T, d).
         targets: targets of the records, (T), each −1 or 1.
+
+    Returns:
+        Scores by name, one number for each model.
     """
     signs = np.sign(np.matmul(features, models[..., None])[..., 0] * targets)
     return _error_and_accuracy(0.5 * (1.0 + signs))
@@ -74,6 +77,9 @@ def by_largest(models: Floats, features: Floats, targets: Floats) -> Mapping[str
         models: rows of weights, one for each class, of s models, (s, classes · d).
         features: features of T records, (T, d).
         targets: class of each record, (T).
+
+    Returns:
+        Scores by name, one number for each model.
     """
     weights = models.reshape(len(models), -1, features.shape[1])
     predicted = np.argmax(np.matmul(features, weights.swapaxes(-1, -2)), axis=-1)

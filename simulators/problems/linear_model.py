@@ -206,6 +206,9 @@ def _minimum(mean: MeanLoss, radius: float) -> Minimum:
     Args:
         mean: F and its gradient.
         radius: radius of the ball.
+
+    Returns:
+        A model in the ball, its value, and a bound on the excess of the value over the least one.
     """
     loss = mean.loss
     largest_slope = loss.steepest(_array(radius), _array(loss.largest_target))
@@ -291,6 +294,9 @@ def _deviations_at_zero(loss: Loss, features: Floats, targets: Floats, size: int
         features: features of the records that only one client has, (clients, records, d).
         targets: targets of these records, (clients, records).
         size: number P of all records of a client, over which its loss is averaged.
+
+    Returns:
+        One distance for each client.
     """
     slopes = loss.slope(np.zeros_like(targets), targets)
     gradients = np.einsum("ij,ijk->ik", slopes, features) / size

@@ -110,6 +110,9 @@ def _take_step(model: Floats, gradient: Floats, radius: float, smoothness: float
         gradient: gradient of the function there, (d,).
         radius: radius of the ball.
         smoothness: Lipschitz constant of the gradient, at least 0.
+
+    Returns:
+        The projected model, (d).
     """
     if smoothness == 0.0:
         norm = float(np.linalg.norm(gradient))

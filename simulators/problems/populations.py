@@ -150,6 +150,9 @@ def classification(sharpness: float) -> Draw:
 
     Args:
         sharpness: factor on the model's prediction; for 0 the labels are independent of the features.
+
+    Returns:
+        A function of a random generator, a number of records and a model. It returns features and labels.
     """
 
     def draw(generator: np.random.Generator, count: int, model: Floats) -> tuple[Floats, Floats]:

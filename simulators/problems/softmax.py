@@ -247,6 +247,9 @@ def _minimum(mean: MeanSoftmax, radius: float) -> Minimum:
     Args:
         mean: the mean loss and its gradient.
         radius: radius of the ball.
+
+    Returns:
+        A model in the ball, its value, and a bound on the excess of the value over the least one.
     """
     weighted_features = np.sqrt(mean.weights)[:, None] * mean.features
     # Largest eigenvalue of the weighted second moments of the features.

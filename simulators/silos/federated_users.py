@@ -109,6 +109,9 @@ def _join_texts(
         users: documents of each user.
         word_columns: column of the features for each word.
         tag_columns: column of the targets for each tag.
+
+    Returns:
+        Features and targets with one row per document.
     """
     documents = [document for user in users for document in user]
     targets = np.zeros((len(documents), len(tag_columns)), dtype=np.float32)

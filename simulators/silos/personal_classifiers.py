@@ -127,6 +127,9 @@ def draw_rounds(
         participants: number of users in a round.
         passes: number of passes of each user.
         generator: generator of all draws.
+
+    Returns:
+        The participants of each round, with their batches.
     """
     orders = [np.concatenate([generator.permutation(count) for _ in range(passes)]) for count in batches]
     lengths = np.array([len(order) for order in orders])

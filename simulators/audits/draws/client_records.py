@@ -22,6 +22,9 @@ def attack_client_records(spec: Subsampled, inner: AttackedMechanism, setting: A
         inner: attack on one record that is in the batch.
         setting: neighbouring relation that is attacked.
 
+    Returns:
+        A sampler of outputs, with their log densities on each neighbouring data set.
+
     Raises:
         InvalidInput: the mechanism is not noise on one number, or the client has too many records.
     """
