@@ -44,7 +44,7 @@ class Metrics:
     def _add_request_metrics(self, registry: CollectorRegistry) -> None:
         """Add the metrics of requests, by route and by caller: the name of a key, `token` or `anonymous`.
 
-        A histogram counts durations in classes, whose upper limits are its `buckets`.
+        A histogram counts durations in classes; its upper limits are its `buckets`.
 
         Args:
             registry: the collection of metrics that /metrics serves, to which these are added.

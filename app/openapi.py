@@ -26,7 +26,7 @@ def examples(app: FastAPI) -> Iterator[tuple[str, JsonRecord]]:
     """Yield each example of the OpenAPI document: its name, and the request with `method`, `path` and `body`.
 
     Args:
-        app: the application, whose document is read.
+        app: the application; its document is read.
 
     Yields:
         The name of the operation, with a number from the second example on, and the request in JSON form.

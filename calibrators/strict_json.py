@@ -273,7 +273,7 @@ def _pointer(trail: _Trail) -> str:
 def _refuse_lone_surrogates(value: object) -> None:
     """Reject a parsed JSON value that has half of a surrogate pair in a string.
 
-    A surrogate pair is two code units that stand for one character. A half is no character and cannot be encoded.
+    A surrogate pair is two code units that represent one character. A half is no character and cannot be encoded.
 
     Args:
         value: the parsed value, with all of its members.

@@ -40,7 +40,7 @@ def composed_pair(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
         effort: limit on the work of one δ.
 
     Returns:
-        A pair (two distributions of outputs, for neighbouring datasets) whose δ bounds that of the composition.
+        A pair (two distributions of outputs, for neighbouring datasets), with a δ that bounds that of the composition.
 
     Raises:
         BeyondBudget: the coarsest certified lattice would exceed the budget.

@@ -241,7 +241,7 @@ def least_of(pairs: Sequence[Pair]) -> Pair:
         pairs: the dominating pairs, at least one.
 
     Returns:
-        A pair whose profile is the least in each direction. It keeps the given pairs as `alternatives`, from which
+        A pair with the least profile in each direction. It keeps the given pairs as `alternatives`, from which
         products are formed. A single pair is returned itself.
     """
     if len(pairs) == 1:

@@ -149,7 +149,7 @@ class EnumeratedProfile(Profile):
         """Enclose log(1 − δ(ε)) at each ε ≥ 0, accurately if δ is near 1.
 
         With the total loss S, 1 − δ = E_P[min(1, e^{ε−S})] = P(S ≤ ε) + e^ε Q(S > ε). P and Q are the distributions
-        whose hockey-stick divergence is δ. An infinite loss adds 0 to both terms. Both bounds are arrays like
+        with the hockey-stick divergence δ. An infinite loss adds 0 to both terms. Both bounds are arrays like
         `epsilon`.
         """
         log_q = self.computed_profile.log_tails(epsilon).log_q

@@ -276,7 +276,7 @@ def _as_mixed_steps(law: MixedLaw, count: int) -> MixedSteps:
     """Return one kind of steps with a random sensitivity, in the kernel's format.
 
     Args:
-        law: distribution of the privacy loss of one step, whose shift (sensitivity in standard deviations) is random.
+        law: distribution of the privacy loss of one step; its shift (sensitivity in standard deviations) is random.
         count: number of steps.
 
     Returns:

@@ -97,7 +97,7 @@ class RootEvaluations:
         It is the value at `wanted` of the polynomial of degree 2 that gives the point as a function of the value.
 
         Args:
-            wanted: value of the function whose argument is estimated.
+            wanted: value of the function, of which the argument is estimated.
 
         Returns:
             The argument. None if there are fewer than three points, two of their values are equal, or the result is

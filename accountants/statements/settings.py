@@ -209,7 +209,7 @@ def _sampling(
         observer: the adversary.
         unit: the protected unit, a record or a client.
         draws: the random draws of the spec, outermost first.
-        secrets: further statements on what must stay secret.
+        secrets: further statements on the facts that must stay secret.
         public: whether the draws may be public.
 
     Yields:

@@ -47,7 +47,7 @@ class Document:
         """Return the document in a form that this client accepts, or 304 if the client has it.
 
         Args:
-            request: the HTTP request, whose headers say which forms the client accepts and which content it has.
+            request: the HTTP request; its headers say which forms the client accepts and which content it has.
 
         Returns:
             The whole document, compressed if the client accepts that; or an empty response with status 304.

@@ -87,7 +87,7 @@ class JobSummary:
             job: the job, with its progress if it runs.
 
         Returns:
-            The description, whose times are texts.
+            The description; its times are texts.
         """
         record = job.record
         return cls(

@@ -113,7 +113,7 @@ def _assumption_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
     """Warn of values assumed for absent fields, and of assumptions and limits of the risk bound.
 
     Args:
-        problem: the request, whose absent fields are None.
+        problem: the request; its absent fields are None.
 
     Yields:
         One warning for each assumed value and each assumption.

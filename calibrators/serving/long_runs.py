@@ -126,7 +126,7 @@ def _advice_without_shorter_run(problem: object, rounds: int, bits: float) -> st
     """Write advice on how to change a request if no compared run is shorter than the answer.
 
     Args:
-        problem: the request, whose rounds are None if they are open.
+        problem: the request; its rounds are None if they are open.
         rounds: rounds of the answer, at least 1.
         bits: bits that one client sends over these rounds.
 

@@ -78,7 +78,7 @@ def algorithm_of(run: AnyRun) -> SimulatedAlgorithm:
         run: parameters of a simulated run.
 
     Returns:
-        The first algorithm in `ALGORITHMS` whose class of runs has `run` as an instance.
+        The first algorithm in `ALGORITHMS` with a class of runs that has `run` as an instance.
 
     Raises:
         InvalidInput: no algorithm has runs of this class.

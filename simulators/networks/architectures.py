@@ -29,7 +29,7 @@ def fully_connected(widths: Sequence[int]) -> Any:
         widths: numbers of inputs, of units of each hidden layer, and of outputs, at least two numbers.
 
     Returns:
-        A torch module whose last layer is linear, without a ReLU.
+        A torch module with a linear last layer, without a ReLU.
     """
     nn = load_torch().nn
     layers: list[Any] = []

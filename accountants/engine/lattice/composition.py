@@ -36,7 +36,7 @@ MOST_ROUNDS = 10**10
 def compose(parts: Sequence[tuple[Pair, int]], *, budget: Budget = DEFAULT_BUDGET) -> Pair:
     """Compose pairs on a lattice of losses, each repeated a number of times, in both directions.
 
-    A pair is two distributions P and Q, of the outputs for neighbouring datasets, whose hockey-stick divergence bounds
+    A pair is two distributions P and Q, of the outputs for neighbouring datasets; its hockey-stick divergence bounds
     δ. Each direction of the answer is the profile ε ↦ δ(ε) of the product, for P against Q and for Q against P.
 
     Guarantees: `log_delta` of each direction of the answer encloses that of the product of exactly these pairs at every

@@ -104,7 +104,7 @@ def _lower_tail(log_tail: FloatArray, error: FloatArray) -> FloatArray:
 def read_side(profile: Profile, bounds: IntArray, unit: float, *, mirrored: bool) -> SideTails:
     """Evaluate the tails of the loss on one side of zero: at 0, at the bounds of the cells, and between these.
 
-    The tails at ε are the probabilities of {L > ε} under P and Q. A cell is an interval of losses whose mass is
+    The tails at ε are the probabilities of {L > ε} under P and Q. A cell is an interval of losses; its mass is
     put on lattice points.
 
     Args:

@@ -40,7 +40,7 @@ _FEW_ATOMS, _UNITS = 64, 512
 class CellBounds(NamedTuple):
     """Bounds of the cells of one loss distribution, as odd multiples of the lattice unit.
 
-    A cell is an interval of losses whose mass is put on lattice points.
+    A cell is an interval of losses; its mass is put on lattice points.
 
     Attributes:
         right: bounds on the side of positive losses, increasing from 1.

@@ -311,7 +311,7 @@ def _bounded_search(bound: Callable[[float], float], log_delta: float, guess: Gu
         guess: an estimate of ε.
 
     Returns:
-        The largest ε whose bound is above the target, or 0, and the smallest ε whose bound is not, or inf.
+        The largest ε with a bound above the target, or 0, and the smallest ε with another bound, or inf.
     """
     values: dict[float, float] = {}
 

@@ -136,7 +136,7 @@ def _atoms(profile: AtomicProfile) -> tuple[FloatArray, FloatArray, float]:
     Losses above `LARGEST_LOSS` are left out.
 
     Args:
-        profile: profile of a pair (P, Q) whose loss has atoms only.
+        profile: profile of a pair (P, Q) with a loss that has atoms only.
 
     Returns:
         The masses under P, rounded down, those under Q, rounded up, and log P(L = ∞), lowered by its error.

@@ -71,7 +71,7 @@ def one_of_several_pair(run: Pair, batches: AllocatedBatches, cells: int, effort
         effort: limit on the work of a composition.
 
     Returns:
-        Two distributions whose hockey-stick divergence is at least δ of the run at every ε, in both directions.
+        Two distributions with a hockey-stick divergence of at least δ of the run at every ε, in both directions.
     """
     steps, epochs = batches.steps, batches.epochs
     if steps == 1:
@@ -181,7 +181,7 @@ def group_pair(pair: Pair, cells: int) -> Pair:
         cells: number of values of the pair.
 
     Returns:
-        Two distributions whose hockey-stick divergence is at least δ for a replacement at every ε, in both directions.
+        Two distributions with a hockey-stick divergence of at least δ for a replacement at every ε, in both directions.
     """
     composed = alternatives_of(pair)[0]
     step = composed

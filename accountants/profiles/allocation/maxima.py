@@ -58,7 +58,7 @@ def largest_sum_pair(shift: float, other_shift: float, steps: int, times_chosen:
         times_chosen: number k of sums with the shift.
 
     Returns:
-        The distributions P and Q of the merged outputs, whose hockey-stick divergence is at most δ of the run.
+        The distributions P and Q of the merged outputs; its hockey-stick divergence is at most δ of the run.
     """
     bounds = _cell_bounds(shift, other_shift)
     log_p, p_error = _cell_masses(bounds, shift, steps, times_chosen)

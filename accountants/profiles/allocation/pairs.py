@@ -95,7 +95,7 @@ def dominating_pair(ratio: FiniteRatio) -> Pair:
         ratio: distribution of dP/dQ under Q.
 
     Returns:
-        P and Q, whose hockey-stick divergence is at least that of the true pair at every ε, in both directions.
+        P and Q; its hockey-stick divergence is at least that of the true pair at every ε, in both directions.
     """
     is_positive = (ratio.places > 0.0) & (ratio.weights > 0.0)
     losses, log_q = np.log(ratio.places[is_positive]), np.log(ratio.weights[is_positive])
@@ -136,7 +136,7 @@ def attained_pair(ratio: FiniteRatio) -> Pair:
         ratio: distribution of dP/dQ under Q.
 
     Returns:
-        P and Q, whose hockey-stick divergence is at most that of the true pair at every ε, in both directions.
+        P and Q; its hockey-stick divergence is at most that of the true pair at every ε, in both directions.
     """
     is_possible = ratio.weights > 0.0
     log_q = np.log(ratio.weights[is_possible])
@@ -160,7 +160,7 @@ def unequal_attained_pair(shift: float, steps: int, share: float, last_share: fl
         cells: number of cells of each sum.
 
     Returns:
-        Two distributions whose hockey-stick divergence is at most δ of the mechanism at every ε.
+        Two distributions with a hockey-stick divergence of at most δ of the mechanism at every ε.
     """
     ratio = gaussian_ratio(shift, cells, "below")
     total = sum_copies(ratio, steps, cells).scale(share)

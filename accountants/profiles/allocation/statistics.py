@@ -246,7 +246,7 @@ def several_batches_pair(shift: float, steps: int, times_chosen: int, cells: int
             statistic is the log of the likelihood ratio of independent batches.
 
     Returns:
-        Two distributions whose hockey-stick divergence is at most δ of the mechanism at every ε.
+        Two distributions with a hockey-stick divergence of at most δ of the mechanism at every ε.
     """
     # By joint convexity, the pair of public batches dominates.
     public = gaussian_pair(shift * math.sqrt(times_chosen) * (1.0 + 8 * UNIT_ROUNDOFF))
@@ -271,7 +271,7 @@ def noisy_batches_pair(
             independent batches.
 
     Returns:
-        Two distributions whose hockey-stick divergence is at most δ of the mechanism; None if there is no such pair.
+        Two distributions with a hockey-stick divergence of at most δ of the mechanism; None if there is no such pair.
     """
     output, outside = _noise_cells(noise, shifts)
     if steps * outside >= 0.5:
@@ -296,7 +296,7 @@ def batches_pair(
         outside: upper bound on the mass outside the cells.
 
     Returns:
-        Two distributions whose hockey-stick divergence is at most δ of the mechanism; None if there is no such pair.
+        Two distributions with a hockey-stick divergence of at most δ of the mechanism; None if there is no such pair.
     """
     gain = output.capped_gain(cap) if cap > 0.0 else output.log_gain(times_chosen / steps)
     if gain.min() == gain.max():
@@ -338,7 +338,7 @@ def pair_of_sums(sums: tuple[LatticeSum, LatticeSum]) -> Pair:
         sums: the statistic under P and under Q.
 
     Returns:
-        Distributions P and Q whose hockey-stick divergence is at most that of the outputs, by post-processing.
+        Distributions P and Q with a hockey-stick divergence of at most that of the outputs, by post-processing.
     """
     p_sum, q_sum = sums
     least = min(p_sum.least, q_sum.least)

@@ -117,7 +117,7 @@ def _cells(scale: float, shift: int, edges: FloatArray) -> tuple[ShiftedTable, S
         edges: integers a₀ > a₁ > …; cell i has the integers from a_{i+1} to a_i − 1.
 
     Returns:
-        The table whose δ is an upper bound, and the table whose δ is a lower bound.
+        The table with an upper bound as its δ, and the table with a lower bound.
     """
     farthest = float(np.max(np.abs(edges))) / scale
     error = (farthest**2 + 1.0) / (24.0 * scale * scale) + 64 * UNIT_ROUNDOFF * (1.0 + farthest**2)

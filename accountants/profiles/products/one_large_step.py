@@ -52,7 +52,7 @@ _SQUARE_PEAK = 4.0 * math.exp(-2.0)
 def step_pair(law: NormalLaw) -> Pair:
     """Return the pair of one step with a given distribution of the losses.
 
-    A pair is two distributions of outputs, for neighbouring datasets, whose hockey-stick divergence is δ.
+    A pair is two distributions of outputs, for neighbouring datasets; its hockey-stick divergence is δ.
 
     Args:
         law: distribution of the loss of a Gaussian step, with or without subsampling and random shifts.

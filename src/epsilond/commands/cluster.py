@@ -35,7 +35,7 @@ def executor_at(address: str | None) -> AbstractContextManager[Executor | None]:
         address: address of the scheduler, such as tcp://10.0.0.1:8786; None or empty to compute in this process.
 
     Returns:
-        The context manager, at whose end the connection to the cluster is closed.
+        The context manager; at its end the connection to the cluster is closed.
 
     Raises:
         MissingExtra: distributed is not installed.

@@ -82,7 +82,7 @@ def simulate(
             experiment, they do not run again.
 
     Returns:
-        The answer, whose class depends on the kind of simulation.
+        The answer; its class depends on the kind of simulation.
 
     Raises:
         InvalidInput: the request has values out of range, or a folder is given of a data set that is not read, or a

@@ -314,7 +314,7 @@ class EpsilondAccountant(Stated):
             count: number of releases, which is only checked.
 
         Returns:
-            The spec of one release, whatever the count.
+            The spec of one release, for every count.
 
         Raises:
             ValueError: a count below 1, or a population other than the configuration's.

@@ -62,7 +62,7 @@ def _arrays_of(reply: Message) -> dict[str, NDArray[np.number]]:
 def reply_with(model: Arrays, like: ArrayRecord, strategy: Strategy) -> Message:
     """Return a message with the noisy model and weight 1, which an inner strategy gets in place of all replies.
 
-    The strategy then aggregates one reply, whose mean is the noisy model itself.
+    The strategy then aggregates one reply; its mean is the noisy model itself.
 
     Args:
         model: the noisy model.
