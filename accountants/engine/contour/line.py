@@ -218,7 +218,16 @@ def _transform_errors(line: Line, values: LineValues, moduli: FloatArray) -> Flo
 
 
 def _log_outward(log_scale: float, value: float, side: int) -> float:
-    """Return log_scale + log(value), rounded down (side −1) or up (side 1); −inf if value ≤ 0."""
+    """Return log_scale + log(value), rounded outward.
+
+    Args:
+        log_scale: log of the unit of `value`.
+        value: a number of any sign.
+        side: −1 to round down, 1 to round up.
+
+    Returns:
+        The logarithm; −inf if value ≤ 0.
+    """
     if value <= 0.0:
         return -math.inf
     log_value = log_scale + math.log(value)
