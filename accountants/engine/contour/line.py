@@ -77,6 +77,9 @@ class Integrand:
                 period.
             truncation: bound on the part of the integral beyond the line's frequencies, in units of e^{K(l) − lε}.
 
+        Returns:
+            The terms of the trapezoidal rule, and the error bounds, from which δ is enclosed at any ε.
+
         Source: docs/engine-certificate.md, A4, The rest.
         """
         last_frequency = line.nodes * line.spacing
