@@ -138,7 +138,11 @@ class AimedTests:
         return all(limit.is_met for limit in self.limits(curve))
 
     def _directions(self, curve: Curve) -> list[TradeOff]:
-        """Return the tests of P against Q, and those of Q against P if the pair is not symmetric."""
+        """Return the tests of P against Q, and those of Q against P if the pair is not symmetric.
+
+        Args:
+            curve: the privacy curve, whose dominating pair is (P, Q).
+        """
         pair, rates = curve.upper, (self._risk.false_positive_rate,)
         tests = [TradeOff.of(pair.forward, pair.backward, rates, lower=False)]
         if not pair.symmetric:

@@ -87,7 +87,12 @@ def _other_direction(direction: Direction) -> Direction:
 
 
 def _log(value: float, side: float) -> float:
-    """Return the logarithm of a probability, rounded down for side −1 and up for side 1."""
+    """Return the logarithm of a probability, rounded outward; −inf if it is not positive.
+
+    Args:
+        value: the probability.
+        side: −1 to round down, 1 to round up.
+    """
     if value <= 0.0:
         return -math.inf
     logarithm = math.log(value)

@@ -195,7 +195,14 @@ class ExactProfile(PointwiseProfile):
         return Interval(max(lattice.lower, rare_lower), min(lattice.upper, unsampled_upper, rare_upper))
 
     def enclose_log_delta(self, epsilon: float) -> Interval | None:
-        """Enclose log δ at one ε by the contour engine; None if the engine cannot certify a result."""
+        """Enclose log δ at one ε by the contour engine, which inverts the transform of the total privacy loss.
+
+        Args:
+            epsilon: ε, in nats.
+
+        Returns:
+            The bounds; None if the engine cannot certify a result.
+        """
         try:
             return self._outward(self._exact_log_delta, epsilon)
         except NO_CERTIFICATE:
@@ -262,7 +269,13 @@ class ExactProfile(PointwiseProfile):
         return exact.epsilon(self.laws, log_delta, slack=slack, widest=self.widest)
 
     def bound_log_delta(self, epsilon: float) -> float:
-        """Return an upper bound on log δ(ε) that is quick to compute."""
+        """Return an upper bound on log δ(ε) that is quick to compute.
+
+        If the engine has no certified bound, it is that from one large loss, or 0 (δ ≤ 1) for Laplace losses.
+
+        Args:
+            epsilon: ε, in nats.
+        """
         try:
             bound = exact.upper_log_delta(self.laws, epsilon - self.epsilon_error)
         except NO_CERTIFICATE:

@@ -121,7 +121,12 @@ class ExactSearch(PairSearch):
         return Interval(lower, near)
 
     def upper_epsilon(self, log_delta: float, near: float) -> float:
-        """Return the upper bound of `epsilon`. The fallback then needs no search for the lower bound."""
+        """Return the upper bound of `epsilon`. The fallback then needs no search for the lower bound.
+
+        Args:
+            log_delta: log of the target δ.
+            near: an ε at which δ may be about the target; 0 if none is known.
+        """
         solved, all_narrow = self._solve_directions(log_delta)
         if not all_narrow:
             rough = self.fallback().upper_epsilon(log_delta, near)
@@ -129,7 +134,12 @@ class ExactSearch(PairSearch):
         return self._move_up(solved, log_delta)
 
     def lower_epsilon(self, log_delta: float, near: float) -> float:
-        """Return the lower bound of `epsilon`. The fallback then needs no search for the upper bound."""
+        """Return the lower bound of `epsilon`. The fallback then needs no search for the upper bound.
+
+        Args:
+            log_delta: log of the target δ.
+            near: an ε at which δ may be about the target; 0 if none is known.
+        """
         solved, all_narrow = self._solve_directions(log_delta)
         if not all_narrow:
             lower = max(solved.lower, self.fallback().lower_epsilon(log_delta, near))

@@ -108,7 +108,15 @@ class ConcentratedMethod(Method):
     cost = "a sum"
 
     def join(self, parts: Parts) -> Parts:
-        """Replace the concentrated parts by a single part, and put it before the Gaussian part."""
+        """Replace the concentrated parts by a single part, and put it before the Gaussian part.
+
+        Args:
+            parts: pairs (two distributions of outputs each), and the number of runs of each.
+
+        Returns:
+            The other parts, the joined concentrated part, and the Gaussian part. They are unchanged if no part is
+            concentrated.
+        """
         concentrated = [(pair.concentrated, times) for pair, times in parts if pair.concentrated is not None]
         if not concentrated:
             return parts
@@ -126,7 +134,14 @@ class RenyiMethod(Method):
     cost = "a sum for every order"
 
     def join(self, parts: Parts) -> Parts:
-        """Replace the parts that are known by Rényi divergences by a single part, and put it first."""
+        """Replace the parts that are known by Rényi divergences by a single part, and put it first.
+
+        Args:
+            parts: pairs (two distributions of outputs each), and the number of runs of each.
+
+        Returns:
+            The joined part, and the other parts in the same order. They are unchanged if no part is known in this way.
+        """
         bounds = [(pair.renyi, times) for pair, times in parts if pair.renyi is not None]
         if not bounds:
             return parts
@@ -145,6 +160,10 @@ class EnumeratedMethod(Method):
 
     def compose(self, parts: Parts, fallback: Fallback) -> Pair | None:
         """Compose pairs by enumerating all sums of their losses.
+
+        Args:
+            parts: pairs (two distributions of outputs each), and the number of runs of each.
+            fallback: not used.
 
         Returns:
             The product. None if a loss that is not Gaussian has a continuous distribution, or there are too many

@@ -80,7 +80,14 @@ class Divergences:
             self.bounds[log_gamma] = min(upper, self.bounds.get(log_gamma, math.inf))
 
     def evaluate(self, log_gammas: Sequence[float]) -> list[Interval]:
-        """Return bounds on the hockey-stick divergence E_γ at each t = log γ, and store them."""
+        """Return bounds on the hockey-stick divergence E_γ at each t = log γ, and store them.
+
+        Args:
+            log_gammas: values of t, of any sign. Those already stored are not evaluated again.
+
+        Returns:
+            One enclosure of E_γ for each t.
+        """
         new = [log_gamma for log_gamma in dict.fromkeys(log_gammas) if log_gamma not in self.evaluated]
         self._evaluate_direction(self.forward, [t for t in new if t >= 0.0], is_reversed=False)
         self._evaluate_direction(self.backward, [t for t in new if t < 0.0], is_reversed=True)

@@ -115,7 +115,13 @@ class FiniteLaw:
 
 
 def _mixed_loss(loss: float, rate: float, absent: float) -> float:
-    """Return the loss log(1 − q + q e^l) under Poisson sampling with rate q from the loss l, without loss of digits."""
+    """Return the loss log(1 − q + q e^l) under Poisson sampling from the loss l, without loss of digits.
+
+    Args:
+        loss: l, the privacy loss of an outcome without sampling, in nats.
+        rate: inclusion probability q.
+        absent: 1 − q, computed separately so that it keeps its digits.
+    """
     if loss >= 0.0 or rate <= 0.5:
         return math.log1p(rate * math.expm1(loss))
     if loss > -30.0:

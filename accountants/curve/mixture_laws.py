@@ -80,7 +80,11 @@ def _round_probabilities(exact: Sequence[Fraction], *, upward: bool) -> list[flo
 
 
 def _exact_components(law: GaussianMixtureLaw) -> list[tuple[float, Fraction]]:
-    """Return the sensitivities with their exact probabilities; the largest is 1 minus the others."""
+    """Return the sensitivities with their exact probabilities; the largest probability is 1 minus the others.
+
+    Args:
+        law: loss of a Gaussian step with a random sensitivity, whose probabilities are doubles.
+    """
     components = [(sensitivity, Fraction(probability)) for sensitivity, probability in law.components]
     heaviest = max(range(len(components)), key=lambda index: components[index][1])
     rest = sum((probability for index, (_, probability) in enumerate(components) if index != heaviest), Fraction(0))
@@ -89,7 +93,12 @@ def _exact_components(law: GaussianMixtureLaw) -> list[tuple[float, Fraction]]:
 
 
 def _round(value: Fraction, *, upward: bool) -> float:
-    """Return the nearest double at or above a number of at least 0, or at or below it."""
+    """Return the nearest double on one side of a number.
+
+    Args:
+        value: a number, at least 0.
+        upward: True for a double at or above the number, False for one at or below it.
+    """
     nearest = float(value)
     if upward:
         return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)

@@ -91,7 +91,13 @@ class Pair:
 
     # δ at ε ---------------------------------------------------------------------------------------------------------
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ at each ε ≥ 0 of an array: the larger one of both directions of the pair."""
+        """Enclose log δ at each ε of an array: the larger one of both directions of the pair.
+
+        It is also limited by the plateau, an (ε₀, δ₀) guarantee that holds for every ε ≥ ε₀.
+
+        Args:
+            epsilon: array of ε ≥ 0, in nats.
+        """
         bounds = self.search.log_delta(epsilon)
         plateau = self.plateau
         if plateau is None:
@@ -100,7 +106,13 @@ class Pair:
         return Enclosure(np.minimum(bounds.lower, limits), np.minimum(bounds.upper, limits))
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Return `log_delta` at one ε."""
+        """Enclose log δ at one ε: the larger one of both directions of the pair.
+
+        It is also limited by the plateau, an (ε₀, δ₀) guarantee that holds for every ε ≥ ε₀.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+        """
         limit = self._plateau_log_delta(epsilon)
         if limit == -math.inf:
             return Interval(limit, limit)

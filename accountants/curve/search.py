@@ -81,7 +81,11 @@ class PairSearch:
         return Enclosure(lower, np.minimum(upper, 0.0))
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """Return the upper bound of `log_delta_bounds`, without the work that only the lower bound needs."""
+        """Return the upper bound of `log_delta_bounds`, without the work that only the lower bound needs.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+        """
         profiles = self.profiles
         if len(profiles) == 1 or any(profile.one_sided for profile in profiles):
             return min(max(profile.upper_log_delta(epsilon) for profile in profiles), 0.0)

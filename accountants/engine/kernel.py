@@ -152,7 +152,15 @@ def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding
 
 
 def _as_best_test(numbers: tuple[float, float, float] | None) -> BestTest | None:
-    """Return the best test from the kernel's bounds on its true positive rate and its ε; None stays None."""
+    """Return the best test from three numbers of the kernel.
+
+    Args:
+        numbers: lower and upper bound on the true positive rate, and the threshold ε of the loss; None if it has no
+            answer.
+
+    Returns:
+        The test; None if the kernel has no answer.
+    """
     if numbers is None:
         return None
     lower, upper, epsilon = numbers

@@ -175,7 +175,17 @@ def _central_noise(target: Target, rate: float, rounds: int, distance: float) ->
 
 
 def _central_slope(target: Target, rate: float, noise: float, distance: float) -> float:
-    """Estimate −d log |log δ|/d log noise for batches of fixed size by the central limit theorem, as `likely_slope`."""
+    """Estimate −d log |log δ|/d log noise for batches of fixed size by the central limit theorem, as `likely_slope`.
+
+    Args:
+        target: ε and δ.
+        rate: inclusion probability q.
+        noise: estimate of the noise multiplier.
+        distance: sensitivity of the mechanism in clipping norms.
+
+    Returns:
+        The slope, between −`STEEPEST` and −0.1.
+    """
     mu = min(distance / noise, LARGEST_RATIO)
     smaller = _batch_variance(mu * math.exp(-_STEP), rate)
     larger = _batch_variance(mu * math.exp(_STEP), rate)

@@ -191,7 +191,14 @@ def likely_slope(target: Target, *, rate: float, noise: float, distance: float) 
 
 
 def rise(target: Target) -> float:
-    """Estimate by how much log |log δ| at the target's ε decreases if μ increases by a factor of e."""
+    """Estimate by how much log |log δ| at the target's ε decreases if μ increases by a factor of e.
+
+    Args:
+        target: ε and δ, which give μ of Gaussian differential privacy.
+
+    Returns:
+        The decrease, at least 1e-3.
+    """
     mu = central_mu(target)
     log_delta = central_log_delta(target.epsilon, mu)
     log_delta_of_larger_mu = central_log_delta(target.epsilon, mu * SLOPE_STEP)

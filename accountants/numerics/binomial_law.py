@@ -50,7 +50,11 @@ _STIRLING_TABLE = np.asarray(
 
 
 def _stirling_remainder(n: FloatArray) -> FloatArray:
-    """Return log n! − (n + 1/2) log n + n − log √(2π), and 0 at n = 0, where it is not used."""
+    """Return log n! − (n + 1/2) log n + n − log √(2π), and 0 at n = 0, where it is not used.
+
+    Args:
+        n: whole numbers, at least 0. Those below 16 are looked up, and others use Stirling's series.
+    """
     is_small = n < 16.0
     x = 1.0 / np.where(is_small, 16.0, n)
     y = x * x
@@ -85,7 +89,11 @@ def _deviance(x: FloatArray, mean: FloatArray) -> FloatArray:
 
 
 def _log1p_gap(x: FloatArray) -> FloatArray:
-    """Return x − log(1 + x) for x ≥ 0, with relative accuracy, by its Taylor series for small x."""
+    """Return x − log(1 + x) for x ≥ 0, with relative accuracy, by its Taylor series for small x.
+
+    Args:
+        x: numbers, at least 0.
+    """
     small_x = np.where(x < 0.125, x, 0.0)
     series = np.zeros_like(small_x)
     for j in range(20, 1, -1):
@@ -94,7 +102,11 @@ def _log1p_gap(x: FloatArray) -> FloatArray:
 
 
 def _exp_gap(v: FloatArray) -> FloatArray:
-    """Return e^{−v} − (1 − v) for v ≥ 0, with relative accuracy, by its Taylor series for small v."""
+    """Return e^{−v} − (1 − v) for v ≥ 0, with relative accuracy, by its Taylor series for small v.
+
+    Args:
+        v: numbers, at least 0.
+    """
     small_v = np.where(v < 0.125, v, 0.0)
     series = np.zeros_like(small_v)
     for j in range(12, 1, -1):
@@ -194,7 +206,14 @@ class Binomial:
         return np.asarray(np.where(is_inside, inside, at_bounds))
 
     def tail_ratio(self, k: FloatArray) -> FloatArray:
-        """Return R(k) = P(K ≥ k)/P(K = k) for np < k ≤ n, and 1 for other k, where it is not needed."""
+        """Return R(k) = P(K ≥ k)/P(K = k) for np < k ≤ n, and 1 for other k, where it is not needed.
+
+        Args:
+            k: whole numbers of successes.
+
+        Returns:
+            One ratio for each k.
+        """
         if self._may_tabulate and np.ndim(k) and np.size(k) >= _FEWEST_LOOKED_UP:
             count = np.clip(np.asarray(k, dtype=np.float64), 0.0, self.trials)
             return np.asarray(np.where(count > self.trials * self.p, self._ratio_table[count.astype(np.int64)], 1.0))
@@ -339,6 +358,13 @@ def _log_power(log_base: float, exponent: FloatArray) -> FloatArray:
 def _blocks(
     chosen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
 ) -> list[np.ndarray[tuple[int, ...], np.dtype[np.int64]]]:
-    """Return the indices that are chosen, divided into blocks that fit into memory."""
+    """Return the indices that are chosen, divided into blocks that fit into memory.
+
+    Args:
+        chosen: mask of the chosen elements.
+
+    Returns:
+        One increasing array of indices for each block.
+    """
     indices = np.flatnonzero(chosen)
     return [indices[start : start + _ROWS_PER_BLOCK] for start in range(0, indices.size, _ROWS_PER_BLOCK)]

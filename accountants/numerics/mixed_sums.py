@@ -62,7 +62,11 @@ def log_sums(logs: FloatArray) -> FloatArray:
 
 
 def log_sum(values: FloatArray) -> float:
-    """Return log Σ e^values; −inf for no values."""
+    """Return log Σ e^values; −inf for no values.
+
+    Args:
+        values: logarithms of the terms, of which the largest is taken out of the sum.
+    """
     largest = float(values.max()) if values.size else -math.inf
     if math.isinf(largest):
         return largest
@@ -70,7 +74,11 @@ def log_sum(values: FloatArray) -> float:
 
 
 def running_log_sums(logs: FloatArray) -> FloatArray:
-    """Return log Σ_{k ≤ j} e^{logs_k} for each j, by a plain sum if the terms differ by at most e^`_MOST_RANGE`."""
+    """Return log Σ_{k ≤ j} e^{logs_k} for each j, by a plain sum if the terms differ by at most e^`_MOST_RANGE`.
+
+    Args:
+        logs: logarithms of the terms, in the order of summation.
+    """
     finite = logs[np.isfinite(logs)]
     if not finite.size or finite.max() - finite.min() > _MOST_RANGE:
         return np.asarray(np.logaddexp.accumulate(logs))

@@ -42,7 +42,15 @@ def odd_moment_series(c: FloatArray, first: FloatArray, shift: FloatArray) -> Fl
 
 
 def _moments_forward(c: FloatArray, first: FloatArray) -> FloatArray:
-    """Return M_0, M_1, … (rows) by M_{n+1} = n M_{n−1} − c M_n, which is stable only for c ≤ 1."""
+    """Return M_0, M_1, … (rows) by M_{n+1} = n M_{n−1} − c M_n, which is stable only for c ≤ 1.
+
+    Args:
+        c: values of c ≤ 1 in the moments M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0.
+        first: M_0 for each c.
+
+    Returns:
+        A matrix with one row for each n and one column for each c.
+    """
     moments = np.empty((2 * _SERIES_TERMS, c.size))
     moments[0] = first
     moments[1] = 1.0 - c * moments[0]

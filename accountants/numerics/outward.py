@@ -11,7 +11,11 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 
 def round_up(value: Fraction) -> float:
-    """Return the least double that is not below a rational number; `math.inf` above the largest double."""
+    """Return the least double that is not below a rational number; `math.inf` above the largest double.
+
+    Args:
+        value: a rational number of any sign.
+    """
     try:
         nearest = float(value)
     except OverflowError:

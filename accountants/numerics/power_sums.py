@@ -16,7 +16,11 @@ PAD = 16 * UNIT_ROUNDOFF
 
 
 def harmonic(count: int) -> float:
-    """Return 1 + 1/2 + … + 1/count, and 0 for a count of 0."""
+    """Return 1 + 1/2 + … + 1/count, and 0 for a count of 0.
+
+    Args:
+        count: number of terms, at least 0. Long sums use the Euler–Maclaurin expansion.
+    """
     if count < _DIRECT:
         return math.fsum(1.0 / k for k in range(1, count + 1))
     inverse = 1.0 / count
@@ -26,7 +30,11 @@ def harmonic(count: int) -> float:
 
 
 def root_sum(count: int) -> float:
-    """Return √1 + √2 + … + √count."""
+    """Return √1 + √2 + … + √count.
+
+    Args:
+        count: number of terms, at least 0. Long sums use the Euler–Maclaurin expansion.
+    """
     if count < _DIRECT:
         return math.fsum(math.sqrt(k) for k in range(1, count + 1))
     n = float(count)

@@ -187,6 +187,10 @@ def _theta(epsilon: ArrayLike, shift: ArrayLike) -> tuple[FloatArray, FloatArray
 
     ε ≥ 0 and the shift r ≥ 0 are broadcast. Beyond `FARTHEST` the smaller logarithm is `LEAST_LOG`. At r = 0 or an
     infinite ε, θ is 0, and at r = ∞ it is 1.
+
+    Args:
+        epsilon: values of ε ≥ 0, in nats.
+        shift: shifts r ≥ 0, in standard deviations.
     """
     eps, r = np.broadcast_arrays(np.asarray(epsilon, dtype=np.float64), np.asarray(shift, dtype=np.float64))
     if eps.size <= _FEW:
@@ -208,7 +212,12 @@ def _theta(epsilon: ArrayLike, shift: ArrayLike) -> tuple[FloatArray, FloatArray
 
 
 def _theta_of_few(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the result of `_theta` for arrays of equal shape, by one number after the other."""
+    """Return the result of `_theta` for arrays of equal shape, by one number after the other.
+
+    Args:
+        eps: values of ε ≥ 0.
+        r: shifts r ≥ 0, in standard deviations.
+    """
     pairs = zip(eps.ravel().tolist(), r.ravel().tolist(), strict=True)
     logs = [theta_logs(epsilon, shift) for epsilon, shift in pairs]
     values, complements = np.asarray(logs, dtype=np.float64).reshape(-1, 2).T
@@ -218,14 +227,11 @@ def _theta_of_few(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArra
 def theta_logs(epsilon: float, shift: float) -> tuple[float, float]:
     """Return log θ and log(1 − θ) for θ = θ_ε(r), the hockey-stick divergence of N(r, 1) and N(0, 1) at e^ε.
 
-    θ is the δ of the Gaussian mechanism. For one ε ≥ 0 and one shift r ≥ 0 this is quicker than arrays.
+    For one ε ≥ 0 and one shift r ≥ 0 this is quicker than arrays. The accuracy is that of `log_theta`.
 
     Args:
         epsilon: ε ≥ 0, in nats.
-        shift: shift r ≥ 0, in standard deviations of the noise.
-
-    Returns:
-        Both logarithms, with the accuracy of `log_theta`.
+        shift: shift r ≥ 0, in standard deviations.
     """
     if shift == math.inf:
         return 0.0, -math.inf

@@ -296,7 +296,11 @@ def _likely_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delt
 
 
 def _log_expected_escapes(log_delta: float) -> float:
-    """Return ln(−ln(1 − δ)), where 1 − δ keeps its digits if δ is close to 1."""
+    """Return ln(−ln(1 − δ)), where 1 − δ keeps its digits if δ is close to 1.
+
+    Args:
+        log_delta: ln δ, below 0.
+    """
     if log_delta < -40.0:
         return log_delta
     if log_delta > -0.7:
@@ -329,7 +333,12 @@ def _least(meets: Callable[[int], bool], guess: int) -> int:
 
 
 def largest_rate(epsilon: float, total: int) -> float:
-    """Return the largest double α with α · total ≤ ε, exactly."""
+    """Return the largest double α with α · total ≤ ε, exactly.
+
+    Args:
+        epsilon: ε ≥ 0, in nats.
+        total: a whole number, at least 1.
+    """
     rate = epsilon / total
     while Fraction(rate) * total > Fraction(epsilon):
         rate = math.nextafter(rate, 0.0)

@@ -191,7 +191,15 @@ class Noise:
         return np.unique(np.concatenate([_far_from(distinct, candidates), distinct]))
 
     def log_cells(self, mixture: Mixture, edges: FloatArray) -> FloatArray:
-        """Return the log masses of a mixture below the first edge, between consecutive edges, and above the last."""
+        """Return the log masses of a mixture below the first edge, between consecutive edges, and above the last.
+
+        Args:
+            mixture: copies of the noise around several means, each with a weight.
+            edges: increasing edges of the cells.
+
+        Returns:
+            One more logarithm than there are edges.
+        """
         low, high = np.append(-np.inf, edges), np.append(edges, np.inf)
         log_masses = np.full(low.size, -np.inf)
         for mean, weight in zip(mixture.means, mixture.log_weights, strict=True):

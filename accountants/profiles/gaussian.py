@@ -204,7 +204,11 @@ def scaled_tail(x: float) -> float:
 
 
 def gaussian_pair(mu: float) -> Pair:
-    """Return the symmetric pair of N(μ, 1) against N(0, 1); for μ = 0 a pair without loss."""
+    """Return the pair of N(μ, 1) against N(0, 1), with the same δ in both directions.
+
+    Args:
+        mu: distance μ ≥ 0 of the means, in standard deviations. For μ = 0 the loss is always zero.
+    """
     if not mu > 0:
         return Pair(ZeroProfile(), ZeroProfile(), gaussian_dp_mu=mu, law=GaussianLaw(mu))
     profile = GaussianProfile(mu)
@@ -261,7 +265,12 @@ class LineMixture:
         return value, slope
 
     def log_tail(self, x: FloatArray, *, side: int) -> FloatArray:
-        """Return the log mass above x (side = 1) or below x (side = −1), at an array of points on the line."""
+        """Return the log mass of the mixture above or below each of several points on the line.
+
+        Args:
+            x: points, a flat array.
+            side: 1 for the mass above, −1 for the mass below.
+        """
         weights, means = self._columns
         log_masses = np.empty(x.size)
         for points, chosen in self._windows(x, lambda at: weights + log_normal_tail(side * (at - means))):

@@ -113,18 +113,13 @@ class OppositeLaplaceProfile(Profile):
         return log_complement(self.rate, self.absent)
 
     def _log_u(self, epsilon: FloatArray) -> FloatArray:
-        """Return log u for u² = e^{−2s} + (e^ε − 1) e^{−s} (1 − q + q e^{−s})/q; δ is 0 if it is 0 or more.
+        """Return log u for u² = e^{−2s} + (e^ε − 1) e^{−s} (1 − q + q e^{−s})/q; δ is zero if it is 0 or more.
 
-        Here s is the shift in units of the noise's scale, and q the probability that the contribution is included. The
-        profile is δ(ε) = q (1 − u).
+        The half-line {L > ε} of the privacy loss L ends at s + log u. q is the inclusion probability and s the shift.
 
         Args:
-            epsilon: values of ε ≥ 0, in nats.
-
-        Returns:
-            Values of log u, of the shape of `epsilon`.
+            epsilon: array of ε ≥ 0, in nats.
         """
-        # log(e^ε − 1), in a form that neither overflows at a large ε nor loses digits at a small one.
         with np.errstate(divide="ignore"):
             for_large = epsilon + np.log1p(-np.exp(-np.maximum(epsilon, 1.0)))
             for_small = np.log(np.expm1(np.minimum(epsilon, 30.0)))
@@ -162,7 +157,11 @@ class OppositeLaplaceProfile(Profile):
 
 
 def laplace_pair(shift: float) -> Pair:
-    """Return the symmetric pair of Laplace(s) against Laplace(0), with s in units of the scale."""
+    """Return the pair of Laplace(s) against Laplace(0), noise of scale 1, with the same δ in both directions.
+
+    Args:
+        shift: s ≥ 0, in units of the scale. For s = 0 the loss is always zero.
+    """
     if not shift > 0:
         return Pair(ZeroProfile(), ZeroProfile())
     profile = LaplaceProfile(shift)

@@ -242,7 +242,12 @@ class MultiplicityProfile(Profile):
 
 
 def gaussian_mixture_pair(law: GaussianMixtureLaw) -> Pair:
-    """Return the pair of one step with a random sensitivity, in the direction of the law."""
+    """Return the pair of one Gaussian step with a random sensitivity, in the direction of its distribution of the loss.
+
+    Args:
+        law: sensitivities in standard deviations with their probabilities, and the direction. In direction "replace",
+            the second distribution has the opposite sensitivities.
+    """
     log_weights = tuple(math.log(weight) for _, weight in law.components)
     means = tuple(sensitivity for sensitivity, _ in law.components)
     second = LineMixture((0.0,), (0.0,))
@@ -268,7 +273,14 @@ def sampled_mixture_pairs(law: GaussianMixtureLaw, share: Share) -> tuple[Pair, 
 
 
 def drawn_mixture_pair(law: DrawnMixtureLaw) -> Pair:
-    """Return the symmetric pair of one step on a batch without replacement, with a random positive shift."""
+    """Return the pair of one step on a batch without replacement, with a random positive shift.
+
+    Args:
+        law: shifts in standard deviations with their probabilities, and the inclusion probability.
+
+    Returns:
+        The pair of distributions, with the same δ in both directions.
+    """
     log_weights = tuple(math.log(weight) + math.log(law.rate) for _, weight in law.components)
     groups = GaussianGroups(tuple(shift for shift, _ in law.components))
     profile = MultiplicityProfile(groups, log_weights, law.rate, 16 * UNIT_ROUNDOFF, law.log_rest)

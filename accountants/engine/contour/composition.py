@@ -202,7 +202,15 @@ def _demand_number(value: float) -> None:
 
 
 def _demand_narrow(bounds: Interval, widest: float) -> Interval:
-    """Return the bounds on log δ; raise `ContourRefused` if they differ by more than `widest`."""
+    """Return the bounds on log δ if they are narrow enough.
+
+    Args:
+        bounds: lower and upper bound on log δ.
+        widest: largest difference, which is a relative width of δ.
+
+    Raises:
+        ContourRefused: they differ by more, for example because the lower bound is −inf.
+    """
     if bounds.upper - bounds.lower > widest:
         reason = RefusalReason.TOO_WIDE if math.isfinite(bounds.lower) else RefusalReason.NOT_POSITIVE
         raise ContourRefused(reason, f"relative width {bounds.upper - bounds.lower:.3g}")
@@ -311,7 +319,13 @@ def _certify_root(integrand: Integrand, root: float, width: float, log_delta: fl
 
 
 def _certify_above(integrand: Integrand, candidates: Sequence[float], log_delta: float) -> float:
-    """Return the first ε at which the upper bound on log δ is at most `log_delta`; math.inf if there is none."""
+    """Return the first ε at which the upper bound on log δ is at most a target; math.inf if there is none.
+
+    Args:
+        integrand: encloses log δ.
+        candidates: values of ε in the order in which they are tried.
+        log_delta: the target, a log δ.
+    """
     for candidate in candidates:
         if integrand.enclosure(candidate).upper <= log_delta:
             return candidate
@@ -319,7 +333,13 @@ def _certify_above(integrand: Integrand, candidates: Sequence[float], log_delta:
 
 
 def _certify_below(integrand: Integrand, candidates: Sequence[float], log_delta: float) -> float:
-    """Return the first ε that is 0 or has a lower bound on log δ above `log_delta`; −math.inf if there is none."""
+    """Return the first ε that is 0 or has a lower bound on log δ above a target; −math.inf if there is none.
+
+    Args:
+        integrand: encloses log δ.
+        candidates: values of ε ≥ 0 in the order in which they are tried.
+        log_delta: the target, a log δ.
+    """
     least = min(log_delta, -TINY)  # log δ is never above 0
     for candidate in candidates:
         if candidate == 0.0 or integrand.enclosure(candidate).lower > least:

@@ -63,7 +63,11 @@ def build_parts(laws: Laws) -> list[Part]:
 
 
 def _count_laws(laws: Laws) -> Counter[Law]:
-    """Return the total count of each distinct distribution whose loss is not always zero."""
+    """Return the total count of each distinct distribution whose loss is not always zero.
+
+    Args:
+        laws: distributions of the privacy loss of one step, each with its number of steps.
+    """
     counts: Counter[Law] = Counter()
     for law, count in laws:
         if count > 0 and not law.is_silent:

@@ -77,6 +77,9 @@ class Integrand:
                 period.
             truncation: bound on the part of the integral beyond the line's frequencies, in units of e^{K(l) − lε}.
 
+        Returns:
+            The terms of the trapezoidal rule, and the error bounds, from which δ is enclosed at any ε.
+
         Source: docs/engine-certificate.md, A4, The rest.
         """
         last_frequency = line.nodes * line.spacing
@@ -218,7 +221,16 @@ def _transform_errors(line: Line, values: LineValues, moduli: FloatArray) -> Flo
 
 
 def _log_outward(log_scale: float, value: float, side: int) -> float:
-    """Return log_scale + log(value), rounded down (side −1) or up (side 1); −inf if value ≤ 0."""
+    """Return log_scale + log(value), rounded outward.
+
+    Args:
+        log_scale: log of the unit of `value`.
+        value: a number of any sign.
+        side: −1 to round down, 1 to round up.
+
+    Returns:
+        The logarithm; −inf if value ≤ 0.
+    """
     if value <= 0.0:
         return -math.inf
     log_value = log_scale + math.log(value)

@@ -110,7 +110,14 @@ class NoiseSums:
         return float(np.logaddexp.reduce(self._log_weights(tilt)))
 
     def moments(self, tilt: float) -> tuple[float, float, float]:
-        """Return estimates of the cumulant K(l) = T log M(l) of all T steps, K′(l) and K″(l)."""
+        """Return estimates of the cumulant K(l) = T log M(l) of all T steps, and of its derivatives K′(l) and K″(l).
+
+        M(l) = E[e^{lL}] is the moment of one step's loss L. The derivatives are the mean and the variance of the total
+        loss after its probabilities are weighted by e^{lS}.
+
+        Args:
+            tilt: exponent l ≥ 0.
+        """
         log_moment, count = self.log_moment(tilt), self.steps.count
         tilted_masses = np.exp(self._log_weights(tilt) - log_moment)
         mean = float(tilted_masses @ self.losses)
@@ -176,7 +183,11 @@ class NoiseSums:
         return change, weight_error + exponent_error + omitted_mass + mass_error
 
     def upper_cumulant(self, tilt: float) -> float:
-        """Return an upper bound on K(l) = T log M(l); exactly 0 at tilt 0."""
+        """Return an upper bound on K(l) = T log M(l), the log moment of the total loss of T steps; exactly 0 at l = 0.
+
+        Args:
+            tilt: exponent l ≥ 0 of the moment M(l) = E[e^{lL}] of one step's loss L.
+        """
         if tilt == 0.0:
             return 0.0
         value, error = self.cumulant(tilt)

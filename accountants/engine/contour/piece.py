@@ -45,7 +45,16 @@ class Piece(NamedTuple):
     high: float
 
     def factors(self, tilt: float) -> list[tuple[int, float]]:
-        """Return the factors r(±x)^c of f_l for real l as pairs (±1, c)."""
+        """Return the factors r(±x)^c of the integrand f_l for real l.
+
+        r(x) is the likelihood ratio at the noise x.
+
+        Args:
+            tilt: exponent l.
+
+        Returns:
+            One pair (±1, c) for each factor: the sign of x, and the power c.
+        """
         if self.direction == "add":
             return [(1, -tilt)]
         if self.direction == "remove":

@@ -82,7 +82,11 @@ def compose(parts: Sequence[tuple[Pair, int]], *, budget: Budget = DEFAULT_BUDGE
 
 
 def _merge_equal_pairs(parts: Sequence[tuple[Pair, int]]) -> list[tuple[Pair, int]]:
-    """Return each different pair once, with the sum of its counts. Composed pairs are replaced by their parts."""
+    """Return each different pair once, with the sum of its counts. Composed pairs are replaced by their parts.
+
+    Args:
+        parts: pairs (two distributions of outputs each), and the number of times that each is run.
+    """
     merged: dict[object, tuple[Pair, int]] = {}
     for pair, count in unfold(parts):
         key = _comparison_key(pair)
@@ -92,7 +96,15 @@ def _merge_equal_pairs(parts: Sequence[tuple[Pair, int]]) -> list[tuple[Pair, in
 
 
 def _product(parts: tuple[tuple[Pair, int], ...], budget: Budget) -> Pair:
-    """Return the pair of a composition on a lattice. Both directions share one profile if every part is symmetric."""
+    """Return the pair of a composition on a lattice. Both directions share one profile if every part is symmetric.
+
+    Args:
+        parts: pairs (two distributions of outputs each), and the number of times that each is run.
+        budget: limits on the work for one δ.
+
+    Returns:
+        The pair. Its profiles compute δ only when they are evaluated.
+    """
     forward = ComposedProfile(tuple(LatticePart(pair.forward, pair.backward, count) for pair, count in parts), budget)
     if all(pair.symmetric for pair, _ in parts):
         return Pair(forward, forward, parts=parts, special_search=LatticeSearch((forward,)))

@@ -310,7 +310,15 @@ def locate_atoms(coarse: Outline, profile: Profile) -> Outline:
 
 
 def _divide(side: Side, cells: IntArray) -> Side:
-    """Divide the given cells into `_STEPS.size + 1` parts each; edges between other cells are dropped."""
+    """Divide the given cells into `_STEPS.size + 1` parts each; edges between other cells are dropped.
+
+    Args:
+        side: table of the tails of the losses on one side of zero, at the edges of cells.
+        cells: indices of the cells to divide.
+
+    Returns:
+        The new table. The first and the last edge are kept.
+    """
     first_and_last = [0, side.edges.size - 1]
     reduced = side.select(np.union1d(np.concatenate((cells, cells + 1)), first_and_last))
     inner_edges = side.edges[cells, None] + side.widths[cells, None] * _STEPS

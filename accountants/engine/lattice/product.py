@@ -215,7 +215,12 @@ class ComposedProfile(PointwiseProfile):
         return TiltedEvaluation(choice, upper)
 
     def _upper_or_chernoff(self, choice: GridAndTilt, epsilon: float) -> float:
-        """Return an upper bound on log δ(ε): a Chernoff bound if no double can hold δ, otherwise by a transform."""
+        """Return an upper bound on log δ(ε): a Chernoff bound if no double can hold δ, otherwise by a transform.
+
+        Args:
+            choice: the lattice, and the tilt (exponent λ of the weight e^{λL} of a loss L).
+            epsilon: ε, in nats.
+        """
         laws = self._transforms.laws(choice.key).upper
         if choice.coordinate.direct and laws.flat.estimate_at(choice.coordinate, epsilon) < _NO_DOUBLE:
             return chernoff_log_delta(laws, choice.coordinate, epsilon)
@@ -249,7 +254,13 @@ class ComposedProfile(PointwiseProfile):
             return -math.inf
 
     def upper_log_deltas(self, epsilons: Sequence[float]) -> list[float]:
-        """Return upper bounds on log δ at several ε, computed with the transform for the middle one."""
+        """Return upper bounds on log δ at several ε, computed with the transform for the middle one.
+
+        If that transform does not exist or fails, each ε is evaluated separately.
+
+        Args:
+            epsilons: values of ε in nats, at least one.
+        """
         suited = self.evaluation(sorted(epsilons)[len(epsilons) // 2]).tilt
         if len(epsilons) > 1 and suited is not None:
             with contextlib.suppress(*_OUTSIDE):

@@ -65,7 +65,12 @@ class LatticeSearch(PairSearch):
         return larger
 
     def upper_epsilon(self, log_delta: float, near: float) -> float:
-        """Return the upper bound of ε, without the work for the lower bound. The arguments are those of `epsilon`."""
+        """Return an upper bound on the smallest ε at which δ is at most the target. The lower bound is not computed.
+
+        Args:
+            log_delta: log of the target δ.
+            near: not used.
+        """
         del near
         larger = 0.0
         for profile, guess in self._by_estimate(log_delta):
@@ -168,7 +173,16 @@ def lower_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -
 
 
 def _increase_until_met(profile: ComposedProfile, log_delta: float, epsilon: float) -> float:
-    """Return the first of growing ε above the given one at which δ is at most the target; math.inf if there is none."""
+    """Return the first of growing ε above the given one at which δ is at most the target.
+
+    Args:
+        profile: profile ε ↦ δ(ε) of a composition.
+        log_delta: log of the target δ.
+        epsilon: ε in nats, from which the search starts.
+
+    Returns:
+        The ε; math.inf if there is none up to `LARGEST_EPSILON`.
+    """
     while epsilon < LARGEST_EPSILON:
         epsilon = min(_STRIDE * max(epsilon, 1.0), LARGEST_EPSILON)
         if profile.upper_log_delta(epsilon) <= log_delta:

@@ -82,7 +82,13 @@ class _LatticeTradeOff(NamedTuple):
         return -loss if self.to_add else loss
 
     def gamma(self, place: int) -> Interval:
-        """Enclose γ at a lattice point; its logarithm errs by some roundings of its terms."""
+        """Enclose the γ of a lattice point, at which F(γ) = γ α + E_γ is evaluated.
+
+        Its logarithm errs by some roundings of its terms. Logarithms beyond ±700 are cut, so that nothing overflows.
+
+        Args:
+            place: number of the lattice point.
+        """
         log_gamma = self.log_gamma(place)
         gamma = math.exp(min(max(log_gamma, -700.0), 700.0))
         error = 64 * UNIT_ROUNDOFF * (1.0 + abs(self.table.first) + abs(log_gamma))
@@ -195,7 +201,15 @@ class _LatticeTradeOff(NamedTuple):
         return -math.inf
 
     def _slope_inwards(self, outer: int, inner: int) -> float:
-        """Return an upper bound, at least 0, on the mean slope of F from a point inwards."""
+        """Return an upper bound, at least 0, on the mean slope of F from a point inwards.
+
+        Args:
+            outer: number of the lattice point.
+            inner: number of another lattice point, inwards of it.
+
+        Returns:
+            The bound; math.inf if F may rise while the computed distance of both γ is 0.
+        """
         rise = self.value(inner).upper - self.value(outer).lower
         if rise <= 0.0:
             return 0.0

@@ -201,7 +201,13 @@ def _likely_depth(steps: Steps, epsilon: float) -> float:
 
 
 def _log_delta_at_zero(steps: Steps) -> float:
-    """Return an upper bound on log δ(0): the log probability that any contribution is included."""
+    """Return an upper bound on log δ(0): the log probability that any contribution is included.
+
+    It is log(1 − Π (1 − q_j)^{T_j}), because the outputs have the same distribution if nothing is included.
+
+    Args:
+        steps: subsampled steps with the inclusion probabilities q_j, and their numbers T_j.
+    """
     log_none = math.fsum(count * math.log1p(-law.rate) for law, count in steps) * (1.0 + 16 * UNIT_ROUNDOFF)
     included = -math.expm1(log_none)
     if included <= 0.0:
@@ -288,7 +294,16 @@ def reverse_bound(table: LossTable) -> Callable[[float], float]:
 
 
 def _narrow(lower: float, upper: float, widest: float) -> Interval | None:
-    """Return bounds on log δ from bounds on δ; None if they differ by more than `widest`, relative to δ."""
+    """Return bounds on log δ from bounds on δ, rounded outward.
+
+    Args:
+        lower: lower bound on δ.
+        upper: upper bound on δ.
+        widest: largest difference, relative to δ.
+
+    Returns:
+        The bounds; None if they differ by more, or the lower one is not positive.
+    """
     if not 0.0 < lower <= upper <= lower * (1.0 + widest):
         return None
     log_lower = math.log(lower) - 4 * UNIT_ROUNDOFF * (1.0 - math.log(lower))

@@ -163,7 +163,15 @@ def estimate_depth(steps: Steps, epsilon: float) -> float:
 
 
 def estimate_log_moment(steps: Steps, depth: float) -> float:
-    """Estimate log E[e^{λ (S − S₀)}] at the tilt λ that suits a depth; 0 for tables without a tilt."""
+    """Estimate log E[e^{λ (S − S₀)}] of the total loss S, with its least value S₀, at the tilt λ that suits a depth.
+
+    Args:
+        steps: distributions of the losses, with their counts.
+        depth: −log δ, at least 0.
+
+    Returns:
+        The estimate; 0 for tables without a tilt.
+    """
     if depth <= RESOLUTION.shallow:
         return 0.0
     tilts, log_means = _log_means(steps)

@@ -76,7 +76,14 @@ class LossTable:
     sign: int
 
     def delta(self, epsilon: float) -> float:
-        """Return the bound on δ(ε), for ε of any sign, in nats; 0 or 1 if ε is too far from the table's depth."""
+        """Return the bound on δ(ε), from above or from below according to the table's sign.
+
+        Args:
+            epsilon: ε in nats, of any sign.
+
+        Returns:
+            The bound in [0, 1]. It is 0 or 1 if ε is too far from the depth, −log δ, that the table was made for.
+        """
         pad = 16 * UNIT_ROUNDOFF * (1.0 + abs(epsilon) + abs(self.first))
         offset = epsilon - self.first - self.sign * pad
         index = min(max(math.floor(offset / self.plan.spacing) + 1, 0), self.plan.points)
@@ -267,7 +274,13 @@ def _product(first: FloatArray, second: FloatArray) -> float:
 
 
 def _decay(plan: Plan) -> FloatArray:
-    """Return e^{−λ k h} for all lattice points, as products of two short tables. A product errs by (16 + 2 λ k h)u."""
+    """Return e^{−λ k h} for all lattice points k, as products of two short tables.
+
+    A product errs by (16 + 2 λ k h) u, with the unit of roundoff u.
+
+    Args:
+        plan: the lattice with the spacing h, and the tilt λ of the table.
+    """
     rows = 2 ** (round(math.log2(plan.points)) // 2)
     columns = plan.points // rows
     rate = -plan.tilt * plan.spacing

@@ -79,7 +79,14 @@ def largest_loss(pair: Pair) -> float:
 
 
 def _largest_loss_of_part(part: Pair) -> float:
-    """Return an ε from which on δ of a pair that is not a product is zero; math.inf if none is known."""
+    """Return an ε from which on δ of a pair is zero, because its privacy loss does not exceed it.
+
+    Args:
+        part: a pair (two distributions of outputs) that is not a product.
+
+    Returns:
+        ε in nats, for both directions; math.inf if none is known.
+    """
     law = part.atoms
     if law is not None and law.log_infinite == law.log_missing == -math.inf:
         return max(map(abs, law.losses), default=0.0) * (1.0 + 2.0 * law.accuracy)

@@ -87,7 +87,13 @@ def _forward_vertices(points: Iterable[ProfilePoint]) -> Iterable[_Vertex]:
 
 
 def _backward_vertices(points: Iterable[ProfilePoint]) -> Iterable[_Vertex]:
-    """Yield the points of E(Q‖P) as points of E(P‖Q) at γ = e^−ε: D = 1 − γ + γ δ."""
+    """Yield the points of E(Q‖P) as points of E(P‖Q) at γ = e^−ε: D = 1 − γ + γ δ.
+
+    E is the hockey-stick divergence at γ. The values are rounded up, and at most 1.
+
+    Args:
+        points: upper bounds on log δ at several ε, for Q against P.
+    """
     for epsilon, log_delta in points:
         gamma = Decimal(-epsilon).exp()
         value = (1 - gamma + gamma * _raised_exp(log_delta)) * (1 + _MARGIN)

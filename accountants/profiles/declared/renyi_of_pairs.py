@@ -138,7 +138,14 @@ def _poisson_renyi(rate: float, shift: float, order: float) -> float:
 
 
 def _laplace_renyi(shift: float, order: float) -> float:
-    """Return the divergence of Laplace(s) against Laplace(0), rounded up."""
+    """Return the Rényi divergence of Laplace(s) against Laplace(0), noise of scale 1, rounded up.
+
+    It is log((a e^{(a−1)s} + (a − 1) e^{−as})/(2a − 1))/(a − 1), and at most the largest loss s.
+
+    Args:
+        shift: s ≥ 0, in units of the scale.
+        order: order a > 1.
+    """
     first = math.log(order / (2.0 * order - 1.0)) + (order - 1.0) * shift
     second = math.log((order - 1.0) / (2.0 * order - 1.0)) - order * shift
     value = float(np.logaddexp(first, second))

@@ -135,7 +135,12 @@ def _cells(scale: float, shift: int, edges: FloatArray) -> tuple[ShiftedTable, S
 
 
 def _log_cells(scale: float, edges: FloatArray) -> FloatArray:
-    """Return the log masses of the cells under Gaussian noise, between edges that are half an integer lower."""
+    """Return the log masses of the cells under Gaussian noise, between edges that are half an integer lower.
+
+    Args:
+        scale: standard deviation σ of the noise.
+        edges: decreasing integers; cell i is from edge i + 1 to edge i.
+    """
     edges_in_scales = (edges - 0.5) / scale
     low, high = edges_in_scales[1:], edges_in_scales[:-1]
     is_above = low >= 0.0

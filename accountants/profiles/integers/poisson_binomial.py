@@ -107,7 +107,14 @@ def trials_bounds(trials: int, theta: float, clients: int) -> TrialsBounds:
 
 
 def _single_client(trials: int, theta: float) -> Pair:
-    """Return the pair of one client's message: k successes have the loss (2k − m) log((1/2 + θ)/(1/2 − θ))."""
+    """Return the pair of one client's message: k successes have the loss (2k − m) log((1/2 + θ)/(1/2 − θ)).
+
+    The number of successes is binomial with probability 1/2 + θ or 1/2 − θ.
+
+    Args:
+        trials: number m of trials.
+        theta: θ in (0, 1/2).
+    """
     law = binomial(trials, theta, complete=True)
     successes = np.arange(trials // 2 + 1.0, trials + 1.0)
     losses = (2.0 * successes - trials) * log_odds(theta)
@@ -244,7 +251,12 @@ def _largest_deltas(trials: int, other_trials: int, theta: float) -> list[Profil
 
 
 def _grid(listed: list[_Losses], pure: float) -> FloatArray:
-    """Return increasing ε from 0 on: all positive losses if these are few, otherwise equally spaced."""
+    """Return increasing ε from 0 on: all positive losses if these are few, otherwise equally spaced.
+
+    Args:
+        listed: tables of the losses.
+        pure: ε from which on δ is zero. Losses from there on are left out.
+    """
     losses = np.unique(np.concatenate([block.losses for block in listed]))
     losses = losses[(losses > 0.0) & (losses < pure)]
     if losses.size <= _POINTS:

@@ -126,7 +126,14 @@ class ShiftedNoiseProfile(Profile):
         return [self.log_delta_bounds(epsilon) for epsilon in epsilons]
 
     def solve(self, log_delta: float) -> EpsilonEstimate | None:
-        """Return the ε at which log δ of the raised table is `log_delta`; None if there is none."""
+        """Return the ε at which log δ of the raised table is the target.
+
+        Args:
+            log_delta: the target, log δ.
+
+        Returns:
+            The ε in nats, with a pad that covers the errors of the losses; None if there is no such ε > 0.
+        """
         solution = self.atoms.solve(log_delta)
         if not math.isfinite(solution.epsilon) or solution.epsilon <= 0.0:
             return None

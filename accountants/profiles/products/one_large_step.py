@@ -242,14 +242,25 @@ class OneLargeStep:
         return float(self._sum(np.asarray([epsilon])).lower[0])
 
     def _tail(self, at: FloatArray) -> FloatArray:
-        """Return log Σ_t P(L_t > t), rounded up; −∞ without steps."""
+        """Return log Σ_t P(L_t > x), rounded up, over the losses L_t of all steps; −∞ without steps.
+
+        Args:
+            at: thresholds x > 0, in nats.
+        """
         if not self.steps:
             return np.full(at.shape, -np.inf)
         tails = [math.log(step.count) + step.log_tail(step.pair.forward, at) for step in self.steps]
         return np.asarray(logsumexp(tails, axis=0))
 
     def _lower(self, epsilon: float) -> float:
-        """Return the lower bound on log δ(ε), log(Σ_t δ_t(ε) − ½ (Σ_t P(L_t > ε))²); −∞ if it is not positive."""
+        """Return the lower bound on log δ(ε), log(Σ_t δ_t(ε) − ½ (Σ_t P(L_t > ε))²), from single large losses L_t.
+
+        Args:
+            epsilon: ε > 0, in nats.
+
+        Returns:
+            The bound; −∞ if the difference is not positive.
+        """
         log_sum = self._log_sum_at(epsilon)
         log_two_large = 2.0 * float(self._tail(np.asarray([epsilon]))[0]) - math.log(2.0)
         if log_two_large >= log_sum:

@@ -100,7 +100,11 @@ def second_moment(parts: Sequence[tuple[Pair, int]], *, backward: bool = False) 
 
 
 def _moment_grid(profile: Profile) -> FloatArray:
-    """Return 0 and a geometric grid of ε, from a small share of δ(0) up to `_FURTHEST`."""
+    """Return 0 and a geometric grid of ε, from a small share of δ(0) up to `_FURTHEST`.
+
+    Args:
+        profile: profile ε ↦ δ(ε) of one direction of a pair.
+    """
     log_delta_at_zero = float(profile.log_delta(np.zeros(1)).upper[0])
     start = max(_LEAST_SHARE * math.exp(log_delta_at_zero), 1e-300)
     size = math.ceil(math.log(_FURTHEST / start) / math.log(_RATIO))

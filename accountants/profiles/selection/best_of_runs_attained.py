@@ -140,7 +140,15 @@ def _sets_of_best_tests(profile: Profile) -> tuple[_Probabilities, _Probabilitie
 
 
 def _bound_tails(profile: Profile, epsilons: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return a lower bound on log P(L > ε) and an upper bound on log Q(L > ε) for a profile of (P, Q)."""
+    """Return a lower bound on log P(L > ε) and an upper bound on log Q(L > ε) for the privacy loss L.
+
+    Args:
+        profile: profile of (P, Q), which has these tails up to an error.
+        epsilons: values of ε ≥ 0, in nats.
+
+    Returns:
+        Two arrays, with one bound for each ε.
+    """
     log_p, log_q = profile.log_tails(epsilons)
     accuracy = profile.tail_accuracy + _ROUNDING
     with np.errstate(invalid="ignore"):
