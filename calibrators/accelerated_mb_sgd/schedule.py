@@ -48,6 +48,9 @@ def problem_of(
         objective: whether the risk is the population's or the empirical one.
         gradient_std: standard deviation of a record's gradient; None for its largest possible value.
         heterogeneity: heterogeneity of the clients; None for its largest possible value.
+
+    Returns:
+        The inputs of the bound; those for unequal clients if the request has client groups.
     """
     shared: Fields = {
         "participants": problem.moments.mean,
@@ -93,6 +96,9 @@ def likely_risk(inputs: AcceleratedProblem, *, noise_std: float, rounds: int) ->
         inputs: the inputs of the risk bound.
         noise_std: σ per coordinate, root mean square over clients.
         rounds: rounds R of the run.
+
+    Returns:
+        The estimate, in units of the loss.
     """
     return LikelyRisk(inputs, noise_std).at(rounds)
 

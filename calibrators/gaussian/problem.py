@@ -77,6 +77,9 @@ class GaussianProblem(SettingFields, RiskTargetFields):
         """Yield a fault for the number to solve for if it is given, and for each other number that is missing.
 
         The numbers are noise multiplier, rounds, ε and δ. A target risk takes the place of ε, and δ may then be absent.
+
+        Yields:
+            Faults with the pointer to the field, the reason and the allowed values.
         """
         is_present = {
             "noise_multiplier": self.noise_multiplier is not None,
@@ -99,7 +102,11 @@ class GaussianProblem(SettingFields, RiskTargetFields):
                 yield Fault(f"/{name}", f"is needed to solve for {self.solve_for}{instead}")
 
     def _batch_faults(self) -> Iterator[Fault]:
-        """Yield a fault if the sampling rate of batches is missing, given twice, or impossible."""
+        """Yield a fault if the sampling rate of batches is missing, given twice, or impossible.
+
+        Yields:
+            Faults with the pointer to the field and the reason.
+        """
         if self.largest_batch is not None:
             yield from self._truncation_faults()
             return

@@ -54,7 +54,11 @@ class GaussianRiskProblem(GaussianProblem):
             raise InvalidInput(*faults)
 
     def _risk_faults(self) -> Iterator[Fault]:
-        """Yield faults of `noise_std`, `records` and `largest_batch` that only a request of an error bound has."""
+        """Yield faults of `noise_std`, `records` and `largest_batch` that only a request of an error bound has.
+
+        Yields:
+            Faults with the pointer to the field, the reason and the allowed values.
+        """
         if self.noise_std is not None and self.solve_for != "noise_multiplier":
             yield Fault("/noise_std", "needs solve_for = noise_multiplier: otherwise noise_multiplier gives it")
         if self.largest_batch is not None and self.population is not None and self.largest_batch < self.population:

@@ -29,6 +29,9 @@ def cautions_of(
         certified: the certified noise of each group.
         noise_stds: the certified σ of each group.
         printed: the evaluated interpretations of the paper's theorems.
+
+    Returns:
+        The warnings, each with a code and a message.
     """
     cautions = itertools.chain(
         _group_cautions(problem, noise_stds),

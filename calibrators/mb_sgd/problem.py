@@ -122,7 +122,11 @@ class PacedProblem(TargetedProblem):
         return []
 
     def _crossing_faults(self) -> Iterator[Fault]:
-        """Yield a fault for each pair of fields that contradict each other."""
+        """Yield a fault for each pair of fields that contradict each other.
+
+        Yields:
+            Faults with the pointer to the field, the reason and the allowed values.
+        """
         n = self.samples_per_client
         mu, beta = self.strong_convexity, self.smoothness
         if (self.participants or 1) > self.clients:

@@ -65,6 +65,9 @@ def guarantees_of(
     Args:
         certificates: the certified noise of each kind of client.
         members: the kinds of clients.
+
+    Returns:
+        One guarantee per kind of client, in their order.
     """
     problem = certificates.problem
     answer_of_certificate: dict[int, GuaranteeAnswer] = {}

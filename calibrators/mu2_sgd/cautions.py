@@ -36,6 +36,9 @@ def cautions_of(
         noise: the noise of the schedule.
         reports: the protection of each kind of client.
         printed: the evaluated interpretations of the paper's theorems.
+
+    Yields:
+        The warnings, each with a code and a message.
     """
     yield from _guarantee_cautions(problem, certified)
     yield from _participation_cautions(problem, reports)
@@ -49,6 +52,9 @@ def _risk_cautions(problem: Mu2SgdProblem, printed: tuple[PrintedReading, ...]) 
     Args:
         problem: the request.
         printed: the evaluated interpretations of the paper's theorems.
+
+    Yields:
+        The warnings that apply.
     """
     for reading in printed:
         if reading.status is Status.UNPROVED:
@@ -105,6 +111,9 @@ def _participation_cautions(problem: Mu2SgdProblem, reports: Sequence[ClientRepo
     Args:
         problem: the request.
         reports: the protection of each kind of client, with the rounds in which its last noise is not cancelled.
+
+    Yields:
+        Up to four warnings, in this order.
     """
     if problem.cap < problem.rounds:
         yield Caution(

@@ -209,6 +209,9 @@ class Mu2SgdProblem(TargetedProblem):
             participation: the requested participation.
             groups: its groups.
             is_valid: whether the cap on reports is valid. If not, the busiest round is not searched.
+
+        Returns:
+            Faults with the pointer to the field, the reason and the allowed values; empty if all checks pass.
         """
         rounds = self.rounds
         faults: list[Fault] = []

@@ -75,7 +75,11 @@ def _theorem_2(problem: NormFedavgProblem, delta: float) -> PrintedReading:
 
 
 def own_cautions(problem: NormFedavgProblem) -> Iterator[Caution]:
-    """Warn of the faults of Theorems 2 and 3 of Das et al., of assumed sensitivities, and of weak amplification."""
+    """Warn of the faults of Theorems 2 and 3 of Das et al., of assumed sensitivities, and of weak amplification.
+
+    Yields:
+        The warnings that apply, in a fixed order.
+    """
     yield Caution(
         code="printed-theorem-refuted",
         message="the printed theorem das.2 is false, as it rests on das.1. Its factor 2r/n for drawing r of n clients "

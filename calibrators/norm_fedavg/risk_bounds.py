@@ -80,6 +80,9 @@ def _theorem_2(problem: NormFedavgRiskProblem, compression: float) -> UpperBound
     Args:
         problem: the request.
         compression: mean squared error γ of one message.
+
+    Returns:
+        The bound with its terms. One condition compares the step sizes with those that the theorem prescribes.
     """
     evaluation = TheoremAtInputs.of(
         THEOREM_2_UTILITY,

@@ -173,7 +173,11 @@ class PlanProblem(NeighbourFields, RiskTargetFields):
             raise InvalidInput(*faults)
 
     def _faults(self) -> Iterator[Fault]:
-        """Yield a fault for each contradiction between fields of the plan, and for missing fields."""
+        """Yield a fault for each contradiction between fields of the plan, and for missing fields.
+
+        Yields:
+            Faults with the pointer to the field, the reason and the allowed values.
+        """
         if self.risk is not None and (self.epsilon is not None or self.unknown == "epsilon"):
             yield Fault("/epsilon", f"is one target, and {self.risk.kind} is another")
         elif self.risk is None and self.epsilon is None and self.unknown != "epsilon":

@@ -294,6 +294,9 @@ class _Search:
         Args:
             failing: index of a value that misses the target; one below the grid if even the smallest value meets it.
             meeting: index of a larger value that meets it.
+
+        Returns:
+            An index of the grid.
         """
         middle = (failing + meeting) // 2
         low = self._trials.get(failing)
@@ -314,6 +317,9 @@ class _Search:
         Args:
             index: index of the value in the grid.
 
+        Returns:
+            True if the calibration succeeded and its risk bound is at most the target.
+
         Raises:
             BeyondBudget: too many trials.
             ConditionViolated: the algorithm has no explicit bound on its risk.
@@ -329,6 +335,9 @@ class _Search:
 
         Args:
             value: the trial value.
+
+        Returns:
+            The trial, with the calibration and its risk bound, or with the error of the calibration.
 
         Raises:
             ConditionViolated: the algorithm has no explicit bound on its risk, at any value.

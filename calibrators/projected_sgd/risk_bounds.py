@@ -169,6 +169,9 @@ def _scheduled_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> I
     Args:
         problem: the request.
         plan: the batch size and the schedules.
+
+    Yields:
+        At most two bounds, each with the conditions that it needs.
     """
     steps = problem.clients // plan.participants
     evaluation = TheoremAtInputs.of(
@@ -203,6 +206,9 @@ def _printed_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> Ite
     Args:
         problem: the request.
         plan: the batch size and the schedules.
+
+    Yields:
+        At most one bound.
     """
     utility = utility_of(problem, plan)
     if utility.risk is not None and utility.risk.upper is not None:
