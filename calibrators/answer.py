@@ -333,6 +333,9 @@ def without_inputs(steps: Sequence[DerivationStep]) -> tuple[DerivationStep, ...
 
     Args:
         steps: the steps of the proof, premises first. Each names its premises by their indices.
+
+    Returns:
+        The merged steps, with premises before conclusions.
     """
     new_index_of: dict[tuple[str, tuple[int, ...]], int] = {}
     new_indices: list[int] = []  # new index of each step, by its old index

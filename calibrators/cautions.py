@@ -35,6 +35,9 @@ def noise_cautions(certified: Iterable[Certified], *, drawn: str | None = "recor
     Args:
         certified: the certified noise of each group.
         drawn: the unit that rounds draw at random, "record" or "client"; None if no unit is drawn.
+
+    Yields:
+        The warnings that apply.
     """
     members = tuple(certified)
     is_least = any(member.noise == LEAST for member in members)
@@ -108,6 +111,9 @@ def _describe_failure(theorem: str, conditions: Sequence[tuple[str, ConditionAns
         theorem: id of the theorem.
         conditions: for each reading (interpretation of the printed statement) in which the condition fails, its name
             and the condition. `left` and `right` are the compared numbers.
+
+    Returns:
+        One sentence, without its final full stop.
     """
     first = conditions[0][1]
     compares_one_run = all(_has_finite_sides(condition) and condition.left == first.left for _, condition in conditions)

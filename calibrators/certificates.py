@@ -138,6 +138,9 @@ class Certificates(Generic[Problem_co, Run_contra]):
         Args:
             run: the choices that determine the mechanism, such as rounds and batch size.
 
+        Returns:
+            The smallest certified noise multiplier, with the guarantee at this noise.
+
         Raises:
             ConditionViolated: no theorem covers the release under this relation.
             Infeasible: no noise that is offered meets the target.

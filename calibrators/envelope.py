@@ -93,6 +93,9 @@ def guarantee_answer(
         sensitivity: largest change of the noisy quantity between two neighbours, in its units.
         draws: random draws of the run; None for a single draw of protected units by `sampling`.
         noise_party_known: whether the algorithm says who adds the noise.
+
+    Returns:
+        The guarantee with its sentences, its bounds on ε and δ, and its privacy curve.
     """
     guarantee = certified.guarantee
     true = true_figures(guarantee, target)

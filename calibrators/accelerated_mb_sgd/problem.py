@@ -61,6 +61,9 @@ class AcceleratedMbSgdProblem(MiniBatchProblem):
 
         The largest value is L. For the data at hand and a loss that is not smooth it is 2L: the algorithm then uses
         gradients of the Moreau envelope, which may differ by 2L.
+
+        Yields:
+            Faults with the pointer to the field, the reason and the allowed values.
         """
         steepest = max(lipschitz for _, lipschitz in self.weighted_lipschitz)
         largest = {

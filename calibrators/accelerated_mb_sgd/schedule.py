@@ -50,7 +50,7 @@ def problem_of(
         heterogeneity: heterogeneity of the clients; None for its largest possible value.
 
     Returns:
-        The inputs for equal clients, or for groups that differ.
+        The inputs of the bound; those for unequal clients if the request has client groups.
     """
     shared: Fields = {
         "participants": problem.moments.mean,
@@ -96,6 +96,9 @@ def likely_risk(inputs: AcceleratedProblem, *, noise_std: float, rounds: int) ->
         inputs: the inputs of the risk bound.
         noise_std: σ per coordinate, root mean square over clients.
         rounds: rounds R of the run.
+
+    Returns:
+        The estimate, in units of the loss.
     """
     return LikelyRisk(inputs, noise_std).at(rounds)
 

@@ -100,6 +100,9 @@ def spec(problem: DpFedavgProblem, rounds: int, noise_multiplier: float) -> Spec
         problem: the request.
         rounds: number of rounds.
         noise_multiplier: noise multiplier of a round as one mechanism.
+
+    Returns:
+        The specification of the mechanism, from which its privacy is computed.
     """
     release = Gaussian(noise_multiplier=noise_multiplier)
     if problem.reporting == problem.clients:

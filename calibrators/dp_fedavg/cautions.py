@@ -41,6 +41,9 @@ def own_cautions(problem: DpFedavgProblem, run: RoundsRun) -> Iterator[Caution]:
     Args:
         problem: the request.
         run: the figures of the certified run.
+
+    Yields:
+        The warnings that apply, in a fixed order.
     """
     yield Caution(code="fixed-denominator", message=_denominator(problem))
     yield EQUAL_WEIGHTS

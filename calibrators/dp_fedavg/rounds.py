@@ -122,6 +122,9 @@ def run_of(problem: DpFedavgProblem, rounds: int, noise: RoundNoise) -> RoundsRu
         problem: the request.
         rounds: number of rounds.
         noise: noise multipliers of one round.
+
+    Returns:
+        The figures of the run, rounded up.
     """
     # Fractions keep the noise exact, until the figures are rounded up.
     std_of_sum = Fraction(noise.updates) * Fraction(problem.clipping_norm)

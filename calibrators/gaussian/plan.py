@@ -105,6 +105,9 @@ def assumptions(plan: PlanProblem) -> Iterable[Reason]:
     """Yield the assumptions of planning with a central Gaussian mechanism.
 
     They say where the data are, how batches are drawn, and which values are used where the plan leaves them open.
+
+    Yields:
+        One sentence for each assumption, with the pointer to its field if there is one.
     """
     if plan.unit == "client":
         yield Reason(

@@ -77,7 +77,9 @@ class GaussianProblem(SettingFields, RiskTargetFields):
         """Yield a fault for the number to solve for if it is given, and for each other number that is missing.
 
         The numbers are noise multiplier, rounds, ε and δ. A target risk takes the place of ε, and δ may then be absent.
-        A fault points to one field of the request.
+
+        Yields:
+            Faults with the pointer to the field, the reason and the allowed values.
         """
         is_present = {
             "noise_multiplier": self.noise_multiplier is not None,
@@ -102,8 +104,8 @@ class GaussianProblem(SettingFields, RiskTargetFields):
     def _batch_faults(self) -> Iterator[Fault]:
         """Yield a fault if the sampling rate of batches is missing, given twice, or impossible.
 
-        The rate is the share of the population in a batch. It is given directly, or as batch size and population; a
-        full batch needs neither.
+        Yields:
+            Faults with the pointer to the field and the reason.
         """
         if self.largest_batch is not None:
             yield from self._truncation_faults()

@@ -56,7 +56,8 @@ class GaussianRiskProblem(GaussianProblem):
     def _risk_faults(self) -> Iterator[Fault]:
         """Yield faults of `noise_std`, `records` and `largest_batch` that only a request of an error bound has.
 
-        The error is that of the noisy mean of a number of vectors, the records.
+        Yields:
+            Faults with the pointer to the field, the reason and the allowed values.
         """
         if self.noise_std is not None and self.solve_for != "noise_multiplier":
             yield Fault("/noise_std", "needs solve_for = noise_multiplier: otherwise noise_multiplier gives it")

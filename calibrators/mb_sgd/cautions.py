@@ -31,7 +31,7 @@ def cautions_of(
         printed: the evaluated interpretations of the paper's theorems.
 
     Returns:
-        The cautions: on groups, noise, printed theorems, sampling, assumptions and unused fields.
+        The warnings, each with a code and a message.
     """
     cautions = itertools.chain(
         _group_cautions(problem, noise_stds),

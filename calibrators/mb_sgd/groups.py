@@ -121,6 +121,9 @@ def group_target_faults(problem: TargetedProblem, groups: Sequence[TargetedGroup
     Args:
         problem: the request.
         groups: its groups.
+
+    Yields:
+        Faults with the pointer to the field of a group.
     """
     if problem.risk is None:
         return
@@ -138,6 +141,9 @@ def pair_target_faults(groups: Sequence[TargetedGroup]) -> Iterator[Fault]:
 
     Args:
         groups: groups of a request for bounds that are stated for (ε, δ) with ε > 0.
+
+    Yields:
+        Faults with the pointer to the field.
     """
     for index, group in enumerate(groups):
         if group.epsilon == 0.0:

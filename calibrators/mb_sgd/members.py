@@ -180,6 +180,9 @@ def spec_of(problem: PacedProblem, member: Member, noise_multiplier: float) -> S
         problem: the request, with the sampling of batches and the protected unit.
         member: the kind of client.
         noise_multiplier: σ over the bound on the norm of one contribution to a message.
+
+    Returns:
+        The specification of the mechanism, from which its privacy is computed.
     """
     release = Gaussian(noise_multiplier=noise_multiplier)
     if problem.unit == "client":
@@ -212,6 +215,9 @@ def _first_noise(problem: PacedProblem, member: Member) -> float:
     Args:
         problem: the request.
         member: the kind of client.
+
+    Returns:
+        The initial noise multiplier, above 0. A poor one costs time, but changes no guarantee.
     """
     rate = _rate(problem, member)
     most_draw_probability = rate * member.rounds  # the union bound
@@ -264,6 +270,9 @@ def contribution_norm(problem: PacedProblem, member: Member) -> float:
     Args:
         problem: the request, with the protected unit and the sampling.
         member: the kind of client.
+
+    Returns:
+        The bound, in units of a gradient.
     """
     record_norm = member.lipschitz / member.batch_size
     if problem.unit == "record":

@@ -124,8 +124,8 @@ class PacedProblem(TargetedProblem):
     def _crossing_faults(self) -> Iterator[Fault]:
         """Yield a fault for each pair of fields that contradict each other.
 
-        A fault points to one field of the request and says which values are allowed. A strongly convex loss with
-        Lipschitz constant L and modulus μ on a ball of diameter D has L ≥ μD/2.
+        Yields:
+            Faults with the pointer to the field, the reason and the allowed values.
         """
         n = self.samples_per_client
         mu, beta = self.strong_convexity, self.smoothness

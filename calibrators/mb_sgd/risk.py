@@ -131,6 +131,9 @@ def noise_of(problem: PacedProblem, run: Run, parameters: MbSgdParameters | Acce
         problem: the request, which groups the clients.
         run: the calibrated run.
         parameters: parameters of the calibration. They state σ for each group if there are groups, and once otherwise.
+
+    Returns:
+        The standard deviation, in units of a gradient.
     """
     if parameters.groups is None:
         assert parameters.noise_std is not None

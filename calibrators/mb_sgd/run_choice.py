@@ -93,6 +93,9 @@ def paid_runs(problem: PacedProblem) -> list[Run]:
     Args:
         problem: the request. A batch size or number of rounds that it gives is kept.
 
+    Returns:
+        Pairs of a batch size and a number of rounds.
+
     Raises:
         InvalidInput: the budgets leave no run.
     """

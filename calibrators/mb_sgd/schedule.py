@@ -350,6 +350,9 @@ def risk_at(problem: PacedProblem, run: Run, noise_std: float, *, quick: bool = 
         run: the run.
         noise_std: σ per coordinate, root mean square over clients.
         quick: whether to approximate the best step size in less time.
+
+    Returns:
+        The bound in units of the loss, or inf.
     """
     inputs = risk_problem(problem, run)
     if inputs is None:

@@ -67,7 +67,7 @@ def guarantees_of(
         members: the kinds of clients.
 
     Returns:
-        One guarantee for each kind of client, in the same order.
+        One guarantee per kind of client, in their order.
     """
     problem = certificates.problem
     answer_of_certificate: dict[int, GuaranteeAnswer] = {}

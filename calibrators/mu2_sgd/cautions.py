@@ -36,6 +36,9 @@ def cautions_of(
         noise: the noise of the schedule.
         reports: the protection of each kind of client.
         printed: the evaluated interpretations of the paper's theorems.
+
+    Yields:
+        The warnings, each with a code and a message.
     """
     yield from _guarantee_cautions(problem, certified)
     yield from _participation_cautions(problem, reports)
@@ -51,7 +54,7 @@ def _risk_cautions(problem: Mu2SgdProblem, printed: tuple[PrintedReading, ...]) 
         printed: the evaluated interpretations of the paper's theorems.
 
     Yields:
-        One caution for each unproved bound, and one for all assumed values.
+        The warnings that apply.
     """
     for reading in printed:
         if reading.status is Status.UNPROVED:
@@ -112,7 +115,7 @@ def _participation_cautions(problem: Mu2SgdProblem, reports: Sequence[ClientRepo
         reports: the protection of each kind of client, with the rounds in which its last noise is not cancelled.
 
     Yields:
-        One caution for each fact that applies to the request.
+        Up to four warnings, in this order.
     """
     if problem.cap < problem.rounds:
         yield Caution(

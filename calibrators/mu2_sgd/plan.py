@@ -28,6 +28,9 @@ def computed_fields(server: Server, plan: PlanProblem) -> Fields:
     Args:
         server: whether the clients (`untrusted`) or the server (`trusted`) add the noise.
         plan: the plan.
+
+    Returns:
+        Values by the names of the fields.
     """
     are_identical = plan.identically_distributed
     return {
@@ -59,6 +62,9 @@ def refusals(plan: PlanProblem) -> Iterable[Reason]:
 
     Args:
         plan: the plan.
+
+    Yields:
+        At most one reason, with both sides of the failed condition.
     """
     rounds = plan.rounds
     records = plan.samples_per_client

@@ -224,7 +224,7 @@ class Mu2SgdProblem(TargetedProblem):
             is_valid: whether the cap on reports is valid. If not, the busiest round is not searched.
 
         Returns:
-            The faults; empty if there are none.
+            Faults with the pointer to the field, the reason and the allowed values; empty if all checks pass.
         """
         rounds = self.rounds
         faults: list[Fault] = []

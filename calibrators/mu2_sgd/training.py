@@ -58,6 +58,9 @@ def training_of(problem: Mu2SgdProblem, noise_std: float, epsilon: float) -> Mu2
         problem: the request.
         noise_std: standard deviation of a client's first noise, or of every round of a trusted server.
         epsilon: ε of the target.
+
+    Returns:
+        The step size and the bounds on the excess risk. The step size is None if no theorem covers the participation.
     """
     lower = _lower_order(problem, epsilon)
     if not problem.printed_participation:

@@ -22,6 +22,9 @@ def computed_fields(plan: PlanProblem) -> Fields:
 
     Args:
         plan: the plan.
+
+    Returns:
+        Values by the names of the fields.
     """
     return {
         "participants": plan.reporting,

@@ -77,11 +77,8 @@ def _theorem_2(problem: NormFedavgProblem, delta: float) -> PrintedReading:
 def own_cautions(problem: NormFedavgProblem) -> Iterator[Caution]:
     """Warn of the faults of Theorems 2 and 3 of Das et al., of assumed sensitivities, and of weak amplification.
 
-    Args:
-        problem: the request.
-
     Yields:
-        One caution for each of these that applies to the request. The first one always applies.
+        The warnings that apply, in a fixed order.
     """
     yield Caution(
         code="printed-theorem-refuted",

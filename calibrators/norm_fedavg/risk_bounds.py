@@ -82,7 +82,7 @@ def _theorem_2(problem: NormFedavgRiskProblem, compression: float) -> UpperBound
         compression: mean squared error γ of one message.
 
     Returns:
-        The bound with its two terms. Its last condition fails unless the step sizes have the ratio of the theorem.
+        The bound with its terms. One condition compares the step sizes with those that the theorem prescribes.
     """
     evaluation = TheoremAtInputs.of(
         THEOREM_2_UTILITY,

@@ -57,6 +57,9 @@ def run_spec(problem: OnePassProblem, run: Run | Member, noise_multiplier: float
         problem: the request.
         run: the run, or the kind of client.
         noise_multiplier: σ over the norm bound of one contribution.
+
+    Returns:
+        The specification of the mechanism, from which its privacy is computed.
     """
     release = Gaussian(noise_multiplier=noise_multiplier)
     return Repeated(times=run.rounds, mechanism=release) if problem.unit == "client" else release

@@ -149,6 +149,9 @@ def _values(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem, kin
         adapter: the adapter, which copies and computes fields.
         plan: the plan.
         kind: the kind of guarantee. Its unit, relation and observer are passed to requests that have such fields.
+
+    Returns:
+        Values by the names of the fields.
     """
     field_names = {item.name for item in fields(calibrator.problem)}
     target = [name for name in TARGET if name in field_names]

@@ -175,8 +175,8 @@ class PlanProblem(NeighbourFields, RiskTargetFields):
     def _faults(self) -> Iterator[Fault]:
         """Yield a fault for each contradiction between fields of the plan, and for missing fields.
 
-        A plan compares algorithms at one target, or solves for one unknown field. A fault points to one field and says
-        which values are allowed.
+        Yields:
+            Faults with the pointer to the field, the reason and the allowed values.
         """
         if self.risk is not None and (self.epsilon is not None or self.unknown == "epsilon"):
             yield Fault("/epsilon", f"is one target, and {self.risk.kind} is another")

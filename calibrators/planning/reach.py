@@ -295,6 +295,9 @@ class _Search:
         Args:
             failing: index of a value that misses the target; one below the grid if even the smallest value meets it.
             meeting: index of a larger value that meets it.
+
+        Returns:
+            An index of the grid.
         """
         middle = (failing + meeting) // 2
         low = self._trials.get(failing)
@@ -315,6 +318,9 @@ class _Search:
         Args:
             index: index of the value in the grid.
 
+        Returns:
+            True if the calibration succeeded and its risk bound is at most the target.
+
         Raises:
             BeyondBudget: too many trials.
             ConditionViolated: the algorithm has no explicit bound on its risk.
@@ -332,7 +338,7 @@ class _Search:
             value: the trial value.
 
         Returns:
-            The risk bound at the value with the calibration, or the error that the calibration raised.
+            The trial, with the calibration and its risk bound, or with the error of the calibration.
 
         Raises:
             ConditionViolated: the algorithm has no explicit bound on its risk, at any value.

@@ -77,6 +77,9 @@ def run_spec(problem: PpsgdProblem, noise_multiplier: float, sampling: ClientSam
         problem: the request.
         noise_multiplier: σ over the bound on the norm of one client's message.
         sampling: sampling of clients; None for that of the request.
+
+    Returns:
+        The specification of the mechanism, from which its privacy is computed.
     """
     sampling = sampling or problem.sampling
     draw: Fields = {}
@@ -170,6 +173,9 @@ def _likely_gaussian_noise(problem: PpsgdProblem, factor: float, *, is_full: boo
         problem: the request.
         factor: sensitivity of one round in units of the bound on a message.
         is_full: whether all clients take part in every round.
+
+    Returns:
+        The estimate. A poor one costs time, but changes no guarantee.
     """
     exact = least_noise_std(
         clipping_norm=1.0,
@@ -193,6 +199,9 @@ def _likely_seen_noise(problem: PpsgdProblem, noise_of_one_round: float, factor:
         problem: the request.
         noise_of_one_round: exact noise multiplier of one round; k rounds need √k times that.
         factor: sensitivity of one round in units of the bound on a message.
+
+    Returns:
+        The estimate. A poor one costs time, but changes no guarantee.
     """
     target = problem.target
     expected = problem.rounds * problem.rate

@@ -216,6 +216,9 @@ class _BatchSearch:
         Args:
             failing: a batch size that misses the target, or that is too small to be tried.
             passing: a larger batch size that meets it.
+
+        Returns:
+            The batch size, between both arguments or equal to `passing`.
         """
         while passing - failing > 1:
             middle = (failing + passing) // 2

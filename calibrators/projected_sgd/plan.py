@@ -40,6 +40,9 @@ def computed_fields(plan: PlanProblem) -> Fields:
 
     Args:
         plan: the plan.
+
+    Returns:
+        Values by the names of the fields.
     """
     return {
         "radius": None if plan.diameter is None else 0.5 * plan.diameter,

@@ -169,6 +169,9 @@ def _scheduled_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> I
     Args:
         problem: the request.
         plan: the batch size and the schedules.
+
+    Yields:
+        At most two bounds, each with the conditions that it needs.
     """
     steps = problem.clients // plan.participants
     evaluation = TheoremAtInputs.of(
@@ -205,7 +208,7 @@ def _printed_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> Ite
         plan: the batch size and the schedules.
 
     Yields:
-        At most one bound. Bounds with a hidden constant are orders of growth.
+        At most one bound.
     """
     utility = utility_of(problem, plan)
     if utility.risk is not None and utility.risk.upper is not None:

@@ -145,6 +145,9 @@ class StepSearch:
 
         Guarantees: the answer meets the target by evaluation. If a slack is given, slightly smaller steps miss it.
 
+        Returns:
+            The step size with its guarantee. Its slack is None if minimality is not proved.
+
         Raises:
             Infeasible: no step size on the grid meets the target.
         """

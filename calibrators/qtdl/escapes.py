@@ -21,6 +21,9 @@ def real_levels(release: IntegerRelease, rate: float, log_escape: float) -> floa
         release: the messages of all rounds.
         rate: decay rate α.
         log_escape: natural logarithm of the probability of an escape in any round.
+
+    Returns:
+        The number m, which need not be an integer.
     """
     largest_shift = release.parts[0][0]  # largest difference of two neighbours in a coordinate
     # With probability p a coordinate with this shift escapes. With total/largest_shift such coordinates, and at the

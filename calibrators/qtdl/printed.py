@@ -223,6 +223,9 @@ def printed_cautions(readings: tuple[PrintedReading, ...], noise_std: float) -> 
     Args:
         readings: the evaluated interpretations of the theorem.
         noise_std: the certified standard deviation, in units of the update.
+
+    Yields:
+        The warnings that apply.
     """
     for reading in readings:
         if reading.theorem == THEOREM_1.id:

@@ -139,6 +139,9 @@ class RateSearch:
         An escape is a message that only one of two neighbours can send. A small α needs more than `beat` levels even if
         escapes may use all of δ. At a large α, privacy losses above ε in the common support use all of δ. The result is
         true if every α is too small or too large in this sense.
+
+        Returns:
+            True if that is proved.
         """
         if real_levels(self._release, LARGEST_RATE, self._log_delta) > beat:
             return False
