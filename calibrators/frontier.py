@@ -312,9 +312,6 @@ class _Survey:
         Args:
             traffic: bits per round.
             certify_shorter: whether to certify the shorter run that a long answer is compared with.
-
-        Returns:
-            The runs, fewest rounds first.
         """
         assert self._answer is not None  # a run has been chosen
         shorter = self._best_short_run(traffic)
@@ -374,9 +371,6 @@ class _Survey:
         Args:
             run: rounds and batch size of the run.
             traffic: bits of one round.
-
-        Returns:
-            The entry, with its traffic in bits.
         """
         certified = self._certified.get(run)
         noise = self._estimates.noise(run) if certified is None else certified.noise

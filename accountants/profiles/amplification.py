@@ -172,9 +172,6 @@ class AmplifiedProfile(Profile):
 
         Args:
             epsilon: array of ε' ≥ 0, in nats.
-
-        Returns:
-            Lower and upper bounds, one for each ε'.
         """
         log_rate = math.log(self.rate)
         slack = NUDGE * (1.0 + abs(log_rate))

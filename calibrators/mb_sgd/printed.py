@@ -110,9 +110,6 @@ def _applicable_readings(problem: MbSgdProblem, run: Run) -> list[Reading]:
     Args:
         problem: the request; its `readings` is None if all are requested.
         run: the batch size and the rounds of the run.
-
-    Returns:
-        The readings in the order of `READINGS`; empty if a client is the protected unit.
     """
     if problem.unit == "client":
         return []
@@ -290,9 +287,6 @@ def _appendix_h_of(member: Member) -> TheoremAtInputs:
 
     Args:
         member: kind of client, with its target (ε, δ), number of records, rounds and Lipschitz constant.
-
-    Returns:
-        The theorem with its inputs, from which outputs and conditions are computed.
     """
     target = member.target
     inputs = ExperimentInputs(
@@ -332,9 +326,6 @@ def _excluded_conditions(problem: MbSgdProblem, reading: Reading) -> tuple[str, 
     Args:
         problem: the request.
         reading: name of the interpretation of the theorem's text.
-
-    Returns:
-        Ids of conditions, which the answer then does not list.
     """
     excluded = []
     if reading == "informal":

@@ -75,9 +75,6 @@ class FiniteRatio:
         Args:
             other: the second ratio, bounded on the same side.
             cells: number of cells of the sum.
-
-        Returns:
-            The bound on the sum, on the same side.
         """
         sums, masses = combine_pairs(np.add, self.places, self.weights, other.places, other.weights)
         if not sums.size:  # below, no finite value may be known
@@ -249,9 +246,6 @@ def combine_copies(term: TermT, times: int, combine: Callable[[TermT, TermT], Te
         term: one copy.
         times: number of copies n, at least 1.
         combine: an associative operation, such as the convolution of distributions.
-
-    Returns:
-        The combination of all copies.
     """
     total: TermT | None = None
     block, remaining = term, times
