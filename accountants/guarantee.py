@@ -186,10 +186,6 @@ class PrivacyCurve:
 
         The upper bound is math.inf if none is proved.
 
-        Args:
-            delta: δ in (0, 1), a probability. Give either this or `log10_delta`.
-            log10_delta: base-10 logarithm of δ, in [−1e9, 0). It also serves a δ below every double.
-
         Raises:
             InvalidInput: both or neither are given, `delta` is outside (0, 1), or `log10_delta` outside [−1e9, 0).
         """
@@ -202,9 +198,6 @@ class PrivacyCurve:
 
         Below the range of doubles the bounds are 0 and the least positive double.
 
-        Args:
-            epsilon: ε in nats, from 0 to 1e9.
-
         Raises:
             InvalidInput: `epsilon` is negative, above 1e9 or not a number.
         """
@@ -214,9 +207,6 @@ class PrivacyCurve:
         """Return bounds on log10 δ at an ε ≥ 0 [nat].
 
         The value −math.inf is a δ of zero. As a lower bound it may also mean that nothing is known.
-
-        Args:
-            epsilon: ε in nats, from 0 to 1e9.
 
         Raises:
             InvalidInput: `epsilon` is negative, above 1e9 or not a number.

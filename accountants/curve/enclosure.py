@@ -54,12 +54,7 @@ class Enclosure(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """Bounds of one number: lower ≤ truth ≤ upper.
-
-    Attributes:
-        lower: lower bound, which may be −∞.
-        upper: upper bound, which may be ∞.
-    """
+    """Bounds of one number."""
 
     lower: float
     upper: float

@@ -343,8 +343,8 @@ class NoiseSums:
             line: points l + it of a vertical line, with frequencies t ≥ 0.
 
         Returns:
-            Log modulus and phase at each frequency, bounds on their errors, and the log of the moment E[e^{lS}] of the
-            total loss S with a bound on its error.
+            Log modulus and phase at each frequency, with bounds on their errors. Then log E[e^{lS}] of the total loss
+            S, and a bound on its error.
 
         Raises:
             ContourRefused: too many pairs of a quadrature node and a frequency, or too large an error.

@@ -365,8 +365,8 @@ def log_probability_of_any(log_probabilities: Sequence[float], counts: FloatArra
 def least_log_atom(profile: Profile) -> float:
     """Return a lower bound on log P(L = ∞), the probability of an infinite privacy loss.
 
-    It is the log tail at the largest ε of a pair that the mechanism attains, or the infinite mass of the profile if
-    that is smaller or there is no such pair. The value is lowered by the error of the tails.
+    It is the log tail at the largest ε of a pair that the mechanism attains, if there is one. It is at most the
+    infinite mass of the profile. The value is lowered by the error of the tails.
 
     Args:
         profile: profile ε ↦ δ(ε) of one direction of a pair of distributions, with the tails of its loss.
