@@ -126,7 +126,8 @@ class StepLaw:
         """The atoms, and 40 Gauss–Legendre nodes for each piece.
 
         Quadrature replaces the integral over a uniform piece by a weighted sum. Expectations of e^{zY} over the nodes
-        are those over Y, as long as |z|ℓ/2 is at most `LARGEST_PIECE_EXPONENT` for the length ℓ of every piece.
+        are those over Y. This holds as long as |z|ℓ/2 is at most `LARGEST_PIECE_EXPONENT` for the length ℓ of every
+        piece.
         """
         low, high, mass = self.pieces
         centre, half_length = 0.5 * (high + low)[:, None], 0.5 * (high - low)[:, None]

@@ -79,8 +79,8 @@ def _named_item(state: LedgerState, name: str, spec: Spec | None) -> PlanItem:
 def dominance_reason(run_spec: Spec, planned_spec: Spec) -> str | None:
     """Return why a run of one mechanism may replace a planned run of another, or None if no such reason is known.
 
-    The run must be proved to lose no more privacy than the planned run. The known reasons are that both are the same
-    mechanism, or that the run has at least the noise and at most the sampling rate of the planned one. They hold under
+    The run must be proved to lose no more privacy than the planned run. Two reasons are known. Both are the same
+    mechanism, or the run has at least the noise and at most the sampling rate of the planned one. They hold under
     every neighbouring relation.
 
     Args:

@@ -231,7 +231,7 @@ def select_best(spec: SelectBest, case: Case) -> Guarantee:
     """Return the guarantee of running a mechanism a random number of times and publishing the best output only.
 
     There are two kinds of lower bounds. If all outputs are equally good, the best output is distributed like any of
-    them, and the bounds of one run are reduced by the probability that there is a run. If outputs with a large or a
+    them. The bounds of one run are then reduced by the probability that there is a run. If outputs with a large or a
     small privacy loss are better, the bounds are those of `attained_selection_pairs`. A number of runs that is always 1
     adds nothing.
 

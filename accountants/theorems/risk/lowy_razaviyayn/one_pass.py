@@ -132,8 +132,8 @@ def _noise_outputs(inputs: OnePassInputs, *, batch_size: int, noise_std: float) 
         noise_std: standard deviation σ of Theorem 2.3 per coordinate.
 
     Returns:
-        A mapping with σ, the noise multiplier σK/L, the sensitivity 2L/K, the σ of the risk proof, both bounds, and
-        `epsilon_limit`, 8 ln(1/δ).
+        A mapping with σ, the noise multiplier σK/L and the sensitivity 2L/K. It also has the σ of the risk
+        proof, both bounds, and `epsilon_limit`, 8 ln(1/δ).
     """
     sensitivity = 2.0 * inputs.lipschitz / batch_size
     exact = gaussian_noise_std_bounds(epsilon=inputs.epsilon, log_delta=inputs.log_delta, sensitivity=sensitivity)
