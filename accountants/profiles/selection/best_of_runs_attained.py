@@ -30,7 +30,11 @@ _ACCURACY = 1e-9
 """Largest relative error of the mass of a cell between two tests; cells with a larger error are left out."""
 _ROUNDING = 64 * UNIT_ROUNDOFF
 """Relative error of the exponential of a log tail, per unit of 1 + |log tail|."""
+_LEAST_FALSE_RATE, _LEAST_TRUE_RATE = 1e-200, 1e-100
+"""Upper bound on all smaller false positive rates, and least true positive rate of a test that is used.
 
+No rate is rounded to 0 then, which would be the rate of an impossible output, and no product of two rates is.
+"""
 _RATES = tuple(np.concatenate((np.geomspace(1e-14, 0.5, 44), 1.0 - np.geomspace(0.4, 1e-6, 16))).tolist())
 """False positive rates of the most powerful tests, in increasing order: the kernel takes at most 64."""
 _LEAST_RATES = (1e-14, 1e-10, 1e-7)
@@ -86,7 +90,7 @@ def _direction_pairs(sets: tuple[_Probabilities, _Probabilities], runs: RunsDist
     for probability in (runs.some_in, runs.all_in):
         true_rates = probability(first.inside, first.outside, up=False) * (1.0 - runs.rounding)
         false_rates = probability(second.inside, second.outside, up=True) * (1.0 + runs.rounding)
-        pairs.append(_pair_of_tests(true_rates, np.minimum(false_rates, 1.0)))
+        pairs.append(_pair_of_tests(true_rates, np.clip(false_rates, _LEAST_FALSE_RATE, 1.0)))
     return pairs[0], pairs[1]
 
 
@@ -172,8 +176,8 @@ def _pair_of_tests(true_rates: FloatArray, false_rates: FloatArray) -> Pair:
     hull: list[tuple[float, float]] = [(0.0, 0.0)]  # vertices: true and false positive rates
     for true_rate, false_rate in zip(true_rates.tolist(), false_rates.tolist(), strict=True):
         last_true, last_false = hull[-1]
-        if true_rate <= last_true:
-            continue  # not better than the last test
+        if true_rate <= max(last_true, _LEAST_TRUE_RATE):
+            continue  # not better than the last test, or too small
         vertex = (true_rate, max(false_rate, last_false))
         while len(hull) > 1 and not _is_bend(hull[-2], hull[-1], vertex):
             hull.pop()

@@ -153,11 +153,12 @@ def test_one_run_always_is_the_run_itself(mechanism: Any) -> None:
         assert selected.log_delta(epsilon) == plain.log_delta(epsilon)
 
 
-@pytest.mark.parametrize("repetitions", REPETITIONS, ids=repr)
+@pytest.mark.parametrize("repetitions", [*REPETITIONS, PoissonRepetitions(mean=2000.0)], ids=repr)
 @pytest.mark.parametrize(
     "mechanism",
     [
         Gaussian(noise_multiplier=1e-3),
+        Gaussian(noise_multiplier=0.03),
         Gaussian(noise_multiplier=1e3),
         Laplace(scale_multiplier=1e-3),
         Repeated(times=5, mechanism=Gaussian(noise_multiplier=3.0)),
@@ -168,7 +169,7 @@ def test_one_run_always_is_the_run_itself(mechanism: Any) -> None:
 def test_bounds_are_ordered_at_every_epsilon(mechanism: Any, repetitions: Any) -> None:
     setting = {"relation": "add-or-remove-one", "unit": "record", "observer": "released-models"}
     curve = account(SelectBest(mechanism=mechanism, repetitions=repetitions), **setting).guarantee.curve
-    for epsilon in (0.0, 1e-3, 0.5, 3.0, 100.0):
+    for epsilon in (0.0, 1e-3, 0.5, 3.0, 100.0, 1e3, 1e4, 1e6, 1e8):
         lower, upper = curve.log_delta(epsilon)
         assert lower <= upper <= 0.0
 
