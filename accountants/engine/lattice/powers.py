@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from epsilond.accountants.engine.lattice.spectrum import TINY, ComplexArray
+from epsilond.accountants.engine.lattice.periodic.sums import ComplexArray
+from epsilond.accountants.engine.lattice.spectrum import TINY
 from epsilond.accountants.engine.lattice.tilted import IntArray
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
