@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from epsilond.accountants.engine.lattice.cells.demand import Demand
 from epsilond.accountants.engine.lattice.discretise import (
     SideTails,
     least_log_atom,
@@ -17,7 +18,7 @@ from epsilond.accountants.engine.lattice.discretise import (
     read_side,
     upper_distribution,
 )
-from epsilond.accountants.engine.lattice.grid import Demand, choose_grid
+from epsilond.accountants.engine.lattice.grid import choose_grid
 from epsilond.accountants.engine.lattice.tangents import best_lower_distribution
 from epsilond.accountants.engine.lattice.tilted import FlatDistributions, TiltCoordinate
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
