@@ -114,7 +114,9 @@ def test_sums_by_runs_are_the_plain_ones(kept: np.ndarray, outcomes: int) -> Non
     weights = random.dirichlet(np.ones(outcomes))
     law = TiltedDistribution(5, index, weights, np.zeros(outcomes), 0.0)
     plain = np.expm1(-2j * np.pi / size * np.multiply.outer(kept, index)) @ weights
-    np.testing.assert_allclose(SplitFrequencies.of(kept).transform_less_one(law.index, law.weights, size), plain, atol=1e-12)
+    np.testing.assert_allclose(
+        SplitFrequencies.of(kept).transform_less_one(law.index, law.weights, size), plain, atol=1e-12
+    )
 
 
 def test_sums_of_small_angles_keep_their_digits() -> None:

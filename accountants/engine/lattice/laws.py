@@ -10,14 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from epsilond.accountants.engine.lattice.cells.demand import Demand
-from epsilond.accountants.engine.lattice.discretise import (
-    SideTails,
-    least_log_atom,
-    log_probability_of_any,
-    lower_side,
-    read_side,
-    upper_distribution,
-)
+from epsilond.accountants.engine.lattice.cells.side_tails import SideTails, lower_side, read_side
+from epsilond.accountants.engine.lattice.discretise import least_log_atom, log_probability_of_any, upper_distribution
 from epsilond.accountants.engine.lattice.grid import choose_grid
 from epsilond.accountants.engine.lattice.tangents import best_lower_distribution
 from epsilond.accountants.engine.lattice.tilted import FlatDistributions, TiltCoordinate

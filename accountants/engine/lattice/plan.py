@@ -15,7 +15,7 @@ import numpy as np
 from scipy.fft import next_fast_len, rfft
 
 from epsilond.accountants.engine.lattice.budget import TransformLimits
-from epsilond.accountants.engine.lattice.discretise import BoolArray
+from epsilond.accountants.engine.lattice.cells.side_tails import BoolArray
 from epsilond.accountants.engine.lattice.spectrum import Chernoff, Spectrum, estimate_period
 from epsilond.accountants.engine.lattice.tilted import TiltCoordinate
 from epsilond.accountants.engine.lattice.tilted_line import (

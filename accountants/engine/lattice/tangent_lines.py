@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.engine.lattice.discretise import BoolArray, SideTails, difference, rounding
+from epsilond.accountants.engine.lattice.cells.logarithms import difference, rounding
+from epsilond.accountants.engine.lattice.cells.side_tails import BoolArray, SideTails
 from epsilond.accountants.engine.lattice.tilted import IntArray
 from epsilond.accountants.numerics.special import log1m_exp
 

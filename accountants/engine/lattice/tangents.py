@@ -20,14 +20,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.engine.lattice.discretise import (
-    LatticeDistribution,
-    SideTails,
-    TailSteps,
-    log,
-    ratio,
-    rounding,
-)
+from epsilond.accountants.engine.lattice.cells.logarithms import log, ratio, rounding
+from epsilond.accountants.engine.lattice.cells.side_tails import SideTails
+from epsilond.accountants.engine.lattice.discretise import LatticeDistribution, TailSteps
 from epsilond.accountants.engine.lattice.lower.ends import end_thresholds
 from epsilond.accountants.engine.lattice.lower.points import choose_points
 from epsilond.accountants.engine.lattice.tangent_lines import NOWHERE, LoweredCells, TangentLines

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.engine.lattice.discretise import BoolArray, ratio
+from epsilond.accountants.engine.lattice.cells.logarithms import ratio
+from epsilond.accountants.engine.lattice.cells.side_tails import BoolArray
 from epsilond.accountants.engine.lattice.tangent_lines import NOWHERE, LoweredCells
 from epsilond.accountants.engine.lattice.tilted import IntArray
 
