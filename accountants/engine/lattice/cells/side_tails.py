@@ -41,7 +41,11 @@ class SideTails:
     error_q: FloatArray
 
     def select(self, chosen: slice | BoolArray) -> SideTails:
-        """Return the tails at some of the points, chosen by a slice or a mask."""
+        """Return the tails at some of the points only.
+
+        Args:
+            chosen: the points, as a slice or as a mask with one entry for each point.
+        """
         return SideTails(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
 
     def bounds(self, *, p_up: bool) -> tuple[FloatArray, FloatArray]:
