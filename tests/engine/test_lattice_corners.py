@@ -19,9 +19,10 @@ from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.lattice.budget import Budget
+from epsilond.accountants.engine.lattice.cells.side_tails import read_side
 from epsilond.accountants.engine.lattice.composition import compose
-from epsilond.accountants.engine.lattice.discretise import read_side
-from epsilond.accountants.engine.lattice.spectrum import DirectSums, Kernel, scaled_steps
+from epsilond.accountants.engine.lattice.periodic.sums import DirectSums
+from epsilond.accountants.engine.lattice.spectrum import Kernel, scaled_steps
 from epsilond.accountants.engine.lattice.survey import LatticePart, Survey
 from epsilond.accountants.engine.lattice.tangent_lines import TangentLines
 from epsilond.accountants.engine.lattice.tilted import FlatDistributions, TiltCoordinate

@@ -13,7 +13,7 @@ from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.engine.lattice import transforms
 from epsilond.accountants.engine.lattice.budget import Budget
 from epsilond.accountants.engine.lattice.composition import compose
-from epsilond.accountants.engine.lattice.spectrum import DirectSums, TabulatedSums
+from epsilond.accountants.engine.lattice.periodic.sums import DirectSums, TabulatedSums
 from epsilond.accountants.profiles.laplace import laplace_pair
 
 

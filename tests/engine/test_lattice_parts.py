@@ -9,11 +9,11 @@ import pytest
 
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.engine.lattice.budget import TransformLimits
+from epsilond.accountants.engine.lattice.cells.side_tails import read_side
 from epsilond.accountants.engine.lattice.discretise import (
     LatticeDistribution,
     least_log_atom,
     log_probability_of_any,
-    read_side,
     upper_distribution,
 )
 from epsilond.accountants.engine.lattice.laws import LatticeComposition, _upper_log_atom

@@ -14,6 +14,7 @@ from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.engine.lattice.discretise import LatticeDistribution
 from epsilond.accountants.engine.lattice.laws import LatticeComposition
+from epsilond.accountants.engine.lattice.periodic.direct_transform import SplitFrequencies
 from epsilond.accountants.engine.lattice.powers import Power
 from epsilond.accountants.engine.lattice.product import ComposedProfile
 from epsilond.accountants.engine.lattice.search import _bounded_search, epsilon_of
@@ -21,7 +22,6 @@ from epsilond.accountants.engine.lattice.tilted import FlatDistributions, TiltCo
 from epsilond.accountants.engine.lattice.tilted_line import (
     TiltedDistribution,
     TiltedLine,
-    _SplitFrequencies,
     all_frequencies,
     few_frequencies,
 )
@@ -114,7 +114,9 @@ def test_sums_by_runs_are_the_plain_ones(kept: np.ndarray, outcomes: int) -> Non
     weights = random.dirichlet(np.ones(outcomes))
     law = TiltedDistribution(5, index, weights, np.zeros(outcomes), 0.0)
     plain = np.expm1(-2j * np.pi / size * np.multiply.outer(kept, index)) @ weights
-    np.testing.assert_allclose(_SplitFrequencies.of(kept).transform_less_one(law, size), plain, atol=1e-12)
+    np.testing.assert_allclose(
+        SplitFrequencies.of(kept).transform_less_one(law.index, law.weights, size), plain, atol=1e-12
+    )
 
 
 def test_sums_of_small_angles_keep_their_digits() -> None:
@@ -122,7 +124,7 @@ def test_sums_of_small_angles_keep_their_digits() -> None:
     size, index = 2**50, np.asarray([-3, 2, 9], dtype=np.int64)
     law = TiltedDistribution(1, index, np.asarray([0.2, 0.3, 0.5]), np.zeros(3), 0.0)
     kept = np.arange(200, dtype=np.int64)
-    found = _SplitFrequencies.of(kept).transform_less_one(law, size)
+    found = SplitFrequencies.of(kept).transform_less_one(law.index, law.weights, size)
     theta = 2.0 * np.pi / size * kept
     np.testing.assert_allclose(found.imag, -theta * float(law.weights @ index), rtol=1e-13)
     np.testing.assert_allclose(found.real, -0.5 * theta**2 * float(law.weights @ index**2), rtol=1e-13)

@@ -9,15 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.engine.lattice.discretise import (
-    SideTails,
-    least_log_atom,
-    log_probability_of_any,
-    lower_side,
-    read_side,
-    upper_distribution,
-)
-from epsilond.accountants.engine.lattice.grid import Demand, choose_grid
+from epsilond.accountants.engine.lattice.cells.demand import Demand
+from epsilond.accountants.engine.lattice.cells.side_tails import SideTails, lower_side, read_side
+from epsilond.accountants.engine.lattice.discretise import least_log_atom, log_probability_of_any, upper_distribution
+from epsilond.accountants.engine.lattice.grid import choose_grid
 from epsilond.accountants.engine.lattice.tangents import best_lower_distribution
 from epsilond.accountants.engine.lattice.tilted import FlatDistributions, TiltCoordinate
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
@@ -51,14 +46,13 @@ class LatticeComposition:
     def of(cls, laws: Sequence[LatticeDistribution], counts: Sequence[int], unit: float) -> LatticeComposition:
         """Combine loss distributions on multiples of one lattice unit to a composition.
 
+        All losses and masses are also stored in flat arrays, from which cumulants of the total loss are computed at
+        once.
+
         Args:
             laws: the distributions, each with its losses as integer multiples of the unit.
             counts: number of rounds of each, in the same order.
             unit: the lattice unit, in nats.
-
-        Returns:
-            The composition. It also holds all losses and masses in flat arrays, from which cumulants are computed at
-            once.
         """
         index = np.concatenate([law.index for law in laws])
         sizes = np.asarray([law.index.size for law in laws])
@@ -77,10 +71,15 @@ class LatticeComposition:
 
     @cached_property
     def loss_error(self) -> float:
-        """Largest error of the total loss by rounding, in nats: a point and an offset are known to a relative 2u."""
-        size = max(float(np.abs(law.index[np.abs(law.index) < 2**52]).max(initial=0)) for law in self.laws)
-        drift = math.fsum(count * abs(law.offset) for law, count in zip(self.laws, self.counts, strict=True))
-        return 4 * UNIT_ROUNDOFF * (size * self.unit * float(sum(self.counts)) + drift)
+        """Bound on the error of the total loss by rounding, in nats.
+
+        A lattice point and an offset each have a relative error of at most two units of roundoff. Indices of 2^52 and
+        more, which mean no real loss, are ignored.
+        """
+        largest_index = max(float(np.abs(law.index[np.abs(law.index) < 2**52]).max(initial=0)) for law in self.laws)
+        offsets = math.fsum(count * abs(law.offset) for law, count in zip(self.laws, self.counts, strict=True))
+        rounds = float(sum(self.counts))
+        return 4 * UNIT_ROUNDOFF * (largest_index * self.unit * rounds + offsets)
 
     @cached_property
     def offset(self) -> float:
@@ -94,7 +93,13 @@ class LatticeComposition:
         return math.expm1(min(total * (1 + 4 * UNIT_ROUNDOFF), 700.0))
 
     def log_infinite_mass(self, *, direction: int) -> float:
-        """Bound log(1 − Π (1 − a_j)^{T_j}), a_j the infinite masses, from above (direction 1) or below (−1)."""
+        """Bound the log probability that the loss of any round is infinite, log(1 − Π (1 − a_j)^{T_j}).
+
+        a_j is the mass of the infinite loss of distribution j, and T_j its number of rounds.
+
+        Args:
+            direction: 1 for an upper bound, −1 for a lower bound.
+        """
         return log_probability_of_any([law.log_atom for law in self.laws], self.flat.counts, direction=direction)
 
 
@@ -106,13 +111,14 @@ _CELL_SHARE = 0.6
 
 
 class GridKey(NamedTuple):
-    """Choices that determine a lattice, given the composition and the budget.
+    """Choices that determine a lattice of losses, given the composition and the budget.
 
     Attributes:
         direct: whether δ is computed, with tilts λ > 0. Otherwise 1 − δ is computed, with −1 < λ < 0.
         depth: index in `DEPTHS` of a log δ. Finite losses that are too rare to matter at this δ are left out.
         within: whether ε is within the bulk, the distribution of the total loss without rare rounds.
-        band: index of the band, an interval of tilts of the width `BAND` in the `TiltCoordinate`.
+        band: index of the interval of tilts that the lattice is made for. All have the width `BAND` in the
+            `TiltCoordinate`.
         coarsening: number of times that the lattice unit is doubled to fit the budget.
     """
 
@@ -168,6 +174,8 @@ class _CellTails(NamedTuple):
     def dominated_distribution(self, unit: float, tilt: float) -> LatticeDistribution:
         """Return a lattice distribution with a δ of at most that of the loss, also after composition, for lower bounds.
 
+        The tails are those that the mechanism attains where the profile has such ones.
+
         Args:
             unit: lattice unit, in nats.
             tilt: tilt λ for which it is chosen: its log moment log E[e^{λL}] is to be close to that of the loss.
@@ -184,8 +192,8 @@ class CompositionBounds:
     """Lattice distributions of a composition for upper and for lower bounds on δ.
 
     Attributes:
-        upper: distributions that dominate those of the losses.
-        cell_tails: tails, from which `lower` is computed at its first use.
+        upper: distributions that dominate those of the losses: their δ is at least as large at every ε.
+        cell_tails: tails of the losses, from which `lower` is computed at its first use.
         tilt: tilt λ for which `lower` is chosen.
     """
 
@@ -204,11 +212,11 @@ class CompositionBounds:
 def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> CompositionBounds:
     """Choose a lattice, evaluate every profile on it once, and compute the dominating lattice distributions.
 
-    A dominating distribution has a δ at every ε that is at least that of the given one. The profiles' tails are kept,
+    A dominating distribution has a δ at every ε that is at least that of the given one. The profiles' tails are stored,
     so that dominated distributions can be computed later (`CompositionBounds.lower`).
 
     Args:
-        survey: outlines (coarse tables) of the distributions.
+        survey: coarse tables of the tails of the distributions (outlines).
         key: choices that determine the lattice, such as the interval of tilts for which it is accurate.
         budget: limits on the cells, and the required width.
 
@@ -218,6 +226,8 @@ def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> Compositi
     demand = _demand(survey, key, budget)
     grid = choose_grid(survey.outlines_to(key.depth), survey.counts, demand)
     middle_tilt = demand.coordinates[1].tilt
+    sign = math.copysign(1.0, middle_tilt)
+
     upper_laws, cell_tails = [], []
     for part, cells in zip(survey.parts, grid.cells, strict=True):
         right = read_side(part.first, cells.right, grid.unit, mirrored=False)
@@ -225,9 +235,10 @@ def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> Compositi
         upper_law = upper_distribution(right, left, _upper_log_atom(part.first, right))
         upper_laws.append(upper_law)
         # A dominated distribution is good enough if its moment is this close to that of the dominating one.
-        enough = math.copysign(1.0, middle_tilt) * upper_law.log_moment(grid.unit, middle_tilt)
+        enough = sign * upper_law.log_moment(grid.unit, middle_tilt)
         enough -= 0.5 * budget.relative_width / part.count
         cell_tails.append(_CellTails(part.first, part.second, right, left, enough))
+
     upper = LatticeComposition.of(upper_laws, [part.count for part in survey.parts], grid.unit)
     return CompositionBounds(upper, tuple(cell_tails), middle_tilt)
 
@@ -237,16 +248,18 @@ def _demand(survey: Survey, key: GridKey, budget: Budget) -> Demand:
 
     Args:
         survey: facts of the composition that is put on the lattice.
-        key: the band of tilts and the other choices that determine the lattice.
+        key: the interval (band) of tilts and the other choices that determine the lattice.
         budget: limits on the work.
     """
-    band = BAND[key.direct]
-    coordinates = tuple(TiltCoordinate(band * (key.band + share), key.direct) for share in (0.0, 0.5, 1.0))
+    band_width = BAND[key.direct]
+    # The least, the middle and the largest tilt of the band.
+    coordinates = tuple(TiltCoordinate(band_width * (key.band + share), key.direct) for share in (0.0, 0.5, 1.0))
+    _, bulk_variance = survey.bulk if key.within else (0.0, math.inf)
     return Demand(
         coordinates=coordinates,
         relative_width=_CELL_SHARE * budget.relative_width,
         cells=budget.cells_for(len(survey.parts)),
-        bulk_variance=survey.bulk[1] if key.within else math.inf,
+        bulk_variance=bulk_variance,
         coarsening=key.coarsening,
     )
 
@@ -254,11 +267,11 @@ def _demand(survey: Survey, key: GridKey, budget: Budget) -> Demand:
 def _upper_log_atom(profile: Profile, right: SideTails) -> float:
     """Return an upper bound on the log mass that a dominating lattice distribution puts at infinity.
 
-    It bounds log δ(ε) of one round, at ε = the last point of the tails. It is computed as P(L > ε) − e^ε Q(L > ε) from
-    the tails there, or from the profile if the tails are zero.
+    It bounds log δ(ε) of one round, at ε = the last point of the tails. δ is P(L > ε) − e^ε Q(L > ε), computed from the
+    tails there and rounded up. If the tail under P is zero there, δ is evaluated by the profile.
 
     Args:
-        profile: the profile.
+        profile: profile ε ↦ δ(ε) of the distribution.
         right: tails of the positive losses.
     """
     log_p, log_q, epsilon = float(right.log_p[-1]), float(right.log_q[-1]), float(right.points[-1])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.engine.lattice.discretise import difference
+from epsilond.accountants.engine.lattice.cells.logarithms import difference
 from epsilond.accountants.engine.lattice.tilted import FlatDistributions, IntArray
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 

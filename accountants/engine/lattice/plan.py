@@ -15,7 +15,7 @@ import numpy as np
 from scipy.fft import next_fast_len, rfft
 
 from epsilond.accountants.engine.lattice.budget import TransformLimits
-from epsilond.accountants.engine.lattice.discretise import BoolArray
+from epsilond.accountants.engine.lattice.cells.side_tails import BoolArray
 from epsilond.accountants.engine.lattice.spectrum import Chernoff, Spectrum, estimate_period
 from epsilond.accountants.engine.lattice.tilted import TiltCoordinate
 from epsilond.accountants.engine.lattice.tilted_line import (
@@ -59,13 +59,13 @@ class TooLarge(NamedTuple):
 
 @dataclass(frozen=True)
 class TransformPlan:
-    """The plan for computing the transform of a composition at one tilt.
+    """The plan for computing the Fourier transform of a composition of lattice distributions at one tilt.
 
     Attributes:
-        laws: the lattice distributions.
-        coordinate: the tilt.
-        chernoff: bounds of the alias.
-        log_width: log of the required width, relative to δ.
+        laws: the lattice distributions of the losses, with their numbers of rounds.
+        coordinate: the tilt λ, the exponent of the weight e^{λL} of a loss L.
+        chernoff: bounds of the alias, the error of a sum over frequencies by its period.
+        log_width: log of the required width of the enclosure of δ, relative to δ.
         points: number of lattice points in a period with a negligible alias.
     """
 
@@ -100,16 +100,21 @@ class TransformPlan:
         # 1e17 points are beyond every limit, and still convert to an integer.
         points = max(math.ceil(min(period / laws.unit, 1e17)), 16)
         # If points are cheap, a wider period costs nothing.
-        return cls(laws, coordinate, chernoff, log_width, max(points, min(3 * points, _CHEAP)))
+        points = max(points, min(3 * points, _CHEAP))
+        return cls(laws, coordinate, chernoff, log_width, points)
 
     def transform(self, limits: TransformLimits) -> Spectrum | TooLarge:
         """Compute the terms of δ at the few frequencies that matter, or at all of them if that is cheaper.
+
+        All frequencies are used if their number is at most an eighth of the limit, or if it is within the limit and the
+        few relevant frequencies are too many for direct sums.
 
         Args:
             limits: limits on the number of points and of terms.
 
         Returns:
-            The terms as a `Spectrum`; or a factor by which the unit should grow, if both ways exceed the limits.
+            The terms as a `Spectrum`; or a factor by which the lattice unit should grow, if both ways exceed the
+            limits.
         """
         line = TiltedLine.of(self.laws, self.coordinate)
         if self.points <= limits.points // 8:
@@ -122,14 +127,20 @@ class TransformPlan:
         return TooLarge(min(self.points / limits.points, sparse.factor))
 
     def _full_spectrum(self, line: TiltedLine, points: int) -> Spectrum:
-        """Return the spectrum at all frequencies of `points` points, or a few more."""
+        """Compute the terms of δ at all frequencies, by an FFT of each distribution.
+
+        Args:
+            line: the tilted distributions.
+            points: least number of lattice points in a period; the FFT may have a few more, so that it is fast.
+        """
         size = next_fast_len(points, real=True)
         return build_spectrum(line, size, all_frequencies(line, size), self.chernoff)
 
     def _block_layout(self, least_blocks: int) -> tuple[int, int]:
-        """Return the number of blocks of frequencies, and the odd number of frequencies in each block.
+        """Return the number of blocks of neighbouring frequencies, and the odd number of frequencies in each block.
 
-        A shorter FFT with one frequency per block evaluates the middles of the blocks.
+        Together they cover at least `points` frequencies. A shorter FFT with one frequency per block evaluates the
+        middles of the blocks.
 
         Args:
             least_blocks: least number of blocks, the length of the shorter FFT.
@@ -140,7 +151,13 @@ class TransformPlan:
         return blocks, per_block + is_even
 
     def _depth(self, size: int) -> float:
-        """Return minus the log |φ^T| of a frequency that is negligible, if there are `size` frequencies."""
+        """Return minus the log modulus at which the characteristic function of a frequency is negligible.
+
+        All negligible frequencies together are to change δ by at most e^−5 of its required width.
+
+        Args:
+            size: number of frequencies.
+        """
         return math.log(size) - self.log_width + 5.0
 
     @property
@@ -163,27 +180,33 @@ class TransformPlan:
             limits: limits on the number of points and of terms.
 
         Returns:
-            The terms as a `Spectrum`; or a factor by which the unit should grow, if the work exceeds the limits.
+            The terms as a `Spectrum`; or a factor by which the lattice unit should grow, if the work exceeds the
+            limits.
         """
         blocks, per_block = self._block_layout(limits.points // 8)
         if per_block > limits.terms:
             return TooLarge(per_block / limits.terms)
         size = blocks * per_block
+
+        # The relevant frequencies; if there are too many, `skipped` is their number.
         most = max(_MOST_EXAMINED, limits.terms / self._work)
         frequencies, skipped = find_frequencies(line, blocks, per_block, self._depth(size), most)
         if frequencies is None:
             return TooLarge((skipped * self._work / limits.terms) ** 2)
+
+        # A full FFT, if it is cheaper than direct sums at these frequencies.
+        direct_work = frequencies.size * self._work
         fft_work = _FFT_EACH * size * len(self.laws.laws)
-        is_fft_cheaper = fft_work < frequencies.size * self._work
-        if size <= limits.points and is_fft_cheaper:
+        if size <= limits.points and fft_work < direct_work:
             if size > _ROOM * self.points:
                 return self._full_spectrum(line, math.ceil(_ROOM * self.points))
             return build_spectrum(line, size, all_frequencies(line, size, frequencies, skipped), self.chernoff)
+
         # Products of a frequency and an index must be exact doubles.
         largest_product = int(frequencies.max()) * self._widest
         if largest_product > 2**52:
             return TooLarge(math.sqrt(largest_product / 2**52))
-        excess = max(frequencies.size * self._work / limits.terms, frequencies.size / _MOST_SUMMED)
+        excess = max(direct_work / limits.terms, frequencies.size / _MOST_SUMMED)
         if excess > 1.0:
             return TooLarge(excess**2)
         return build_spectrum(line, size, few_frequencies(line, size, frequencies, skipped), self.chernoff)
@@ -205,7 +228,7 @@ def find_frequencies(
 
     Args:
         line: the tilted distributions.
-        blocks: number of blocks, the length of the FFT.
+        blocks: number of blocks of neighbouring frequencies, the length of the FFT.
         per_block: number of frequencies of a block, which is odd.
         depth: minus the log |φ^T| of a negligible frequency.
         most: largest number of frequencies to return.
@@ -215,12 +238,15 @@ def find_frequencies(
     """
     size = blocks * per_block
     log_bound = _bound_blocks(line, blocks)
-    # The weights sum to one within 1e-12.
-    cut = depth + 1e-12 * float(sum(line.laws.counts))
-    is_negligible = log_bound <= -cut
+    # The weights sum to one within 1e-12 for each round.
+    rounds = float(sum(line.laws.counts))
+    largest_negligible = -(depth + 1e-12 * rounds)
+    is_negligible = log_bound <= largest_negligible
     open_blocks = np.flatnonzero(~is_negligible)
     if open_blocks.size * per_block > most:
         return None, float(open_blocks.size * per_block)
+
+    # All frequencies of the other blocks, from 0 to half the number of points.
     half = per_block // 2
     frequencies = (open_blocks[:, None] * per_block + np.arange(-half, half + 1)).ravel()
     frequencies = frequencies[(frequencies >= 0) & (2 * frequencies <= size)].astype(np.int64)
@@ -231,7 +257,8 @@ def find_frequencies(
 def _bound_blocks(line: TiltedLine, blocks: int) -> FloatArray:
     """Return upper bounds on the log modulus of the composed characteristic function φ^T on blocks of frequencies.
 
-    Each block surrounds one frequency of an FFT.
+    Each block surrounds one frequency of an FFT. The bound is the sum over the distributions of their numbers of rounds
+    times log |φ|, with |φ| ≤ 1.
 
     Args:
         line: the tilted distributions.
@@ -243,7 +270,8 @@ def _bound_blocks(line: TiltedLine, blocks: int) -> FloatArray:
     log_bound = np.zeros(blocks // 2 + 1)
     laws = list(line.parts())
     for law in laws:
-        bound = _bound_transform(law, line.laws.unit, blocks, _window_loss(law, len(laws)))
+        left_out = _window_loss(law, len(laws))
+        bound = _bound_transform(law, line.laws.unit, blocks, left_out)
         log_bound += law.count * np.log(np.minimum(bound, 1.0))
     return log_bound
 
@@ -251,9 +279,9 @@ def _bound_blocks(line: TiltedLine, blocks: int) -> FloatArray:
 def _bound_transform(law: TiltedDistribution, unit: float, blocks: int, left_out: float) -> FloatArray:
     """Return upper bounds on the characteristic function |φ| of one distribution, on each block of frequencies.
 
-    Let φ_B be the part of φ from a window of losses. If the mass outside the window is w, |φ| ≤ |φ_B| + w. Let
-    F = |φ_B|² at the FFT's frequency τ, and V the second moment of the centred loss in the window. Then
-    |φ_B(τ + s)|² ≤ F + |s F′| + s² V for every s, because |F″| ≤ 2V.
+    Let φ_B be the part of φ from a window of losses. If the mass outside the window is w, |φ| ≤ |φ_B| + w. Let F =
+    |φ_B|² at the FFT's frequency τ, and V the second moment of the centred loss in the window. Then |φ_B(τ + s)|² ≤ F +
+    |s F′| + s² V for every s, because |F″| ≤ 2V.
 
     Args:
         law: the distribution.
@@ -264,14 +292,19 @@ def _bound_transform(law: TiltedDistribution, unit: float, blocks: int, left_out
     Returns:
         One bound for each block with a frequency from 0 to half the length of the FFT.
     """
-    half_block = np.pi / (blocks * unit)  # largest |s|
     by_distance = np.argsort(-np.abs(law.index), kind="stable")
     inside, outside_mass = _window(law.weights, by_distance, left_out)
-    losses, weights = law.index[inside] * unit, law.weights[inside]
-    transform = rfft(wrap(law.index[inside], weights, blocks))
-    derivative = rfft(wrap(law.index[inside], weights * losses, blocks))
-    second_moment = float(weights @ losses**2)
+    index, weights = law.index[inside], law.weights[inside]
+    losses = index * unit
+
+    # φ_B and its derivative at the FFT's frequencies.
+    transform = rfft(wrap(index, weights, blocks))
+    derivative = rfft(wrap(index, weights * losses, blocks))
     half_slope = np.abs((np.conj(transform) * derivative).imag)  # |F′|/2
+    second_moment = float(weights @ losses**2)
+
+    # The Taylor bound at the end of a block, which is the largest |s| away.
+    half_block = np.pi / (blocks * unit)
     square = np.abs(transform) ** 2 + 2.0 * half_block * half_slope
     square = square + half_block * half_block * second_moment
     square += 1e-12 * (1.0 + half_block * math.sqrt(second_moment))  # the roundings of the FFT
@@ -289,7 +322,7 @@ def _window_loss(law: TiltedDistribution, laws: int) -> float:
 
 
 def _window(weights: FloatArray, order: IntArray, left_out: float) -> tuple[BoolArray, float]:
-    """Return the smallest window around the centre of a distribution that excludes at most `left_out` of the mass.
+    """Return the smallest window around the centre of a distribution that excludes at most a given mass.
 
     Args:
         weights: masses of the outcomes.
@@ -299,8 +332,11 @@ def _window(weights: FloatArray, order: IntArray, left_out: float) -> tuple[Bool
     Returns:
         A mask of the outcomes inside, and an upper bound of the mass outside.
     """
-    beyond = np.cumsum(weights[order])
-    count = int(np.searchsorted(beyond, left_out, side="right"))
+    mass_beyond = np.cumsum(weights[order])
+    excluded = int(np.searchsorted(mass_beyond, left_out, side="right"))
     inside = np.ones(weights.size, dtype=np.bool_)
-    inside[order[:count]] = False
-    return inside, float(beyond[count - 1]) * (1.0 + 1e-9) if count else 0.0
+    inside[order[:excluded]] = False
+    if not excluded:
+        return inside, 0.0
+    rounding_factor = 1.0 + 1e-9
+    return inside, float(mass_beyond[excluded - 1]) * rounding_factor

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from epsilond.accountants.engine.lattice.spectrum import TINY, ComplexArray
+from epsilond.accountants.engine.lattice.periodic.sums import ComplexArray
+from epsilond.accountants.engine.lattice.spectrum import TINY
 from epsilond.accountants.engine.lattice.tilted import IntArray
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
@@ -57,16 +58,16 @@ class Power(NamedTuple):
 
 
 def raise_to_counts(counts: Sequence[int], frequencies: IntArray, factors: Iterator[Factor], skipped: float) -> Power:
-    """Compute the characteristic function of a composition, Π φ_j^{T_j}, in logarithms.
+    """Compute the characteristic function of a composition, the product Π φ_j^{T_j}, in logarithms.
 
-    φ_j is the characteristic function of tilted distribution j, and T_j its count. A frequency is dropped and charged
-    once Π (|φ̂_j| + error)^{T_j} over the distributions so far proves the product negligible. This is valid because |φ|
-    of the others is at most one.
+    φ_j is the characteristic function of the tilted loss distribution j, and T_j its number of rounds. A frequency is
+    dropped once Π (|φ̂_j| + error)^{T_j} over the distributions so far proves the product negligible. Its bound is then
+    added to `skipped`. This is valid because |φ| of the others is at most one.
 
     Args:
-        counts: count T_j of each distribution.
+        counts: number T_j of rounds of each distribution.
         frequencies: indices of the frequencies.
-        factors: φ_j on these frequencies, for each distribution in turn.
+        factors: computed φ̂_j on these frequencies with its error, for each distribution in turn.
         skipped: bound of Σ |φ^T| over all other frequencies.
 
     Returns:
@@ -74,14 +75,14 @@ def raise_to_counts(counts: Sequence[int], frequencies: IntArray, factors: Itera
         grown by the bound for the dropped frequencies.
 
     Guarantees:
-        The computed power φ̂^T satisfies |Π φ̂^T − Π φ^T| ≤ |Π φ̂^T| (e^growth − 1).
+        The computed product φ̂ satisfies |φ̂ − Π φ_j^{T_j}| ≤ |φ̂| (e^growth − 1).
 
     Source: docs/engine-certificate.md, A4.
     """
     product = _RunningProduct.of_ones(frequencies.size, skipped)
     for count, factor in zip(counts, factors, strict=True):
-        values = factor.values[product.remaining]
-        errors = np.broadcast_to(factor.error, frequencies.shape)[product.remaining]
+        error_at_each = np.broadcast_to(factor.error, frequencies.shape)
+        values, errors = factor.values[product.remaining], error_at_each[product.remaining]
         is_relevant = product.bound(count, values, errors)
         if not is_relevant.all():
             product.drop_all_except(is_relevant)
@@ -113,20 +114,31 @@ class _RunningProduct:
 
     @classmethod
     def of_ones(cls, size: int, skipped: float) -> _RunningProduct:
-        """Return the empty product, which is one, on a number of frequencies."""
+        """Return the empty product, which is one at every frequency.
+
+        Args:
+            size: number of frequencies.
+            skipped: bound of Σ |φ^T| over all other frequencies.
+        """
         log_size, angle, growth, log_bound = (np.zeros(size) for _ in range(4))
         return cls(np.arange(size), log_size, angle, growth, log_bound, skipped)
 
     def bound(self, count: int, values: ComplexArray, errors: FloatArray) -> BoolArray:
         """Multiply the upper bound on |product| by that of one more power φ^T, and return where it is not negligible.
 
+        The bound on |φ| is |φ̂| plus its error, and at most 1, because tilted masses sum to 1.
+
         Args:
             count: exponent T.
             values: computed φ̂ on the remaining frequencies.
             errors: bounds on |φ̂ − φ|.
+
+        Returns:
+            A mask of the frequencies at which the bound is above e^−60.
         """
         square = values.real * values.real + values.imag * values.imag
-        self.log_bound += count * np.minimum(np.log(np.sqrt(square) + errors + _ROUNDING), 0.0)
+        largest_modulus = np.sqrt(square) + errors + _ROUNDING
+        self.log_bound += count * np.minimum(np.log(largest_modulus), 0.0)
         return self.log_bound > _NEGLIGIBLE
 
     def drop_all_except(self, is_relevant: BoolArray) -> None:
@@ -135,13 +147,18 @@ class _RunningProduct:
         Args:
             is_relevant: mask of the frequencies that remain.
         """
-        self.skipped += float(np.exp(self.log_bound[~is_relevant]).sum()) * (1.0 + 1e-9)
+        dropped_sum = float(np.exp(self.log_bound[~is_relevant]).sum())
+        rounding_factor = 1.0 + 1e-9
+        self.skipped += dropped_sum * rounding_factor
         self.remaining = self.remaining[is_relevant]
         self.log_size, self.angle = self.log_size[is_relevant], self.angle[is_relevant]
         self.growth, self.log_bound = self.growth[is_relevant], self.log_bound[is_relevant]
 
     def multiply(self, count: int, values: ComplexArray, errors: FloatArray) -> None:
-        """Multiply the product by a power φ^T of a characteristic function, and update its error bound (`growth`).
+        """Multiply the product by a power φ^T of a characteristic function, and update its error bound.
+
+        The error bound `growth` increases by T log(1 + error/|φ̂|), by the roundings of the logarithm and of the angle,
+        which the power multiplies by T, and by the rounding of the sums.
 
         Args:
             count: exponent T.
@@ -150,9 +167,12 @@ class _RunningProduct:
         """
         log_modulus, angle, modulus = _log_polar(values)
         self.log_size += count * log_modulus
-        rotation = count * angle
+
         # Subtract the nearest multiple of 2π; 2π itself is rounded, so small angles of either sign stay unchanged.
-        self.angle += rotation - 2.0 * np.pi * np.rint(rotation / (2.0 * np.pi))
+        rotation = count * angle
+        full_turns = np.rint(rotation / (2.0 * np.pi))
+        self.angle += rotation - 2.0 * np.pi * full_turns
+
         self.growth += count * (1.0 + _ROUNDING) * np.log1p(errors / modulus)
         self.growth += (4 * UNIT_ROUNDOFF * count) * (np.abs(log_modulus) + np.abs(angle))
         self.growth += UNIT_ROUNDOFF * (np.abs(self.log_size) + np.abs(self.angle))

@@ -38,10 +38,13 @@ _STRIDE = 4.0
 
 @dataclass(frozen=True)
 class LatticeSearch(PairSearch):
-    """The search for ε(δ) of a product on the lattice. The direction with the larger estimate of ε comes first.
+    """The search for ε(δ) of a product that is composed on a lattice of losses.
+
+    A pair of distributions has a profile ε ↦ δ(ε) in each direction, P against Q and Q against P. The direction with
+    the larger estimate of ε is searched first, because the other one then often needs one evaluation only.
 
     Attributes:
-        profiles: the distinct directions.
+        profiles: the profiles of the distinct directions, one if the product is symmetric.
     """
 
     profiles: tuple[ComposedProfile, ...]
@@ -54,18 +57,24 @@ class LatticeSearch(PairSearch):
         Args:
             log_delta: log of the target δ.
             near: not used.
+
+        Returns:
+            The larger lower bound and the larger upper bound of the two directions, in nats.
         """
         del near
         larger = Interval(0.0, 0.0)
         for profile, guess in self._by_estimate(log_delta):
-            if larger.upper > 0.0 and profile.upper_log_delta(larger.upper) <= log_delta:
+            meets_target = larger.upper > 0.0 and profile.upper_log_delta(larger.upper) <= log_delta
+            if meets_target:
                 continue
             bounds = epsilon_of(profile, log_delta, guess)
             larger = Interval(max(larger.lower, bounds.lower), max(larger.upper, bounds.upper))
         return larger
 
     def upper_epsilon(self, log_delta: float, near: float) -> float:
-        """Return an upper bound on the smallest ε at which δ is at most the target. The lower bound is not computed.
+        """Return an upper bound on the smallest ε at which δ is at most the target in both directions.
+
+        The lower bound is not computed. The second direction is skipped if it meets the target at the first one's ε.
 
         Args:
             log_delta: log of the target δ.
@@ -80,9 +89,10 @@ class LatticeSearch(PairSearch):
         return larger
 
     def lower_epsilon(self, log_delta: float, near: float) -> float:
-        """Return the lower bound of ε; 0 without a search if the cheap bound `coupled_log_delta` meets the target.
+        """Return a lower bound on the smallest ε ≥ 0 at which δ is at most the target in both directions.
 
-        The second direction is skipped if its δ at the first one's ε is at most the target.
+        It is 0 without a search if a cheap bound on δ at every ε (`coupled_log_delta`) meets the target. The second
+        direction is skipped if its δ at the first one's ε is at most the target.
 
         Args:
             log_delta: log of the target δ.
@@ -99,7 +109,11 @@ class LatticeSearch(PairSearch):
         return larger
 
     def _by_estimate(self, log_delta: float) -> list[tuple[ComposedProfile, Guess]]:
-        """Return the directions with their estimates of ε(δ), the largest first."""
+        """Return the profiles of the directions with their estimates of ε(δ), in decreasing order of the estimates.
+
+        Args:
+            log_delta: log of the target δ.
+        """
         estimates = [(profile, profile.guess(log_delta)) for profile in self.profiles]
         return sorted(estimates, key=lambda estimate: -estimate[1].epsilon)
 
@@ -132,10 +146,11 @@ def epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -> Inte
 def upper_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -> float:
     """Return an upper bound on the smallest ε at which δ is at most the target; math.inf if no ε is known.
 
-    The bound is at most the largest total loss.
+    A search on few transforms comes first, then a longer one with a limit on the evaluations, then ever larger ε. The
+    bound is at most the largest total loss.
 
     Args:
-        profile: one direction of the composition.
+        profile: one direction of the composition, ε ↦ δ(ε).
         log_delta: log of the target δ.
         guess: an estimate of ε.
     """
@@ -157,8 +172,11 @@ def upper_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -
 def lower_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -> float:
     """Return a lower bound on the smallest ε at which δ is at most the target: an ε with a larger δ, or 0.
 
+    A search on few transforms comes first, then a longer one with a limit on the evaluations. If the probability of an
+    infinite loss exceeds the target, no finite ε meets it.
+
     Args:
-        profile: one direction of the composition.
+        profile: one direction of the composition, ε ↦ δ(ε).
         log_delta: log of the target δ.
         guess: an estimate of ε.
     """
@@ -197,7 +215,7 @@ def _solve(profile: ComposedProfile, log_delta: float, guess: Guess, *, from_abo
     result may lead to a better transform.
 
     Args:
-        profile: one direction of the composition.
+        profile: one direction of the composition, ε ↦ δ(ε).
         log_delta: log of the target δ.
         guess: an estimate of ε.
         from_above: whether the upper bound on log δ at the result is to be at most the target. Otherwise the lower
@@ -214,17 +232,22 @@ def _solve(profile: ComposedProfile, log_delta: float, guess: Guess, *, from_abo
         next_guess = _newton_step(profile, choice, log_delta, guess, from_above=from_above)
         if next_guess is None:
             break
+
         root = _solve_on(profile, choice, log_delta, guess, next_guess, from_above=from_above)
         if root is None:  # the root is too far from the ε that the transform was chosen for
             choice, guess = profile.evaluation(next_guess.epsilon).tilt, next_guess
             continue
+
         is_closer = best is None or (root < best) == from_above
         if _is_certified(profile, root, log_delta, from_above=from_above) and is_closer:
             best = root
+
+        # Go on with the transform for the root, unless it is the same one or there is none.
         choice_at_root = profile.evaluation(root).tilt
-        if choice_at_root == choice or choice_at_root is None:  # no other transform is better at the root
+        if choice_at_root == choice or choice_at_root is None:
             break
-        choice, guess = choice_at_root, Guess(root, max(abs(choice_at_root.coordinate.tilt), 1e-9))
+        steepness = max(abs(choice_at_root.coordinate.tilt), 1e-9)
+        choice, guess = choice_at_root, Guess(root, steepness)
     return best
 
 
@@ -238,12 +261,21 @@ def _is_certified(profile: ComposedProfile, epsilon: float, log_delta: float, *,
         from_above: whether the upper bound on log δ is compared, and otherwise the lower one.
     """
     choice, upper = profile.evaluation(epsilon)
-    return upper <= log_delta if from_above else profile.lower_on(choice, epsilon) > log_delta
+    if from_above:
+        return upper <= log_delta
+    return profile.lower_on(choice, epsilon) > log_delta
 
 
 def _bound_on(profile: ComposedProfile, choice: GridAndTilt, *, from_above: bool) -> Callable[[float], float]:
-    """Return the upper or the lower bound of log δ(ε) on a given transform, as a function of ε."""
-    return functools.partial(profile.upper_on if from_above else profile.lower_on, choice)
+    """Return the upper or the lower bound of log δ(ε) on a given transform, as a function of ε.
+
+    Args:
+        profile: one direction of the composition.
+        choice: the lattice and the tilt of the transform.
+        from_above: whether the upper bound is returned, and otherwise the lower one.
+    """
+    bound_on_transform = profile.upper_on if from_above else profile.lower_on
+    return functools.partial(bound_on_transform, choice)
 
 
 def _newton_step(
@@ -251,9 +283,12 @@ def _newton_step(
 ) -> Guess | None:
     """Take a Newton step from the estimate, within the range of ε in which one transform is accurate.
 
+    The slope of log δ is about minus the tilt. If few losses dominate, it is far steeper, and a finite difference shows
+    it. The larger of both is used, so that the step is not too long.
+
     Args:
         profile: one direction of the composition.
-        choice: the transform.
+        choice: the lattice and the tilt of the transform.
         log_delta: log of the target δ.
         guess: an estimate of ε.
         from_above: whether the upper bound on δ is used, and otherwise the lower one.
@@ -267,11 +302,12 @@ def _newton_step(
         return guess
     if not (-math.inf < value < 0.0):
         return None
-    # |d log δ/dε| is about the tilt. If few losses dominate, it is far larger, and the finite difference shows it.
+
     spacing, tilt = _SPACING * guess.epsilon, choice.coordinate.tilt
     decrease = value - bound(guess.epsilon + spacing)
     finite_difference = decrease / spacing if 0.0 < decrease < math.inf else abs(tilt)
     steepness = max(finite_difference, tilt, 1e-9)
+
     largest_step = _STEP_SHARE * _FARTHEST * guess.epsilon
     step = min(max((value - log_delta) / steepness, -largest_step), largest_step)
     return Guess(guess.epsilon + step, steepness)
@@ -325,16 +361,18 @@ def _bounded_search(bound: Callable[[float], float], log_delta: float, guess: Gu
         guess: an estimate of ε.
 
     Returns:
-        The largest ε with a bound above the target, or 0, and the smallest ε with another bound, or inf.
+        The largest evaluated ε with a bound above the target, or 0, and the smallest ε with another bound, or inf.
     """
     values: dict[float, float] = {}
 
     def sides() -> Crossing:
+        """Return the closest evaluated ε on both sides of the crossing."""
         above = max((epsilon for epsilon, value in values.items() if value > log_delta), default=0.0)
         below = min((epsilon for epsilon, value in values.items() if value <= log_delta), default=math.inf)
         return Crossing(above, below)
 
     def evaluate(epsilon: float) -> float:
+        """Evaluate and store the bound, unless the search is to end."""
         if len(values) >= _MOST_EVALUATIONS or _ends_at_jump(sides(), values, guess):
             raise _SearchEnded
         values[epsilon] = bound(epsilon)
@@ -349,12 +387,17 @@ def _bounded_search(bound: Callable[[float], float], log_delta: float, guess: Gu
 def _ends_at_jump(sides: Crossing, values: Mapping[float, float], guess: Guess) -> bool:
     """Return whether the target is crossed by a jump of the bound to −∞, so that further evaluations are useless.
 
+    This is so if the bound at the upper side of the crossing is −∞, and both sides are close to each other. Close means
+    a thousandth of ε, and of its distance from the estimate.
+
     Args:
-        sides: the closest known ε on both sides. They must be close compared with ε, and with their distance from the
-            estimate.
-        values: the evaluated bounds, by ε.
+        sides: the closest known ε on both sides of the crossing.
+        values: the evaluated bounds on log δ, by ε.
         guess: the estimate of ε.
     """
-    if not (0.0 < sides.above < sides.below and values.get(sides.below) == -math.inf):
+    if not 0.0 < sides.above < sides.below:
         return False
-    return sides.below - sides.above <= _SPACING * min(abs(guess.epsilon - sides.below), sides.below)
+    if values.get(sides.below) != -math.inf:
+        return False
+    distance_from_estimate = abs(guess.epsilon - sides.below)
+    return sides.below - sides.above <= _SPACING * min(distance_from_estimate, sides.below)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.engine.lattice.discretise import BoolArray, SideTails, difference, rounding
+from epsilond.accountants.engine.lattice.cells.logarithms import difference, rounding
+from epsilond.accountants.engine.lattice.cells.side_tails import BoolArray, SideTails
 from epsilond.accountants.engine.lattice.tilted import IntArray
 from epsilond.accountants.numerics.special import log1m_exp
 
@@ -21,9 +22,10 @@ NOWHERE = -(2**60)
 
 @dataclass(frozen=True)
 class LoweredCells:
-    """Cells of losses with masses for lower bounds on δ; the cells are between neighbouring thresholds.
+    """Cells of losses with masses for lower bounds on δ, that is, intervals between neighbouring thresholds.
 
-    They are in the order of increasing loss; the first and the last one are unbounded. `TangentLines` gives the masses.
+    They are in the order of increasing loss; the first and the last one are unbounded. `TangentLines` gives the masses,
+    which are rounded so that losses only decrease.
 
     Attributes:
         low: lower bound of each cell, in lattice units.
@@ -51,22 +53,27 @@ class LoweredCells:
 
     @cached_property
     def safe(self) -> FloatArray:
-        """`own`, lowered by its rounding error, so that a lattice point below it is below the exact loss."""
+        """The loss log(p/q) of each cell in nats, lowered by its rounding error.
+
+        A lattice point below this loss is certainly below the exact loss.
+        """
         return np.asarray(self.own - np.where(self.has_mass, rounding(self.log_p, self.log_q), 0.0))
 
 
 @dataclass(frozen=True)
 class TangentLines:
-    """Lines P(L > m) − α Q(L > m) below a profile at thresholds m, with all masses moved to the side that lowers them.
+    """Lines below a profile H(α), as functions of α = e^ε: P(L > m) − α Q(L > m) at thresholds m of the loss L.
 
-    On the left, a line is stored by the masses below its threshold, P(L < −m) and Q(L < −m).
+    The profile at ε is δ(ε) for the pair of distributions P and Q. Every such line is below it, because {L > m} is a
+    possible test. All masses are rounded to the side that lowers the lines. At a negative threshold −m, a line is
+    stored by the masses below it, P(L < −m) and Q(L < −m).
 
     Attributes:
-        right: thresholds above zero, in units, increasing.
-        left: distances from zero of the thresholds below zero, in units, increasing.
-        p: lower bounds on log P(L > m).
+        right: thresholds above zero, in lattice units, increasing.
+        left: distances from zero of the thresholds below zero, in lattice units, increasing.
+        p: lower bounds on log P(L > m) at the thresholds m of `right`.
         q: upper bounds on log Q(L > m).
-        below_p: upper bounds on log P(L < −m).
+        below_p: upper bounds on log P(L < −m) at the distances m of `left`.
         below_q: lower bounds on log Q(L < −m).
         log_atom: lower bound on log P(L = ∞).
     """
@@ -81,9 +88,11 @@ class TangentLines:
 
     @classmethod
     def of(cls, right: SideTails, left: SideTails, log_atom: float) -> TangentLines:
-        """Return lines in α = e^ε below the profile: P(L > m) − α Q(L > m) at thresholds m of the loss.
+        """Return the lines P(L > m) − α Q(L > m) at all thresholds m of two tails, lowered by the errors of the tails.
 
-        They are lowered by the errors of the tails and made monotone.
+        The tails are also made monotone, and their sum at most one for each distribution. Where P or Q has no mass
+        beyond a threshold, further lines are not above the one there, so their tails are set to those of the last
+        useful line.
 
         Args:
             right: tails P(L > m) and Q(L > m) of the positive losses, at thresholds m.
@@ -92,13 +101,14 @@ class TangentLines:
         """
         p, q = right.bounds(p_up=False)
         below_p, below_q = left.bounds(p_up=True)
+
         # A mass that is raised by a large error may exceed one; the true mass does not.
         q, below_p = np.minimum(_largest_from(q), 0.0), np.minimum(_largest_from(below_p), 0.0)
         # The total mass of each distribution is at most one.
         p = np.minimum(np.minimum.accumulate(p), log1m_exp(np.minimum(below_p[0], 0.0)))
         below_q = np.minimum(np.minimum.accumulate(below_q), log1m_exp(np.minimum(q[0], 0.0)))
-        # If P or Q has no mass beyond a threshold, further lines are not above the one there. The last line is
-        # always such a line: the mass beyond it counts with the last cell.
+
+        # The mass beyond the last threshold counts with the last cell.
         p[-1] = -np.inf
         q = np.where(p <= log_atom, -np.inf, q)
         is_empty_below = np.isneginf(below_p)
@@ -107,30 +117,35 @@ class TangentLines:
         return cls(right.index, left.index, np.maximum(p, log_atom), q, below_p, below_q, log_atom)
 
     def without(self, dropped: IntArray) -> TangentLines:
-        """Return the lines without some thresholds; at least one threshold remains on each side.
+        """Return the lines without some thresholds, so that the cells on both sides of each of them are merged.
 
-        A threshold m is a loss. Its line P(L > m) − α Q(L > m), as a function of α, is below the profile.
+        At least one threshold remains on each side of zero.
 
         Args:
             dropped: thresholds to drop, as multiples of the lattice unit. Those of negative losses are negative.
         """
         if not dropped.size:
             return self
-        right, left = ~np.isin(self.right, dropped), ~np.isin(-self.left, dropped)
-        right[-1] = left[-1] = True
+        keep_right = ~np.isin(self.right, dropped)
+        keep_left = ~np.isin(-self.left, dropped)
+        keep_right[-1] = keep_left[-1] = True
         return TangentLines(
-            self.right[right],
-            self.left[left],
-            self.p[right],
-            self.q[right],
-            self.below_p[left],
-            self.below_q[left],
-            self.log_atom,
+            right=self.right[keep_right],
+            left=self.left[keep_left],
+            p=self.p[keep_right],
+            q=self.q[keep_right],
+            below_p=self.below_p[keep_left],
+            below_q=self.below_q[keep_left],
+            log_atom=self.log_atom,
         )
 
     @cached_property
     def cells(self) -> LoweredCells:
-        """Cells between neighbouring thresholds, and the two unbounded ones, by increasing loss."""
+        """The cells between neighbouring thresholds, and the two unbounded ones, by increasing loss.
+
+        The mass of a cell is the difference of the tails at its two thresholds. The middle cell, around zero, has the
+        mass that both tails leave.
+        """
         middle_p, middle_q = _log_rest(self.p, self.below_p), _log_rest(self.q, self.below_q)
         left_p, left_q = _cell_masses(self.below_p, -np.inf)[::-1], _cell_masses(self.below_q, -np.inf)[::-1]
         right_p, right_q = _cell_masses(self.p, self.log_atom), _cell_masses(self.q, -np.inf)
@@ -143,7 +158,7 @@ class TangentLines:
 
 
 def _largest_from(values: FloatArray) -> FloatArray:
-    """Return the largest of the values from each place on."""
+    """Return for each position of an array the largest of the values from there to the end."""
     return np.asarray(np.maximum.accumulate(values[::-1])[::-1])
 
 
@@ -158,5 +173,13 @@ def _cell_masses(log_tail: FloatArray, log_last: float) -> FloatArray:
 
 
 def _log_rest(log_above: FloatArray, log_below: FloatArray) -> FloatArray:
-    """Return the log mass between the innermost thresholds, which both tails leave, as an array of one."""
+    """Return the log of the mass between the innermost thresholds, which neither tail contains.
+
+    Args:
+        log_above: log tails of the positive losses, from the innermost threshold outwards.
+        log_below: log tails of the negative losses, likewise.
+
+    Returns:
+        An array of one number.
+    """
     return log1m_exp(np.minimum(np.logaddexp(log_above[:1], log_below[:1]), 0.0))

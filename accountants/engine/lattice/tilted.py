@@ -25,7 +25,7 @@ IntArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 _TOLERANCE = 0.02
 """Error of a tilt in its coordinate. The exponent is flat there: δ loses a width of 2e-4 of a standard deviation."""
 _LONGEST_STEP, _BISECTION_PERIOD, _MOST_STEPS = 3.0, 8, 100
-"""Longest step of the search for a tilt, number of steps between bisections, and largest number of steps."""
+"""Longest step of the search for a tilt (in its coordinate), steps between bisections, and largest number of steps."""
 _CHART_LIMITS = {True: (-45.0, 20.0), False: (-30.0, 30.0)}
 """Range of the coordinate: λ from 3e-20 to 5e8, or 1 + λ and −λ from 1e-13."""
 
@@ -45,13 +45,14 @@ class Cumulants(NamedTuple):
 
 
 class TiltCoordinate(NamedTuple):
-    """A tilt λ, the exponent of e^{λL}, as a real coordinate y.
+    """A tilt λ, the exponent of the weight e^{λL} of a loss L, as a real coordinate y.
 
-    λ = e^y if `direct` (λ > 0), otherwise λ = −1/(1 + e^y) (−1 < λ < 0).
+    λ = e^y for λ > 0, and λ = −1/(1 + e^y) for −1 < λ < 0. In this coordinate every real number is a valid tilt, so
+    that searches need no bounds. Functions of λ with poles at 0 and −1 are computed from y without cancellation.
 
     Attributes:
         y: the coordinate.
-        direct: whether λ > 0, so that δ is computed; otherwise 1 − δ is computed.
+        direct: whether λ > 0, so that δ is computed directly; otherwise 1 − δ is computed.
     """
 
     y: float
@@ -64,53 +65,58 @@ class TiltCoordinate(NamedTuple):
 
     @property
     def above(self) -> float:
-        """1 + λ, computed without cancellation."""
+        """The number 1 + λ, computed without cancellation."""
         return 1.0 + self.tilt if self.direct else 1.0 / (1.0 + math.exp(-self.y))
 
     @property
     def pole(self) -> float:
-        """log|λ (1 + λ)|, computed without cancellation."""
+        """The logarithm log|λ (1 + λ)|, computed without cancellation."""
         if self.direct:
             return self.y + math.log1p(math.exp(self.y))
         return self.y - 2.0 * math.log1p(math.exp(self.y))
 
     @property
     def pull(self) -> float:
-        """1/λ + 1/(1 + λ), the derivative of log|λ (1 + λ)|."""
+        """The derivative 1/λ + 1/(1 + λ) of log|λ (1 + λ)| in λ."""
         return 1.0 / self.tilt + self._reciprocal_above
 
     @property
     def _reciprocal_above(self) -> float:
-        """1/(1 + λ), computed without cancellation."""
+        """The number 1/(1 + λ), computed without cancellation."""
         return 1.0 / (1.0 + self.tilt) if self.direct else 1.0 + math.exp(-self.y)
 
     @property
     def speed(self) -> float:
-        """Derivative |dλ/dy|."""
+        """The derivative |dλ/dy| of the tilt in the coordinate."""
         return abs(self.tilt) * (1.0 if self.direct else self.above)
 
     @property
     def stiffness(self) -> float:
-        """1/λ² + 1/(1 + λ)², the negated second derivative of log|λ (1 + λ)|."""
-        lam, reciprocal_above = self.tilt, self._reciprocal_above
-        return 1.0 / (lam * lam) + reciprocal_above * reciprocal_above
+        """The negated second derivative 1/λ² + 1/(1 + λ)² of log|λ (1 + λ)| in λ."""
+        tilt, reciprocal_above = self.tilt, self._reciprocal_above
+        return 1.0 / (tilt * tilt) + reciprocal_above * reciprocal_above
 
     def round_down(self, step: float) -> TiltCoordinate:
-        """Return the next lower coordinate on a fixed grid, so that evaluations at nearby ε share one transform."""
+        """Return the next lower coordinate on a fixed grid, so that evaluations at nearby ε share one transform.
+
+        Args:
+            step: distance of neighbouring points of the grid in the coordinate y.
+        """
         return TiltCoordinate(step * math.floor(self.y / step), self.direct)
 
 
 @dataclass(frozen=True)
 class FlatDistributions:
-    """Distributions of the finite losses of one round, in flat arrays, each with its number of rounds.
+    """Distributions of the finite losses of one round of several mechanisms, in flat arrays.
 
-    The points of distribution j are those from `starts[j]` up to the next start.
+    Each distribution has a number of rounds in the composition. The points of distribution j are those from `starts[j]`
+    up to the next start. The total loss S is the sum of the losses of all rounds.
 
     Attributes:
-        location: the losses, in nats.
-        log_mass: their log masses.
+        location: the losses L, in nats.
+        log_mass: log of the probability of each loss.
         starts: index of the first point of each distribution.
-        counts: number of rounds of each distribution.
+        counts: number T_j of rounds of each distribution.
     """
 
     location: FloatArray
@@ -129,35 +135,62 @@ class FlatDistributions:
         return np.repeat(np.arange(self.starts.size, dtype=np.int64), self.lengths)
 
     def expand(self, values: FloatArray) -> FloatArray:
-        """Repeat one value per distribution for each of its points."""
+        """Repeat one value per distribution for each of its points.
+
+        Args:
+            values: one value for each distribution. A single value is returned as it is, because arrays broadcast it.
+        """
         return values if values.size == 1 else values[self._owners]
 
     def sums(self, values: FloatArray) -> FloatArray:
-        """Return the sums over the points of each distribution."""
+        """Return the sum of values over the points of each distribution.
+
+        Args:
+            values: one value for each point.
+        """
         return np.asarray([values.sum()]) if self.starts.size == 1 else np.add.reduceat(values, self.starts)
 
     def largest(self, values: FloatArray) -> FloatArray:
-        """Return the largest value over the points of each distribution."""
+        """Return the largest value over the points of each distribution.
+
+        Args:
+            values: one value for each point.
+        """
         return np.asarray([values.max()]) if self.starts.size == 1 else np.maximum.reduceat(values, self.starts)
 
     def log_moments(self, tilt: float) -> FloatArray:
-        """Return the log moment K_j(λ) = log E_j[e^{λL}] of one round of each distribution."""
+        """Return the log moment K_j(λ) = log E_j[e^{λL}] of one round of each distribution j.
+
+        Args:
+            tilt: λ.
+        """
         exponents = self.log_mass + tilt * self.location
-        most = self.largest(exponents)
-        return most + np.log(self.sums(np.exp(exponents - self.expand(most))))
+        largest = self.largest(exponents)
+        sums_of_weights = self.sums(np.exp(exponents - self.expand(largest)))
+        return largest + np.log(sums_of_weights)
 
     def tilted_weights(self, tilt: float, log_moments: FloatArray) -> FloatArray:
-        """Return the weights of the tilted distributions, each of sum one."""
+        """Return the tilted probabilities p e^{λL − K_j(λ)} of all losses, which sum to one for each distribution j.
+
+        Args:
+            tilt: λ.
+            log_moments: K_j(λ) of each distribution.
+        """
         return np.exp(self.log_mass + tilt * self.location - self.expand(log_moments))
 
     def means(self, weights: FloatArray) -> FloatArray:
-        """Return the mean of each tilted distribution."""
+        """Return the mean loss of each tilted distribution, in nats.
+
+        Args:
+            weights: tilted probability of each loss.
+        """
         return self.sums(weights * self.location)
 
     def cumulants(self, tilt: float) -> Cumulants:
-        """Return the cumulant generating function K of the total loss, K′ and K″, from one pass over the points.
+        """Return the cumulant generating function K of the total loss, and its derivatives K′ and K″, at one tilt.
 
-        K(λ) = Σ_j T_j log E_j[e^{λL}], with the count T_j of distribution j.
+        K(λ) = Σ_j T_j log E_j[e^{λL}], with the number T_j of rounds of distribution j. K′ and K″ are the mean and the
+        variance of the tilted total loss. All three come from one pass over the points.
 
         Args:
             tilt: λ.
@@ -177,11 +210,15 @@ class FlatDistributions:
         )
 
     def value(self, tilt: float) -> float:
-        """Return the log moment K(λ) of the total loss."""
+        """Return the log moment K(λ) = Σ_j T_j log E_j[e^{λL}] of the total loss.
+
+        Args:
+            tilt: λ.
+        """
         return math.fsum(self.counts * self.log_moments(tilt))
 
     def saddle(self, epsilon: float, *, direct: bool, start: float = 0.0) -> TiltCoordinate:
-        """Find the saddle point: the tilt that minimises K(λ) − λε − log|λ (1 + λ)|, with K of `cumulants`.
+        """Find the saddle point: the tilt λ that minimises K(λ) − λε − log|λ (1 + λ)| for the log moment K.
 
         Newton steps find the root of the derivative, which increases, within a bracket that is bisected where they do
         not converge. This happens where K′ nearly jumps: above that λ, rare losses of great size dominate the
@@ -197,7 +234,8 @@ class FlatDistributions:
             The lower end of the last bracket, as a coordinate of λ.
         """
         lowest, highest = _CHART_LIMITS[direct]
-        low, high, y = lowest, highest, min(max(start, lowest), highest)
+        low, high = lowest, highest
+        y = min(max(start, lowest), highest)
         for attempt in range(1, _MOST_STEPS):
             step, is_above_root = self._newton_step(epsilon, TiltCoordinate(y, direct))
             if is_above_root:
@@ -207,6 +245,8 @@ class FlatDistributions:
             is_just_below_root = 0.0 <= step <= _TOLERANCE
             if is_just_below_root or high - low <= _TOLERANCE:
                 break
+
+            # Take the Newton step within the bracket. Bisect instead if it would leave the bracket, or now and then.
             bounded_step = min(max(step, -_LONGEST_STEP), _LONGEST_STEP)
             y = min(max(y + bounded_step, low), high)
             has_both_bounds = lowest < low and high < highest
@@ -237,14 +277,24 @@ class FlatDistributions:
         return step, derivative > 0.0
 
     def prefers_direct(self, epsilon: float) -> bool:
-        """Return whether δ is smaller than 1 − δ: the mean loss is not far above ε."""
+        """Return whether δ(ε) is likely to be smaller than 1 − δ(ε), so that δ should be computed directly.
+
+        This is so unless the mean of the total loss is more than two standard deviations, and more than 0.3, above ε.
+
+        Args:
+            epsilon: ε, in nats.
+        """
         _, mean, variance = self.cumulants(0.0)
         return mean - epsilon <= max(2.0 * math.sqrt(variance), 0.3)
 
     def bulk(self) -> tuple[float, float]:
         """Return mean and variance of the total loss without the largest losses of each distribution.
 
-        The largest losses are left out up to a probability of 0.3 in all rounds together.
+        Losses of great size are left out as long as their probability in all rounds together is at most about 0.3. The
+        rest is the bulk of the total loss. A distribution without finite losses is ignored.
+
+        Returns:
+            The mean in nats, and the variance in nats².
         """
         mean = variance = 0.0
         rounds = math.fsum(self.counts)
@@ -252,12 +302,15 @@ class FlatDistributions:
         for j, count in enumerate(self.counts.tolist()):
             losses = self.location[starts[j] : starts[j + 1]]
             masses = np.exp(self.log_mass[starts[j] : starts[j + 1]])
+
+            # The smallest losses with a joint probability of at least the total mass minus 0.3 per number of rounds.
             by_size = np.argsort(np.abs(losses))
             bulk_mass = masses.sum() - 0.3 / rounds
             bulk_size = int(np.searchsorted(np.cumsum(masses[by_size]), bulk_mass)) + 1
             bulk = by_size[:bulk_size]
             if not masses[bulk].sum() > 0.0:
-                continue  # the finite part is negligible
+                continue
+
             weights = masses[bulk] / masses[bulk].sum()
             bulk_mean = float(weights @ losses[bulk])
             mean += count * bulk_mean
@@ -265,26 +318,42 @@ class FlatDistributions:
         return mean, variance
 
     def centre(self, coordinate: TiltCoordinate) -> float:
-        """Return the ε for which `coordinate` is the best tilt."""
+        """Return the ε, in nats, for which a tilt is the best one (`saddle`): K′(λ) − 1/λ − 1/(1 + λ).
+
+        Args:
+            coordinate: the tilt λ.
+        """
         return self.cumulants(coordinate.tilt).mean - coordinate.pull
 
     def estimate(self, coordinate: TiltCoordinate) -> float:
-        """Estimate log D (or log(1 − δ) if not direct) at `centre` by the saddle-point approximation."""
+        """Estimate the log of the finite part of δ, or of 1 − δ for λ < 0, at the ε for which a tilt is best.
+
+        Args:
+            coordinate: the tilt λ.
+        """
         return self.estimate_at(coordinate, self.centre(coordinate))
 
     def estimate_at(self, coordinate: TiltCoordinate, epsilon: float) -> float:
-        """Estimate log D (or log(1 − δ) if not direct) at an ε near `centre` by the saddle-point approximation."""
+        """Estimate the log of the finite part of δ(ε), or of 1 − δ(ε) for λ < 0, by the saddle-point approximation.
+
+        The estimate is K(λ) − λε − log|λ (1 + λ)| − ½ log(2π V), with the log moment K and the curvature V of the
+        exponent. It is good if λ is the best tilt for ε (`saddle`), or near it.
+
+        Args:
+            coordinate: the tilt λ.
+            epsilon: ε, in nats.
+        """
         value, _, variance = self.cumulants(coordinate.tilt)
         curvature = variance + coordinate.stiffness
         return value - coordinate.tilt * epsilon - coordinate.pole - 0.5 * math.log(2.0 * math.pi * curvature)
 
     def coordinate_of(self, log_delta: float) -> TiltCoordinate:
-        """Find the tilt λ > 0 that suits a given log δ, up to `_TOLERANCE` in its coordinate.
+        """Find the tilt λ > 0 that suits a given log δ, by bisection up to `_TOLERANCE` in its coordinate.
 
         At the ε for which λ is the best tilt (`centre`), the saddle-point estimate of log δ is then `log_delta`.
 
         Args:
-            log_delta: log δ.
+            log_delta: log δ, natural logarithm.
         """
         low, high = _CHART_LIMITS[True]
         while high - low > _TOLERANCE:

@@ -73,13 +73,14 @@ class Transforms:
         return self.spectra[index]
 
     def _forget_large(self) -> None:
-        """Drop the oldest transforms until the others take at most `_KEPT_BYTES`."""
+        """Drop the oldest transforms until the rest take at most `_KEPT_BYTES`; the latest two always remain."""
         sizes = [spectrum.nbytes for _, spectrum in self.spectra.values()]
         excess = sum(sizes) - _KEPT_BYTES
         for size in sizes[:-2]:
             if excess <= 0:
                 break
-            self.spectra.pop(next(iter(self.spectra)))
+            oldest = next(iter(self.spectra))
+            self.spectra.pop(oldest)
             excess -= size
 
     def _transform(self, choice: GridAndTilt, *, from_above: bool) -> tuple[GridKey, Spectrum]:
@@ -102,30 +103,38 @@ class Transforms:
         key, coordinate = choice
         limits = self._budget.limits_for(len(self._survey.parts))
         for _ in range(_MOST_TRIES):
-            laws = self.laws(key)
-            plan = TransformPlan.of(laws.upper if from_above else laws.lower, coordinate, self._log_width)
-            spectrum = plan.transform(limits)
+            bounds = self.laws(key)
+            laws = bounds.upper if from_above else bounds.lower
+            spectrum = TransformPlan.of(laws, coordinate, self._log_width).transform(limits)
             if isinstance(spectrum, Spectrum):
                 return key, spectrum
-            doublings = max(1, math.ceil(math.log2(min(spectrum.factor, 2.0**60))))
+            # The unit is too fine by this factor, at most 2^60.
+            factor = min(spectrum.factor, 2.0**60)
+            doublings = max(1, math.ceil(math.log2(factor)))
             key = key._replace(coarsening=key.coarsening + doublings)
         raise BeyondBudget("no lattice within the budget spans the loss")
 
     def laws(self, key: GridKey) -> CompositionBounds:
-        """Return the lattice distributions for a key, which names a lattice and its band of tilts; they are stored."""
+        """Return the lattice distributions for a lattice and its interval of tilts, from above and from below.
+
+        They are computed at the first call and stored; the oldest ones are dropped.
+
+        Args:
+            key: the choices that determine the lattice.
+        """
         if key not in self.grids:
             remember(self.grids, key, bound_composition(self._survey, key, self._budget), _KEPT_GRIDS)
         return self.grids[key]
 
 
 def remember(entries: dict[Key, Value], key: Key, value: Value, most: int) -> None:
-    """Add an entry to a dictionary, and first drop the oldest entries so that at most `most` remain.
+    """Add an entry to a dictionary of limited size, after the oldest entries are dropped.
 
     Args:
         entries: entries in the order of their addition.
         key: key of the new entry.
         value: the new entry.
-        most: number of entries that remain at most.
+        most: largest number of entries afterwards, at least 1.
     """
     while len(entries) >= most:
         entries.pop(next(iter(entries)))
@@ -135,58 +144,71 @@ def remember(entries: dict[Key, Value], key: Key, value: Value, most: int) -> No
 def upper_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float) -> float:
     """Return an upper bound on log δ(ε) of a composition, from the transform of dominating lattice distributions.
 
+    The transform gives the finite part of δ for a tilt λ > 0, to which the mass of the infinite loss is added. For λ <
+    0 it gives 1 − δ, from which the excess of the total mass over 1 is subtracted.
+
     Args:
         spectrum: transform of the composition.
-        laws: lattice distributions that dominate.
+        laws: lattice distributions that dominate: their δ is at least as large at every ε.
         epsilon: ε ≥ 0, in nats.
     """
-    atom = laws.log_infinite_mass(direction=1)
-    if epsilon >= laws.top * laws.unit * (1 + 4 * UNIT_ROUNDOFF):
-        return atom
+    log_infinite_mass = laws.log_infinite_mass(direction=1)
+    largest_loss = laws.top * laws.unit * (1 + 4 * UNIT_ROUNDOFF)
+    if epsilon >= largest_loss:
+        return log_infinite_mass
     integral = spectrum.log_integral(epsilon)
-    if spectrum.coordinate.direct:  # the integral is δ without the infinite loss
-        return min(float(np.logaddexp(atom, integral.upper)) + 4 * UNIT_ROUNDOFF, 0.0)
-    # The integral is 1 − δ. The masses may sum to slightly more than 1.
+    if spectrum.coordinate.direct:
+        return min(float(np.logaddexp(log_infinite_mass, integral.upper)) + 4 * UNIT_ROUNDOFF, 0.0)
     complement = math.exp(min(integral.lower, 0.0)) * (1 - 8 * UNIT_ROUNDOFF) - laws.excess
-    return math.log1p(-complement) * (1 - 8 * UNIT_ROUNDOFF) if 0.0 < complement < 1.0 else 0.0
+    if not 0.0 < complement < 1.0:
+        return 0.0
+    return math.log1p(-complement) * (1 - 8 * UNIT_ROUNDOFF)
 
 
 def chernoff_log_delta(laws: LatticeComposition, coordinate: TiltCoordinate, epsilon: float) -> float:
-    """Return an upper bound on log δ(ε) of a composition, from the Chernoff bound log C(λ) + K(λ) − λε at a tilt λ > 0.
+    """Return the Chernoff bound on log δ(ε) of a composition at a tilt λ > 0: log C(λ) + K(λ) − λε.
 
     K(λ) = log E[e^{λS}; S < ∞] with the total loss S, and C(λ) ≤ 1 is a constant (`log_chernoff_constant`). The
-    probability of an infinite loss is added.
+    probability of an infinite loss is added. The bound needs no transform.
 
     Args:
-        laws: lattice distributions that dominate.
-        coordinate: the tilt.
+        laws: lattice distributions that dominate: their δ is at least as large at every ε.
+        coordinate: the tilt λ.
         epsilon: ε ≥ 0, in nats.
 
     Source: docs/engine-certificate.md, A1.
     """
     line = TiltedLine.of(laws, coordinate)
-    cumulants = laws.flat.counts * line.log_moments
-    errors = laws.flat.counts * (line.moment_errors + 4 * UNIT_ROUNDOFF * np.abs(line.log_moments))
+    counts = laws.flat.counts
+    cumulants = counts * line.log_moments
+    errors = counts * (line.moment_errors + 4 * UNIT_ROUNDOFF * np.abs(line.log_moments))
+
     shift = coordinate.tilt * (epsilon - laws.loss_error)
     bound = log_chernoff_constant(coordinate.tilt) + math.fsum(cumulants) + math.fsum(errors) - shift
     bound += 8 * UNIT_ROUNDOFF * (abs(shift) + 8.0)
+
     log_infinite_mass = laws.log_infinite_mass(direction=1)
-    return min(float(np.logaddexp(log_infinite_mass, bound)) + 4 * UNIT_ROUNDOFF * (1.0 + abs(bound)), 0.0)
+    log_total = float(np.logaddexp(log_infinite_mass, bound))
+    return min(log_total + 4 * UNIT_ROUNDOFF * (1.0 + abs(bound)), 0.0)
 
 
 def lower_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float) -> float:
     """Return a lower bound on log δ(ε) of a composition, from the transform of dominated lattice distributions.
 
+    The transform gives the finite part of δ for a tilt λ > 0, to which the mass of the infinite loss is added. For λ <
+    0 it gives 1 − δ.
+
     Args:
         spectrum: transform of the composition.
-        laws: lattice distributions that are dominated.
+        laws: lattice distributions that are dominated: their δ is at most that of the losses at every ε.
         epsilon: ε ≥ 0, in nats.
     """
-    atom = laws.log_infinite_mass(direction=-1)
-    if epsilon >= laws.top * laws.unit * (1 + 4 * UNIT_ROUNDOFF):
-        return atom
+    log_infinite_mass = laws.log_infinite_mass(direction=-1)
+    largest_loss = laws.top * laws.unit * (1 + 4 * UNIT_ROUNDOFF)
+    if epsilon >= largest_loss:
+        return log_infinite_mass
     integral = spectrum.log_integral(epsilon)
-    if spectrum.coordinate.direct:  # the integral is δ without the infinite loss
-        return float(np.logaddexp(atom, integral.lower)) - 4 * UNIT_ROUNDOFF
-    # The integral is 1 − δ.
-    return max(atom, float(log1m_exp(min(integral.upper, 0.0))) * (1 + 8 * UNIT_ROUNDOFF))
+    if spectrum.coordinate.direct:
+        return float(np.logaddexp(log_infinite_mass, integral.lower)) - 4 * UNIT_ROUNDOFF
+    log_delta = float(log1m_exp(min(integral.upper, 0.0))) * (1 + 8 * UNIT_ROUNDOFF)
+    return max(log_infinite_mass, log_delta)

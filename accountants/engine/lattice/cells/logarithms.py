@@ -1,0 +1,66 @@
+"""Arithmetic of numbers that are represented by their logarithms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+
+def log(x: FloatArray) -> FloatArray:
+    """Return the natural logarithm; −∞ at and below zero."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.maximum(x, 0.0)))
+
+
+def difference(larger: FloatArray, smaller: FloatArray) -> FloatArray:
+    """Return log(e^a − e^b) for logarithms a ≥ b, with an error of a few roundings of e^a; −∞ if they are equal.
+
+    Args:
+        larger: a.
+        smaller: b, at most a except for rounding.
+    """
+    with np.errstate(divide="ignore"):
+        return np.asarray(larger + np.log(-np.expm1(gap(larger, smaller))))
+
+
+def gap(larger: FloatArray, smaller: FloatArray) -> FloatArray:
+    """Return b − a for two logarithms a ≥ b, at most 0; −∞ if both are −∞.
+
+    Args:
+        larger: a.
+        smaller: b, at most a except for rounding.
+    """
+    with np.errstate(invalid="ignore"):
+        log_ratio = smaller - larger
+    return np.asarray(np.minimum(np.where(np.isnan(log_ratio), -np.inf, log_ratio), 0.0))
+
+
+def ratio(log_numerator: FloatArray, log_denominator: FloatArray) -> FloatArray:
+    """Return a ratio of two numbers from their logarithms, at most e^600; 0 if both numbers are 0.
+
+    Args:
+        log_numerator: log of the numerator.
+        log_denominator: log of the denominator.
+    """
+    with np.errstate(invalid="ignore"):
+        log_ratio = log_numerator - log_denominator
+    log_ratio = np.where(np.isnan(log_ratio), -np.inf, log_ratio)
+    return np.asarray(np.exp(np.minimum(log_ratio, 600.0)))
+
+
+def rounding(*terms: FloatArray) -> FloatArray:
+    """Return a bound on the relative error of the exponential of a sum of terms: 16u (1 + Σ|term|).
+
+    u is the unit roundoff. Infinite terms do not count.
+
+    Args:
+        terms: arrays of the terms, of equal shape.
+    """
+    sizes = [np.where(np.isfinite(term), np.abs(term), 0.0) for term in terms]
+    return np.asarray(16 * UNIT_ROUNDOFF * (1.0 + np.sum(sizes, axis=0)))

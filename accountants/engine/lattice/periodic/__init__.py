@@ -1,0 +1,1 @@
+"""Sums over the frequencies of a lattice, which are periodic functions of the lattice point."""

@@ -1,0 +1,167 @@
+"""Fourier sums Re Σ_k a_k e^{−2πikn/N} at lattice points n: one at a time, or all of them by one FFT."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from scipy.fft import irfft
+
+from epsilond.accountants.engine.lattice.tilted import IntArray
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+ComplexArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.complex128]]"
+
+_MOST_REMEMBERED = 64
+"""Number of sums that are stored: those of one search."""
+_DENSE, _MOST_IN_TABLE = 32, 2**20
+"""Share 1/32 of the N frequencies above which one FFT replaces a few sums, and its largest N: a table of 8 MB."""
+
+
+@dataclass(frozen=True)
+class DirectSums:
+    """Fourier sums Re Σ_k a_k e^{−2πikn/N} over few frequencies k, evaluated for one lattice point n at a time.
+
+    Attributes:
+        size: number N of lattice points in a period.
+        frequencies: indices k of the frequencies, integers from 0 to N/2.
+        terms: complex coefficient a_k of each frequency.
+    """
+
+    size: int
+    frequencies: IntArray
+    terms: ComplexArray
+    _remembered: dict[int, tuple[float, float]] = field(default_factory=dict, repr=False)
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the arrays, in bytes."""
+        return self.frequencies.nbytes + self.terms.nbytes
+
+    @property
+    def rounding(self) -> float:
+        """Bound on the rounding error of a sum, relative to Σ |a_k| (docs/engine-certificate.md, B3)."""
+        return (self.frequencies.size + 8) * UNIT_ROUNDOFF
+
+    def at(self, offset: int) -> tuple[float, float]:
+        """Evaluate the Fourier sum at a lattice point n and at the next point n + 1.
+
+        The two values are stored, so that a repeated query of the same point costs nothing. All stored values are
+        dropped once there are `_MOST_REMEMBERED`.
+
+        Args:
+            offset: lattice point n, 0 ≤ n < N.
+
+        Returns:
+            Re Σ_k a_k e^{−2πikn/N}, and the same sum with n + 1 in place of n.
+        """
+        stored_sums = self._remembered.get(offset)
+        if stored_sums is not None:
+            return stored_sums
+
+        angle_per_turn = -2j * np.pi / self.size
+        rotated_terms = self.terms * np.exp(angle_per_turn * self.turns(offset))
+        sum_at_point = float(rotated_terms.real.sum())
+        rotated_terms *= np.exp(angle_per_turn * self.frequencies)
+        sum_at_next_point = float(rotated_terms.real.sum())
+
+        if len(self._remembered) >= _MOST_REMEMBERED:
+            self._remembered.clear()
+        self._remembered[offset] = sum_at_point, sum_at_next_point
+        return sum_at_point, sum_at_next_point
+
+    def turns(self, offset: int) -> FloatArray:
+        """Return the product k n modulo N for each frequency k and one lattice point n, without rounding.
+
+        For N below 2^31 the products are 64-bit integers. For a larger N the point is multiplied digit by digit in
+        base 16, with a reduction modulo N after each digit. No N reaches 2^58, so no product reaches 2^63.
+
+        Args:
+            offset: lattice point n, 0 ≤ n < N.
+        """
+        if self.size < 2**31:
+            return ((self.frequencies * offset) % self.size).astype(np.float64)
+        turns = np.zeros_like(self.frequencies)
+        for hexadecimal_digit in format(offset, "x"):
+            digit = int(hexadecimal_digit, 16)
+            turns = (16 * turns + digit * self.frequencies) % self.size
+        return turns.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class TabulatedSums:
+    """Table of the Fourier sums Re Σ_k a_k e^{−2πikn/N} at every lattice point n of a period, computed by one FFT.
+
+    Attributes:
+        table: the sum at each lattice point 0 ≤ n < N.
+    """
+
+    table: FloatArray
+
+    @classmethod
+    def of(cls, size: int, frequencies: IntArray, terms: ComplexArray) -> TabulatedSums:
+        """Compute the sums Re Σ_k a_k e^{−2πikn/N} at all lattice points n by one inverse real FFT.
+
+        The inverse FFT divides by N, and it counts each frequency k together with its mirror image N − k. Therefore
+        the coefficient of k is N/2 times the complex conjugate of a_k. A frequency without a mirror image (0, and N/2
+        of an even N) is counted once, so that its coefficient is doubled.
+
+        Args:
+            size: number N of lattice points in a period.
+            frequencies: indices k of the frequencies, integers from 0 to N/2.
+            terms: complex coefficient a_k of each frequency.
+        """
+        coefficients = np.zeros(size // 2 + 1, dtype=np.complex128)
+        coefficients[frequencies] = 0.5 * size * np.conj(terms)
+        coefficients[0] *= 2.0
+        has_middle_frequency = size % 2 == 0
+        if has_middle_frequency:
+            coefficients[-1] *= 2.0
+        return cls(np.asarray(irfft(coefficients, size)))
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the array, in bytes."""
+        return self.table.nbytes
+
+    @property
+    def rounding(self) -> float:
+        """Bound on the rounding error of the FFT, relative to Σ |a_k| (docs/engine-certificate.md, B3)."""
+        return (10.0 * math.log2(self.table.size) + 16.0) * UNIT_ROUNDOFF
+
+    def at(self, offset: int) -> tuple[float, float]:
+        """Return the sums at a lattice point n and at the next one, n + 1.
+
+        Args:
+            offset: lattice point n, 0 ≤ n < N. The point after the last one is 0, because the sums are periodic.
+        """
+        next_offset = (offset + 1) % self.table.size
+        return float(self.table[offset]), float(self.table[next_offset])
+
+
+Sums: TypeAlias = DirectSums | TabulatedSums
+
+
+def sum_terms(size: int, frequencies: IntArray, terms: ComplexArray) -> Sums:
+    """Prepare the Fourier sums Re Σ_k a_k e^{−2πikn/N} for evaluation at lattice points n.
+
+    A search evaluates a few points only. One FFT for a table of all N points is cheaper than a few direct sums if more
+    than N/32 frequencies are used and the table has at most 2^20 entries.
+
+    Args:
+        size: number N of lattice points in a period.
+        frequencies: indices k of the frequencies, integers from 0 to N/2.
+        terms: complex coefficient a_k of each frequency.
+
+    Returns:
+        The table, or an object that evaluates each sum when it is requested.
+    """
+    is_dense = frequencies.size * _DENSE > size
+    if is_dense and size <= _MOST_IN_TABLE:
+        return TabulatedSums.of(size, frequencies, terms)
+    return DirectSums(size, frequencies, terms)
