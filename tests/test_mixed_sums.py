@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.numerics.mixed_sums import blocks_of, log_sums, windows
-from epsilond.accountants.profiles.gaussian import LineMixture
+from epsilond.accountants.profiles.gaussian_mixtures import LineMixture
 from epsilond.accountants.profiles.weighted_groups import GaussianGroups, MultiplicityProfile
 from epsilond.accountants.theorems.sampling.multiplicities import multiplicities
 

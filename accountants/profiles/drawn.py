@@ -42,17 +42,22 @@ _LEAST_EXCESS = -0.5
 
 
 def amplified_epsilon(epsilon: float, rate: float) -> float:
-    """Return ε' = log(1 + q (e^ε − 1)), to a few units in the last place, for any ε and 0 < q ≤ 1.
+    """Convert an ε of a mechanism to the ε' = log(1 + q (e^ε − 1)) of the subsampled mechanism.
 
-    The formula ε + log q would lose its digits if q e^ε is small. e^ε overflows from 709 on, but q e^ε may not, so that
-    it is computed as (q e^{ε/2}) e^{ε/2}.
+    The result is accurate to a few units in the last place, for any ε and 0 < q ≤ 1. The formula ε + log q would lose
+    its digits if q e^ε is small.
 
     Args:
-        epsilon: ε of the base mechanism, in nats.
-        rate: inclusion probability q.
+        epsilon: ε of the mechanism without subsampling, in nats.
+        rate: inclusion probability q, in (0, 1].
+
+    Returns:
+        ε' in nats.
     """
     if epsilon < 700.0:
         return math.log1p(rate * math.expm1(epsilon))
+
+    # e^ε overflows from 709 on, but q e^ε may not. It is therefore computed as (q e^{ε/2}) e^{ε/2}.
     half = math.exp(0.5 * min(epsilon, 1400.0))
     product = rate * half * half
     is_computed = epsilon < 1400.0 and product < math.inf
@@ -61,31 +66,35 @@ def amplified_epsilon(epsilon: float, rate: float) -> float:
 
 @dataclass(frozen=True)
 class SubsampledSearch(PairSearch):
-    """The search for the ε at a target δ of a subsampled pair, by a search of the pair without subsampling (the base).
+    """The search for ε at a target δ of a subsampled mechanism, by the search of the mechanism without subsampling.
 
-    A batch holds the record with probability q. The forward profile of the pair is the amplified one of the base. The
-    pair is either the distribution with the record, subsampled, against the distribution without it, or a profile that
-    bounds both directions.
+    A batch holds the record with probability q. ε' of the subsampled mechanism at δ' is log(1 + q (e^ε − 1)) for the ε
+    of the mechanism without subsampling, the base, at δ'/q. If evaluations of the base are expensive, its own search
+    then runs once.
 
     Attributes:
-        profiles: the forward direction only, if the base is symmetric: the backward one is then nowhere larger.
+        profiles: the profiles to be searched. They are the forward direction only, if the base is symmetric, because
+            the backward direction is then nowhere larger.
         base: the pair of the mechanism when the record is included.
-        rate: q.
+        rate: inclusion probability q, in (0, 1].
     """
 
     base: Pair
     rate: float
 
     def epsilon(self, log_delta: float, near: float) -> Interval:
-        """Enclose the smallest ε with δ(ε) at most the target for a subsampled mechanism with inclusion probability q.
+        """Enclose the smallest ε' of the subsampled mechanism with δ'(ε') at most the target.
 
-        The search starts at the ε at which the δ of the mechanism without subsampling is the target over q. If that
-        mechanism has two directions, its ε may belong to the direction that is not amplified here. The lower bound then
-        fails, and a search without an initial estimate follows.
+        The search starts at the ε at which the δ of the mechanism without subsampling, the base, is the target over q.
+        If the base has two directions, its ε may belong to the direction that is not amplified here. The lower bound
+        then fails, and a search without an initial estimate follows.
 
         Args:
-            log_delta: the target, log δ.
+            log_delta: the target log δ', natural logarithm.
             near: not used.
+
+        Returns:
+            Lower and upper bounds on ε', in nats.
         """
         del near
         base = self.base.epsilon(log_delta - math.log(self.rate))
@@ -96,12 +105,13 @@ class SubsampledSearch(PairSearch):
         return Interval(min(lower, upper), upper)
 
     def upper_epsilon(self, log_delta: float, near: float) -> float:
-        """Return the upper bound on ε'(δ) of the subsampled mechanism, from the upper bound of the base.
+        """Return an upper bound on the smallest ε' of the subsampled mechanism with δ'(ε') at most the target.
 
-        The base is the mechanism without subsampling. If its two directions differ, the bound of `epsilon` is used.
+        The search starts at the upper bound of the base, the mechanism without subsampling. If the base has two
+        different directions, the bound of `epsilon` is used.
 
         Args:
-            log_delta: the target, log δ.
+            log_delta: the target log δ', natural logarithm.
             near: not used.
         """
         if not self.base.symmetric:
@@ -113,7 +123,14 @@ class SubsampledSearch(PairSearch):
         return upper
 
     def lower_epsilon(self, log_delta: float, near: float) -> float:
-        """Return the lower bound on ε'(δ), from the lower bound of the base. The arguments are those of `epsilon`."""
+        """Return a lower bound on the smallest ε' of the subsampled mechanism with δ'(ε') at most the target.
+
+        The search starts at the lower bound of the base, the mechanism without subsampling.
+
+        Args:
+            log_delta: the target log δ', natural logarithm.
+            near: not used.
+        """
         del near
         base_lower = self.base.lower_epsilon(log_delta - math.log(self.rate))
         lower = self._bound_near(base_lower, log_delta, -1)
@@ -122,28 +139,32 @@ class SubsampledSearch(PairSearch):
         return lower
 
     def _bound_near(self, base_epsilon: float, log_delta: float, side: int) -> float | None:
-        """Return a certified bound on the ε of a subsampled mechanism at a target δ, near an estimate.
+        """Return a certified bound on the ε' of the subsampled mechanism at a target δ', near an estimate.
 
-        The estimate follows from a bound on the ε of the mechanism without subsampling, the base.
+        The estimate is the ε' that corresponds to a bound on the ε of the mechanism without subsampling, the base.
 
         Args:
-            base_epsilon: bound on the ε of the base.
-            log_delta: the target, log δ.
+            base_epsilon: bound on the ε of the base, in nats.
+            log_delta: the target log δ', natural logarithm.
             side: 1 for an upper bound, −1 for a lower bound.
 
         Returns:
-            The bound; None if none can be certified near there.
+            The bound; None if none can be certified near the estimate.
         """
+        # The smallest ε is 0. It is a lower bound in any case, and an upper bound if δ'(0) meets the target.
         if base_epsilon == 0.0:
             is_certified = side < 0 or self.upper_log_delta(0.0) <= log_delta
             return 0.0 if is_certified else None
         if not 0.0 < base_epsilon < math.inf:
             return None
+
+        # Try points at increasing distances from the estimate, on the safe side.
         bound_at = self.upper_log_delta if side > 0 else self.lower_log_delta
         guess = Guess(amplified_epsilon(base_epsilon, self.rate), 1.0)
         certified = closest(bound_at, log_delta, guess, side * _PAD * guess.epsilon)
         if certified is not None or not self.base.symmetric:
             return certified
+
         # An engine's bounds at this ε may come from another transform than those of the base's search.
         sides = crossing(bound_at, log_delta, guess._replace(steepness=1.0 / guess.epsilon))
         if side < 0:
@@ -154,57 +175,68 @@ class SubsampledSearch(PairSearch):
 def subsample_test(test: NearTest, size: float, rate: float) -> NearTest:
     """Convert the most powerful test of a mechanism to that of the subsampled mechanism.
 
-    Its false positive rate is the same. Both have the same events {L > ε} of the loss L. The threshold ε changes to
-    ε' = log(1 + q (e^ε − 1)), and the bounds on log E_γ, the hockey-stick divergence, to those of the subsampled pair.
+    Both tests reject on the same event {L > ε} of the privacy loss L, and have the same false positive rate. The
+    threshold ε becomes ε' = log(1 + q (e^ε − 1)). The bounds on log E_γ, the hockey-stick divergence, become those of
+    the subsampled pair.
 
     Args:
         test: the test of the mechanism without subsampling.
-        size: the false positive rate.
-        rate: inclusion probability q.
+        size: the false positive rate, in (0, 1).
+        rate: inclusion probability q, in (0, 1].
 
     Returns:
-        The test of the subsampled mechanism, with a width that is adapted to this threshold.
+        The test of the subsampled mechanism, with a width that is adapted to the new threshold.
     """
     epsilon = amplified_epsilon(test.epsilon, rate)
     gamma = math.exp(min(epsilon, 700.0))
-    base_derivative = gamma / max(gamma - 1.0 + rate, -_LEAST_EXCESS * rate)  # dε/dε' = γ'/(γ' − 1 + q)
+
+    # The steepness changes by the factor dε/dε' = γ'/(γ' − 1 + q), with γ' = e^ε'.
+    least_denominator = -_LEAST_EXCESS * rate
+    base_derivative = gamma / max(gamma - 1.0 + rate, least_denominator)
     steepness = test.steepness * base_derivative
+
     bounds = functools.partial(_drawn_bounds, test.log_delta, rate)
     return adapt_width(test._replace(epsilon=epsilon, log_delta=bounds, steepness=steepness), size)
 
 
 def _drawn_bounds(base: Callable[[float], Interval], rate: float, epsilon: float) -> Interval:
-    """Enclose log δ of a subsampled pair at an ε', from a function that encloses that of the pair without subsampling.
+    """Enclose log δ' of a subsampled pair at one ε', from bounds on the pair (P, Q) without subsampling, the base.
 
-    Let (P, Q) be the pair without subsampling (the base), γ' = e^ε' and γ = 1 + (γ' − 1)/q. With the hockey-stick
-    divergence E_γ, the log δ of the subsampled pair is log q + log E_γ(P‖Q). For γ ≤ ½, no bound is
-    computed.
+    With γ = 1 + (e^ε' − 1)/q and the hockey-stick divergence E_γ, it is log q + log E_γ(P‖Q). No bound is computed for
+    γ ≤ 1/2, where the logarithm of γ loses its digits.
 
     Args:
-        base: function from an ε to bounds on log E_γ of the base, γ = e^ε.
-        rate: inclusion probability q.
+        base: function from an ε to bounds on log E_γ(P‖Q) at γ = e^ε.
+        rate: inclusion probability q, in (0, 1].
         epsilon: ε', of any sign, in nats.
 
     Returns:
-        The bounds; (−inf, 0), which always hold, if none is computed.
+        The bounds; (−∞, 0), which always hold, if none is computed.
     """
     excess = math.expm1(min(epsilon, 30.0)) / rate  # for larger ε', `_base_epsilon_at` takes e^ε' out of the log
     if not excess > _LEAST_EXCESS:
         return Interval(-math.inf, 0.0)
     base_epsilon = _base_epsilon_at(epsilon, rate, excess)
+
+    # E_γ decreases with γ: round the argument up for the lower bound and down for the upper bound.
     log_rate = math.log(rate)
-    pad, slack = _ROUNDED * abs(base_epsilon), _ROUNDED * (1.0 + abs(log_rate))
-    lower, upper = base(base_epsilon + pad).lower, base(base_epsilon - pad).upper
+    pad = _ROUNDED * abs(base_epsilon)
+    slack = _ROUNDED * (1.0 + abs(log_rate))
+    lower = base(base_epsilon + pad).lower
+    upper = base(base_epsilon - pad).upper
     return Interval(lower + log_rate - slack, min(upper + log_rate + slack, 0.0))
 
 
 def _base_epsilon_at(epsilon: float, rate: float, excess: float) -> float:
-    """Return the ε of the mechanism without subsampling for one ε' of the subsampled one, log(1 + (e^ε' − 1)/q).
+    """Return log(1 + (e^ε' − 1)/q), the ε of the mechanism without subsampling for one ε' of the subsampled one.
 
     Args:
         epsilon: ε', of any sign, in nats.
-        rate: inclusion probability q.
+        rate: inclusion probability q, in (0, 1].
         excess: (e^ε' − 1)/q for ε' ≤ 30, and its value at 30 for larger ε'. It is inf if a small q makes it overflow.
+
+    Returns:
+        ε in nats.
     """
     if excess == math.inf:
         return math.log(math.expm1(min(epsilon, 30.0))) - math.log(rate) + max(epsilon - 30.0, 0.0)

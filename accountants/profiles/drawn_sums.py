@@ -20,9 +20,9 @@ import numpy as np
 
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Enclosure, Interval
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_difference, log_normal_tail
-from epsilond.accountants.profiles.amplification import NUDGE, base_epsilon
 from epsilond.accountants.profiles.bound import NEGLIGIBLE_LOG_DELTA, Bound
-from epsilond.accountants.profiles.gaussian import LineMixture
+from epsilond.accountants.profiles.gaussian_mixtures import LineMixture
+from epsilond.accountants.profiles.sampling.inclusion import NUDGE, base_epsilon
 from epsilond.accountants.profiles.weighted_groups import GaussianGroups, MultiplicityProfile
 
 if TYPE_CHECKING:

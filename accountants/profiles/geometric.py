@@ -24,8 +24,8 @@ from epsilond.accountants.curve.finite_law import FiniteLaw
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile, RootSearch
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_one_minus_exp
-from epsilond.accountants.profiles.amplification import outward
 from epsilond.accountants.profiles.gaussian import ZeroProfile
+from epsilond.accountants.profiles.sampling.inclusion import outward
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray

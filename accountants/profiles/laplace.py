@@ -22,8 +22,8 @@ from epsilond.accountants.curve.enclosure import Enclosure, Tails
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile, RootSearch
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_one_minus_exp
-from epsilond.accountants.profiles.amplification import log_complement
 from epsilond.accountants.profiles.gaussian import ZeroProfile
+from epsilond.accountants.profiles.sampling.inclusion import log_complement
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray

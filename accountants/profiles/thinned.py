@@ -13,7 +13,7 @@ from epsilond.accountants.curve.enclosure import Enclosure, Tails
 from epsilond.accountants.curve.pair import Pair, with_plateau
 from epsilond.accountants.curve.plateaus import thin_plateau
 from epsilond.accountants.curve.profile import Profile
-from epsilond.accountants.profiles.amplification import NUDGE
+from epsilond.accountants.profiles.sampling.inclusion import NUDGE
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
@@ -21,14 +21,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ThinnedProfile(Profile):
-    """The profile q δ(ε): the base pair with probability q, and otherwise two equal distributions.
+    """The privacy profile q δ(ε) of a mechanism that runs with probability q only.
 
-    The observer may know which case occurred. All losses keep their size, and only their probabilities change. The
-    remaining probability 1 − q is at loss zero.
+    The observer may see whether it ran.
+    If it does not run, the outputs on two neighbours are equal, and the privacy loss is zero. All other losses keep
+    their size, and only their probabilities are multiplied by q.
 
     Attributes:
-        base: the profile δ of the base pair.
-        rate: q.
+        base: profile δ of the mechanism, if it runs.
+        rate: probability q that the mechanism runs, in (0, 1].
     """
 
     base: Profile
@@ -50,7 +51,14 @@ class ThinnedProfile(Profile):
         return self.base.tail_accuracy + NUDGE
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log q + log δ."""
+        """Enclose log(q δ(ε)) at each ε.
+
+        Args:
+            epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bounds, widened by the rounding of log q.
+        """
         lower, upper = self.base.log_delta(epsilon)
         log_rate = math.log(self.rate)
         slack = NUDGE * (1.0 + abs(log_rate))
@@ -74,11 +82,11 @@ class ThinnedProfile(Profile):
 def thin(base: Pair, rate: float) -> Pair:
     """Return the pair of a mechanism that runs with probability q only, where the observer sees whether it ran.
 
-    Its δ is q times that of the mechanism.
+    Its δ at every ε is q times that of the mechanism. The same holds for an (ε, δ) guarantee of the mechanism.
 
     Args:
-        base: the pair of the mechanism.
-        rate: q in (0, 1].
+        base: the pair of the mechanism, if it runs.
+        rate: probability q, in (0, 1].
     """
     if rate == 1.0:
         return base

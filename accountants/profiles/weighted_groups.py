@@ -19,16 +19,17 @@ from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.mixed_sums import blocks_of, log_sums, windows
 from epsilond.accountants.numerics.special import LOG_ACCURACY, UNIT_ROUNDOFF, log_normal_tail, log_theta
-from epsilond.accountants.profiles.amplification import NUDGE, base_epsilon
 from epsilond.accountants.profiles.attained_tails import attained_or_own_tails
-from epsilond.accountants.profiles.gaussian import GaussianProfile, LineMixture, mixture_pair
+from epsilond.accountants.profiles.gaussian import GaussianProfile
+from epsilond.accountants.profiles.gaussian_mixtures import LineMixture, mixture_pair
+from epsilond.accountants.profiles.sampling.inclusion import NUDGE, base_epsilon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from epsilond.accountants.curve.facts import DrawnMixtureLaw, GaussianMixtureLaw
     from epsilond.accountants.numerics.special import FloatArray
-    from epsilond.accountants.profiles.amplification import Share
+    from epsilond.accountants.profiles.sampling.inclusion import Share
 
 
 class GroupProfiles(Protocol):

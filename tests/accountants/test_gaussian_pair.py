@@ -8,7 +8,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from epsilond.accountants.profiles.gaussian import LineMixture, MixtureProfile, gaussian_pair
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.profiles.gaussian_mixtures import LineMixture, MixtureProfile
 from tests.oracles.hockey_stick import theta
 
 MUS = (1e-6, 0.02, 0.7, 5.0, 90.0)

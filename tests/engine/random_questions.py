@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 from epsilond.accountants.curve.facts import DrawnGaussianLaw, GaussianLaw, Law, SampledGaussianLaw
 from epsilond.accountants.curve.pair import Pair
-from epsilond.accountants.profiles.amplification import Share, amplify_symmetrically
+from epsilond.accountants.profiles.amplification import amplify_symmetrically
 from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.profiles.sampling.inclusion import Share
 from tests.engine.pairs import poisson
 from tests.oracles.contour import Step
 

@@ -19,8 +19,9 @@ from epsilond.accountants.engine.contour.likelihood_ratio import LikelihoodRatio
 from epsilond.accountants.engine.contour.noise_steps import NoiseSteps
 from epsilond.accountants.engine.contour.part import Line
 from epsilond.accountants.engine.contour.refusal import ContourRefused
-from epsilond.accountants.profiles.amplification import Share, amplify_symmetrically
+from epsilond.accountants.profiles.amplification import amplify_symmetrically
 from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.profiles.sampling.inclusion import Share
 from epsilond.accountants.specs import Gaussian, Subsampled
 from tests.oracles import drawn
 

@@ -18,7 +18,8 @@ from epsilond.accountants.engine.lattice.budget import Budget
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.errors import BeyondBudget
 from epsilond.accountants.numerics.special import log_difference, log_theta
-from epsilond.accountants.profiles.gaussian import LineMixture, ZeroProfile, gaussian_pair, mixture_pair
+from epsilond.accountants.profiles.gaussian import ZeroProfile, gaussian_pair
+from epsilond.accountants.profiles.gaussian_mixtures import LineMixture, mixture_pair
 from tests.engine.pairs import poisson, randomized_response, without_replacement
 from tests.oracles.golden import cases_by_id
 

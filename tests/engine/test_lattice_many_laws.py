@@ -18,10 +18,11 @@ from epsilond.accountants.engine.lattice.product import ComposedProfile
 from epsilond.accountants.engine.lattice.survey import LatticePart, Survey
 from epsilond.accountants.engine.lattice.tilted import TiltCoordinate
 from epsilond.accountants.engine.lattice.tilted_line import TiltedLine
-from epsilond.accountants.profiles.amplification import Share, subsample_at, subsample_pair
+from epsilond.accountants.profiles.amplification import subsample_at, subsample_pair
 from epsilond.accountants.profiles.binned import finite_pair
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.laplace import laplace_pair
+from epsilond.accountants.profiles.sampling.inclusion import Share
 
 RATE = 0.05
 SHIFTS = tuple(0.8 + 0.1 * place / 80 for place in range(80))

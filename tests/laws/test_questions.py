@@ -21,16 +21,18 @@ from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.kinds.declared.approximate import approximate_pair
 from epsilond.accountants.kinds.randomized_response import response_pair
 from epsilond.accountants.numerics.special import log_theta
-from epsilond.accountants.profiles.amplification import Share, amplify_symmetrically, subsample_at
+from epsilond.accountants.profiles.amplification import amplify_symmetrically, subsample_at
 from epsilond.accountants.profiles.binned import finite_pair
 from epsilond.accountants.profiles.bound import Bound, bound_pair
 from epsilond.accountants.profiles.concentrated import concentrated_pair
 from epsilond.accountants.profiles.declared.renyi_bounds import renyi_pair
 from epsilond.accountants.profiles.deferred import deferred_pair
-from epsilond.accountants.profiles.gaussian import LineMixture, gaussian_pair, mixture_pair
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.profiles.gaussian_mixtures import LineMixture, mixture_pair
 from epsilond.accountants.profiles.geometric import geometric_pair
 from epsilond.accountants.profiles.laplace import laplace_pair, opposite_laplace_pair
 from epsilond.accountants.profiles.powers import powers_pair
+from epsilond.accountants.profiles.sampling.inclusion import Share
 from epsilond.accountants.profiles.thinned import thin
 from epsilond.accountants.theorems.conversions.escape import EscapeBound, escape_pair, with_failure
 

@@ -12,7 +12,8 @@ from epsilond.accountants.profiles.allocation.ratios import spread_bounds
 from epsilond.accountants.profiles.atoms import AtomicProfile
 from epsilond.accountants.profiles.concentrated import ConcentratedProfile
 from epsilond.accountants.profiles.declared.renyi_bounds import RenyiProfile
-from epsilond.accountants.profiles.gaussian import GaussianProfile, MixtureProfile
+from epsilond.accountants.profiles.gaussian import GaussianProfile
+from epsilond.accountants.profiles.gaussian_mixtures import MixtureProfile
 from epsilond.accountants.profiles.geometric import GeometricProfile
 from epsilond.accountants.profiles.integers.shifted_noise import ShiftedNoiseProfile
 from epsilond.accountants.profiles.laplace import LaplaceProfile

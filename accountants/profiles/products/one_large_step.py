@@ -25,8 +25,10 @@ from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, SMALL_EPSILON,
 from epsilond.accountants.curve.facts import DrawnGaussianLaw, DrawnMixtureLaw, GaussianLaw, GaussianMixtureLaw
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.root_search import Guess, crossing
-from epsilond.accountants.profiles.amplification import Share, amplify_symmetrically, subsample_at
-from epsilond.accountants.profiles.gaussian import LineMixture, gaussian_pair, mixture_pair
+from epsilond.accountants.profiles.amplification import amplify_symmetrically, subsample_at
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.profiles.gaussian_mixtures import LineMixture, mixture_pair
+from epsilond.accountants.profiles.sampling.inclusion import Share
 from epsilond.accountants.profiles.weighted_groups import drawn_mixture_pair, gaussian_mixture_pair
 
 if TYPE_CHECKING:

@@ -24,7 +24,8 @@ from epsilond.accountants.profiles.allocation.batch_pairs import (
 )
 from epsilond.accountants.profiles.allocation.composed_cells import cells_of_batch
 from epsilond.accountants.profiles.allocation.statistics import batches_pair
-from epsilond.accountants.profiles.amplification import Share, subsample_pair
+from epsilond.accountants.profiles.amplification import subsample_pair
+from epsilond.accountants.profiles.sampling.inclusion import Share
 from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.specs.primitives import CategoryReport, SummedTrials
 from epsilond.accountants.structure import leaves, primitives, removing_is_replacing

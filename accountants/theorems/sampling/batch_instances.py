@@ -13,10 +13,11 @@ import numpy as np
 
 from epsilond.accountants.curve.facts import GaussianMixtureLaw
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.amplification import Share, pairs_around_rate, subsample_pair
+from epsilond.accountants.profiles.amplification import pairs_around_rate, subsample_pair
 from epsilond.accountants.profiles.binned import Mixture, Noise, cells_pair
-from epsilond.accountants.profiles.gaussian import LineMixture, mixture_pair
+from epsilond.accountants.profiles.gaussian_mixtures import LineMixture, mixture_pair
 from epsilond.accountants.profiles.laplace import opposite_laplace_pair
+from epsilond.accountants.profiles.sampling.inclusion import Share
 from epsilond.accountants.profiles.weighted_groups import gaussian_mixture_pair, sampled_mixture_pairs
 from epsilond.accountants.specs import Spec
 from epsilond.accountants.specs.primitives import NoisyIntegers, NoisySum, RandomSum

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.amplification import Share
 from epsilond.accountants.profiles.laplace import opposite_laplace_pair
+from epsilond.accountants.profiles.sampling.inclusion import Share
 from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.specs.primitives import NoisySum
 from epsilond.accountants.structure import draws

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.guarantee import Guarantee
-from epsilond.accountants.profiles.amplification import Share, amplify_symmetrically
+from epsilond.accountants.profiles.amplification import amplify_symmetrically
+from epsilond.accountants.profiles.sampling.inclusion import Share
 from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.structure import SECRET_DRAW, removing_is_replacing
 from epsilond.accountants.theorem import Condition, Source, Status, Theorem

@@ -17,7 +17,8 @@ from epsilond.accountants.curve.facts import GaussianMixtureLaw
 from epsilond.accountants.curve.pair import Pair, with_plateau
 from epsilond.accountants.curve.plateaus import amplify_plateau
 from epsilond.accountants.guarantee import Guarantee, Setting
-from epsilond.accountants.profiles.amplification import Share, amplify_symmetrically, subsample_pair
+from epsilond.accountants.profiles.amplification import amplify_symmetrically, subsample_pair
+from epsilond.accountants.profiles.sampling.inclusion import Share
 from epsilond.accountants.profiles.weighted_groups import sampled_mixture_pairs
 from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.specs import Spec, Subsampled

@@ -29,7 +29,8 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.guarantee import Guarantee
-from epsilond.accountants.profiles.amplification import Share, subsample_pair
+from epsilond.accountants.profiles.amplification import subsample_pair
+from epsilond.accountants.profiles.sampling.inclusion import Share
 from epsilond.accountants.profiles.thinned import thin
 from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.specs.primitives import (

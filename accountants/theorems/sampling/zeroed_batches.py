@@ -58,7 +58,7 @@ from epsilond.accountants.theorem import Source, Status, Theorem
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
-    from epsilond.accountants.profiles.amplification import Share
+    from epsilond.accountants.profiles.sampling.inclusion import Share
 
 ZEROED_IN_A_BATCH = Theorem(
     id="epsilond.zeroed-in-a-batch",

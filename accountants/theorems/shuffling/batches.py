@@ -15,8 +15,9 @@ from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.guarantee import Guarantee, Setting
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.amplification import AmplifiedProfile, Share
+from epsilond.accountants.profiles.amplification import AmplifiedProfile
 from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.profiles.sampling.inclusion import Share
 from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.specs import Gaussian, Subsampled
 from epsilond.accountants.structure import drawn_level

@@ -21,16 +21,11 @@ from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.kinds.randomized_response import response_pair
 from epsilond.accountants.meaning import meaning
-from epsilond.accountants.profiles.amplification import (
-    AmplifiedProfile,
-    DilutedProfile,
-    Share,
-    subsample_at,
-    subsample_pair,
-)
+from epsilond.accountants.profiles.amplification import AmplifiedProfile, DilutedProfile, subsample_at, subsample_pair
 from epsilond.accountants.profiles.drawn import amplified_epsilon
 from epsilond.accountants.profiles.gaussian import GaussianProfile
 from epsilond.accountants.profiles.laplace import laplace_pair
+from epsilond.accountants.profiles.sampling.inclusion import Share
 from epsilond.accountants.specs import Composed, Laplace, Subsampled
 from tests.oracles.finite import Law, hockey_stick, joint, mixture, response
 

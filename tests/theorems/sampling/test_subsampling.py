@@ -12,8 +12,9 @@ import pytest
 
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import ConditionViolated, InvalidInput
-from epsilond.accountants.profiles.amplification import AmplifiedProfile, DilutedProfile, base_epsilon
+from epsilond.accountants.profiles.amplification import AmplifiedProfile, DilutedProfile
 from epsilond.accountants.profiles.gaussian import GaussianProfile
+from epsilond.accountants.profiles.sampling.inclusion import base_epsilon
 from epsilond.accountants.specs import Gaussian, Laplace, Repeated, Subsampled
 from epsilond.accountants.theorems.sampling.multiplicities import multiplicities
 from epsilond.accountants.theorems.sampling.with_replacement import dominating_pair

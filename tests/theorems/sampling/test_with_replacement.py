@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import epsilond
-from epsilond.accountants.profiles.gaussian import GaussianProfile, LineMixture, mixture_pair
+from epsilond.accountants.profiles.gaussian import GaussianProfile
+from epsilond.accountants.profiles.gaussian_mixtures import LineMixture, mixture_pair
 from epsilond.accountants.profiles.weighted_groups import (
     GaussianGroups,
     MultiplicityProfile,

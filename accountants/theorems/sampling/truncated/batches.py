@@ -19,8 +19,10 @@ from epsilond.accountants.curve.least import least_of
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.numerics.outward import round_up
-from epsilond.accountants.profiles.amplification import AmplifiedProfile, Share, subsample_pair
-from epsilond.accountants.profiles.gaussian import GaussianProfile, LineMixture, gaussian_pair, mixture_pair
+from epsilond.accountants.profiles.amplification import AmplifiedProfile, subsample_pair
+from epsilond.accountants.profiles.gaussian import GaussianProfile, gaussian_pair
+from epsilond.accountants.profiles.gaussian_mixtures import LineMixture, mixture_pair
+from epsilond.accountants.profiles.sampling.inclusion import Share
 from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.specs import Subsampled
 from epsilond.accountants.structure import ONE_SUM, SECRET_DRAW, drawn_level, gaussian_multiplier

@@ -1,0 +1,1 @@
+"""The inclusion of a record in a batch."""
