@@ -48,7 +48,7 @@ from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
     check_groups,
     participants_of,
 )
-from epsilond.accountants.theorems.risk.bietti.sampled_participation import DrawnGradients, GroupOfUsers
+from epsilond.accountants.theorems.risk.bietti.drawn_gradients import DrawnGradients, GroupOfUsers
 
 Reading = Literal["statement", "experimental"]
 READINGS: tuple[Reading, ...] = ("statement", "experimental")

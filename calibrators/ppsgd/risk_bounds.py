@@ -11,8 +11,8 @@ from epsilond.accountants.quantities.algorithms import SHARED_NOISE_STD, persona
 from epsilond.accountants.quantities.risks import PairTarget
 from epsilond.accountants.theorem import Condition
 from epsilond.accountants.theorems.risk.bietti.full_participation import ADDITIVE, ANY_STEP, AnyStepInputs
+from epsilond.accountants.theorems.risk.bietti.landscape import Landscape
 from epsilond.accountants.theorems.risk.bietti.minimal_norm import minimal_norm
-from epsilond.accountants.theorems.risk.bietti.personalization import Landscape
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import PERSONALIZED_RISK
 from epsilond.calibrators.answer import Caution
 from epsilond.calibrators.cautions import assumption_cautions

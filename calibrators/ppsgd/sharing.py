@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from epsilond.accountants.quantities.algorithms import personalization_value
 from epsilond.accountants.theorems.risk.bietti.full_participation import ADDITIVE, ANY_STEP
+from epsilond.accountants.theorems.risk.bietti.landscape import Landscape
 from epsilond.accountants.theorems.risk.bietti.minimal_norm import PersonalizationBounds
-from epsilond.accountants.theorems.risk.bietti.personalization import Landscape
-from epsilond.accountants.theorems.risk.bietti.privacy_cost import VarianceTermInputs, threshold_epsilon
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import PERSONALIZED_RISK
+from epsilond.accountants.theorems.risk.bietti.variance_term import VarianceTermInputs, threshold_epsilon
 from epsilond.calibrators.answer import Number, Risk, RiskBound, Served
 from epsilond.calibrators.envelope import inputs_of
 from epsilond.calibrators.risk.baseline import Start, start_of

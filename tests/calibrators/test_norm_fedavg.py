@@ -12,12 +12,8 @@ import pytest
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.specs import Repeated, Subsampled, TruncatedDiscreteLaplace
-from epsilond.accountants.theorems.risk.das.convergence import (
-    EQUATION_39,
-    THEOREM_4,
-    ConvergenceInputs,
-    FedAvgInputs,
-)
+from epsilond.accountants.theorems.risk.das.convergence import EQUATION_39, THEOREM_4, ConvergenceInputs
+from epsilond.accountants.theorems.risk.das.fedavg import FedAvgInputs
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.norm_fedavg.calibrator import CALIBRATOR
 from epsilond.calibrators.norm_fedavg.problem import NormFedavgProblem

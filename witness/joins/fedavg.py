@@ -7,7 +7,8 @@ import math
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.target import Target
-from epsilond.accountants.theorems.risk.das.convergence import THEOREM_4, FedAvgInputs
+from epsilond.accountants.theorems.risk.das.convergence import THEOREM_4
+from epsilond.accountants.theorems.risk.das.fedavg import FedAvgInputs
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Calibration
 from epsilond.simulators.algorithms.fedavg import FedavgRun, local_step_size

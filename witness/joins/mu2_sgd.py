@@ -13,13 +13,12 @@ from epsilond.accountants.json_types import Fields
 from epsilond.accountants.target import Target
 from epsilond.accountants.theorem import Status, Theorem
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import GAUSSIAN_DP_MU
+from epsilond.accountants.theorems.risk.reshef_levy.baselines import BaselineInputs, IndependentInputs
 from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import CERTIFIED, CertifiedInputs
 from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import (
     BASELINE,
     INDEPENDENT,
     TRUSTED_RUN,
-    BaselineInputs,
-    IndependentInputs,
     TrustedRunInputs,
 )
 from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import PROVED_HERE, STATED, StatedInputs

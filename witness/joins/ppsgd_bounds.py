@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.json_types import Fields
 from epsilond.accountants.theorem import Theorem
+from epsilond.accountants.theorems.risk.bietti.drawn_gradients import DrawnGradients, GroupOfUsers
 from epsilond.accountants.theorems.risk.bietti.full_participation import (
     ANY_STEP,
     THEOREM_4_5,
@@ -15,15 +16,13 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import (
     AnyStepInputs,
     BoundInputs,
 )
+from epsilond.accountants.theorems.risk.bietti.landscape import Landscape
 from epsilond.accountants.theorems.risk.bietti.minimal_norm import minimal_norm
-from epsilond.accountants.theorems.risk.bietti.personalization import Landscape
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
     PERSONALIZED_RISK,
     THEOREM_5_2,
     THEOREM_B_4,
-    DrawnGradients,
     DrawnInputs,
-    GroupOfUsers,
     SampledInputs,
 )
 from epsilond.accountants.verdict import Verdict

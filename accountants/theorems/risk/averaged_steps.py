@@ -75,7 +75,9 @@ def second_moment(
     relative_variance = Fraction(0)
     if sampling == "poisson":
         relative_variance = Fraction(clients - participants, clients * participants)
-    return Fraction(lipschitz) ** 2 * (1 + relative_variance) + dimension * Fraction(noise_std) ** 2
+    gradient_part = Fraction(lipschitz) ** 2 * (1 + relative_variance)
+    noise_part = dimension * Fraction(noise_std) ** 2
+    return gradient_part + noise_part
 
 
 @formula(
@@ -96,6 +98,10 @@ def averaged_steps(
 ) -> Outputs:
     """Return a bound on the excess risk of noisy gradient descent that outputs the mean of its iterates.
 
+    Let s² bound the mean squared norm of a round's noisy gradient (`second_moment`). After R rounds of step size η in a
+    domain of diameter D, the expected loss is at most D²/(2ηR) + ηs²/2 above the least one. At the best step size
+    η = D/(s√R) the bound is Ds/√R.
+
     Args:
         sampling: method by which a round's participants are drawn.
         clients: number N of clients.
@@ -108,16 +114,17 @@ def averaged_steps(
         step_size: step size η; if absent, the one that minimises the bound.
 
     Returns:
-        `step_size` is η. `excess_risk` is D²/(2ηR) + ηs²/2 with s² of `second_moment`, and D s/√R at the best η.
-        `without_noise` and `noise_alone` split it. For a given η, `noise_alone` is ηdσ²/2, and `without_noise` the
-        rest. At the best η, they are the best bounds with only the gradients' part of s², and with only its noise part
-        dσ². All are rounded up.
+        The bound `excess_risk` and the `step_size`. For a given η, `noise_alone` is ηdσ²/2, and `without_noise` the
+        rest of the bound. At the best η, they are the best bounds with only the gradients' part of s², and with only
+        its noise part dσ². All are rounded up.
 
     Raises:
         InvalidInput: if `sampling` is "full" and not all clients participate.
     """
     if sampling == "full" and participants != clients:
         raise InvalidInput.at("/participants", "all clients take part in a full round", allowed=f"{clients}")
+
+    # The mean squared norm s² of a round's gradient, and its parts.
     moment = second_moment(
         sampling=sampling,
         clients=clients,
@@ -128,8 +135,11 @@ def averaged_steps(
     )
     noise_moment = dimension * Fraction(noise_std) ** 2
     gradient_moment = moment - noise_moment
+
+    # The probability M/N of Poisson sampling is rounded to a double, so the mean is off by this factor at most.
     margin = 1 + RATE_ROUNDING if sampling == "poisson" else 1
     squared_distance = Fraction(diameter) ** 2 / rounds * margin**2  # D²/R
+
     if step_size is None:
         return {
             "excess_risk": root_up(squared_distance * moment),
@@ -137,9 +147,10 @@ def averaged_steps(
             "noise_alone": root_up(squared_distance * noise_moment),
             "step_size": diameter / root_up(moment * rounds),
         }
-    eta = Fraction(step_size)
-    without_noise = squared_distance / (2 * eta) + eta * gradient_moment * margin**2 / 2
-    noise_part = eta * noise_moment * margin**2 / 2
+
+    exact_step_size = Fraction(step_size)  # η
+    without_noise = squared_distance / (2 * exact_step_size) + exact_step_size * gradient_moment * margin**2 / 2
+    noise_part = exact_step_size * noise_moment * margin**2 / 2
     return {
         "excess_risk": round_up(without_noise + noise_part),
         "without_noise": round_up(without_noise),

@@ -62,17 +62,19 @@ def whole_batch(*, rate: float, records: int) -> int:
     exact_batch = Fraction(rate) * records
     batch = round(exact_batch)
     is_whole = abs(exact_batch - batch) <= WHOLE * batch
-    if batch < 1 or not is_whole:
-        message = f"{rate:.10g} of {records} records is {rate * records:.10g}, and a batch has a whole number of them"
-        raise InvalidInput.at("/rate", message, allowed=f"a multiple of 1/{records}, such as {max(batch, 1) / records}")
-    return batch
+    if batch >= 1 and is_whole:
+        return batch
+
+    nearest_rate = max(batch, 1) / records
+    message = f"{rate:.10g} of {records} records is {rate * records:.10g}, and a batch has a whole number of them"
+    raise InvalidInput.at("/rate", message, allowed=f"a multiple of 1/{records}, such as {nearest_rate}")
 
 
 def batch_variance(*, sampling: Sampling, records: int, batch: Fraction, norm: float) -> Fraction:
     """Return the largest expected squared distance of the sum of a random batch of vectors from its expectation.
 
-    The bound is derived in the module text. Vectors of norm C attain it; unless the batch is a Poisson sample, their
-    mean must also be 0.
+    It is b(1 − b/n)C² for a Poisson batch, bC² for b independent vectors, and b(n − b)/(n − 1) · C² for b distinct
+    vectors. Vectors of norm C attain it; unless the batch is a Poisson sample, their mean must also be 0.
 
     Args:
         sampling: method by which the batch is drawn, such as "poisson" or "with-replacement".
@@ -83,15 +85,15 @@ def batch_variance(*, sampling: Sampling, records: int, batch: Fraction, norm: f
     Returns:
         The bound as an exact fraction, in squared units of the norm.
     """
-    square = Fraction(norm) ** 2
+    squared_norm = Fraction(norm) ** 2
     # Each vector is in the batch with probability b/n, independently.
     if sampling == "poisson":
-        return batch * (1 - batch / records) * square
+        return batch * (1 - batch / records) * squared_norm
     # The batch has b independent vectors.
     if sampling == "with-replacement":
-        return batch * square
+        return batch * squared_norm
     # Sampling without replacement has the finite population correction.
-    return batch * (records - batch) / max(records - 1, 1) * square
+    return batch * (records - batch) / max(records - 1, 1) * squared_norm
 
 
 @formula(given="T rounds in which a random batch of n vectors is summed with Gaussian noise; their mean is estimated.")
@@ -107,7 +109,8 @@ def noisy_mean(
 ) -> Outputs:
     """Return the largest mean squared error of a mean that is estimated from T noisy sums of random batches.
 
-    Each sum is divided by the expected batch size, and the T quotients are averaged.
+    Each sum is divided by the expected batch size b, and the T quotients are averaged. The average has no bias, so its
+    mean squared error is (V + dσ²)/(b²T). V is the variance of a batch's sum, `batch_variance`.
 
     Args:
         sampling: method by which batches are drawn.
@@ -131,9 +134,11 @@ def noisy_mean(
     has_fixed_size = sampling in ("without-replacement", "with-replacement")
     if has_fixed_size:
         batch = Fraction(whole_batch(rate=rate, records=records))
+
     # A sum is divided by b, and T quotients are averaged, so that variances are divided by b²T.
     divisor = batch**2 * rounds
-    sampling_term = batch_variance(sampling=sampling, records=records, batch=batch, norm=contribution_norm) / divisor
+    variance = batch_variance(sampling=sampling, records=records, batch=batch, norm=contribution_norm)
+    sampling_term = variance / divisor
     noise_term = dimension * Fraction(noise_std) ** 2 / divisor
     return {
         "squared_error": round_up(sampling_term + noise_term),
@@ -152,6 +157,9 @@ def mean_of_messages(
     noise_std: Annotated[float, MESSAGE_NOISE_STD],
 ) -> Outputs:
     """Bound the mean squared error of the mean of r unit vectors that are rounded to a grid and get noise.
+
+    Each coordinate is rounded at random to a multiple of 1/s without bias, which adds a variance of at most 1/(4s²).
+    The messages are independent, so the variance of their mean is divided by r.
 
     Args:
         participants: number r of clients.

@@ -47,8 +47,11 @@ def excess_risk_bounds(
 ) -> dict[str, float]:
     """Return upper bounds on the excess risk of the initial model, one for each set of known constants.
 
+    The excess risk is the loss of the model minus the least loss F(w*). A bound on a trained model that is not below
+    these is vacuous.
+
     Args:
-        distance: upper bound R on the distance of the initial model from a minimiser.
+        distance: upper bound R on the distance of the initial model from a minimiser w*.
         lipschitz: Lipschitz constant L of the loss; None if unknown.
         strong_convexity: modulus μ of strong convexity.
         smoothness: smoothness β; None if unknown.
@@ -56,19 +59,23 @@ def excess_risk_bounds(
 
     Returns:
         `by_lipschitz` is L R. `by_strong_convexity` is the largest L r − μ r²/2 over distances r ≤ R, for μ > 0.
-        `by_smoothness` is G* R + β R²/2. Each is rounded up; bounds with unknown constants are left out.
+        `by_smoothness` is G* R + β R²/2. Bounds with unknown constants are left out.
+
+    Guarantees:
+        Each bound is computed in rational numbers and rounded up, so it is never too low.
     """
     radius = Fraction(distance)
     bounds: dict[str, float] = {}
     if lipschitz is not None:
-        slope, mu = Fraction(lipschitz), Fraction(strong_convexity)
+        slope, convexity = Fraction(lipschitz), Fraction(strong_convexity)
         bounds["by_lipschitz"] = round_up(slope * radius)
-        if mu > 0:
-            worst_distance = min(radius, slope / mu)
-            bounds["by_strong_convexity"] = round_up(slope * worst_distance - mu * worst_distance**2 / 2)
+        if convexity > 0:
+            # The bound L r − μ r²/2 grows in r up to L/μ.
+            worst_distance = min(radius, slope / convexity)
+            bounds["by_strong_convexity"] = round_up(slope * worst_distance - convexity * worst_distance**2 / 2)
     if smoothness is not None and minimiser_gradient_norm is not None:
-        slope_at_minimiser, beta = Fraction(minimiser_gradient_norm), Fraction(smoothness)
-        bounds["by_smoothness"] = round_up(slope_at_minimiser * radius + beta * radius**2 / 2)
+        slope_at_minimiser, curvature = Fraction(minimiser_gradient_norm), Fraction(smoothness)
+        bounds["by_smoothness"] = round_up(slope_at_minimiser * radius + curvature * radius**2 / 2)
     return bounds
 
 
@@ -94,8 +101,8 @@ def gradient_norm_bounds(
     if lipschitz is not None:
         bounds["by_lipschitz"] = lipschitz
     if smoothness is not None and minimiser_gradient_norm is not None:
-        exact = Fraction(minimiser_gradient_norm) + Fraction(smoothness) * Fraction(distance)
-        bounds["by_smoothness"] = round_up(exact)
+        exact_bound = Fraction(minimiser_gradient_norm) + Fraction(smoothness) * Fraction(distance)
+        bounds["by_smoothness"] = round_up(exact_bound)
     return bounds
 
 

@@ -74,9 +74,12 @@ def convex_stops(
     possible_stops = steps if stops is None else stops
     if possible_stops > steps:
         raise InvalidInput.at("/stops", "cannot exceed the steps of the pass", allowed=f"≤ {steps}")
+
+    # The constants of both bounds, as rational numbers; f of the last step is rounded up.
     squared_radius = Fraction(radius) ** 2
-    moment = Fraction(lipschitz) ** 2 + dimension * Fraction(noise_std) ** 2 / run.participants  # s²
-    last_factor = 1 + Fraction(harmonic(steps - 1)) * (1 + Fraction(PAD))  # f of the last step, rounded up
+    noise_moment = dimension * Fraction(noise_std) ** 2 / run.participants
+    moment = Fraction(lipschitz) ** 2 + noise_moment  # s²
+    last_factor = 1 + Fraction(harmonic(steps - 1)) * (1 + Fraction(PAD))
 
     def bound_at_stop(count: int, factor: Fraction) -> tuple[float, float]:
         """Return the bound 2ρ²/(ηk) + (ηs²/2) f on the excess risk, and the step size η.
@@ -90,10 +93,12 @@ def convex_stops(
         if step_size is None:
             root = root_up(moment * factor * count)  # s√(fk)
             best_step_size = float(2 * Fraction(radius) / Fraction(root))
-            return root_up(4 * squared_radius * moment * factor / count), best_step_size
-        eta = Fraction(step_size)
-        bound = 2 * squared_radius / (eta * count) + eta * moment * factor / 2
-        return _upper_double(bound), step_size
+            least_bound = root_up(4 * squared_radius * moment * factor / count)
+            return least_bound, best_step_size
+        exact_step_size = Fraction(step_size)
+        distance_part = 2 * squared_radius / (exact_step_size * count)
+        gradient_part = exact_step_size * moment * factor / 2
+        return _upper_double(distance_part + gradient_part), step_size
 
     random_stop, random_step_size = bound_at_stop(possible_stops, Fraction(1))
     final, final_step_size = bound_at_stop(steps, last_factor)

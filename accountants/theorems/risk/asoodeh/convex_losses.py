@@ -11,7 +11,16 @@ from epsilond.accountants.theorem import Condition, Outputs, Source, Status, The
 
 @formula(given="One pass over n users, m in each step.", bounded=False)
 def order(*, run: ParticipantFields) -> Outputs:
-    """Return the number T = ⌊n/m⌋ of steps, and 1/√T, the order of the excess risk. The order is not a bound."""
+    """Return the order 1/√T of the excess risk of one pass of noisy projected SGD on convex losses.
+
+    Asoodeh et al. state the order O(1/√T) without a constant, so it is not a bound.
+
+    Args:
+        run: the users n, and the users m of a step.
+
+    Returns:
+        `steps`, the number T = ⌊n/m⌋ of steps, and `excess_risk_scale`, 1/√T.
+    """
     steps = run.clients // run.participants
     return {"steps": steps, "excess_risk_scale": 1.0 / math.sqrt(steps)}
 

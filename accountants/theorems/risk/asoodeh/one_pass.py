@@ -50,18 +50,23 @@ def corollary_2(inputs: AverageRisk, reading: Reading = "printed") -> Outputs:
     Returns:
         Both terms and their sum `excess_risk`; only `noise_term` if c is not given.
     """
-    steps = inputs.steps
+    # Step sizes and noises are one value if they are constant, otherwise one for each step.
     step_sizes = np.asarray(inputs.step_sizes, dtype=np.float64)
     noise_stds = np.asarray(inputs.noise_stds, dtype=np.float64)
-    scaled_variances = step_sizes * noise_stds**2  # one value if both are constant, otherwise one for each step
+    scaled_variances = step_sizes * noise_stds**2
+
+    # The sum over all steps; a constant value counts once for each step.
+    repetitions = inputs.steps / scaled_variances.size
     factor = 1.0 if reading == "printed" else 0.5 * inputs.dimension
-    noise = factor * float(np.sum(scaled_variances)) * (steps / scaled_variances.size) / inputs.clients
+    noise = factor * float(np.sum(scaled_variances)) * repetitions / inputs.clients
     if inputs.shamir_constant is None:
         return {"noise_term": noise}
+
     gradient_std = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std
-    squared_gradient = (inputs.lipschitz + inputs.smoothness * inputs.radius) ** 2 + gradient_std**2
+    largest_gradient = inputs.lipschitz + inputs.smoothness * inputs.radius  # L + βρ
+    squared_gradient = largest_gradient**2 + gradient_std**2
     scale = inputs.shamir_constant * inputs.participants / (inputs.strong_convexity * inputs.clients)
-    optimisation = scale * squared_gradient * math.log(steps)
+    optimisation = scale * squared_gradient * math.log(inputs.steps)
     return {"noise_term": noise, "optimisation_term": optimisation, "excess_risk": optimisation + noise}
 
 

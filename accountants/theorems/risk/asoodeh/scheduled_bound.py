@@ -22,142 +22,23 @@ t < T, e_T = η_T and r_T = L.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, ClassVar
 
 import numpy as np
 
-from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.federation import read_member
 from epsilond.accountants.formula import in_doubles
 from epsilond.accountants.numerics.outward import raise_by_units
 from epsilond.accountants.numerics.power_sums import harmonic
-from epsilond.accountants.numerics.special import FloatArray
-from epsilond.accountants.quantities import (
-    CONVEXITY_WITHIN_SMOOTHNESS,
-    RATIOS,
-    SMOOTHNESS,
-    Checks,
-    Dimension,
-    Lipschitz,
-    ParticipantFields,
-    StrongConvexity,
-    request,
-)
-from epsilond.accountants.quantities.algorithms import NOISE_SCHEDULE, STEP_SCHEDULE, Radius
-from epsilond.accountants.schedules import Constant, Explicit, InverseTime, Schedule, demand_length
+from epsilond.accountants.schedules import InverseTime
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
-from epsilond.accountants.theorems.risk.asoodeh.convex_bound import CONVEX_STOPS, STOPS
+from epsilond.accountants.theorems.risk.asoodeh.convex_bound import CONVEX_STOPS
+from epsilond.accountants.theorems.risk.asoodeh.scheduled_run import ScheduledRun, Window
 
 MOST_STEPS = 10**6
 """Largest number of steps whose terms are added one by one; more steps are bounded in closed form."""
 ROUNDING_UNITS = 4096.0
 """Bound of the relative rounding error of a bound, in units of roundoff."""
-KINDS = {"constant": Constant, "inverse-time": InverseTime, "explicit": Explicit}
-"""Class of a schedule, by the name of its kind."""
 GROWTH = 1.0 + 2.0**-50
 """Factor that exceeds the rounding of one step of the recursion (a)."""
-
-
-@request
-class ScheduledRun(ParticipantFields):
-    """One pass over n users, m in each step, with a step size and a noise for every step; no noise if it is absent."""
-
-    scale: ClassVar = RATIOS
-
-    dimension: Dimension
-    lipschitz: Lipschitz
-    radius: Radius
-    strong_convexity: StrongConvexity = 0.0
-    smoothness: Annotated[float | None, SMOOTHNESS] = None
-    step_schedule: Annotated[Schedule, STEP_SCHEDULE]
-    noise_schedule: Annotated[Schedule | None, NOISE_SCHEDULE] = None
-    stops: Annotated[int | None, STOPS] = None
-
-    checks: ClassVar[Checks] = (CONVEXITY_WITHIN_SMOOTHNESS,)
-
-    def check(self) -> None:
-        """Check that schedules have one value for each step, and that the run has enough steps to stop after.
-
-        A schedule is a list of values or a formula for the values of all steps.
-
-        Raises:
-            InvalidInput: if the length of a list is not the number of steps, or `stops` exceeds the number of steps.
-        """
-        for name in ("step_schedule", "noise_schedule"):
-            schedule: object = getattr(self, name)
-            if isinstance(schedule, Mapping):  # an object of a JSON body, which is read as a schedule of its `kind`
-                schedule_class = KINDS.get(str(schedule.get("kind")), Constant)
-                read_member(self, name, schedule_class)
-        demand_length(self.step_schedule, self.steps, at="/step_schedule")
-        if self.noise_schedule is not None:
-            demand_length(self.noise_schedule, self.steps, at="/noise_schedule")
-        if self.possible_stops > self.steps:
-            raise InvalidInput.at("/stops", "cannot exceed the steps of the pass", allowed=f"≤ {self.steps}")
-
-    @property
-    def steps(self) -> int:
-        """Number T = ⌊n/m⌋ of steps."""
-        return self.clients // self.participants
-
-    @property
-    def possible_stops(self) -> int:
-        """Number k of last steps after which the run may stop."""
-        return self.steps if self.stops is None else self.stops
-
-    def moments(self, first: int, last: int) -> FloatArray:
-        """Return bounds s_t² on the mean squared norm of the noisy gradient in the steps of a range.
-
-        They are s_t² = L² + dσ_t²/m. L is the Lipschitz constant, d the dimension, m the batch size, and σ_t the
-        standard deviation of one record's noise per coordinate in step t.
-
-        Args:
-            first: index of the first step of the range, from 1.
-            last: index of the last step of the range, at least `first` − 1.
-
-        Returns:
-            An array of one bound for each step from `first` to `last`, in squared gradient units.
-        """
-        squares = np.full(last - first + 1, self.lipschitz**2)
-        if self.noise_schedule is None:
-            return squares
-        stds = self.noise_schedule.at(first, last)
-        return np.asarray(squares + self.dimension / self.participants * stds * stds)
-
-
-@dataclass(frozen=True)
-class Window:
-    """The steps that follow the models W_first, …, W_T of a run of projected SGD.
-
-    The analysis appends a step after the last model W_T, which is not run. It has the size of the last step and no
-    noise.
-
-    Attributes:
-        sizes: step size e_t of the step after W_t.
-        moments: bound r_t² on the mean squared norm of the gradient of that step.
-    """
-
-    sizes: FloatArray
-    moments: FloatArray
-
-    @classmethod
-    def of(cls, run: ScheduledRun, first: int) -> Window:
-        """Return the steps that follow the models from W_first on, with the step that is appended after W_T.
-
-        The appended step is only used in the analysis. It has the size of the last step and a gradient without noise.
-
-        Args:
-            run: the run of T steps.
-            first: index of the first model of the window, at most T.
-
-        Returns:
-            The T − first + 1 step sizes, and as many bounds on the gradients.
-        """
-        steps = run.steps
-        sizes = np.append(run.step_schedule.at(first + 1, steps), run.step_schedule.at(steps, steps))
-        moments = np.append(run.moments(first + 1, steps), run.lipschitz**2)
-        return cls(sizes, moments)
 
 
 def stop_bound(run: ScheduledRun) -> float:
@@ -172,18 +53,26 @@ def stop_bound(run: ScheduledRun) -> float:
 
     Args:
         run: the run of T steps, with the radius ρ of the domain and the strong convexity λ of the losses.
+
+    Returns:
+        The bound, in units of the loss.
     """
     stops, steps = run.possible_stops, run.steps
     first = steps - stops + 1
     if stops > MOST_STEPS:
         return _long_stop_bound(run, first)
     window = Window.of(run, first)
+
+    # The factor of 2ρ²/k, which strong convexity lowers in every step.
     inverse_sizes = 1.0 / window.sizes
     first_term = max(float(inverse_sizes[0]) - run.strong_convexity, 0.0)
     further_terms = np.maximum(np.diff(inverse_sizes) - run.strong_convexity, 0.0)
     distance_factor = first_term + float(np.sum(further_terms))
-    noise = float(np.sum(window.sizes * window.moments))
-    return 2.0 * run.radius**2 * distance_factor / stops + 0.5 * noise / stops
+
+    gradient_sum = float(np.sum(window.sizes * window.moments))  # Σ e_t r_t²
+    distance_part = 2.0 * run.radius**2 * distance_factor / stops
+    gradient_part = 0.5 * gradient_sum / stops
+    return distance_part + gradient_part
 
 
 def _long_stop_bound(run: ScheduledRun, first: int) -> float:
@@ -202,19 +91,24 @@ def _long_stop_bound(run: ScheduledRun, first: int) -> float:
     stops, steps = run.possible_stops, run.steps
     # Bound the gradients of all later steps by that of the step with the largest noise.
     largest_moment = float(run.moments(first + 1, first + 1)[0])
+
     schedule = run.step_schedule
     if isinstance(schedule, InverseTime):
         first_term = max((first + 1.0) / schedule.scale - run.strong_convexity, 0.0)
         further_term = max(1.0 / schedule.scale - run.strong_convexity, 0.0)
         distance_factor = first_term + (stops - 1.0) * further_term
         # The sum of 1/(t + 1) over first ≤ t < T is at most ln(T/first).
-        sum_of_sizes = schedule.scale * (math.log1p((steps - first) / first) + 1.0 / steps)
+        sum_of_inverses = math.log1p((steps - first) / first) + 1.0 / steps
+        sum_of_sizes = schedule.scale * sum_of_inverses
     else:
         step_size = schedule.least(1)
         distance_factor = max(1.0 / step_size - run.strong_convexity, 0.0)
         sum_of_sizes = stops * step_size
+
     # Divide the sums over the steps by their number, as each is the last with the same probability.
-    return 2.0 * run.radius**2 * distance_factor / stops + 0.5 * largest_moment * sum_of_sizes / stops
+    distance_part = 2.0 * run.radius**2 * distance_factor / stops
+    gradient_part = 0.5 * largest_moment * sum_of_sizes / stops
+    return distance_part + gradient_part
 
 
 def last_bound(run: ScheduledRun) -> float:
@@ -226,6 +120,9 @@ def last_bound(run: ScheduledRun) -> float:
 
     Args:
         run: the run of T steps, with the radius ρ of the domain.
+
+    Returns:
+        The bound, in units of the loss.
     """
     steps = run.steps
     if steps > MOST_STEPS:
@@ -233,10 +130,12 @@ def last_bound(run: ScheduledRun) -> float:
     window = Window.of(run, 1)
     if np.any(np.diff(window.sizes) > 0.0):
         return math.inf
-    ages = np.maximum(np.arange(steps - 1, -1, -1, dtype=np.float64), 1.0)  # max{1, T − t}
+
     last_size = float(window.sizes[-1])  # e_T
-    noise = float(np.sum(window.sizes * (window.sizes / last_size) * window.moments / ages))
-    return 2.0 * run.radius**2 / (last_size * steps) + 0.5 * noise
+    ages = np.maximum(np.arange(steps - 1, -1, -1, dtype=np.float64), 1.0)  # max{1, T − t}
+    gradient_terms = window.sizes * (window.sizes / last_size) * window.moments / ages
+    distance_part = 2.0 * run.radius**2 / (last_size * steps)
+    return distance_part + 0.5 * float(np.sum(gradient_terms))
 
 
 def _long_last_bound(run: ScheduledRun) -> float:
@@ -249,23 +148,28 @@ def _long_last_bound(run: ScheduledRun) -> float:
 
     Args:
         run: the run of T steps.
+
+    Returns:
+        The bound, in units of the loss.
     """
     steps, schedule = run.steps, run.step_schedule
     largest_moment = float(run.moments(2, 2)[0])
+
     if isinstance(schedule, InverseTime):
         early_terms = 2.0 * (math.pi**2 / 6.0 - 1.0)
         late_terms = 4.0 * (1.0 + harmonic(steps)) / steps
-        noise = schedule.scale * largest_moment * (early_terms + late_terms)
-        return 2.0 * run.radius**2 / schedule.scale + 0.5 * noise
+        gradient_part = schedule.scale * largest_moment * (early_terms + late_terms)
+        return 2.0 * run.radius**2 / schedule.scale + 0.5 * gradient_part
+
     step_size = schedule.least(1)
-    distance_term = 2.0 * run.radius**2 / (step_size * steps)
-    return distance_term + 0.5 * step_size * largest_moment * (1.0 + harmonic(steps - 1))
+    distance_part = 2.0 * run.radius**2 / (step_size * steps)
+    return distance_part + 0.5 * step_size * largest_moment * (1.0 + harmonic(steps - 1))
 
 
 def squared_distance(run: ScheduledRun) -> float:
     """Bound the mean squared distance E‖W_T − w*‖² of the last model of noisy projected SGD from the minimiser.
 
-    The recursion is A_t ≤ max{1 − 2λη_t, 0} A_{t−1} + η_t²s_t², inequality (a) of the module text. It begins with the
+    The bounds A_t on E‖W_t − w*‖² satisfy A_t ≤ max{1 − 2λη_t, 0} A_{t−1} + η_t²s_t². The recursion begins with the
     squared diameter 4ρ² of the domain, at most `MOST_STEPS` steps before the end. This start is valid at every step.
 
     Args:
@@ -275,15 +179,17 @@ def squared_distance(run: ScheduledRun) -> float:
     Returns:
         The bound, rounded up and at most 4ρ².
     """
+    # Equal steps have a closed form.
     has_one_noise = run.noise_schedule is None or run.noise_schedule.constant is not None
     step_size = run.step_schedule.constant
-    # Equal steps have a closed form.
     if step_size is not None and has_one_noise:
         return _squared_distance_of_equal_steps(run, step_size)
-    # Otherwise run the recursion over the last steps.
+
+    # Otherwise run the recursion over the last steps, with contractions and sums rounded up.
     first = max(run.steps - MOST_STEPS, 0) + 1
-    sizes, moments = run.step_schedule.at(first, run.steps), run.moments(first, run.steps)
-    lowered_convexity = 2.0 * run.strong_convexity * sizes * (1.0 - 2.0**-50)  # rounded down
+    sizes = run.step_schedule.at(first, run.steps)
+    moments = run.moments(first, run.steps)
+    lowered_convexity = 2.0 * run.strong_convexity * sizes * (1.0 - 2.0**-50)
     contractions = np.maximum(1.0 - lowered_convexity, 0.0)
     additions = sizes * sizes * moments
     largest = 4.0 * run.radius**2
@@ -294,7 +200,7 @@ def squared_distance(run: ScheduledRun) -> float:
 
 
 def _squared_distance_of_equal_steps(run: ScheduledRun, step_size: float) -> float:
-    """Return the bound of `squared_distance` in closed form, for steps of one size and one noise.
+    """Return a bound on the mean squared distance of the last model from the minimiser, for equal steps of noisy SGD.
 
     With c = 2λη it is (1 − c)^T · 4ρ² + η²s² (1 − (1 − c)^T)/c, and at most 4ρ². It solves the recursion A_t = (1 − c)
     A_{t−1} + η²s².
@@ -308,13 +214,17 @@ def _squared_distance_of_equal_steps(run: ScheduledRun, step_size: float) -> flo
         The bound. If c ≥ 1, each step forgets the previous distance, and the bound is η²s² or 4ρ².
     """
     largest = 4.0 * run.radius**2
-    addition = step_size * step_size * float(run.moments(1, 1)[0])
-    c = 2.0 * run.strong_convexity * step_size
-    if c >= 1.0:
+    addition = step_size * step_size * float(run.moments(1, 1)[0])  # η²s²
+    contraction_rate = 2.0 * run.strong_convexity * step_size  # c
+    if contraction_rate >= 1.0:
         return min(largest, addition)
-    log_power = run.steps * math.log1p(-c)  # log (1 − c)^T
-    sum_of_powers = -math.expm1(log_power) / c if c > 0.0 else float(run.steps)
-    return min(largest, math.exp(log_power) * largest + addition * sum_of_powers)
+
+    log_power = run.steps * math.log1p(-contraction_rate)  # log (1 − c)^T
+    sum_of_powers = float(run.steps)
+    if contraction_rate > 0.0:
+        sum_of_powers = -math.expm1(log_power) / contraction_rate
+    remaining_distance = math.exp(log_power) * largest
+    return min(largest, remaining_distance + addition * sum_of_powers)
 
 
 @in_doubles

@@ -29,9 +29,16 @@ NOISE_MULTIPLIERS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 
 @formula(given="Features of at most this norm.")
 def squared_loss(*, feature_norm: Annotated[float, FEATURE_NORM]) -> Outputs:
-    """Return the smoothness 2R² of the squared loss for features of norm R, and its smoothness R² in each part.
+    """Return the smoothness of the squared loss ½(y − (w + θ_i)ᵀx)² of personalised federated learning.
 
-    The parts are the shared model w and the own model θ_i of a client; the other part is fixed.
+    A loss is L-smooth if its gradient changes by at most L times the change of the model.
+
+    Args:
+        feature_norm: bound R on the norm of the features x of a record.
+
+    Returns:
+        `smoothness` 2R² in the pair (w, θ_i) of the shared and the own model. `smoothness_of_a_part` R² in one of them,
+        if the other one is fixed.
     """
     squared = feature_norm * feature_norm
     return {"smoothness": 2.0 * squared, "smoothness_of_a_part": squared}
@@ -93,15 +100,21 @@ def synthetic_constants(
         clients, and the variance of the gradient at the optimum. The last three entries are the values of the search.
         The noise multipliers are in units of the clipping norm divided by N.
     """
-    trace = harmonic(dimension)
-    tail = math.fsum(1.0 / k for k in range(dimension - own_coordinates + 1, dimension + 1))
-    own_risk = own_std * own_std * tail
+    covariance_trace = harmonic(dimension)
+
+    # The clients differ in the last coordinates only, of variance 1/k in coordinate k.
+    first_own_coordinate = dimension - own_coordinates + 1
+    own_trace = math.fsum(1.0 / k for k in range(first_own_coordinate, dimension + 1))
+    own_risk = own_std * own_std * own_trace
+
+    common_risk = common_std * common_std * covariance_trace
+    gradient_variance = label_std * label_std * covariance_trace / batch_size
     return {
-        "covariance_trace": trace,
+        "covariance_trace": covariance_trace,
         "squared_common_norm": dimension * common_std * common_std,
-        "initial_risk": common_std * common_std * trace + own_risk,
+        "initial_risk": common_risk + own_risk,
         "global_risk": (clients - 1) / clients * own_risk,
-        "gradient_variance": label_std * label_std * trace / batch_size,
+        "gradient_variance": gradient_variance,
         "step_sizes": STEP_SIZES,
         "scaled_personalizations": SCALED_PERSONALIZATIONS,
         "noise_multipliers": NOISE_MULTIPLIERS,

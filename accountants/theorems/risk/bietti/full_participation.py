@@ -8,7 +8,7 @@ constant 3 becomes 2√2 (E-B11). At any step size η < 1/(2L_α) the bound is (
 from __future__ import annotations
 
 import math
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, ClassVar
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.formula import in_doubles
@@ -33,121 +33,25 @@ from epsilond.accountants.quantities.algorithms import (
 )
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.risk.bietti.errata import MISSING_ROOTS, SMALLER_CONSTANT, SQUARED_LOSS
+from epsilond.accountants.theorems.risk.bietti.step_bounds import (
+    bound_at_step,
+    simple_bound_at_step,
+    theorem_bound,
+    theorem_step,
+)
 from epsilond.accountants.verdict import Verdict
 
-
 # Formulas -----------------------------------------------------------------------------------------------------------
-class FullParticipationBound(NamedTuple):
-    """An upper bound on the excess risk of SGD, by its two summands in units of the loss.
-
-    Attributes:
-        optimisation: the optimisation error, due to the distance of the initial model from the minimiser.
-        variance: the cost of the variance of the steps.
-    """
-
-    optimisation: float
-    variance: float
-
-    @property
-    def total(self) -> float:
-        """The sum of both parts."""
-        return self.optimisation + self.variance
-
-
-def theorem_bound(*, smooth: float, variance: float, rounds: int, factor: float = 3.0) -> FullParticipationBound:
-    """Return the bound of Theorem 4.5 of Bietti et al., 4L_α‖z*‖²/n + 3σ‖z*‖/√n, as its two summands.
-
-    Args:
-        smooth: L_α‖z*‖², the smoothness times the squared distance of the initial model from the minimiser z*.
-        variance: σ²‖z*‖², the variance of a step times the squared distance.
-        rounds: number n of rounds.
-        factor: constant of the variance term: 3 as printed, 2√2 with the shorter step size of erratum E-B11.
-    """
-    return FullParticipationBound(optimisation=4.0 * smooth / rounds, variance=factor * math.sqrt(variance / rounds))
-
-
-def theorem_step(*, smoothness: float, norm: float, variance: float, rounds: int) -> float:
-    """Return the step size of Theorem 4.5 of Bietti et al., min{1/(4L_α), ‖z*‖/(√n σ)}, or 1/(4L_α) if σ = 0.
-
-    Args:
-        smoothness: smoothness L_α.
-        norm: distance ‖z*‖ of the initial model from the minimiser.
-        variance: variance σ² of a step.
-        rounds: number n of rounds.
-    """
-    largest = 0.25 / smoothness
-    if variance == 0.0:
-        return largest
-    return min(largest, norm / math.sqrt(rounds * variance))
-
-
-def bound_at_step(*, step: float, smoothness: float, squared_norm: float, variance: float, rounds: int) -> float:
-    """Return a bound on the excess risk of SGD after n rounds at any step size η, (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)).
-
-    Args:
-        step: step size η > 0.
-        smoothness: smoothness L_α.
-        squared_norm: squared distance ‖z*‖² of the initial model from the minimiser.
-        variance: variance σ² of a step.
-        rounds: number n of rounds.
-
-    Returns:
-        The bound; infinite if η ≥ 1/(2L_α).
-    """
-    margin = 1.0 - 2.0 * step * smoothness
-    if margin <= 0.0:
-        return math.inf
-    return (squared_norm / rounds + 2.0 * step * step * variance) / (2.0 * step * margin)
-
-
-def parts_at_step(
-    *, step: float, smoothness: float, squared_norm: float, variance: float, rounds: int
-) -> FullParticipationBound:
-    """Return a bound on the excess risk of SGD as two summands, ‖z*‖²/(2ηn(1 − 2ηL_α)) and ησ²/(1 − 2ηL_α).
-
-    They are the summands of inequality (22) of Bietti et al. For η ≤ 1/(4L_α) their sum is at most
-    `simple_bound_at_step`.
-
-    Args:
-        step: step size η. It is 0 only if the initial model is a minimiser; the bound is then 0.
-        smoothness: smoothness L_α.
-        squared_norm: squared distance ‖z*‖² of the initial model from the minimiser.
-        variance: variance σ² of a step.
-        rounds: number n of rounds.
-
-    Returns:
-        Both summands; they are infinite if η ≥ 1/(2L_α).
-    """
-    if step == 0.0:
-        return FullParticipationBound(optimisation=0.0, variance=0.0)
-    margin = 1.0 - 2.0 * step * smoothness
-    if margin <= 0.0:
-        return FullParticipationBound(optimisation=math.inf, variance=math.inf)
-    optimisation = 0.5 * squared_norm / (step * rounds) / margin
-    return FullParticipationBound(optimisation=optimisation, variance=step * variance / margin)
-
-
-def simple_bound_at_step(*, step: float, squared_norm: float, variance: float, rounds: int) -> float:
-    """Return the bound ‖z*‖²/(ηn) + 2ησ² on the excess risk of SGD, inequality (23) of Bietti et al., for η ≤ 1/(4L_α).
-
-    Args:
-        step: step size η. It is 0 only if the initial model is a minimiser; the bound is then 0.
-        squared_norm: squared distance ‖z*‖² of the initial model from the minimiser.
-        variance: variance σ² of a step.
-        rounds: number n of rounds.
-    """
-    if step == 0.0:
-        return 0.0
-    return squared_norm / (step * rounds) + 2.0 * step * variance
 
 
 def bound_outputs(*, smoothness: float, norm: float, variance: float, rounds: int) -> Outputs:
     """Return the bound of Theorem 4.5 of Bietti et al. on the excess risk, and a smaller one at a shorter step size.
 
-    The shorter step size and its proved constant 2√2 in place of 3 are those of erratum E-B11.
+    The theorem has the step size min{1/(4L_α), ‖z*‖/(√n σ)} and the bound 4L_α‖z*‖²/n + 3σ‖z*‖/√n. Erratum E-B11 proves
+    2√2 in place of the constant 3 if the step size has √(2n) in place of √n.
 
     Args:
-        smoothness: smoothness L_α.
+        smoothness: smoothness L_α of the loss.
         norm: distance ‖z*‖_α of the initial model from the minimiser.
         variance: variance σ² of a step.
         rounds: number n of rounds.
@@ -158,15 +62,18 @@ def bound_outputs(*, smoothness: float, norm: float, variance: float, rounds: in
         `refined` have the same for the shorter step size.
     """
     squared_norm = norm * norm
-    smooth, scaled_variance = smoothness * squared_norm, variance * squared_norm
+    smooth = smoothness * squared_norm
+    scaled_variance = variance * squared_norm
+    proved_constant = 2.0 * math.sqrt(2.0)
     bound = theorem_bound(smooth=smooth, variance=scaled_variance, rounds=rounds)
-    refined = theorem_bound(smooth=smooth, variance=scaled_variance, rounds=rounds, factor=2.0 * math.sqrt(2.0))
-    step = theorem_step(smoothness=smoothness, norm=norm, variance=variance, rounds=rounds)
+    refined = theorem_bound(smooth=smooth, variance=scaled_variance, rounds=rounds, factor=proved_constant)
+
     # Twice the variance gives the step size with √(2n) in place of √n.
+    step = theorem_step(smoothness=smoothness, norm=norm, variance=variance, rounds=rounds)
     shorter_step = theorem_step(smoothness=smoothness, norm=norm, variance=2.0 * variance, rounds=rounds)
 
     def bound_23(step: float) -> float:
-        """Return the bound (23) at a step size."""
+        """Return the bound ‖z*‖²/(ηn) + 2ησ² of inequality (23) at a step size η."""
         return simple_bound_at_step(step=step, squared_norm=squared_norm, variance=variance, rounds=rounds)
 
     return {
@@ -240,8 +147,10 @@ class BoundInputs(WeightedOptimum):
 def generalisation(inputs: BoundInputs) -> Outputs:
     """Return the bound of Theorem 4.5 of Bietti et al. on the excess risk, if all clients take part in every round.
 
-    Smoothness and variance are in the α-norm, in which the shared part of the model has the weight α. The smoothness is
-    L_α = L max{α, 1/N}, and the variance is σ² = (ασ_w² + σ_θ²)/N + αd_wσ_ζ².
+    A model has a part w that all clients share, with the weight α, and an own part θ_i of each client i. Smoothness and
+    variance are in the norm ‖z‖² = ‖w‖²/α + Σ‖θ_i‖². They are
+
+        L_α = L max{α, 1/N}    and    σ² = (ασ_w² + σ_θ²)/N + αd_wσ_ζ².
 
     Args:
         inputs: N clients, the rounds, the weight α, and losses of smoothness L. σ_w and σ_θ are the standard deviations
@@ -251,11 +160,13 @@ def generalisation(inputs: BoundInputs) -> Outputs:
         The outputs of `bound_outputs`: smoothness, variance, step size, and the bound with its terms.
     """
     alpha, clients = inputs.personalization, inputs.clients
+    weighted_smoothness = inputs.smoothness * max(alpha, 1.0 / clients)
     sampling_variance = (alpha * inputs.shared_gradient_std**2 + inputs.local_gradient_std**2) / clients
+    noise_variance = alpha * inputs.shared_dimension * inputs.noise_std**2
     return bound_outputs(
-        smoothness=inputs.smoothness * max(alpha, 1.0 / clients),
+        smoothness=weighted_smoothness,
         norm=inputs.norm,
-        variance=sampling_variance + alpha * inputs.shared_dimension * inputs.noise_std**2,
+        variance=sampling_variance + noise_variance,
         rounds=inputs.rounds,
     )
 
@@ -281,21 +192,21 @@ def any_step(inputs: AnyStepInputs) -> Outputs:
             L_α, and the standard deviation σ of a step.
 
     Returns:
-        The first bound as `excess_risk`, and the second as `simple_excess_risk`.
+        The first bound as `excess_risk`, and the second as `simple_excess_risk`, in units of the loss.
     """
-    squared, variance = inputs.norm**2, inputs.gradient_std**2
-    return {
-        "excess_risk": bound_at_step(
-            step=inputs.step_size,
-            smoothness=inputs.smoothness,
-            squared_norm=squared,
-            variance=variance,
-            rounds=inputs.rounds,
-        ),
-        "simple_excess_risk": simple_bound_at_step(
-            step=inputs.step_size, squared_norm=squared, variance=variance, rounds=inputs.rounds
-        ),
-    }
+    squared_norm = inputs.norm**2
+    variance = inputs.gradient_std**2
+    bound = bound_at_step(
+        step=inputs.step_size,
+        smoothness=inputs.smoothness,
+        squared_norm=squared_norm,
+        variance=variance,
+        rounds=inputs.rounds,
+    )
+    simple_bound = simple_bound_at_step(
+        step=inputs.step_size, squared_norm=squared_norm, variance=variance, rounds=inputs.rounds
+    )
+    return {"excess_risk": bound, "simple_excess_risk": simple_bound}
 
 
 # Theorems -----------------------------------------------------------------------------------------------------------
@@ -318,10 +229,20 @@ UNCLIPPED = Condition(
 
 
 def _no_clipping(inputs: BoundInputs) -> Sides:
-    """Compare the bound on the norm of gradients with the clipping norm; undecidable if one of them is absent."""
-    if inputs.lipschitz is None or inputs.clipping_norm is None:
-        return Sides(Verdict.UNDECIDABLE, inputs.lipschitz or math.inf, inputs.clipping_norm or math.inf)
-    return Sides.at_most(inputs.lipschitz, inputs.clipping_norm)
+    """Compare the bound G on the norm of gradients with the norm C to which messages are clipped.
+
+    Clipping changes no message if G ≤ C.
+
+    Args:
+        inputs: request of the bound. G is its `lipschitz` and C its `clipping_norm`, both optional.
+
+    Returns:
+        Both sides of G ≤ C, and whether it is true. It is undecidable if one of them is absent, which is shown as ∞.
+    """
+    gradient_bound, clipping_norm = inputs.lipschitz, inputs.clipping_norm
+    if gradient_bound is None or clipping_norm is None:
+        return Sides(Verdict.UNDECIDABLE, gradient_bound or math.inf, clipping_norm or math.inf)
+    return Sides.at_most(gradient_bound, clipping_norm)
 
 
 BELOW_CLIPPING = Condition(

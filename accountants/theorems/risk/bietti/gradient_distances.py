@@ -44,14 +44,18 @@ def distance_of_all(
 ) -> Outputs:
     """Return a bound on the squared distance between a gradient step at a model z and one at the optimum z*.
 
-    All clients take part. The bound is 2L_α(f(z) − f(z*)) with L_α = L max{α, 1/N}, Lemma B.2 of Bietti et al. The
-    distance is in the inverse α-norm, which divides the weight α of the shared part.
+    All clients take part. The bound is 2L_α(f(z) − f(z*)) with L_α = L max{α, 1/N}, Lemma B.2 of Bietti et al. It is
+    valid because the gradient of a smooth convex loss changes little where the loss itself is almost minimal.
 
     Args:
         clients: number N of clients.
         smoothness: smoothness L of the losses.
-        personalization: weight α of the shared part.
+        personalization: weight α of the part of the model that all clients share. The squared distance of two steps
+            has the weight α for their shared part, and the weight 1 for the clients' own parts.
         excess_risk: excess risk f(z) − f(z*) of the model.
+
+    Returns:
+        `weighted_smoothness` L_α, and the bound `squared_distance`, in squared gradient units.
     """
     weighted = smoothness * max(personalization, 1.0 / clients)
     return {"weighted_smoothness": weighted, "squared_distance": 2.0 * weighted * excess_risk}
@@ -73,7 +77,7 @@ def distance_of_drawn(
     """Return two bounds on the mean squared distance between a step at a model z and one at the optimum z*.
 
     The clients of a step are drawn at random. The bounds are the printed and a sharper form of Lemma B.3 of Bietti et
-    al.
+    al.: twice a smoothness times the excess risk.
 
     Args:
         records: number M of records in the batches of all clients.
@@ -88,9 +92,10 @@ def distance_of_drawn(
         risk. The outputs with `sharper` replace the second α by α(1 − q), which follows from the variance of the draw.
     """
     largest_share = largest_batch / (participation_rate * records)  # m_max/(qM)
-    printed = smoothness * max(personalization * (1.0 + largest_share), largest_share)
-    sharper_shared_part = personalization * (1.0 + (1.0 - participation_rate) * largest_share)
-    sharper = smoothness * max(sharper_shared_part, largest_share)
+    printed_part = personalization * (1.0 + largest_share)
+    printed = smoothness * max(printed_part, largest_share)
+    sharper_part = personalization * (1.0 + (1.0 - participation_rate) * largest_share)
+    sharper = smoothness * max(sharper_part, largest_share)
     return {
         "weighted_smoothness": printed,
         "squared_distance": 2.0 * printed * excess_risk,

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from epsilond.accountants.theorems.risk.bietti.full_participation import (
+from epsilond.accountants.theorems.risk.bietti.step_bounds import (
     FullParticipationBound,
     parts_at_step,
     theorem_bound,
@@ -15,9 +15,10 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import (
 
 
 def minimal_norm(*, alpha: float, clients: int, mean_squared: float, spread_squared: float) -> float:
-    """Return the least value of ‖w‖²/α + Σ‖θ_i‖² over all w and θ_i with w + θ_i = v_i, the optimum of client i.
+    """Return the least squared norm of a model that fits every client's optimum.
 
-    It is N‖v̄‖²/(αN + 1) + S, with the mean v̄ of the optima.
+    Client i uses the sum w + θ_i of a shared part w and an own part θ_i, and its optimum is v_i. The norm is
+    ‖w‖²/α + Σ‖θ_i‖². Its least value over all w and θ_i with w + θ_i = v_i is N‖v̄‖²/(αN + 1) + S, with the mean v̄.
 
     Args:
         alpha: weight α of the shared part w, in [0, ∞].
@@ -37,7 +38,9 @@ def shared_part(*, alpha: float, clients: int) -> float:
         alpha: weight α of the shared part, in [0, ∞].
         clients: number N of clients.
     """
-    return 1.0 if math.isinf(alpha) else alpha * clients / (alpha * clients + 1.0)
+    if math.isinf(alpha):
+        return 1.0
+    return alpha * clients / (alpha * clients + 1.0)
 
 
 class BoundFactors(NamedTuple):

@@ -35,10 +35,10 @@ from epsilond.accountants.quantities.algorithms import (
     personalization_value,
 )
 from epsilond.accountants.theorem import Outputs, Reading, Source, Status, Theorem
+from epsilond.accountants.theorems.risk.bietti.drawn_gradients import DrawnGradients, GroupOfUsers
 from epsilond.accountants.theorems.risk.bietti.errata import NO_RATE
 from epsilond.accountants.theorems.risk.bietti.full_participation import ADDITIVE, CONVEX_SMOOTH, FRESH
 from epsilond.accountants.theorems.risk.bietti.minimal_norm import minimal_norm
-from epsilond.accountants.theorems.risk.bietti.sampled_participation import DrawnGradients, GroupOfUsers
 
 RATE_OF_DRAWS = Quantity(
     symbol="q", gt=0, le=1, scale=SQUARES, description="probability that a client is drawn in a round; absent: 1/N"
@@ -61,8 +61,9 @@ def variance_alone(
 ) -> Outputs:
     """Return the weight α of the shared part at which the variance term of the bound on the excess risk is least.
 
-    The bound is that of Bietti et al. on PPSGD for clients with a common optimum. The variance term is due to sampling
-    and noise.
+    The bound is that of Bietti et al. on PPSGD for clients with a common optimum v. Its variance term is due to
+    sampling and noise: 3‖v‖√(variance/T). The variance is monotone in α, from σ̄_θ²/(qm) at α = 0 to σ̄_w²/(Nqm) +
+    d_wσ_ζ² at ∞.
 
     Args:
         clients: number N of clients.
@@ -79,21 +80,24 @@ def variance_alone(
         The best α, which is 0 on a tie; the term there, at α = 0 and at α = ∞; and the noise variance σ_ζ² at which the
         terms at 0 and ∞ are equal.
     """
+    # Variance of a step at α = 0, where nothing is shared, and at α = ∞, where all is shared.
     expected_records = participation_rate * batch_size
-    local_variance = local_gradient_std**2 / expected_records  # at α = 0
+    local_variance = local_gradient_std**2 / expected_records
     sampling_variance = shared_gradient_std**2 / clients / expected_records
-    shared_variance = sampling_variance + shared_dimension * noise_std**2  # at α = ∞
+    shared_variance = sampling_variance + shared_dimension * noise_std**2
 
     def term(variance: float) -> float:
         """Return the variance term 3‖v‖√(variance/T) of the bound."""
         return 3.0 * optimum_norm * math.sqrt(variance / rounds)
 
+    best_alpha = 0.0 if local_variance <= shared_variance else math.inf
+    saved_variance = max(local_variance - sampling_variance, 0.0)
     return {
-        "personalization": 0.0 if local_variance <= shared_variance else math.inf,
+        "personalization": best_alpha,
         "variance_term": term(min(local_variance, shared_variance)),
         "local_variance_term": term(local_variance),
         "global_variance_term": term(shared_variance),
-        "threshold_noise_variance": max(local_variance - sampling_variance, 0.0) / shared_dimension,
+        "threshold_noise_variance": saved_variance / shared_dimension,
     }
 
 
@@ -152,9 +156,9 @@ def bias(
 ) -> Outputs:
     """Return the optimisation term of the bound of Bietti et al. on the excess risk of PPSGD, at several weights α.
 
-    α is the weight of the shared part. The term leaves out the variance of the steps. It is proportional to the
-    smoothness L max{αa, b} of the weighted problem, with a and b of `DrawnGradients.smoothness_factors`. At the
-    balanced α = b/a, the shared part and the clients' own parts are equally smooth.
+    α is the weight of the shared part. The term leaves out the variance of the steps: 4L max{αa, b}‖z*‖²/T for the
+    minimiser z* of least norm. The factors a and b of the smoothness depend on how clients are drawn. At the balanced
+    α = b/a, the shared part and the clients' own parts are equally smooth.
 
     Args:
         clients: number N of clients.
@@ -172,31 +176,34 @@ def bias(
         `ratio_to_claim` is the ratio of the term at α to the claim 4L‖v‖²m/(Nn) of the paper.
     """
     rate = 1.0 / clients if participation_rate is None else participation_rate
+    rounds = samples_per_client / (rate * batch_size)
+
+    # The smoothness factors do not depend on the variance of gradients, which is therefore set to 0.
     group = GroupOfUsers(clients=clients, batch_size=batch_size, shared_gradient_std=0.0, local_gradient_std=0.0)
     federation = DrawnGradients(groups=(group,), weighting="clients", rate=rate)
-    a, b = federation.smoothness_factors(reading)
-    balanced = b / a
-    rounds = samples_per_client / (rate * batch_size)
+    shared_factor, local_factor = federation.smoothness_factors(reading)
+    balanced_alpha = local_factor / shared_factor
     squared_norm = optimum_norm * optimum_norm
     scale = 4.0 * smoothness * squared_norm / rounds
 
     def term_at(alpha: float) -> float:
-        """Return the bias term at an α in [0, ∞]."""
+        """Return the optimisation term at an α in [0, ∞]."""
         if math.isinf(alpha):
-            return scale * a
+            return scale * shared_factor
         relative_norm = minimal_norm(alpha=alpha, clients=clients, mean_squared=1.0, spread_squared=0.0)
-        return scale * max(alpha * a, b) * relative_norm
+        return scale * max(alpha * shared_factor, local_factor) * relative_norm
 
     term = term_at(personalization_value(personalization))
-    claimed = scale / (clients * rate)
+    paper_claim = scale / (clients * rate)
+    ratio = term / paper_claim if paper_claim > 0.0 else 0.0
     return {
         "rounds": rounds,
         "optimisation_term": term,
         "local_optimisation_term": term_at(0.0),
-        "balanced_personalization": balanced,
-        "balanced_optimisation_term": term_at(balanced),
+        "balanced_personalization": balanced_alpha,
+        "balanced_optimisation_term": term_at(balanced_alpha),
         "global_optimisation_term": term_at(math.inf),
-        "ratio_to_claim": term / claimed if claimed > 0.0 else 0.0,
+        "ratio_to_claim": ratio,
     }
 
 

@@ -11,21 +11,17 @@ from typing import Annotated
 
 from epsilond.accountants.formula import formula
 from epsilond.accountants.json_types import Fields
-from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.quantities import (
     ANY_SCALE,
-    BATCH_SIZE,
     RELATION,
     SQUARES,
     Clients,
-    DeltaFields,
     Epsilon,
     GivenLogDelta,
     Lipschitz,
     Relation,
     Rounds,
     Smoothness,
-    request,
 )
 from epsilond.accountants.quantities.algorithms import (
     FINITE_PERSONALIZATION,
@@ -35,30 +31,21 @@ from epsilond.accountants.quantities.algorithms import (
     OPTIMUM_SPREAD,
     SHARED_GRADIENT_STD,
     SHARED_NOISE_STD,
-    Personalization,
     SharedDimension,
-    personalization_value,
 )
-from epsilond.accountants.structure import sensitivity_factor
-from epsilond.accountants.theorem import Condition, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.bietti.noise import least_constant, noise_with_constant
+from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.bietti.noise import noise_with_constant
 from epsilond.accountants.theorems.risk.bietti.errata import EPSILON_SQUARED
-from epsilond.accountants.theorems.risk.bietti.full_participation import (
-    ADDITIVE,
-    CONVEX_SMOOTH,
-    FRESH,
-    WeightedOptimum,
-    theorem_bound,
+from epsilond.accountants.theorems.risk.bietti.full_participation import ADDITIVE, CONVEX_SMOOTH, FRESH, WeightedOptimum
+from epsilond.accountants.theorems.risk.bietti.step_bounds import theorem_bound
+from epsilond.accountants.theorems.risk.bietti.variance_term import (
+    VarianceTermInputs,
+    least_noise_constant,
+    variance_term,
 )
 
 
 # The bound at the noise of a target ---------------------------------------------------------------------------------
-def _least_noise_constant(*, epsilon: float, log_delta: float, relation: Relation) -> float:
-    """Return the least constant c with which the printed noise meets the target under the relation."""
-    factor = sensitivity_factor(relation)
-    return least_constant(epsilon=epsilon, log_delta=log_delta, sensitivity_factor=factor)
-
-
 @formula(given="(9): the bound at the noise of a target. Absent `noise_constant`: the least that does at this target.")
 def privacy_cost(
     *,
@@ -76,10 +63,18 @@ def privacy_cost(
     relation: Annotated[Relation, RELATION] = "replace-one",
     noise_constant: Annotated[float | None, NOISE_CONSTANT, ANY_SCALE] = None,
 ) -> Outputs:
-    """Return the bound (9) of Bietti et al. on the excess risk, at the noise for a target (ε, δ).
+    """Return the bound (9) of Bietti et al. on the excess risk of PPSGD, at the noise for a target (ε, δ).
+
+    PPSGD trains a model with a shared part w, which all clients have in common, and an own part θ_i of each client i.
+    Only messages about w are sent, so only they get noise. The excess risk is the expected loss of the mean of the
+    models of all rounds minus the least expected loss. With z* the minimiser, the bound is the sum of three terms:
+
+        4L max{α, 1/N}‖z*‖²/n + 3‖z*‖ √((ασ̄_w² + σ̄_θ²)/(Nn)) + 3‖z*‖ σ_ζ √(αd_w/n)
+
+    The noise is σ_ζ = cG√(n ln(1/δ))/(Nε) per coordinate.
 
     Args:
-        optimum: distance ‖z*‖_α of the initial model from the minimiser.
+        optimum: distance ‖z*‖ of the initial model from the minimiser, in the norm ‖z‖² = ‖w‖²/α + Σ‖θ_i‖².
         clients: number N of clients.
         rounds: number n of rounds.
         smoothness: smoothness L of the losses.
@@ -88,17 +83,17 @@ def privacy_cost(
         local_gradient_std: standard deviation σ̄_θ of the local gradient.
         shared_dimension: number d_w of shared coordinates.
         lipschitz: bound G on the norm of a message.
-        epsilon: ε of the target.
-        log_delta: log δ of the target.
+        epsilon: ε of the target, in nats.
+        log_delta: log δ of the target, natural logarithm.
         relation: relation of neighbouring data sets.
         noise_constant: constant c of the noise; if absent, the least one for the target.
 
     Returns:
-        The noise, the three terms and their sum; `joined_excess_risk` has the last two under one root.
+        The noise and its constant, the three terms and their sum `excess_risk`. `joined_excess_risk` is a smaller
+        bound, in which the root of a sum of squares replaces the sum of the last two terms.
     """
-    alpha, norm = personalization, optimum.norm
     if noise_constant is None:
-        noise_constant = _least_noise_constant(epsilon=epsilon, log_delta=log_delta, relation=relation)
+        noise_constant = least_noise_constant(epsilon=epsilon, log_delta=log_delta, relation=relation)
     std = noise_with_constant(
         constant=noise_constant,
         clipping_norm=lipschitz,
@@ -107,10 +102,15 @@ def privacy_cost(
         epsilon=epsilon,
         log_delta=log_delta,
     )
-    optimisation = 4.0 * smoothness * max(alpha, 1.0 / clients) * norm * norm / rounds
+
+    # The three terms of equation (9).
+    alpha, norm = personalization, optimum.norm
+    weighted_smoothness = 4.0 * smoothness * max(alpha, 1.0 / clients)
+    optimisation = weighted_smoothness * norm * norm / rounds
     sampling_variance = (alpha * shared_gradient_std**2 + local_gradient_std**2) / clients
     statistical = 3.0 * norm * math.sqrt(sampling_variance / rounds)
     privacy = 3.0 * norm * std * math.sqrt(alpha * shared_dimension / rounds)
+
     return {
         "noise_std": std,
         "noise_constant": noise_constant,
@@ -123,14 +123,37 @@ def privacy_cost(
 
 
 def _constant_suffices(*, noise_constant: float | None, epsilon: float, log_delta: float, relation: Relation) -> Sides:
-    """Compare the constant c of the request with the least constant for the target, which is the default."""
-    least = _least_noise_constant(epsilon=epsilon, log_delta=log_delta, relation=relation)
-    return Sides.at_least(least if noise_constant is None else noise_constant, least)
+    """Compare the noise constant of a request with the least constant that is valid for its target (ε, δ).
+
+    The noise of the bound is proportional to this constant c. A smaller c than the least one does not meet the target.
+
+    Args:
+        noise_constant: constant c of the request; if absent, the bound uses the least one.
+        epsilon: ε of the target, in nats.
+        log_delta: log δ of the target, natural logarithm.
+        relation: relation of neighbouring data sets.
+
+    Returns:
+        Both sides of the inequality c ≥ least constant, and whether it is true.
+    """
+    least = least_noise_constant(epsilon=epsilon, log_delta=log_delta, relation=relation)
+    if noise_constant is None:
+        return Sides.at_least(least, least)
+    return Sides.at_least(noise_constant, least)
 
 
 # Nothing shared, and everything --------------------------------------------------------------------------------------
 def _limit(smooth: float, variance: float, rounds: int) -> Outputs:
-    """Return the bound of Theorem 4.5 with its terms; both factors include the squared distance ‖z*‖²."""
+    """Return the bound 4L‖z*‖²/n + 3σ‖z*‖/√n of Theorem 4.5 of Bietti et al. and its two terms, as named outputs.
+
+    Args:
+        smooth: L‖z*‖², the smoothness times the squared distance of the initial model from the minimiser z*.
+        variance: σ²‖z*‖², the variance of a step times the squared distance.
+        rounds: number n of rounds.
+
+    Returns:
+        `optimisation_term`, `variance_term` and their sum `excess_risk`, in units of the loss.
+    """
     bound = theorem_bound(smooth=smooth, variance=variance, rounds=rounds)
     return {
         "optimisation_term": bound.optimisation,
@@ -149,18 +172,29 @@ def local_limit(
     optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0,
     local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD],
 ) -> Outputs:
-    """Return the bound of Theorem 4.5 at α = 0, 4LΣ‖θ_i*‖²/(Nn) + 3√(σ̄_θ²Σ‖θ_i*‖²/(Nn)): nothing is shared.
+    """Return a bound on the excess risk of clients that share no part of their models.
+
+    It is Theorem 4.5 of Bietti et al. at α = 0.
+
+    The weight α of the shared part is 0, so every client i trains its own model towards its own optimum θ_i*. With
+    v² = Σ‖θ_i*‖²/N, the mean squared norm of the optima, the bound is
+
+        4Lv²/n + 3√(σ̄_θ²v²/n)
 
     Args:
-        clients: number N of clients with optima θ_i*; the bound does not depend on it.
+        clients: number N of clients; the bound does not depend on it.
         rounds: number n of rounds.
         smoothness: smoothness L of the losses.
         optimum_norm: norm of the mean of the optima.
         optimum_spread: root mean square distance of the optima from their mean.
         local_gradient_std: standard deviation σ̄_θ of the local gradient.
+
+    Returns:
+        `optimisation_term` and `variance_term`, the two terms of the bound, and their sum `excess_risk`.
     """
-    squared = optimum_norm**2 + optimum_spread**2
-    return _limit(smoothness * squared, local_gradient_std**2 * squared, rounds)
+    mean_squared_norm = optimum_norm**2 + optimum_spread**2
+    variance = local_gradient_std**2
+    return _limit(smoothness * mean_squared_norm, variance * mean_squared_norm, rounds)
 
 
 @formula(given="α = ∞, all clients sharing one optimum. `optimum_norm` is its norm ‖v‖.")
@@ -174,7 +208,14 @@ def global_limit(
     shared_dimension: SharedDimension,
     noise_std: Annotated[float, SHARED_NOISE_STD],
 ) -> Outputs:
-    """Return the bound of Theorem 4.5 at α = ∞, 4L‖v‖²/n + 3‖v‖√((σ̄_w²/N + d_wσ_ζ²)/n): everything is shared.
+    """Return a bound on the excess risk of clients that share the whole model.
+
+    It is Theorem 4.5 of Bietti et al. at α = ∞.
+
+    The weight α of the shared part is infinite, so only the shared part is trained, towards the optimum v that all
+    clients have in common. The bound is
+
+        4L‖v‖²/n + 3‖v‖√((σ̄_w²/N + d_wσ_ζ²)/n)
 
     Args:
         clients: number N of clients.
@@ -184,107 +225,17 @@ def global_limit(
         shared_gradient_std: standard deviation σ̄_w of the shared gradient.
         shared_dimension: number d_w of shared coordinates.
         noise_std: standard deviation σ_ζ of the noise per shared coordinate.
+
+    Returns:
+        `optimisation_term` and `variance_term`, the two terms of the bound, and their sum `excess_risk`.
     """
-    squared = optimum_norm**2
-    variance = shared_gradient_std**2 / clients + shared_dimension * noise_std**2
-    return _limit(smoothness * squared, variance * squared, rounds)
+    squared_norm = optimum_norm**2
+    sampling_variance = shared_gradient_std**2 / clients
+    variance = sampling_variance + shared_dimension * noise_std**2
+    return _limit(smoothness * squared_norm, variance * squared_norm, rounds)
 
 
 # When to share nothing ----------------------------------------------------------------------------------------------
-@request
-class VarianceTermInputs(DeltaFields):
-    """Equal clients with one optimum, all in every round, and a target.
-
-    `gradient_std` is the standard deviation σ of one record's gradient; a batch has σ²/`batch_size`.
-    """
-
-    clients: Clients
-    rounds: Rounds
-    personalization: Personalization
-    optimum_norm: Annotated[float, OPTIMUM_NORM]
-    gradient_std: Annotated[float, SHARED_GRADIENT_STD]
-    batch_size: Annotated[int, BATCH_SIZE] = 1
-    shared_dimension: SharedDimension
-    lipschitz: Lipschitz
-    epsilon: Annotated[Epsilon, SQUARES]
-    relation: Annotated[Relation, RELATION] = "replace-one"
-    noise_constant: Annotated[float | None, NOISE_CONSTANT] = None
-
-    def check(self) -> None:
-        """Check that α is a number from 0 to 1e100 or "unbounded"."""
-        personalization_value(self.personalization)
-
-    @property
-    def gradient_variance(self) -> float:
-        """The variance σ²/m of a batch."""
-        return self.gradient_std**2 / self.batch_size
-
-    def constant(self, reading: Reading) -> float:
-        """Return the constant c of the noise, given in the request or a default.
-
-        Args:
-            reading: default if absent. "printed" has 1, as the paper hides c; "corrected" has the least for the target.
-        """
-        if self.noise_constant is not None:
-            return self.noise_constant
-        if reading == "printed":
-            return 1.0
-        return _least_noise_constant(epsilon=self.epsilon, log_delta=self.log_delta, relation=self.relation)
-
-    def threshold(self, reading: Reading) -> float:
-        """Return the rounds N(N − 1)σ²ε²/(c²d_wG² ln(1/δ)) from which on α = 0 has the least variance term."""
-        ordered_pairs = float(self.clients) * (self.clients - 1)  # N(N − 1)
-        noise_scale = self.constant(reading) * self.lipschitz  # cG
-        sampling = ordered_pairs * self.gradient_variance * self.epsilon**2
-        privacy = noise_scale * noise_scale * self.shared_dimension * -self.log_delta
-        return sampling / privacy
-
-
-def variance_term(inputs: VarianceTermInputs, reading: Reading = "printed") -> Outputs:
-    """Return the variance term of the bound at α, 0 and ∞, and when α = 0 is best (Lemma 4.6 of Bietti et al.).
-
-    With s = σ²/(Nn) and r = c²G²d_w ln(1/δ)/(Nε)², the term is ‖v‖√(N((α + 1)s + αr)/(αN + 1)), or ‖v‖√(s + r) at α =
-    ∞. σ² is the variance of a batch's gradient. α = 0 is best from `threshold_rounds` on, by equation (10) in ε²;
-    `appendix_threshold_rounds`, by Appendix B.3, is in ε (erratum E-B4).
-
-    Args:
-        inputs: N clients, n rounds, the optimum's norm ‖v‖, Lipschitz constant G, d_w shared coordinates, and c.
-        reading: default of an absent c: 1 for "printed", the least constant for the target for "corrected".
-    """
-    alpha, clients, rounds = personalization_value(inputs.personalization), inputs.clients, inputs.rounds
-    noise_scale = inputs.constant(reading) * inputs.lipschitz  # cG
-    privacy = noise_scale * noise_scale * inputs.shared_dimension * -inputs.log_delta
-    r = privacy / (float(clients) * inputs.epsilon) ** 2
-    s = inputs.gradient_variance / (float(clients) * rounds)
-
-    def term_at(alpha: float) -> float:
-        """Return the variance term at an α in [0, ∞]."""
-        if math.isinf(alpha):
-            return inputs.optimum_norm * math.sqrt(s + r)
-        weight = clients / (alpha * clients + 1.0)
-        return inputs.optimum_norm * math.sqrt(weight * ((alpha + 1.0) * s + alpha * r))
-
-    threshold = inputs.threshold(reading)
-    return {
-        "variance_term": term_at(alpha),
-        "local_variance_term": term_at(0.0),
-        "global_variance_term": term_at(math.inf),
-        "noise_constant": inputs.constant(reading),
-        "threshold_rounds": threshold,
-        "appendix_threshold_rounds": threshold / inputs.epsilon,
-        "threshold_epsilon": threshold_epsilon(inputs),
-        "local_is_better": rounds >= threshold,
-    }
-
-
-def threshold_epsilon(inputs: VarianceTermInputs) -> float:
-    """Return the ε up to which α = 0 has the smallest variance term at the least noise; infinite if it always has."""
-    pairs = float(inputs.clients) * (inputs.clients - 1) * inputs.gradient_variance
-    if pairs == 0.0:
-        return math.inf
-    scale = math.sqrt(float(inputs.rounds) * inputs.shared_dimension / pairs)
-    mu = sensitivity_factor(inputs.relation) * inputs.lipschitz * scale
-    return gaussian_pair(mu).epsilon(inputs.log_delta).upper
 
 
 # Theorems -----------------------------------------------------------------------------------------------------------

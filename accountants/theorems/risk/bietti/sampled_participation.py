@@ -16,19 +16,13 @@ its theorems do not cover.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated
 
 from epsilond.accountants.federation import read_members
 from epsilond.accountants.formula import in_doubles
-from epsilond.accountants.quantities import CLIENT_GROUPS, SAMPLING, BatchSize, Rate, Rounds, Smoothness, request
+from epsilond.accountants.quantities import CLIENT_GROUPS, SAMPLING, Rate, Rounds, Smoothness, request
 from epsilond.accountants.quantities.algorithms import (
     FINITE_PERSONALIZATION,
-    LOCAL_GRADIENT_STD,
-    SHARED_GRADIENT_NORM,
-    SHARED_GRADIENT_STD,
     SHARED_NOISE_STD,
     WEIGHTING,
     SharedDimension,
@@ -37,11 +31,10 @@ from epsilond.accountants.quantities.algorithms import (
 from epsilond.accountants.theorem import Condition, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
     ClientSampling,
-    DrawnClients,
-    EqualClients,
     check_groups,
     participants_of,
 )
+from epsilond.accountants.theorems.risk.bietti.drawn_gradients import Draw, DrawnGradients, GroupOfUsers
 from epsilond.accountants.theorems.risk.bietti.errata import NO_RATE, RATE_TOO_MANY, SYMBOLS
 from epsilond.accountants.theorems.risk.bietti.full_participation import (
     CONVEX_SMOOTH,
@@ -52,120 +45,6 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import (
 )
 
 # Clients that are drawn, and their gradients ------------------------------------------------------------------------
-Draw = Literal["independent", "fixed-number"]
-
-
-@request
-class GroupOfUsers(EqualClients):
-    """Clients of one kind: their number, the records of a batch, and the constants of their gradients at the optimum.
-
-    The standard deviations are those of one record's gradient; those of a batch of m records are smaller by √m.
-    """
-
-    batch_size: BatchSize = field()  # required here
-    shared_gradient_std: Annotated[float, SHARED_GRADIENT_STD]
-    local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD]
-    shared_gradient_norm: Annotated[float, SHARED_GRADIENT_NORM] = 0.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Variances:
-    """Variances of a round, averaged over clients: of shared gradients, by drawing clients, and of local gradients."""
-
-    shared: float
-    selection: float
-    local: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class DrawnGradients(DrawnClients):
-    """All clients with their gradients, drawn independently or as a fixed number."""
-
-    groups: tuple[GroupOfUsers, ...]
-    draw: Draw = "independent"
-
-    @property
-    def selection(self) -> float:
-        """κ, the factor of the variance by the draw: 1 − q if independent, (1 − q)N/(N − 1) for a fixed number."""
-        absence = 1.0 - self.rate
-        if self.draw == "independent" or absence == 0.0:
-            return absence
-        return absence * self.clients / (self.clients - 1)
-
-    def mean(self, value: Callable[[GroupOfUsers], float]) -> float:
-        """Return the sum over all clients of a value of each client, divided by their total weight W."""
-        return math.fsum(group.clients * value(group) for group in self.groups) / self.weight
-
-    def smoothness_factors(self, reading: Reading | Literal["proof"] = "corrected") -> tuple[float, float]:
-        """Return the factors (a, b) of the smoothness L max{αa, b} in the bound, at the weight α of the shared part.
-
-        L is the smoothness of the losses, and q the probability that a client is drawn. W is the total weight of the
-        clients, and ω the largest number of gradients in a message (`largest_message`).
-
-        Args:
-            reading: "printed" has b = ω/W and a = 1 + b, as the theorem. "proof" has b = ω/(qW) and a = 1 + b, as its
-                proof. "corrected" has the same b, and the true a = 1 + κb with κ of `selection` (erratum E-B5).
-        """
-        if reading == "printed":
-            local = self.largest_message / self.weight
-            return 1.0 + local, local
-        local = self.largest_message / (self.rate * self.weight)
-        selection = 1.0 if reading == "proof" else self.selection
-        return 1.0 + selection * local, local
-
-    def variances(self, reading: Reading = "corrected") -> Variances:
-        """Return the variances in equations (13) and (35) of Bietti et al., averaged over clients by their weights.
-
-        Args:
-            reading: "printed" has the factor q(1 − q) in the variance by the draw of clients. "corrected" has the
-                factor κ of `selection` (erratum E-B6).
-        """
-        kappa = self.rate * (1.0 - self.rate) if reading == "printed" else self.selection
-        if self.weighting == "clients":
-            shared = self.mean(lambda group: group.shared_gradient_std**2 / group.batch_size)
-            selection = self.mean(lambda group: group.shared_gradient_norm**2)
-            local = self.mean(lambda group: group.local_gradient_std**2 / group.batch_size)
-        else:
-            shared = self.mean(lambda group: group.batch_size * group.shared_gradient_std**2)
-            selection = self.mean(lambda group: (group.batch_size * group.shared_gradient_norm) ** 2)
-            local = self.mean(lambda group: group.batch_size * group.local_gradient_std**2)
-        return Variances(shared=shared, selection=kappa * selection, local=local)
-
-    def variance_factors(
-        self, *, noise_std: float, dimension: int, reading: Reading = "corrected"
-    ) -> tuple[float, float]:
-        """Return the factors (A, B) of the variance αA + B of a step, at the weight α of the shared part.
-
-        Args:
-            noise_std: standard deviation σ_ζ of the noise per shared coordinate.
-            dimension: number d_w of shared coordinates.
-            reading: "printed" or "corrected" variances, as `variances` explains.
-        """
-        variances, expected_weight = self.variances(reading), self.rate * self.weight
-        sampling_variance = (variances.shared + variances.selection) / expected_weight
-        noise_variance = dimension * noise_std * noise_std
-        return sampling_variance + noise_variance, variances.local / expected_weight
-
-    def coarser_variance(
-        self, *, alpha: float, noise_std: float, dimension: int, reading: Reading = "corrected"
-    ) -> float:
-        """Return the variance of a step as if all batches had the smallest size (equation (36) of Bietti et al.).
-
-        It bounds the variance from above. Clients have equal weights.
-
-        Args:
-            alpha: weight α of the shared part, finite.
-            noise_std: standard deviation σ_ζ of the noise per shared coordinate.
-            dimension: number d_w of shared coordinates.
-            reading: "printed" or "corrected" variances, as `variances` explains.
-        """
-        expected_weight = self.rate * self.weight
-        shared = self.mean(lambda group: group.shared_gradient_std**2)
-        local = self.mean(lambda group: group.local_gradient_std**2)
-        smallest_batch = min(group.batch_size for group in self.groups)
-        sampling_variance = (alpha * shared + local) / (expected_weight * smallest_batch)
-        selection_variance = alpha * self.variances(reading).selection / expected_weight
-        return sampling_variance + selection_variance + alpha * dimension * noise_std * noise_std
 
 
 # Requests -----------------------------------------------------------------------------------------------------------
@@ -214,14 +93,27 @@ class DrawnInputs(_Sampled):
 
 # Formulas -----------------------------------------------------------------------------------------------------------
 def _bound(inputs: _Sampled, federation: DrawnGradients, reading: Reading) -> dict[str, object]:
-    """Return the risk bound of Bietti et al. for sampled clients with its terms, and three variances, as outputs."""
+    """Return the risk bound of Bietti et al. for randomly drawn clients with its terms, and three variances.
+
+    The bound is that of Theorem 4.5 with smoothness L max{αa, b} and variance αA + B. The factors depend on how clients
+    are drawn and weighted.
+
+    Args:
+        inputs: rounds, smoothness L of the losses, weight α of the shared part, and noise per shared coordinate.
+        federation: the clients with their gradients, weights and the way in which they are drawn.
+        reading: "printed" for the statement of the paper; "corrected" for errata E-B5 and E-B6.
+
+    Returns:
+        The outputs of `bound_outputs`, and the variances of shared gradients, choice of clients, and local gradients.
+    """
     alpha = inputs.personalization
     shared_smoothness, local_smoothness = federation.smoothness_factors(reading)
+    weighted_smoothness = inputs.smoothness * max(alpha * shared_smoothness, local_smoothness)
     shared_variance, local_variance = federation.variance_factors(
         noise_std=inputs.noise_std, dimension=inputs.shared_dimension, reading=reading
     )
     bound = bound_outputs(
-        smoothness=inputs.smoothness * max(alpha * shared_smoothness, local_smoothness),
+        smoothness=weighted_smoothness,
         norm=inputs.norm,
         variance=alpha * shared_variance + local_variance,
         rounds=inputs.rounds,
@@ -236,12 +128,24 @@ def _bound(inputs: _Sampled, federation: DrawnGradients, reading: Reading) -> di
 
 
 def _federation(inputs: SampledInputs, weighting: Weighting) -> DrawnGradients:
-    """Return the clients of a request, weighted equally (`clients`) or by their records (`samples`)."""
+    """Return the clients of a request with their weights in the mean.
+
+    Args:
+        inputs: groups of clients, and the probability that a client is drawn in a round.
+        weighting: "clients" for equal weights, "samples" for weights by their numbers of records.
+    """
     return DrawnGradients(groups=inputs.client_groups, weighting=weighting, rate=inputs.participation_rate)
 
 
 def _proof_smoothness(inputs: SampledInputs, federation: DrawnGradients) -> float:
-    """Return the smoothness in the α-norm that the printed proof gives, which differs from the printed statement."""
+    """Return the smoothness in the printed proof of Bietti et al., which differs from the printed statement.
+
+    It is L max{αa, b}, with the weight α of the shared part of the model.
+
+    Args:
+        inputs: smoothness L of the losses, and the weight α.
+        federation: the clients, which give the factors a and b.
+    """
     shared, local = federation.smoothness_factors("proof")
     return inputs.smoothness * max(inputs.personalization * shared, local)
 
@@ -293,26 +197,46 @@ def bound_by_clients(inputs: SampledInputs, reading: Reading = "printed") -> Out
 
 @in_doubles
 def bound_for_sampling(inputs: DrawnInputs) -> Outputs:
-    """Return the corrected bound on the excess risk for independent draws, a fixed number, or all clients."""
+    """Return the corrected bound of Bietti et al. on the excess risk, for each way in which clients may be drawn.
+
+    The paper has the case of independent draws. A fixed number of clients has a larger variance by N/(N − 1) for N
+    clients. With errata E-B5 and E-B6 the smoothness and the variance are the proved ones.
+
+    Args:
+        inputs: the clients, the run, and the sampling: independent draws, a fixed number, or all clients.
+
+    Returns:
+        The bound with its terms, and the three variances.
+    """
+    draw: Draw = "independent"
+    if inputs.sampling == "without-replacement":
+        draw = "fixed-number"
     federation = DrawnGradients(
-        groups=inputs.client_groups,
-        weighting=inputs.weighting,
-        rate=inputs.participation_rate,
-        draw="fixed-number" if inputs.sampling == "without-replacement" else "independent",
+        groups=inputs.client_groups, weighting=inputs.weighting, rate=inputs.participation_rate, draw=draw
     )
     return _bound(inputs, federation, "corrected")
 
 
 # Theorems -----------------------------------------------------------------------------------------------------------
 def _all_participate(inputs: SampledInputs) -> Sides:
-    """Compare the probability q that a client is drawn with 1."""
+    """Compare the probability q that a client is drawn in a round with 1, that is, whether all clients take part."""
     return Sides.at_least(inputs.participation_rate, 1.0)
 
 
 def _selection_vanishes(inputs: SampledInputs) -> Sides:
-    """Compare (1 − q) times the largest norm of a shared gradient at the optimum with 0."""
+    """Compare the variance that the random choice of clients adds with 0.
+
+    It vanishes if all clients take part (q = 1), or if every client's shared gradient is 0 at the optimum.
+
+    Args:
+        inputs: probability q that a client is drawn, and the norms of the shared gradients.
+
+    Returns:
+        Both sides of (1 − q) times the largest norm ≤ 0.
+    """
     largest_norm = max(group.shared_gradient_norm for group in inputs.client_groups)
-    return Sides.at_most((1.0 - inputs.participation_rate) * largest_norm, 0.0)
+    absence_rate = 1.0 - inputs.participation_rate
+    return Sides.at_most(absence_rate * largest_norm, 0.0)
 
 
 PRINTED_SMOOTHNESS = Condition(

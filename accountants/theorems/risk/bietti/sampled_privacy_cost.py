@@ -38,22 +38,20 @@ from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
     check_groups,
     noise_multiplier_of,
 )
+from epsilond.accountants.theorems.risk.bietti.drawn_gradients import DrawnGradients, GroupOfUsers
 from epsilond.accountants.theorems.risk.bietti.errata import NO_RATE, RATE_TOO_MANY, SYMBOLS
 from epsilond.accountants.theorems.risk.bietti.full_participation import (
     CONVEX_SMOOTH,
     FRESH,
     UNCLIPPED,
     WeightedOptimum,
-    theorem_bound,
-    theorem_step,
 )
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
     EXAMPLE,
     PRINTED_SMOOTHNESS,
     PRINTED_VARIANCE,
-    DrawnGradients,
-    GroupOfUsers,
 )
+from epsilond.accountants.theorems.risk.bietti.step_bounds import theorem_bound, theorem_step
 
 
 @request
@@ -105,6 +103,8 @@ def _at_target(inputs: SampledTargetInputs, federation: DrawnGradients, reading:
         noise.
     """
     alpha, dimension, rounds = inputs.personalization, inputs.shared_dimension, inputs.rounds
+
+    # The noise of equation (12), and its ratio to the largest message.
     std = _noise_std(inputs, federation)
     multiplier = noise_multiplier_of(
         noise_std=std,
@@ -112,22 +112,27 @@ def _at_target(inputs: SampledTargetInputs, federation: DrawnGradients, reading:
         weight=federation.weight,
         clipping_norm=_clipping_norm(inputs, federation),
     )
+
+    # Smoothness and variance of a step in the α-norm.
     smoothness = _smoothness(inputs, federation, reading)
-    shared, local = federation.variance_factors(noise_std=0.0, dimension=dimension, reading=reading)
-    sampling_variance = alpha * shared + local
+    shared_variance, local_variance = federation.variance_factors(noise_std=0.0, dimension=dimension, reading=reading)
+    sampling_variance = alpha * shared_variance + local_variance
     noise_variance = alpha * dimension * std * std
     variance = sampling_variance + noise_variance
-    squared_norm = inputs.norm * inputs.norm
+
+    # The bound of Theorem 4.5 with this smoothness and variance.
+    norm = inputs.norm
+    squared_norm = norm * norm
     bound = theorem_bound(smooth=smoothness * squared_norm, variance=variance * squared_norm, rounds=rounds)
     return {
         "noise_std": std,
         "noise_multiplier": multiplier,
         "weighted_smoothness": smoothness,
         "variance": variance,
-        "step_size": theorem_step(smoothness=smoothness, norm=inputs.norm, variance=variance, rounds=rounds),
+        "step_size": theorem_step(smoothness=smoothness, norm=norm, variance=variance, rounds=rounds),
         "optimisation_term": bound.optimisation,
-        "statistical_term": 3.0 * inputs.norm * math.sqrt(sampling_variance / rounds),
-        "privacy_term": 3.0 * inputs.norm * math.sqrt(noise_variance / rounds),
+        "statistical_term": 3.0 * norm * math.sqrt(sampling_variance / rounds),
+        "privacy_term": 3.0 * norm * math.sqrt(noise_variance / rounds),
         "excess_risk": bound.total,
     }
 
@@ -162,16 +167,16 @@ def _noise_std(inputs: SampledTargetInputs, federation: DrawnGradients) -> float
 def _smoothness(inputs: SampledTargetInputs, federation: DrawnGradients, reading: Reading) -> float:
     """Return the smoothness L max{αa, b} of the loss in the α-norm, in which the shared part has the weight α.
 
-    The shared part of a model is common to all clients. The α-norm of a model divides its square by α
-    (`WeightedOptimum`).
+    The shared part w of a model is common to all clients, and θ_i is the own part of client i. The squared α-norm is
+    ‖w‖²/α + Σ‖θ_i‖².
 
     Args:
         inputs: the run, with smoothness L of the losses and weight α of the shared part.
         federation: the clients. Their weighting gives the factors a and b.
         reading: version of these factors: "printed" in Bietti et al., or "corrected".
     """
-    shared, local = federation.smoothness_factors(reading)
-    return inputs.smoothness * max(inputs.personalization * shared, local)
+    shared_factor, local_factor = federation.smoothness_factors(reading)
+    return inputs.smoothness * max(inputs.personalization * shared_factor, local_factor)
 
 
 def _coarser_outputs(inputs: SampledTargetInputs, federation: DrawnGradients, reading: Reading) -> dict[str, float]:
@@ -219,7 +224,7 @@ def cost_by_samples(inputs: SampledTargetInputs, reading: Reading = "printed") -
 def cost_by_clients(inputs: SampledTargetInputs, reading: Reading = "printed") -> Outputs:
     """Return the bound on the excess risk at the noise for a target (ε, δ), with equal weights of the clients.
 
-    The noise is equation (12) of Bietti et al.
+    The bound is that of Theorem B.4 of Bietti et al., and the noise is their equation (12).
 
     Args:
         inputs: the clients, the run and the target.
@@ -230,7 +235,9 @@ def cost_by_clients(inputs: SampledTargetInputs, reading: Reading = "printed") -
         equation (36), as if all batches had the smallest size.
     """
     federation = inputs.federation("clients")
-    return {**_at_target(inputs, federation, reading), **_coarser_outputs(inputs, federation, reading)}
+    bound = _at_target(inputs, federation, reading)
+    coarser_bound = _coarser_outputs(inputs, federation, reading)
+    return {**bound, **coarser_bound}
 
 
 NOISE_SUFFICES = Condition(

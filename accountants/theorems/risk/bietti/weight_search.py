@@ -23,10 +23,17 @@ def grid_minima(bound: Callable[[float], float], low: float, high: float, interv
     Returns:
         The refined α and the best α of the grid.
     """
-    grid = [low + (high - low) * index / intervals for index in range(intervals + 1)]
-    values = [bound(math.exp(log_alpha)) for log_alpha in grid]
+
+    def bound_at_log(log_alpha: float) -> float:
+        """Return the bound at the α of this natural logarithm."""
+        return bound(math.exp(log_alpha))
+
+    log_alphas = [low + (high - low) * index / intervals for index in range(intervals + 1)]
+    values = [bound_at_log(log_alpha) for log_alpha in log_alphas]
     best_index = values.index(min(values))
-    # The neighbours of the best point, which is itself a limit at an end of the grid.
-    left, right = grid[max(best_index - 1, 0)], grid[min(best_index + 1, intervals)]
-    refined = golden_section(lambda log_alpha: bound(math.exp(log_alpha)), left, right, width=0.0, most=24)
-    return [math.exp(refined), math.exp(grid[best_index])]
+
+    # Search between the neighbours of the best point; at an end of the grid, the point itself is a limit.
+    left = log_alphas[max(best_index - 1, 0)]
+    right = log_alphas[min(best_index + 1, intervals)]
+    refined = golden_section(bound_at_log, left, right, width=0.0, most=24)
+    return [math.exp(refined), math.exp(log_alphas[best_index])]

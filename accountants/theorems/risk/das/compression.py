@@ -24,6 +24,10 @@ def compression(
 ) -> Outputs:
     """Return the bound γ of Das et al. on the mean squared error of a rounded and noisy unit update, and a sharper one.
 
+    A client normalises its update, rounds each coordinate at random to a grid of spacing 1/s, and adds integer noise of
+    at most m steps of the grid. The error of both is at most γ in the mean, relative to the squared norm 1 of the
+    update.
+
     Args:
         dimension: number d of coordinates.
         quantization_levels: levels s; the grid has spacing 1/s.
@@ -34,15 +38,17 @@ def compression(
         `compression` is the printed d(1 + 4m²)/(4s²). `least_compression` is d/(4s²) + dV with the noise variance V at
         this α. Its summands are `rounding_term` and `noise_term`.
     """
-    square = quantization_levels * quantization_levels
+    squared_levels = quantization_levels * quantization_levels
     variance_in_steps = variance(decay_rate or 0.0, noise_levels)
+    printed_error = dimension * (1 + 4 * noise_levels * noise_levels) / (4 * squared_levels)
+    sharper_error = update_error(
+        dimension=dimension, quantization_levels=quantization_levels, variance_in_steps=variance_in_steps
+    )
     return {
-        "compression": dimension * (1 + 4 * noise_levels * noise_levels) / (4 * square),
-        "least_compression": update_error(
-            dimension=dimension, quantization_levels=quantization_levels, variance_in_steps=variance_in_steps
-        ),
-        "rounding_term": dimension / (4 * square),
-        "noise_term": dimension * variance_in_steps / square,
+        "compression": printed_error,
+        "least_compression": sharper_error,
+        "rounding_term": dimension / (4 * squared_levels),
+        "noise_term": dimension * variance_in_steps / squared_levels,
     }
 
 

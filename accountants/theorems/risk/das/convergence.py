@@ -16,7 +16,6 @@ from epsilond.accountants.json_types import Fields
 from epsilond.accountants.quantities import (
     ANY_SCALE,
     InitialDistance,
-    ParticipantFields,
     Participants,
     Rounds,
     Smoothness,
@@ -32,7 +31,7 @@ from epsilond.accountants.quantities.algorithms import (
     QuasarConvexity,
 )
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.risk.das.client_selection import selection_constant
+from epsilond.accountants.theorems.risk.das.fedavg import FedAvgInputs, theorem_4
 from epsilond.accountants.verdict import Verdict
 
 _TESTS = "tests/theorems/risk/das/test_convergence.py"
@@ -40,14 +39,24 @@ _TESTS = "tests/theorems/risk/das/test_convergence.py"
 
 @dataclass(frozen=True, kw_only=True)
 class RoundSteps:
-    """Step size η of the clients and β of the server."""
+    """The step sizes of a round of federated averaging.
+
+    Attributes:
+        local: step size η of the clients.
+        server: step size β of the server.
+    """
 
     local: float
     server: float
 
 
 def error_factor(compression: float, participants: int) -> float:
-    """Return √(1 + γ/r), the factor by which the error γ of a message raises the bound; r clients are in a round."""
+    """Return √(1 + γ/r), the factor by which rounding and noise of messages raise the bound on the gradient norm.
+
+    Args:
+        compression: mean squared error γ of a message, relative to its squared norm of 1; 0 without rounding and noise.
+        participants: clients r of a round, over which the error is averaged.
+    """
     return math.sqrt(1.0 + compression / participants)
 
 
@@ -58,20 +67,24 @@ def local_step(
 
     Args:
         smoothness: smoothness L of the losses.
-        quasar_convexity: quasar-convexity ζ of the losses, in (0, 1].
+        quasar_convexity: quasar-convexity ζ of the losses, in (0, 1]; it is 1 for convex losses.
         local_steps: steps E of a client in a round.
         compression: mean squared error γ of a message.
         participants: clients r of a round.
+
+    Returns:
+        The step size, in units of a model per unit of its gradient.
     """
-    return quasar_convexity / (4.0 * smoothness * local_steps * error_factor(compression, participants))
+    message_factor = error_factor(compression, participants)
+    return quasar_convexity / (4.0 * smoothness * local_steps * message_factor)
 
 
 def printed_ratio(*, smoothness: float, quasar_convexity: float, initial_distance: float) -> float:
-    """Return the ratio of the server's to the clients' step size in Theorem 2, β/η = 4L ‖w₀ − w*‖/ζ.
+    """Return the ratio of the server's to the clients' step size in Theorem 2 of Das et al., β/η = 4L ‖w₀ − w*‖/ζ.
 
     Args:
         smoothness: smoothness L of the losses.
-        quasar_convexity: quasar-convexity ζ of the losses, in (0, 1].
+        quasar_convexity: quasar-convexity ζ of the losses, in (0, 1]; it is 1 for convex losses.
         initial_distance: distance ‖w₀ − w*‖ of the initial model from the minimiser.
     """
     return 4.0 * smoothness * initial_distance / quasar_convexity
@@ -82,11 +95,11 @@ def best_ratio(
 ) -> float:
     """Return the ratio of the server's to the clients' step size that minimises the bound (39) of Das et al.
 
-    At this ratio, the term of the initial distance and the term of the steps are equal.
+    It is 4L‖w₀ − w*‖E/(ζ√K). At this ratio, the term of the initial distance and the term of the steps are equal.
 
     Args:
         smoothness: smoothness L of the losses.
-        quasar_convexity: quasar-convexity ζ of the losses, in (0, 1].
+        quasar_convexity: quasar-convexity ζ of the losses, in (0, 1]; it is 1 for convex losses.
         initial_distance: distance ‖w₀ − w*‖ of the initial model from the minimiser.
         rounds: number K of rounds.
         local_steps: steps E of a client in a round.
@@ -142,19 +155,27 @@ def bound_39(inputs: ConvergenceInputs) -> Outputs:
     """Return the bound of equation (39) of Das et al. on the mean over the rounds of the gradient norm.
 
     It is 12(La/ζ)² Eg/(xK) + 3xg/(4E) + 6Lb/ζ with smoothness L, quasar convexity ζ, E local steps and K rounds. x is
-    the ratio of the server's to the clients' step size, a is `initial_distance`, and b is `client_optimum_distance`. g
-    = √(1 + γ/r) for r participants and messages with the mean squared error γ.
+    the ratio of the server's to the clients' step size. g = √(1 + γ/r) for r participants and messages with the mean
+    squared error γ.
+
+    Args:
+        inputs: the run, with the distance a of the initial model from the minimiser (`initial_distance`), and the
+            distance b of the clients' optima from it (`client_optimum_distance`).
 
     Returns:
         Both step sizes, the bound, and its three terms. `start_term` is due to the distance of the initial model from
         the minimiser, and `steps_term` to the step sizes. `client_optima_term` is due to the distance of the clients'
         optima from the minimiser.
     """
-    x, g = inputs.ratio, error_factor(inputs.compression, inputs.participants)
+    step_ratio = inputs.ratio  # x
+    message_factor = error_factor(inputs.compression, inputs.participants)  # g
     scaled_distance = inputs.smoothness * inputs.initial_distance / inputs.quasar_convexity  # La/ζ
-    start = 12.0 * scaled_distance**2 * inputs.local_steps / (x * inputs.rounds) * g
-    steps = 0.75 * x / inputs.local_steps * g
+
+    # The three terms of the bound.
+    start = 12.0 * scaled_distance**2 * inputs.local_steps / (step_ratio * inputs.rounds) * message_factor
+    steps = 0.75 * step_ratio / inputs.local_steps * message_factor
     client_optima = 6.0 * inputs.smoothness / inputs.quasar_convexity * inputs.client_optimum_distance
+
     step_sizes = inputs.steps
     return {
         "local_step_size": step_sizes.local,
@@ -199,16 +220,31 @@ EQUATION_39 = Theorem(
 
 
 def _whole_root(inputs: ConvergenceInputs) -> Sides:
-    """Check that E² = K for E local steps and K rounds, exactly; the sides of the condition are E and √K."""
+    """Check that E² = K for E local steps and K rounds, exactly, as Theorem 2 of Das et al. assumes.
+
+    Args:
+        inputs: the run, with its local steps and rounds.
+
+    Returns:
+        The verdict, and the sides E and √K of the condition.
+    """
     root = math.sqrt(inputs.rounds)
-    return Sides(Verdict.of(inputs.local_steps**2 == inputs.rounds), float(inputs.local_steps), root)
+    is_square = inputs.local_steps**2 == inputs.rounds
+    return Sides(Verdict.of(is_square), float(inputs.local_steps), root)
 
 
 def utility(inputs: ConvergenceInputs) -> Outputs:
     """Return the bound of Theorem 2 of Das et al. on the least gradient norm of a round, with its two terms.
 
     It is (6L/ζ)(ga/√K + b), for E = √K local steps in each of K rounds, and the step sizes of the theorem. L is the
-    smoothness, ζ the quasar convexity, a `initial_distance`, b `client_optimum_distance`, and g = `error_factor`.
+    smoothness, ζ the quasar convexity, and g = √(1 + γ/r) for r participants and messages of mean squared error γ.
+
+    Args:
+        inputs: the run, with the distance a of the initial model from the minimiser (`initial_distance`), and the
+            distance b of the clients' optima from it (`client_optimum_distance`).
+
+    Returns:
+        The bound `gradient_norm`, and its terms `start_term` and `client_optima_term`.
     """
     optima_factor = 6.0 * inputs.smoothness / inputs.quasar_convexity
     message_factor = error_factor(inputs.compression, inputs.participants)
@@ -263,48 +299,6 @@ THEOREM_2_UTILITY = Theorem(
 )
 
 
-@request
-class FedAvgInputs(ParticipantFields):
-    """A run of FedAvg, which sends its updates without rounding, noise or normalisation."""
-
-    scale: ClassVar = ANY_SCALE
-
-    smoothness: Smoothness
-    quasar_convexity: QuasarConvexity
-    initial_distance: InitialDistance
-    client_optimum_distance: Annotated[float, CLIENT_OPTIMUM_DISTANCE] = 0.0
-    rounds: Rounds
-    local_steps: LocalSteps
-
-
-def variance_constant(*, clients: int, participants: int) -> float:
-    """Return the constant c̄ of Theorem 4, max(4, 2 + 23(n − r)/(r(n − 1)), 64 n(r − 1)/(r(n − 1))), and 64 for r = n.
-
-    Args:
-        clients: number n of clients.
-        participants: number r of clients in a round.
-    """
-    return max(4.0, selection_constant(clients=clients, participants=participants))
-
-
-def theorem_4(inputs: FedAvgInputs) -> Outputs:
-    """Return the bound of Theorem 4 of Das et al. on the squared gradient norm of FedAvg, and its root.
-
-    It is 32c(L/ζ)² (a²/K + b²) for K rounds, smoothness L, quasar convexity ζ, `initial_distance` a and
-    `client_optimum_distance` b. c is `variance_constant`, which accounts for the draw of a round's participants.
-    """
-    c = variance_constant(clients=inputs.clients, participants=inputs.participants)
-    curvature = inputs.smoothness / inputs.quasar_convexity  # L/ζ
-    squared_distances = inputs.initial_distance**2 / inputs.rounds + inputs.client_optimum_distance**2
-    squared_norm = 32.0 * c * curvature * curvature * squared_distances
-    return {
-        "variance_constant": c,
-        "local_step_size": inputs.quasar_convexity / (c * inputs.smoothness * inputs.local_steps),
-        "squared_gradient_norm": squared_norm,
-        "gradient_norm": math.sqrt(squared_norm),
-    }
-
-
 THEOREM_4 = Theorem(
     id="das.4",
     title="Convergence of FedAvg",
@@ -333,6 +327,9 @@ def update_norm(
 ) -> Outputs:
     """Return a lower bound on the norm of the sum of a client's gradients in a round (Lemma 3 of Das et al.).
 
+    A client divides its update by this norm. The gradients of the E steps differ little from the first one if the step
+    size is small, so their sum is not much shorter than E times the first.
+
     Args:
         gradient_norm: norm ‖∇f‖ of the client's gradient at the model of the round.
         local_steps: steps E of a client in a round.
@@ -345,10 +342,11 @@ def update_norm(
         The bound. For "corrected" also √(31/128), the constant in place of 2/3 that the printed proof gives.
     """
     if reading == "printed":
-        return {"update_norm": 2.0 / 3.0 * local_steps * gradient_norm}
-    factor = 1.0 - step_size * smoothness * (local_steps - 1)
+        printed_constant = 2.0 / 3.0
+        return {"update_norm": printed_constant * local_steps * gradient_norm}
+    proved_constant = 1.0 - step_size * smoothness * (local_steps - 1)
     return {
-        "update_norm": local_steps * factor * gradient_norm,
+        "update_norm": local_steps * proved_constant * gradient_norm,
         "constant_of_the_printed_proof": math.sqrt(31.0 / 128.0),
     }
 

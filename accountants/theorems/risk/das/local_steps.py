@@ -59,7 +59,8 @@ def alignment(
 ) -> Outputs:
     """Return lower bounds on ⟨u, w − w*⟩ for a client's update u from the model w, where w* is its optimum.
 
-    They say how far the sum u of a client's gradients points away from its optimum.
+    They say how far the sum u of a client's gradients points away from its optimum. A positive value means that a step
+    along −u comes closer to the optimum.
 
     Args:
         update_norm: norm ‖u‖ of the sum of the client's gradients.
@@ -75,9 +76,10 @@ def alignment(
     """
     squared_norm = update_norm * update_norm
     largest_step = quasar_convexity / smoothness  # ζ/L
+    printed_factor = 0.25 * largest_step / local_steps
     sharper_factor = 0.5 * ((largest_step - step_size) / local_steps + step_size)
     return {
-        "inner_product": 0.25 * largest_step / local_steps * squared_norm,
+        "inner_product": printed_factor * squared_norm,
         "sharper_inner_product": sharper_factor * squared_norm,
     }
 
@@ -153,6 +155,9 @@ def approach(
 ) -> Outputs:
     """Return upper bounds on the squared distance of a client's model after its local steps from its minimiser w*.
 
+    Each gradient step comes closer to the minimiser if it is short enough, by an amount that grows with the gradient
+    (Lemma 2 of Das et al.).
+
     Args:
         client_distance: distance ‖w − w*‖ of the model of the round from the client's minimiser.
         squared_gradients: sum Σ‖∇f(w_τ)‖² over the models of the client's steps.
@@ -199,10 +204,10 @@ LEMMA_2_DISTANCE = Theorem(
 
 
 def growth(ratio: float, steps: int) -> float:
-    """Return ((1 + x)^τ − 1)/(τx), the growth of a path of τ steps; its limit 1 at x = 0.
+    """Return ((1 + x)^τ − 1)/(τx), by which the path of τ gradient steps may be longer than τ equal steps.
 
-    It is the mean of the powers (1 + x)^j for j < τ. Each gradient step changes the gradient by at most the factor 1 +
-    x.
+    It is the mean of the powers (1 + x)^j for j < τ, and 1 at x = 0. Each gradient step changes the gradient by at most
+    the factor 1 + x.
 
     Args:
         ratio: number x ≥ 0, the step size times the smoothness.
@@ -211,8 +216,10 @@ def growth(ratio: float, steps: int) -> float:
     Returns:
         The factor, at least 1. It is 1 if there are no steps.
     """
-    exponent = steps * math.log1p(ratio)
-    return math.expm1(exponent) / (steps * ratio) if steps * ratio > 0.0 else 1.0
+    if steps * ratio <= 0.0:
+        return 1.0
+    log_last_power = steps * math.log1p(ratio)
+    return math.expm1(log_last_power) / (steps * ratio)
 
 
 @formula(
@@ -229,6 +236,9 @@ def distance(
 ) -> Outputs:
     """Return upper bounds on the distance of a client's model after τ steps from the model of the round.
 
+    Lemma 4 of Das et al. is the first bound. The gradient grows by at most the factor 1 + ηL in each step, which gives
+    the second.
+
     Args:
         gradient_norm: norm ‖∇f(w)‖ at the model of the round.
         steps_taken: number τ of steps, at most `local_steps`.
@@ -241,7 +251,8 @@ def distance(
         and is attained.
     """
     length = step_size * steps_taken * gradient_norm
-    return {"distance": 2.0 * length, "sharper_distance": length * growth(step_size * smoothness, steps_taken)}
+    path_growth = growth(step_size * smoothness, steps_taken)
+    return {"distance": 2.0 * length, "sharper_distance": length * path_growth}
 
 
 LEMMA_4 = Theorem(
@@ -282,6 +293,9 @@ def later_gradient(
 ) -> Outputs:
     """Return lower bounds on the norm of a client's gradient after τ steps of a round.
 
+    The gradient differs from the first one by at most L times the distance that the model has moved (equation (48) of
+    Das et al.).
+
     Args:
         gradient_norm: norm ‖∇f(w)‖ at the model of the round.
         steps_taken: number τ of steps, at most `local_steps`.
@@ -293,11 +307,11 @@ def later_gradient(
         `later_gradient_norm`, ‖∇f(w)‖/2, for ηLE ≤ 1/4. `sharper_later_gradient_norm`, (2 − (1 + ηL)^τ)‖∇f(w)‖ or 0,
         which holds at any η.
     """
-    product = step_size * smoothness
-    share = 1.0 - steps_taken * product * growth(product, steps_taken)
+    product = step_size * smoothness  # ηL
+    remaining_share = 1.0 - steps_taken * product * growth(product, steps_taken)  # 2 − (1 + ηL)^τ
     return {
         "later_gradient_norm": 0.5 * gradient_norm,
-        "sharper_later_gradient_norm": max(share, 0.0) * gradient_norm,
+        "sharper_later_gradient_norm": max(remaining_share, 0.0) * gradient_norm,
     }
 
 

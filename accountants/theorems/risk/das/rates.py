@@ -27,10 +27,9 @@ from epsilond.accountants.theorems.risk.das.convergence import (
     FULL_STEPS,
     QUASAR_CONVEX,
     UNIFORM_CLIENTS,
-    FedAvgInputs,
     error_factor,
-    variance_constant,
 )
+from epsilond.accountants.theorems.risk.das.fedavg import FedAvgInputs, variance_constant
 from epsilond.accountants.verdict import Verdict
 
 _TESTS = "tests/theorems/risk/das/test_rates.py"
@@ -52,22 +51,27 @@ def largest_step(inputs: FedAvgInputs) -> float:
 
     Args:
         inputs: the run, with smoothness L, quasar-convexity ζ and E local steps.
+
+    Returns:
+        The step size, in units of a model per unit of its gradient.
     """
-    c = selection_constant(clients=inputs.clients, participants=inputs.participants)
-    for_local_steps = min(0.25, inputs.quasar_convexity / c) / inputs.local_steps
-    return min(0.5 * inputs.quasar_convexity, for_local_steps) / inputs.smoothness
+    constant = selection_constant(clients=inputs.clients, participants=inputs.participants)  # c
+    # All three limits are first computed without their common factor 1/L.
+    for_one_step = 0.5 * inputs.quasar_convexity
+    for_local_steps = min(0.25, inputs.quasar_convexity / constant) / inputs.local_steps
+    return min(for_one_step, for_local_steps) / inputs.smoothness
 
 
 @in_doubles
 def fedavg_at_step(inputs: FedAvgAtStep) -> Outputs:
     """Return the bound (85) of Das et al. on the mean over the rounds of the squared gradient norm of FedAvg.
 
-    It is 32L/(ηζE) (a²/K + b²).
+    It is 32L/(ηζE) (a²/K + b²), for K rounds of E local steps with step size η.
 
     Args:
-        inputs: K rounds of E local steps with step size η, and losses of smoothness L and quasar convexity ζ. a is
-            `initial_distance`. b is `client_optimum_distance`, the root mean square of the distances of the clients'
-            minimisers.
+        inputs: the run, and losses of smoothness L and quasar convexity ζ. a is `initial_distance`, the distance of the
+            initial model from the minimiser. b is `client_optimum_distance`, the root mean square of the distances of
+            the clients' minimisers from it.
 
     Returns:
         The bound, its two terms, and the largest step size for which it is proved.
@@ -149,27 +153,42 @@ def compare_rates(inputs: TwoRates) -> Outputs:
     (L/ζ)√(32c̄(a² + b²)). c̄ accounts for the draw of participants. b is a mean in the first bound and a root mean
     square in the second; here it is one distance of all clients.
 
+    Args:
+        inputs: the federation, with K rounds and the constants of the losses.
+
     Returns:
         `gradient_norm` is the bound of DP-NormFedAvg, and `fedavg_gradient_norm` the root of the bound of FedAvg.
         `ratio` is the first divided by the second. Over all a and b it is between `least_ratio` = 6/√(32c̄) and
         `largest_ratio` = 6√(2 + γ/r)/√(32c̄).
     """
-    g = error_factor(inputs.compression, inputs.participants)
-    a = inputs.initial_distance / math.sqrt(inputs.rounds)
-    b = inputs.client_optimum_distance
+    message_factor = error_factor(inputs.compression, inputs.participants)  # g
+    initial_part = inputs.initial_distance / math.sqrt(inputs.rounds)  # a
+    optima_part = inputs.client_optimum_distance  # b
     curvature = inputs.smoothness / inputs.quasar_convexity  # L/ζ
-    root = math.sqrt(32.0 * variance_constant(clients=inputs.clients, participants=inputs.participants))  # √(32c̄)
+    constant = variance_constant(clients=inputs.clients, participants=inputs.participants)  # c̄
+    root = math.sqrt(32.0 * constant)
+
+    # Both bounds without their common factor L/ζ are a sum and a root of a sum of squares.
+    sum_of_parts = message_factor * initial_part + optima_part
+    joint_distance = math.hypot(initial_part, optima_part)
     return {
-        "gradient_norm": 6.0 * curvature * (g * a + b),
-        "fedavg_gradient_norm": curvature * root * math.hypot(a, b),
-        "ratio": 6.0 * (g * a + b) / (root * math.hypot(a, b)),
+        "gradient_norm": 6.0 * curvature * sum_of_parts,
+        "fedavg_gradient_norm": curvature * root * joint_distance,
+        "ratio": 6.0 * sum_of_parts / (root * joint_distance),
         "least_ratio": 6.0 / root,
-        "largest_ratio": 6.0 * math.hypot(g, 1.0) / root,
+        "largest_ratio": 6.0 * math.hypot(message_factor, 1.0) / root,
     }
 
 
 def _square_rounds(inputs: TwoRates) -> Sides:
-    """Check that the number K of rounds is a square; the sides of the condition are √K and its integer part."""
+    """Check that the number K of rounds is a square, so that E = √K local steps are possible.
+
+    Args:
+        inputs: the federation, with its number of rounds.
+
+    Returns:
+        The verdict, and the sides of the condition: √K and its integer part.
+    """
     root = math.isqrt(inputs.rounds)
     return Sides(Verdict.of(root * root == inputs.rounds), math.sqrt(inputs.rounds), float(root))
 

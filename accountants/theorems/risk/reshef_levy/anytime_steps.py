@@ -99,7 +99,9 @@ def _round_weights(weights: tuple[float, ...] | None, rounds: int) -> tuple[floa
         weights: weights of the request, or None.
         rounds: number t of rounds.
     """
-    return tuple(map(float, range(1, rounds + 1))) if weights is None else weights
+    if weights is not None:
+        return weights
+    return tuple(map(float, range(1, rounds + 1)))
 
 
 @formula(given="The inner products of t rounds, and the weights of the mean.", checks=(_check_rounds,))
@@ -121,7 +123,8 @@ def anytime(
         `weighted_regret`, and `excess_risk`, the regret divided by the sum of the weights.
     """
     alphas = _round_weights(weights, len(inner_products))
-    weighted_regret = math.fsum(alpha * product for alpha, product in zip(alphas, inner_products, strict=True))
+    products = (alpha * product for alpha, product in zip(alphas, inner_products, strict=True))
+    weighted_regret = math.fsum(products)
     return {"weighted_regret": weighted_regret, "excess_risk": weighted_regret / math.fsum(alphas)}
 
 

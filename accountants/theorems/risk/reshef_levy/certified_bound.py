@@ -81,14 +81,18 @@ def base_parts(run: CancellationRun, step_size: float) -> tuple[float, float]:
     """Return the two noise-free summands of a risk bound for the algorithm of Reshef and Levy, times T(T + 1)/2.
 
     The first summand, D²/(2η) + TDG*, is the optimisation error. The second, D√(V/m) Σ_{t≤T} √t, is the error due to
-    the sampling of records and clients.
+    the sampling of records and clients. Round t has the weight t, so T(T + 1)/2 is the sum of the weights.
 
     Args:
         run: m reporting clients in each of T rounds, the diameter D of the domain, the gradient norm G* at the
             minimiser, and the variance V of a client's message.
         step_size: step size η of every round.
+
+    Returns:
+        The optimisation error and the sampling error.
     """
-    optimisation = run.diameter * (0.5 * run.diameter / step_size + run.rounds * run.gradient_at_optimum)
+    distance_part = 0.5 * run.diameter / step_size
+    optimisation = run.diameter * (distance_part + run.rounds * run.gradient_at_optimum)
     statistical = run.diameter * math.sqrt(run.variance / run.participants) * root_sum(run.rounds)
     return optimisation, statistical
 
@@ -104,9 +108,7 @@ def certified_risk(
         R0 = [base + D√(cd/m) Σ_{t≤T} √t]/(A(1 − h)),
         RI = [base + ηcdA/(mp²)]/(A(1 − 2h)).
 
-    The third one is RS of `stability_bound`. A bound is infinite if its denominator is not positive. The noise term of
-    R0 and of RI is a summand of the bound. That of RS is the rest of the bound after the other two terms, which both
-    have the factor 1/(1 − h).
+    The third one is RS of `stability_bound`. A bound is infinite if its denominator is not positive.
 
     Args:
         run: the clients, rounds and constants of the losses.
@@ -115,21 +117,28 @@ def certified_risk(
         thorough: if true, up to a million ages l are tried one by one in RS; otherwise `AGES` of them.
 
     Returns:
-        The three bounds, and the nonnegative summands of the least one.
+        The three bounds, and the nonnegative summands of the least one, in units of the loss.
     """
-    h = 2.0 * step_size * run.smoothness * run.rounds
-    a = run.steps  # A
+    feedback = 2.0 * step_size * run.smoothness * run.rounds  # h
+    weight_sum = run.steps  # A
     optimisation, statistical = base_parts(run, step_size)
     base = optimisation + statistical
+
+    # R0, which bounds the noise by its norm.
     norm_noise = run.diameter * math.sqrt(noise_variance * run.dimension / run.participants) * root_sum(run.rounds)
-    young_noise = step_size * noise_variance * run.dimension / run.participants * (a / (run.rate * run.rate))
-    by_norm = _quotient_or_infinity(base + norm_noise, a * (1.0 - h))  # R0
-    by_young = _quotient_or_infinity(base + young_noise, a * (1.0 - 2.0 * h))  # RI
-    by_stability = math.inf  # RS
-    if h < 1.0:
+    by_norm = _quotient_or_infinity(base + norm_noise, weight_sum * (1.0 - feedback))
+
+    # RI, which applies Young's inequality to the noise between two reports.
+    young_noise = step_size * noise_variance * run.dimension / run.participants * (weight_sum / (run.rate * run.rate))
+    by_young = _quotient_or_infinity(base + young_noise, weight_sum * (1.0 - 2.0 * feedback))
+
+    # RS, which uses the stability of the iterates.
+    by_stability = math.inf
+    if feedback < 1.0:
         by_stability = stability_bound(
             run, base=base, noise_variance=noise_variance, step_size=step_size, thorough=thorough
         )
+
     bounds = {"by_norm": by_norm, "by_young": by_young, "by_stability": by_stability}
     least = min(bounds.values())
     if not math.isfinite(least):
@@ -139,21 +148,28 @@ def certified_risk(
             statistical=math.inf if statistical > 0.0 else 0.0,
             noise=math.inf,
         )
-    inflation = 1.0 / (1.0 - (2.0 * h if least == by_young else h))
-    optimisation_term = inflation * optimisation / a
-    statistical_term = inflation * statistical / a
+
+    # Divide the least bound into summands. In RS the noise is the rest, because its denominator is another one.
+    inflation = 1.0 / (1.0 - (2.0 * feedback if least == by_young else feedback))
+    optimisation_term = inflation * optimisation / weight_sum
+    statistical_term = inflation * statistical / weight_sum
     if least == by_young:
-        noise_term = inflation * young_noise / a
+        noise_term = inflation * young_noise / weight_sum
     elif least == by_norm:
-        noise_term = inflation * norm_noise / a
+        noise_term = inflation * norm_noise / weight_sum
     else:
         noise_term = max(least - optimisation_term - statistical_term, 0.0)
     return RiskParts(**bounds, optimisation=optimisation_term, statistical=statistical_term, noise=noise_term)
 
 
 def _quotient_or_infinity(numerator: float, denominator: float) -> float:
-    """Return the quotient of two numbers, or infinity if the denominator is not positive."""
-    return numerator / denominator if denominator > 0.0 else math.inf
+    """Return the quotient of two numbers, or infinity if the denominator is not positive.
+
+    A risk bound with such a denominator is not valid, and infinity represents this.
+    """
+    if denominator > 0.0:
+        return numerator / denominator
+    return math.inf
 
 
 def best_step_size(run: CancellationRun, *, noise_variance: float) -> float:
@@ -171,12 +187,14 @@ def best_step_size(run: CancellationRun, *, noise_variance: float) -> float:
     """
     # At this η the optimisation term D²/(2η) equals ηcdA/(mp), about the noise term of `stability_bound`. m clients
     # report in a round, p is their share of all clients, d the dimension, D the diameter, and A = T(T + 1)/2.
-    balanced = run.diameter * math.sqrt(
-        run.participants * run.rate / (2.0 * noise_variance * run.dimension * run.steps)
-    )
+    noise_scale = 2.0 * noise_variance * run.dimension * run.steps
+    balanced = run.diameter * math.sqrt(run.participants * run.rate / noise_scale)
+
+    # The range of the grid.
     largest = _LARGEST_STEP_RATIO * balanced
     if run.smoothness > 0.0:
-        largest = min(largest, 0.5 * _LARGEST_H / (run.smoothness * run.rounds))
+        largest_for_smoothness = 0.5 * _LARGEST_H / (run.smoothness * run.rounds)
+        largest = min(largest, largest_for_smoothness)
     smallest = _STEP_RANGE * min(balanced, largest)
 
     def bound(log_step_size: float) -> float:
@@ -186,6 +204,7 @@ def best_step_size(run: CancellationRun, *, noise_variance: float) -> float:
     # Evaluate the bound on the grid, and keep the best point.
     grid = np.linspace(math.log(smallest), math.log(largest), _STEP_SIZES).tolist()
     best = min(range(len(grid)), key=lambda index: bound(grid[index]))
+
     # Refine between its neighbours. The grid point is kept if the search does not improve it.
     left = grid[max(best - 1, 0)]
     right = grid[min(best + 1, len(grid) - 1)]

@@ -29,12 +29,10 @@ def constants(*, feature_norm: Annotated[float, FEATURE_NORM], diameter: Diamete
     Returns:
         The Lipschitz constant G = √2 ‖x‖, the smoothness L = ‖x‖²/2, and the clipping norm S = G + 2LD of messages.
     """
-    lipschitz, smoothness = math.sqrt(2.0) * feature_norm, 0.5 * feature_norm * feature_norm
-    return {
-        "lipschitz": lipschitz,
-        "smoothness": smoothness,
-        "clipping_norm": clipping_norm(lipschitz=lipschitz, smoothness=smoothness, diameter=diameter),
-    }
+    lipschitz = math.sqrt(2.0) * feature_norm
+    smoothness = 0.5 * feature_norm * feature_norm
+    norm = clipping_norm(lipschitz=lipschitz, smoothness=smoothness, diameter=diameter)
+    return {"lipschitz": lipschitz, "smoothness": smoothness, "clipping_norm": norm}
 
 
 SOFTMAX = Theorem(

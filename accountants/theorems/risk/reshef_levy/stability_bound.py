@@ -40,25 +40,30 @@ def stability_bound(
         thorough: if true, up to a million ages l are tried one by one; otherwise `AGES` of them.
 
     Returns:
-        The bound; infinite if no age gives a positive denominator.
+        The bound, in units of the loss; infinite if no age gives a positive denominator.
     """
     ages = candidate_ages(run, step_size, thorough=thorough)
-    h = 2.0 * step_size * run.smoothness * run.rounds
-    p, a, rounds = run.rate, run.steps, float(run.rounds)
+    feedback = 2.0 * step_size * run.smoothness * run.rounds  # h
+    rate, weight_sum, rounds = run.rate, run.steps, float(run.rounds)  # p, A, T
+
+    # Noise of the last l rounds, and earlier noise without its factor 1/λ, one entry per age l.
     noise_scale = step_size * noise_variance * run.dimension / run.participants  # ηcd/m
     kappa = np.exp(log_kappa(run, step_size, ages))
-    recent_noise = noise_scale * a / p * kappa
+    recent_noise = noise_scale * weight_sum / rate * kappa
     earlier_rounds = (rounds - ages) * (rounds - ages + 1.0)
-    old_noise = noise_scale * 0.25 / (p * p) * _absence_powers(p, ages) * earlier_rounds  # without 1/λ
-    weight = _best_weights(base + recent_noise, old_noise, h)
+    old_noise = noise_scale * 0.25 / (rate * rate) * _absence_powers(rate, ages) * earlier_rounds
+
+    # The bound of each age at its best weight λ.
+    weight = _best_weights(base + recent_noise, old_noise, feedback)
     with np.errstate(divide="ignore", invalid="ignore"):
         weighted_old_noise = np.where(old_noise > 0.0, old_noise / weight, 0.0)
-        feedback = np.where(h > 0.0, 1.0 - h / (1.0 - weight), 1.0)
-        bounds = (base + recent_noise + weighted_old_noise) / (a * feedback)
-    return float(np.min(np.where(feedback > 0.0, bounds, np.inf)))
+        remaining = np.where(feedback > 0.0, 1.0 - feedback / (1.0 - weight), 1.0)  # 1 − h/(1 − λ)
+        bounds = (base + recent_noise + weighted_old_noise) / (weight_sum * remaining)
+    valid_bounds = np.where(remaining > 0.0, bounds, np.inf)
+    return float(np.min(valid_bounds))
 
 
-def _best_weights(recent: FloatArray, old: FloatArray, h: float) -> FloatArray:
+def _best_weights(recent: FloatArray, old: FloatArray, feedback: float) -> FloatArray:
     """Return the weight λ that minimises the risk bound (r + o/λ)/(1 − h/(1 − λ)) over [0, 1 − h], elementwise.
 
     With f = 1 − h it is f · o/(o + √(h o (o + f r))), the root of a quadratic equation, and 0 if o = 0.
@@ -66,12 +71,16 @@ def _best_weights(recent: FloatArray, old: FloatArray, h: float) -> FloatArray:
     Args:
         recent: r > 0, the part of the numerator that does not depend on λ.
         old: o ≥ 0, the part that is divided by λ.
-        h: h in [0, 1).
+        feedback: h in [0, 1).
+
+    Returns:
+        An array of weights, one per entry of `old`.
     """
-    f = 1.0 - h
-    root = np.sqrt(h * old * (old + f * recent))
-    share = np.where(old > 0.0, old / np.maximum(old + root, 1e-300), 0.0)  # the maximum avoids 0/0
-    return np.asarray(f * share)
+    largest_weight = 1.0 - feedback
+    root = np.sqrt(feedback * old * (old + largest_weight * recent))
+    smallest_divisor = 1e-300  # avoids 0/0 if both numbers are 0
+    share = np.where(old > 0.0, old / np.maximum(old + root, smallest_divisor), 0.0)
+    return np.asarray(largest_weight * share)
 
 
 def log_kappa(run: CancellationRun, step_size: float, ages: FloatArray) -> FloatArray:
@@ -96,10 +105,15 @@ def _absence_powers(rate: float, ages: FloatArray) -> FloatArray:
     """Return the probabilities (1 − p)^l that a client does not report in l rounds.
 
     Args:
-        rate: probability p that a client reports in a round.
-        ages: numbers l of rounds.
+        rate: probability p that a client reports in a round, in (0, 1].
+        ages: numbers l of rounds, at least 1.
+
+    Returns:
+        An array of the shape of `ages`.
     """
-    return np.zeros_like(ages) if rate == 1.0 else np.exp(ages * math.log1p(-rate))
+    if rate == 1.0:
+        return np.zeros_like(ages)
+    return np.exp(ages * math.log1p(-rate))
 
 
 def candidate_ages(run: CancellationRun, step_size: float, *, thorough: bool) -> FloatArray:
@@ -113,21 +127,29 @@ def candidate_ages(run: CancellationRun, step_size: float, *, thorough: bool) ->
         step_size: step size η.
         thorough: if true, up to a million numbers are tried one by one; otherwise `AGES` of them. A geometric grid
             follows in either case.
+
+    Returns:
+        An array of integers as doubles, at least 1.
     """
+    # The age from which on (1 − p)^l/p² is negligible.
     last = 1.0
     if run.rate < 1.0:
         last_with_absence = math.ceil((_NEGLIGIBLE - 2.0 * math.log(run.rate)) / -math.log1p(-run.rate))
         last = min(float(run.rounds), last_with_absence)
+
+    # The age from which on κ is huge: log κ is about 2ηLl³/3, so that it is 60 at l³ = 1.5 · 60/(ηL).
     curvature = step_size * run.smoothness
     if curvature > 0.0:
-        # log κ is about 2ηLl³/3, so that it is 60 at l³ = 1.5 · 60/(ηL).
         last_with_small_kappa = math.ceil((1.5 * _NEGLIGIBLE / curvature) ** (1.0 / 3.0)) + 1.0
         last = min(last, last_with_small_kappa)
+
+    # All ages up to a limit, and a geometric grid beyond it.
     single_ages = 10**6 if thorough else AGES
     ages = np.arange(1.0, min(last, single_ages) + 1.0)
     if last > single_ages:
         geometric_ages = np.floor(np.geomspace(single_ages + 1.0, last, AGES))
         ages = np.append(ages, np.unique(geometric_ages))
+
     is_linear = curvature == 0.0
     if is_linear:
         ages = np.append(ages, float(run.rounds))
@@ -148,5 +170,6 @@ def stated_criterion(run: CancellationRun, *, step_size: float) -> float:
         The least value, above 1. The printed bound is proved if it is at most 2.
     """
     ages = candidate_ages(run, step_size, thorough=False)
-    values = np.exp(log_kappa(run, step_size, ages)) + _absence_powers(run.rate, ages) / run.rate
+    kappa = np.exp(log_kappa(run, step_size, ages))
+    values = kappa + _absence_powers(run.rate, ages) / run.rate
     return float(np.min(values))

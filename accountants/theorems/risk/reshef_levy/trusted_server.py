@@ -10,29 +10,30 @@ from epsilond.accountants.formula import formula, in_doubles
 from epsilond.accountants.quantities import (
     ANY_SCALE,
     NOISE_STD,
-    SQUARES,
     STEP_SIZE,
     Clients,
-    Diameter,
     Dimension,
     Epsilon,
-    Lipschitz,
     Participants,
     Quantity,
     Rounds,
-    StepSize,
     request,
 )
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import GaussianDpMu
 from epsilond.accountants.theorems.papers.reshef_levy.errata import LEFT_OVERS
 from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import PLANNED_MEAN
+from epsilond.accountants.theorems.risk.reshef_levy.baselines import (
+    BaselineInputs,
+    IndependentInputs,
+    baseline,
+    independent_noise,
+)
 from epsilond.accountants.theorems.risk.reshef_levy.cancellation_run import CancellationRun
 from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import (
     CONVERGENCE,
     DOMAIN,
     POSITIVE,
-    certified_risk,
 )
 from epsilond.accountants.theorems.risk.reshef_levy.errata import NEIGHBOURHOOD, NORM
 from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import small_step
@@ -48,23 +49,29 @@ SERVER = Quantity(
 def trusted_step_size(run: CancellationRun, *, noise_std: float) -> float:
     """Return the step size of Theorem F.2 of Reshef and Levy, min{D/(σ√(dT)), 1/(4LT)}, for any noise σ.
 
-    The theorem has σ = 2S√T/(ρm), for the Gaussian DP parameter ρ.
+    The first value balances the noise and the distance to the minimiser. The second one is a limit due to the
+    smoothness. The theorem has σ = 2S√T/(ρm), for the Gaussian DP parameter ρ.
 
     Args:
         run: m of M clients in each of T rounds, and the constants of the losses: diameter D, dimension d, smoothness L
             and bound S on the norm of a message.
         noise_std: standard deviation σ of the server's noise per coordinate.
+
+    Returns:
+        The step size η. If L = 0, it is the first value, as the second one is infinite.
     """
     step_for_noise = run.diameter / (noise_std * math.sqrt(run.dimension * float(run.rounds)))
     if run.smoothness == 0.0:
         return step_for_noise
-    return min(step_for_noise, 1.0 / (4.0 * run.smoothness * run.rounds))
+    step_for_smoothness = 1.0 / (4.0 * run.smoothness * run.rounds)
+    return min(step_for_noise, step_for_smoothness)
 
 
 def trusted_terms(run: CancellationRun, *, noise_std: float, step_size: float) -> dict[str, float]:
     """Return the terms of a risk bound for the algorithm of Reshef and Levy with a trusted server, for η ≤ 1/(4LT).
 
-    The bound is proved, as erratum E-R7 explains.
+    The sum of the terms bounds the excess risk, that is, the expected loss of the final model minus the least one.
+    Erratum E-R7 explains the proof.
 
     Args:
         run: m reporting clients in each of T rounds, the diameter D of the domain, and the dimension d. The losses have
@@ -77,10 +84,14 @@ def trusted_terms(run: CancellationRun, *, noise_std: float, step_size: float) -
     """
     diameter, rounds = run.diameter, float(run.rounds)
     by_distance = 2.0 * diameter * diameter / (step_size * rounds * rounds)
+    by_gradient_at_optimum = 4.0 * diameter * run.gradient_at_optimum / rounds
+    reports = run.participants * rounds  # mT
+    statistical = 4.0 * diameter * math.sqrt(run.printed_variance / reports)
+    noise = 2.0 * step_size * run.dimension * noise_std * noise_std / rounds
     return {
-        "optimisation": by_distance + 4.0 * diameter * run.gradient_at_optimum / rounds,
-        "statistical": 4.0 * diameter * math.sqrt(run.printed_variance / (run.participants * rounds)),
-        "noise": 2.0 * step_size * run.dimension * noise_std * noise_std / rounds,
+        "optimisation": by_distance + by_gradient_at_optimum,
+        "statistical": statistical,
+        "noise": noise,
     }
 
 
@@ -114,21 +125,29 @@ class TrustedRunInputs(CancellationRun):
 def trusted_run(inputs: TrustedRunInputs) -> Outputs:
     """Return the bound of Theorem F.2 of Reshef and Levy on the excess risk, and the bound at the requested noise.
 
-    The bound of the theorem is 4D((G* + 2LD)/T + √(σ̃² + ξ̃²)/√(mT) + 2S√d/(ρmT)). Its summands are the outputs
-    `optimisation_term`, `statistical_term` and `privacy_term`. `excess_risk_at_step_size` is the bound at the noise and
-    step size of the request. `true_gaussian_dp_mu` is the exact Gaussian DP parameter ρ√((T − 1)/T) of the run, which
-    is smaller than the printed ρ.
+    A trusted server adds the noise. The bound of the theorem is
+
+        4D((G* + 2LD)/T + √(σ̃² + ξ̃²)/√(mT) + 2S√d/(ρmT)).
 
     Args:
         inputs: m reporting clients in each of T rounds, diameter D, dimension d, bound S on the norm of a message, and
             the Gaussian DP parameter ρ. The losses have smoothness L and gradient norm G* at the minimiser.
             σ̃² + ξ̃² bounds the variance of a message.
+
+    Returns:
+        The noise and the step size; the bound `excess_risk` and its summands `optimisation_term`, `statistical_term`
+        and `privacy_term`. `excess_risk_at_step_size` is the bound at the noise and step size of the request.
+        `true_gaussian_dp_mu` is the exact Gaussian DP parameter ρ√((T − 1)/T) of the run, smaller than the printed ρ.
     """
     diameter, rounds, mu = inputs.diameter, inputs.rounds, inputs.gaussian_dp_mu
     reports = float(inputs.participants) * rounds  # mT
-    optimisation = 4.0 * diameter * (inputs.gradient_at_optimum + 2.0 * inputs.smoothness * diameter) / rounds
+
+    # The three terms of the theorem.
+    gradient_scale = inputs.gradient_at_optimum + 2.0 * inputs.smoothness * diameter  # G* + 2LD
+    optimisation = 4.0 * diameter * gradient_scale / rounds
     statistical = 4.0 * diameter * math.sqrt(inputs.printed_variance / reports)
     privacy = 8.0 * diameter * inputs.clipping_norm * math.sqrt(inputs.dimension) / (mu * reports)
+
     terms_at_step = trusted_terms(inputs, noise_std=inputs.std, step_size=inputs.step)
     return {
         "noise_std": inputs.std,
@@ -143,10 +162,11 @@ def trusted_run(inputs: TrustedRunInputs) -> Outputs:
 
 
 def order_terms(*, server: Server, clients: int, reports: float, dimension: int, epsilon: float) -> dict[str, float]:
-    """Return the terms of the lower bound on the excess risk, 1/√n and min{1, √d/(εn)}.
+    """Return the two terms of the lower bound on the excess risk that any private algorithm has, without constants.
 
-    They are in units of GD, Lipschitz constant times diameter, which is the largest possible excess risk. Constants are
-    left out. With an untrusted server every client adds its own noise, so that √d/(εn) is √M times as large.
+    The terms are 1/√n, due to sampling, and min{1, √d/(εn)}, due to privacy. They are in units of GD, Lipschitz
+    constant times diameter, which is the largest possible excess risk. With an untrusted server every client adds its
+    own noise, so that √d/(εn) is √M times as large.
 
     Args:
         server: "trusted" or "untrusted".
@@ -159,9 +179,10 @@ def order_terms(*, server: Server, clients: int, reports: float, dimension: int,
         The terms `statistical` and `privacy`; the latter is 0 without privacy.
     """
     separate_noises = float(clients) if server == "untrusted" else 1.0
+    privacy_ratio = math.sqrt(separate_noises * dimension) / (epsilon * reports)
     return {
         "statistical": 1.0 / math.sqrt(reports),
-        "privacy": min(1.0, math.sqrt(separate_noises * dimension) / (epsilon * reports)),
+        "privacy": min(1.0, privacy_ratio),
     }
 
 
@@ -188,86 +209,24 @@ def order(
 ) -> Outputs:
     """Return the order of the smallest possible excess risk, without its constant, and its terms.
 
-    It is in units of Lipschitz constant times diameter, the largest possible excess risk.
+    The order is min{1, 1/√n + √d/(εn)} for n records, with √(Md) in place of √d if the server is untrusted. It is in
+    units of Lipschitz constant times diameter, the largest possible excess risk.
 
     Args:
         server: "trusted" or "untrusted".
         clients: number M of clients.
         participants: number m of clients in a round.
-        rounds: number T of rounds.
+        rounds: number T of rounds; n = mT.
         dimension: number d of coordinates.
         epsilon: ε of the target.
+
+    Returns:
+        `excess_risk_scale`, the order, and its terms `statistical_term` and `privacy_term`.
     """
     reports = float(participants) * rounds
     terms = order_terms(server=server, clients=clients, reports=reports, dimension=dimension, epsilon=epsilon)
-    return {"excess_risk_scale": order_scale(terms), **{f"{name}_term": value for name, value in terms.items()}}
-
-
-@request
-class IndependentInputs(CancellationRun):
-    """A run with its ρ and step size."""
-
-    gaussian_dp_mu: GaussianDpMu
-    step_size: Annotated[StepSize, ANY_SCALE]
-
-
-@in_doubles
-def independent_noise(inputs: IndependentInputs) -> Outputs:
-    """Bound the excess risk of the algorithm of Reshef and Levy if every message has fresh noise, without cancellation.
-
-    The noise has the standard deviation 2S/ρ per coordinate.
-
-    Args:
-        inputs: m of M clients in each of T rounds, the bound S on the norm of a message, the Gaussian DP parameter ρ,
-            the step size, and the constants of the losses.
-
-    Returns:
-        The noise, the bound, and `gain_of_cancellation`, √(mT/(2M(1 + ln T))), the factor by which cancellation lowers
-        the noise term.
-    """
-    std = 2.0 * inputs.clipping_norm / inputs.gaussian_dp_mu
-    # Fresh noise has this variance in every round, and the bound by the norm of the noise is valid for it.
-    risk = certified_risk(inputs, step_size=inputs.step_size, noise_variance=std * std)
-    reports_of_client = inputs.rate * inputs.rounds  # mT/M
-    return {
-        "noise_std": std,
-        "excess_risk": risk.by_norm,
-        "gain_of_cancellation": math.sqrt(reports_of_client / (2.0 * (1.0 + math.log(inputs.rounds)))),
-    }
-
-
-@request
-class BaselineInputs:
-    """One pass of noisy SGD, in which each message is a clipped gradient with noise of standard deviation 2G/ρ."""
-
-    lipschitz: Lipschitz
-    diameter: Diameter
-    dimension: Dimension
-    participants: Participants
-    rounds: Rounds
-    gaussian_dp_mu: Annotated[GaussianDpMu, SQUARES]
-
-
-@in_doubles
-def baseline(inputs: BaselineInputs) -> Outputs:
-    """Bound the excess risk of one pass of noisy SGD, a baseline for the algorithm of Reshef and Levy.
-
-    The bound is DB/√T at the step size η = D/(B√T). B² = G² + 4G²d/(ρ²m) bounds the mean squared norm of a round's
-    noisy gradient. The noise of a message has standard deviation 2G/ρ per coordinate.
-
-    Args:
-        inputs: Lipschitz constant G, diameter D of the domain, dimension d, m reporting clients in each of T rounds,
-            and the Gaussian DP parameter ρ.
-    """
-    noise_std = 2.0 * inputs.lipschitz / inputs.gaussian_dp_mu
-    noise_variance = noise_std * noise_std * inputs.dimension / inputs.participants
-    b = math.sqrt(inputs.lipschitz**2 + noise_variance)
-    root_rounds = math.sqrt(inputs.rounds)
-    return {
-        "noise_std": noise_std,
-        "step_size": inputs.diameter / (b * root_rounds),
-        "excess_risk": inputs.diameter * b / root_rounds,
-    }
+    named_terms = {f"{name}_term": value for name, value in terms.items()}
+    return {"excess_risk_scale": order_scale(terms), **named_terms}
 
 
 _RUN = {

@@ -40,7 +40,8 @@ def printed_step_size(run: CancellationRun, *, mu: float) -> float:
     step_for_noise = mu * run.diameter * run.participants / (2.0 * run.clipping_norm * run.rounds * noise_root)
     if run.smoothness == 0.0:
         return step_for_noise
-    return min(step_for_noise, 1.0 / (8.0 * run.smoothness * run.rounds))
+    step_for_smoothness = 1.0 / (8.0 * run.smoothness * run.rounds)
+    return min(step_for_noise, step_for_smoothness)
 
 
 def printed_terms(run: CancellationRun, *, mu: float) -> dict[str, float]:
@@ -52,14 +53,19 @@ def printed_terms(run: CancellationRun, *, mu: float) -> dict[str, float]:
         run: m of M clients in each of T rounds, diameter D, dimension d, and bound S on the norm of a message. The
             losses have smoothness L and gradient norm G* at the minimiser; σ̃² + ξ̃² bounds a message's variance.
         mu: Gaussian DP parameter ρ.
+
+    Returns:
+        `optimisation`, `statistical` and `privacy`, in units of the loss.
     """
-    diameter, reports = run.diameter, float(run.participants) * run.rounds
-    noise = 2.0 * run.clients * run.dimension * (1.0 + math.log(run.rounds))
-    return {
-        "optimisation": 4.0 * diameter * (run.gradient_at_optimum + 4.0 * run.smoothness * diameter) / run.rounds,
-        "statistical": 4.0 * diameter * math.sqrt(run.printed_variance / reports),
-        "privacy": 8.0 * diameter * run.clipping_norm * math.sqrt(noise) / (mu * reports),
-    }
+    diameter = run.diameter
+    reports = float(run.participants) * run.rounds  # mT
+
+    gradient_scale = run.gradient_at_optimum + 4.0 * run.smoothness * diameter  # G* + 4LD
+    optimisation = 4.0 * diameter * gradient_scale / run.rounds
+    statistical = 4.0 * diameter * math.sqrt(run.printed_variance / reports)
+    squared_noise = 2.0 * run.clients * run.dimension * (1.0 + math.log(run.rounds))
+    privacy = 8.0 * diameter * run.clipping_norm * math.sqrt(squared_noise) / (mu * reports)
+    return {"optimisation": optimisation, "statistical": statistical, "privacy": privacy}
 
 
 def printed_risk_at(run: CancellationRun, *, mu: float, step_size: float) -> float:
@@ -73,14 +79,20 @@ def printed_risk_at(run: CancellationRun, *, mu: float, step_size: float) -> flo
             losses have smoothness L and gradient norm G* at the minimiser; σ̃² + ξ̃² bounds a message's variance.
         mu: Gaussian DP parameter ρ.
         step_size: step size η.
+
+    Returns:
+        The bound, in units of the loss.
     """
     diameter, rounds = run.diameter, float(run.rounds)
     reports = run.participants * rounds  # mT
     by_distance = 2.0 * diameter * diameter / (step_size * rounds * rounds)
     by_gradient_at_optimum = 4.0 * diameter * run.gradient_at_optimum / rounds
     statistical = 4.0 * diameter * math.sqrt(run.printed_variance / reports)
+
+    # The noise term. Its last factor is close to 1 in a long run.
     scale = run.clients * run.dimension * (1.0 + math.log(rounds)) / (run.participants * run.participants)
-    noise = 8.0 * run.clipping_norm**2 * step_size * scale / (mu * mu) * (1.0 + run.clients / reports)
+    noise_of_long_run = 8.0 * run.clipping_norm**2 * step_size * scale / (mu * mu)
+    noise = noise_of_long_run * (1.0 + run.clients / reports)
     return math.fsum((by_distance, by_gradient_at_optimum, statistical, noise))
 
 
@@ -123,13 +135,14 @@ def stated_bound(inputs: StatedInputs) -> Outputs:
     """
     mu, step = inputs.gaussian_dp_mu, inputs.step
     terms = printed_terms(inputs, mu=mu)
-    base = printed_base_std(clipping_norm=inputs.clipping_norm, mu=mu, rounds=inputs.rounds)
-    proved = certified_risk(inputs, step_size=step, noise_variance=base * base, thorough=True)
+    named_terms = {f"{name}_term": value for name, value in terms.items()}
+    base_std = printed_base_std(clipping_norm=inputs.clipping_norm, mu=mu, rounds=inputs.rounds)
+    proved = certified_risk(inputs, step_size=step, noise_variance=base_std * base_std, thorough=True)
     return {
-        "base_std": base,
+        "base_std": base_std,
         "step_size": step,
         "excess_risk": math.fsum(terms.values()),
-        **{f"{name}_term": value for name, value in terms.items()},
+        **named_terms,
         "excess_risk_at_step_size": printed_risk_at(inputs, mu=mu, step_size=step),
         "certified_excess_risk": proved.total,
         "criterion": inputs.criterion,

@@ -32,11 +32,15 @@ CLIENT_SPREAD = Quantity(
 def client_share(*, clients: int, participants: int) -> float:
     """Return (M − m)/(M − 1), the share of the variance between clients that remains; 0 if all clients take part.
 
+    It is the factor of sampling without replacement, by which the variance of a mean of m of M values is reduced.
+
     Args:
         clients: number M of clients.
-        participants: number m of participants.
+        participants: number m of participants, from 1 to M.
     """
-    return 0.0 if clients == participants else (clients - participants) / (clients - 1)
+    if clients == participants:
+        return 0.0
+    return (clients - participants) / (clients - 1)
 
 
 @request
@@ -54,7 +58,8 @@ class SpreadInputs(ParticipantFields):
     def variance(self) -> float:
         """The bound (σ² + (M − m)/(M − 1) ξ²)/m on the mean squared error of a round's mean gradient."""
         share = client_share(clients=self.clients, participants=self.participants)
-        return (self.gradient_std**2 + share * self.heterogeneity**2) / self.participants
+        message_variance = self.gradient_std**2 + share * self.heterogeneity**2
+        return message_variance / self.participants
 
 
 @request
@@ -70,6 +75,9 @@ def mean_variance(inputs: SpreadInputs) -> Outputs:
 
     Args:
         inputs: m of M clients, and the standard deviations σ within a client and ξ between clients.
+
+    Returns:
+        `variance`, in squared gradient units.
     """
     return {"variance": inputs.variance}
 
@@ -79,6 +87,12 @@ def sum_variance(inputs: SumInputs) -> Outputs:
     """Return bounds on the mean squared errors of q_t, the sum of all messages up to round t, and of q_t/t.
 
     Each round adds the variance (σ² + (M − m)/(M − 1) ξ²)/m, so the bound for q_t is t times this variance.
+
+    Args:
+        inputs: m of M clients, the round t, and the standard deviations σ within a client and ξ between clients.
+
+    Returns:
+        `variance` for q_t, and `mean_variance` for q_t/t, in squared gradient units.
     """
     return {"variance": inputs.round * inputs.variance, "mean_variance": inputs.variance / inputs.round}
 
@@ -113,8 +127,10 @@ def noise_in_sum(
         `cancelled_noise` with cancellation, and `independent_noise` without it.
     """
     base_std = printed_base_std(clipping_norm=clipping_norm, mu=gaussian_dp_mu, rounds=rounds)
-    scale = dimension * (round / participants)
     independent_std = 2.0 * clipping_norm / gaussian_dp_mu
+
+    # Either variance per coordinate is multiplied by dt/m.
+    scale = dimension * (round / participants)
     return {
         "cancelled_noise": base_std * base_std * scale,
         "independent_noise": independent_std * independent_std * scale,
@@ -125,12 +141,19 @@ def noise_in_sum(
 def gap(*, run: ParticipantFields, reading: Reading = "printed") -> Outputs:
     """Return the factor by which the statistical term grows if clients send differences since their last report.
 
+    A client reports in a round with probability m/M. The gap is the number of rounds since its last report.
+
     Args:
         run: the clients M and the participants m of a round.
         reading: "printed" gives √(M/m), as if all gaps were M/m. "corrected" gives √(2M/m − 1), for geometric gaps.
+
+    Returns:
+        `factor`, at least 1.
     """
-    mean = run.clients / run.participants
-    return {"factor": math.sqrt(mean if reading == "printed" else 2.0 * mean - 1.0)}
+    mean_gap = run.clients / run.participants
+    if reading == "printed":
+        return {"factor": math.sqrt(mean_gap)}
+    return {"factor": math.sqrt(2.0 * mean_gap - 1.0)}
 
 
 UNIFORM = Condition(

@@ -20,12 +20,13 @@ from epsilond.accountants.theorems.papers.bietti.sampled_noise import (
 )
 from epsilond.accountants.theorems.risk.bietti.full_participation import ANY_STEP, AnyStepInputs
 from epsilond.accountants.theorems.risk.bietti.personalization import MINIMAL_NORM
-from epsilond.accountants.theorems.risk.bietti.privacy_cost import LEMMA_4_6, LOCAL_LIMIT, VarianceTermInputs
+from epsilond.accountants.theorems.risk.bietti.privacy_cost import LEMMA_4_6, LOCAL_LIMIT
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
     THEOREM_5_2,
     THEOREM_B_4,
     SampledInputs,
 )
+from epsilond.accountants.theorems.risk.bietti.variance_term import VarianceTermInputs
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.ppsgd.calibrator import CALIBRATOR
 from epsilond.calibrators.ppsgd.family import certify

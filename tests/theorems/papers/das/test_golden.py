@@ -30,7 +30,7 @@ from epsilond.accountants.theorems.papers.das import (
     small_movement,
     truncated_noise,
 )
-from epsilond.accountants.theorems.risk.das import convergence
+from epsilond.accountants.theorems.risk.das import convergence, fedavg
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.qtdl.problem import QtdlProblem
 from epsilond.calibrators.qtdl.search import least_noise
@@ -308,7 +308,7 @@ def thm2_steps(i: Any, o: Any) -> None:
 
 
 def thm4_cbar(i: Any, o: Any) -> None:
-    close(convergence.variance_constant(clients=i["n"], participants=i["r"]), o["value"])
+    close(fedavg.variance_constant(clients=i["n"], participants=i["r"]), o["value"])
 
 
 def lemma3_lower(i: Any, o: Any) -> None:

@@ -14,19 +14,17 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import quantity_of
 from epsilond.accountants.quantities.algorithms import OPTIMUM_NORM
 from epsilond.accountants.theorems import THEOREMS
+from epsilond.accountants.theorems.risk.bietti.drawn_gradients import DrawnGradients, GroupOfUsers
 from epsilond.accountants.theorems.risk.bietti.full_participation import (
     ANY_STEP,
     THEOREM_4_5,
     AnyStepInputs,
     BoundInputs,
-    bound_at_step,
-    simple_bound_at_step,
-    theorem_step,
 )
+from epsilond.accountants.theorems.risk.bietti.landscape import Landscape
 from epsilond.accountants.theorems.risk.bietti.minimal_norm import minimal_norm
-from epsilond.accountants.theorems.risk.bietti.personalization import Landscape
 from epsilond.accountants.theorems.risk.bietti.privacy_cost import EQUATION_9, GLOBAL_LIMIT, LOCAL_LIMIT
-from epsilond.accountants.theorems.risk.bietti.sampled_participation import DrawnGradients, GroupOfUsers
+from epsilond.accountants.theorems.risk.bietti.step_bounds import bound_at_step, simple_bound_at_step, theorem_step
 from epsilond.calibrators import CALIBRATORS
 
 

@@ -11,10 +11,12 @@ import pytest
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.theorems.papers.bietti.noise import least_noise_std
+from epsilond.accountants.theorems.risk.bietti.drawn_gradients import DrawnGradients, GroupOfUsers
+from epsilond.accountants.theorems.risk.bietti.landscape import Landscape
 from epsilond.accountants.theorems.risk.bietti.minimal_norm import minimal_norm
-from epsilond.accountants.theorems.risk.bietti.personalization import MINIMAL_NORM, OPTIMUM, Landscape
-from epsilond.accountants.theorems.risk.bietti.privacy_cost import LEMMA_4_6, VarianceTermInputs
-from epsilond.accountants.theorems.risk.bietti.sampled_participation import DrawnGradients, GroupOfUsers
+from epsilond.accountants.theorems.risk.bietti.personalization import MINIMAL_NORM, OPTIMUM
+from epsilond.accountants.theorems.risk.bietti.privacy_cost import LEMMA_4_6
+from epsilond.accountants.theorems.risk.bietti.variance_term import VarianceTermInputs
 from tests.oracles import bietti as oracle
 
 EXAMPLE: dict[str, Any] = dict(LEMMA_4_6.examples[0])

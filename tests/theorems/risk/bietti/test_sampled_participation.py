@@ -10,16 +10,15 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.theorems.risk.bietti.full_participation import simple_bound_at_step
+from epsilond.accountants.theorems.risk.bietti.drawn_gradients import DrawnGradients, GroupOfUsers
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
     PERSONALIZED_RISK,
     THEOREM_5_2,
     THEOREM_B_4,
-    DrawnGradients,
     DrawnInputs,
-    GroupOfUsers,
     SampledInputs,
 )
+from epsilond.accountants.theorems.risk.bietti.step_bounds import simple_bound_at_step
 
 EXAMPLE: dict[str, Any] = dict(THEOREM_B_4.examples[0])
 

@@ -19,8 +19,8 @@ from epsilond.accountants.theorems.risk.das.convergence import (
     THEOREM_4,
     ConvergenceInputs,
     best_ratio,
-    variance_constant,
 )
+from epsilond.accountants.theorems.risk.das.fedavg import variance_constant
 
 BASE: dict[str, Any] = dict(EQUATION_39.examples[0])
 

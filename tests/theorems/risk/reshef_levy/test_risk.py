@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.theorems.risk.reshef_levy.baselines import IndependentInputs
 from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import (
     CERTIFIED,
     CertifiedInputs,
@@ -21,7 +22,6 @@ from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import (
     INDEPENDENT,
     ORDERS,
     TRUSTED_RUN,
-    IndependentInputs,
     TrustedRunInputs,
 )
 from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import (

@@ -1,0 +1,184 @@
+"""The variance term of the bound of PPSGD, and when to share nothing: Lemma 4.6 of Bietti et al."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.quantities import (
+    BATCH_SIZE,
+    RELATION,
+    SQUARES,
+    Clients,
+    DeltaFields,
+    Epsilon,
+    Lipschitz,
+    Relation,
+    Rounds,
+    request,
+)
+from epsilond.accountants.quantities.algorithms import (
+    NOISE_CONSTANT,
+    OPTIMUM_NORM,
+    SHARED_GRADIENT_STD,
+    Personalization,
+    SharedDimension,
+    personalization_value,
+)
+from epsilond.accountants.structure import sensitivity_factor
+from epsilond.accountants.theorem import Outputs, Reading
+from epsilond.accountants.theorems.papers.bietti.noise import least_constant
+
+
+def least_noise_constant(*, epsilon: float, log_delta: float, relation: Relation) -> float:
+    """Return the least constant c with which the noise formula of Bietti et al. meets a target (ε, δ).
+
+    The standard deviation of the noise is c G √(n ln(1/δ))/(Nε) for n rounds, N clients and messages of norm at most G.
+    The paper does not state c. The least c depends on the target.
+
+    Args:
+        epsilon: ε of the target, in nats, positive.
+        log_delta: log δ of the target, natural logarithm, negative.
+        relation: relation of neighbouring data sets. If a record is replaced, its sum of messages may move twice as
+            far as if one is added or removed.
+
+    Returns:
+        The constant c, a positive number without a unit.
+    """
+    factor = sensitivity_factor(relation)
+    return least_constant(epsilon=epsilon, log_delta=log_delta, sensitivity_factor=factor)
+
+
+@request
+class VarianceTermInputs(DeltaFields):
+    """Equal clients with one optimum, all in every round, and a target.
+
+    `gradient_std` is the standard deviation σ of one record's gradient; a batch has σ²/`batch_size`.
+    """
+
+    clients: Clients
+    rounds: Rounds
+    personalization: Personalization
+    optimum_norm: Annotated[float, OPTIMUM_NORM]
+    gradient_std: Annotated[float, SHARED_GRADIENT_STD]
+    batch_size: Annotated[int, BATCH_SIZE] = 1
+    shared_dimension: SharedDimension
+    lipschitz: Lipschitz
+    epsilon: Annotated[Epsilon, SQUARES]
+    relation: Annotated[Relation, RELATION] = "replace-one"
+    noise_constant: Annotated[float | None, NOISE_CONSTANT] = None
+
+    def check(self) -> None:
+        """Check that α is a number from 0 to 1e100 or "unbounded"."""
+        personalization_value(self.personalization)
+
+    @property
+    def gradient_variance(self) -> float:
+        """The variance σ²/m of a batch."""
+        return self.gradient_std**2 / self.batch_size
+
+    def constant(self, reading: Reading) -> float:
+        """Return the constant c of the noise c G √(n ln(1/δ))/(Nε): the one of the request, or a default.
+
+        Args:
+            reading: which default replaces an absent constant. "printed" has 1, because the paper hides c in an O(·).
+                "corrected" has the least constant that meets the target (ε, δ).
+        """
+        if self.noise_constant is not None:
+            return self.noise_constant
+        if reading == "printed":
+            return 1.0
+        return least_noise_constant(epsilon=self.epsilon, log_delta=self.log_delta, relation=self.relation)
+
+    def threshold(self, reading: Reading) -> float:
+        """Return the number of rounds from which on sharing nothing (α = 0) gives the least variance term.
+
+        By Lemma 4.6 of Bietti et al. it is N(N − 1)σ²ε²/(c²d_wG² ln(1/δ)). Here σ² is the variance of a batch's
+        gradient at each of the N clients. The denominator is due to noise with constant c on d_w coordinates.
+
+        Args:
+            reading: default of an absent constant c, as for `constant`.
+
+        Returns:
+            A number of rounds, not rounded to an integer.
+        """
+        ordered_pairs = float(self.clients) * (self.clients - 1)  # N(N − 1)
+        sampling = ordered_pairs * self.gradient_variance * self.epsilon**2
+        noise_scale = self.constant(reading) * self.lipschitz  # cG
+        privacy = noise_scale * noise_scale * self.shared_dimension * -self.log_delta
+        return sampling / privacy
+
+
+def variance_term(inputs: VarianceTermInputs, reading: Reading = "printed") -> Outputs:
+    """Return the variance term of the risk bound of PPSGD at a weight α, at 0 and at ∞, and when α = 0 is best.
+
+    α is the weight of the part of the model that all clients share; α = 0 shares nothing. The variance term is the
+    part of the bound on the excess risk that is due to sampling and noise (Lemma 4.6 of Bietti et al.). With the
+    common optimum v of the clients, the variance σ² of a batch's gradient, and
+
+        s = σ²/(Nn),    r = c²G²d_w ln(1/δ)/(Nε)²,
+
+    the term is ‖v‖√(N((α + 1)s + αr)/(αN + 1)), and its limit at α = ∞ is ‖v‖√(s + r).
+
+    Args:
+        inputs: N clients, n rounds, the norm ‖v‖, the bound G on gradients, d_w shared coordinates, the target (ε, δ),
+            and the constant c of the noise.
+        reading: default of an absent c: 1 for "printed", the least constant for the target for "corrected".
+
+    Returns:
+        The three terms and the constant c. From `threshold_rounds` on, α = 0 is best; this number has ε² as in equation
+        (10). `appendix_threshold_rounds` has ε as in Appendix B.3 (erratum E-B4). `threshold_epsilon` is the ε up to
+        which α = 0 is best at the least noise.
+    """
+    clients, rounds = inputs.clients, inputs.rounds
+    noise_scale = inputs.constant(reading) * inputs.lipschitz  # cG
+    squared_noise = noise_scale * noise_scale * inputs.shared_dimension * -inputs.log_delta
+    noise_part = squared_noise / (float(clients) * inputs.epsilon) ** 2  # r
+    sampling_part = inputs.gradient_variance / (float(clients) * rounds)  # s
+
+    def term_at(alpha: float) -> float:
+        """Return the variance term at an α in [0, ∞]."""
+        if math.isinf(alpha):
+            return inputs.optimum_norm * math.sqrt(sampling_part + noise_part)
+        weight = clients / (alpha * clients + 1.0)
+        weighted_variance = weight * ((alpha + 1.0) * sampling_part + alpha * noise_part)
+        return inputs.optimum_norm * math.sqrt(weighted_variance)
+
+    threshold_rounds = inputs.threshold(reading)
+    return {
+        "variance_term": term_at(personalization_value(inputs.personalization)),
+        "local_variance_term": term_at(0.0),
+        "global_variance_term": term_at(math.inf),
+        "noise_constant": inputs.constant(reading),
+        "threshold_rounds": threshold_rounds,
+        "appendix_threshold_rounds": threshold_rounds / inputs.epsilon,
+        "threshold_epsilon": threshold_epsilon(inputs),
+        "local_is_better": rounds >= threshold_rounds,
+    }
+
+
+def threshold_epsilon(inputs: VarianceTermInputs) -> float:
+    """Return the ε up to which sharing nothing (α = 0) has the least variance term, at the least noise for the target.
+
+    By Lemma 4.6 of Bietti et al., α = 0 is best if and only if the noise is large enough. This means that the run is
+    μ-Gaussian differentially private (μ is the ratio of sensitivity to noise) with
+
+        μ ≤ kG√(nd_w/(N(N − 1)σ²)).
+
+    The result is the ε of this largest μ at the δ of the target.
+
+    Args:
+        inputs: N clients, n rounds, variance σ² of a batch's gradient, bound G on gradients, d_w shared coordinates, δ,
+            and the relation of neighbouring data sets, which gives k (2 for a replaced record, else 1).
+
+    Returns:
+        An upper bound on this ε, in nats. It is infinite if the gradients have no variance or there is one client.
+    """
+    variance_of_pairs = float(inputs.clients) * (inputs.clients - 1) * inputs.gradient_variance
+    if variance_of_pairs == 0.0:
+        return math.inf
+    scale = math.sqrt(float(inputs.rounds) * inputs.shared_dimension / variance_of_pairs)
+    # The largest parameter μ of Gaussian differential privacy at which α = 0 is best.
+    gaussian_dp_mu = sensitivity_factor(inputs.relation) * inputs.lipschitz * scale
+    return gaussian_pair(gaussian_dp_mu).epsilon(inputs.log_delta).upper
