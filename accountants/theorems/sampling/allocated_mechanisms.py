@@ -112,6 +112,9 @@ def _upper_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
         spec: the allocation.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         pair: dominating pair of one run on a batch.
+
+    Returns:
+        The pair for all epochs together.
     """
     public = public_pair(spec, case, pair)
     if spec.times_chosen == spec.steps:
@@ -133,6 +136,9 @@ def _allocated_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
         spec: specification of the allocation: t batches, of which k have the unit, and the epochs.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         pair: dominating pair of one run of the mechanism on a batch.
+
+    Returns:
+        The pair for all epochs together.
     """
     epochs, runs = epochs_and_runs(spec)
     # The pair of each block, and the number of times that it is composed.
@@ -174,14 +180,18 @@ def public_batches(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
 
 
 def reject_batches(theorem: Theorem, spec: RandomAllocation, case: Case) -> Refusal | None:
-    """Return a refusal if the mechanism needs batches of a fixed size, or the observer sees them; None otherwise.
+    """Check whether a mechanism can run on batches of random size, and whether the batches are secret.
 
-    A refusal is an object that says why a theorem does not apply. The size of a batch in a random allocation is random.
+    The size of a batch in a random allocation is random.
 
     Args:
         theorem: the theorem that the refusal names.
         spec: specification of the allocation.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        A refusal, which says why the theorem does not apply, if the mechanism needs batches of a fixed size, or the
+        observer sees the batches. None otherwise.
     """
     for leaf in leaves(spec.mechanism):
         if isinstance(leaf.primitive, SummedTrials):
@@ -190,13 +200,27 @@ def reject_batches(theorem: Theorem, spec: RandomAllocation, case: Case) -> Refu
 
 
 def allocation_values(spec: RandomAllocation) -> dict[str, float]:
-    """Return the counts of an allocation, for a derivation."""
+    """Return the counts of an allocation, as they are named in a derivation.
+
+    Args:
+        spec: specification of the allocation.
+
+    Returns:
+        The number of batches, how many of them have a unit, whether they are kept, and the number of epochs.
+    """
     return {"steps": spec.steps, "times_chosen": spec.times_chosen, "kept": spec.kept, "epochs": spec.epochs}
 
 
 def epochs_and_runs(spec: RandomAllocation) -> tuple[int, int]:
-    """Return the number of epochs with the same batches, and the number of independent allocations."""
-    return (spec.epochs, 1) if spec.kept else (1, spec.epochs)
+    """Return the number of epochs with the same batches, and the number of independent allocations.
+
+    Args:
+        spec: specification of the allocation. Either its batches are kept over all epochs, or each epoch is
+            independent.
+    """
+    if spec.kept:
+        return spec.epochs, 1
+    return 1, spec.epochs
 
 
 def public_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
@@ -206,8 +230,12 @@ def public_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
         spec: specification of the allocation, with the batches that have the unit in an epoch, and the epochs.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         pair: pair of output distributions of one run on a batch.
+
+    Returns:
+        The composition of one run for each epoch and each batch with the unit.
     """
-    return composed_pair([(pair, spec.times_chosen * spec.epochs)], case.effort)
+    runs_with_unit = spec.times_chosen * spec.epochs
+    return composed_pair([(pair, runs_with_unit)], case.effort)
 
 
 def attained_pairs(spec: RandomAllocation, case: Case, witnesses: tuple[Pair, ...]) -> tuple[Pair, ...]:
@@ -222,6 +250,9 @@ def attained_pairs(spec: RandomAllocation, case: Case, witnesses: tuple[Pair, ..
         spec: the allocation of each unit to k of t batches.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         witnesses: pairs that the mechanism attains on a batch with one or the other value of the unit.
+
+    Returns:
+        The pairs for all epochs together. There is at least one for each witness that is used.
     """
     if spec.times_chosen == spec.steps:
         return tuple(public_pair(spec, case, pair) for pair in witnesses)
@@ -229,13 +260,17 @@ def attained_pairs(spec: RandomAllocation, case: Case, witnesses: tuple[Pair, ..
     epochs, runs = epochs_and_runs(spec)
     share = share_of(spec.times_chosen, spec.steps)
     for witness in witnesses[:MOST_WITNESSES]:
+        # The likelihood ratio of all batches, for a unit in one of them.
         if spec.times_chosen == 1:
             by_ratio = attained_one_of_several(witness, AllocatedBatches(spec.steps, epochs), CELLS)
             if by_ratio is not None:
                 attained.append(composed_pair([(by_ratio, runs)], case.effort))
+
+        # The unit contributes to the first batch only.
         one_batch = composed_pair([(witness, epochs)], case.effort)
         _, first_batch_only = subsample_pair(one_batch, share)
         attained.append(composed_pair([(first_batch_only, runs)], case.effort))
+
         attained += _attained_by_sums(spec, case, witness)
     return tuple(attained)
 
@@ -252,8 +287,10 @@ def share_of(chosen: int, number: int) -> Share:
     Returns:
         The double nearest to k/t, that nearest to 1 − k/t, and whether the first one is exact.
     """
-    share = Fraction(chosen, number)
-    return Share(float(share), float(1 - share), Fraction(float(share)) == share)
+    exact_share = Fraction(chosen, number)
+    nearest = float(exact_share)
+    nearest_absent = float(1 - exact_share)
+    return Share(nearest, nearest_absent, Fraction(nearest) == exact_share)
 
 
 def _attained_by_sums(spec: RandomAllocation, case: Case, witness: Pair) -> list[Pair]:

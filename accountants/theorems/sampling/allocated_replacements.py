@@ -68,6 +68,10 @@ def replaced_unit(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
     Args:
         spec: the allocation.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee. It is a refusal, which says why the theorem does not apply, for other relations and mechanisms,
+        and for an observer who sees the batches.
     """
     if case.setting.relation != "replace-one":
         return Refusal(REPLACED, "the bound of this theorem is for a unit that is replaced")
@@ -75,24 +79,36 @@ def replaced_unit(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
         return refusal
     if not removing_is_replacing(spec.mechanism, case.setting.unit):
         return Refusal(REPLACED, "a unit that is in another batch may do less than either value of it")
+
+    # The bounds for public batches are valid for secret ones, and exact if a unit is in all batches.
     inner = case.account(spec.mechanism, case.setting)
     upper = public_pair(spec, case, inner.curve.upper)
     attained = tuple(public_pair(spec, case, pair) for pair in inner.curve.witnesses)
-    premise = inner.derivation
+    derivation = inner.derivation
+
+    # Secret batches: group privacy from the guarantee for zeroing a unit.
     if spec.times_chosen < spec.steps:
         zeroed = case.account(spec, replace(case.setting, relation="zero-out-one"))
         if _protects(zeroed.curve.upper):
             upper = least_of([group_pair(zeroed.curve.upper, CELLS), upper])
         attained = (*_opposite_pairs(spec, case), *zeroed.curve.witnesses)
-        premise = zeroed.derivation
-    step = REPLACED.because(premise, **allocation_values(spec))
+        derivation = zeroed.derivation
+    step = REPLACED.because(derivation, **allocation_values(spec))
     declared = tuple(dict.fromkeys((*inner.declared, SECRET_ALLOCATION)))
     return Guarantee(setting=case.setting, curve=Curve(upper, attained), derivation=step, declared=declared)
 
 
 def _protects(pair: Pair) -> bool:
-    """Return whether δ of zeroing a unit is below 1 − 1e-9 for large ε. Otherwise the group bound is no better."""
-    return all(profile.log_infinite_mass < -1e-9 for profile in alternatives_of(pair)[0].directions())
+    """Return whether δ of zeroing a unit is below 1 − 1e-9 for large ε.
+
+    Otherwise the bound by group privacy is no better than that of public batches.
+
+    Args:
+        pair: dominating pair of zeroing the unit in all epochs.
+    """
+    largest_log_mass = -1e-9
+    first_alternative = alternatives_of(pair)[0]
+    return all(profile.log_infinite_mass < largest_log_mass for profile in first_alternative.directions())
 
 
 def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
@@ -111,15 +127,20 @@ def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
     for noise, one_shift in _noises_of_batch(spec.mechanism):
         if keeps_batches and noise.kind != "gaussian":
             continue
-        # The outputs of a kept batch in all epochs have one sum.
-        shift, runs = (one_shift * math.sqrt(spec.epochs), 1) if keeps_batches else (one_shift, spec.epochs)
+        shift, runs = one_shift, spec.epochs
+        if keeps_batches:  # the outputs of a kept batch in all epochs have one sum
+            shift, runs = one_shift * math.sqrt(spec.epochs), 1
         shift *= 1.0 - 8 * UNIT_ROUNDOFF
+
+        # Tests for each set of batches that the unit may be in, for large contributions.
         if noise.kind == "gaussian" and _LEAST_HIDDEN_SHIFT <= shift < math.inf:
             pairs += replaced_choice_pairs(shift, spec.steps, spec.times_chosen, runs)
+
+        # Sums of capped likelihood ratios.
         if _LEAST_SHIFT <= shift <= _LARGEST_SHIFT:
-            shifts = shift, -shift
+            opposite_shifts = shift, -shift
             for cap in _caps(noise, shift):
-                pair = noisy_batches_pair(noise, shifts, spec.steps, spec.times_chosen, CELLS, cap)
+                pair = noisy_batches_pair(noise, opposite_shifts, spec.steps, spec.times_chosen, CELLS, cap)
                 if pair is not None:
                     pairs.append(composed_pair([(pair, runs)], case.effort))
     return pairs
@@ -141,8 +162,12 @@ def _caps(noise: Noise, shift: float) -> list[float]:
     if noise.kind != "gaussian":
         return [0.0, math.exp(shift)]
     # The likelihood ratio of an output s + r is e^{s(s + r) − s²/2}, for a shift s and r standard deviations.
-    log_ratios = [shift * (shift + reach) - 0.5 * shift * shift for reach in REACHES]
-    return [0.0, *(math.exp(min(log_ratio, 600.0)) for log_ratio in log_ratios)]
+    largest_log_ratio = 600.0  # its exponential is a double
+    caps = [0.0]
+    for reach in REACHES:
+        log_ratio = shift * (shift + reach) - 0.5 * shift * shift
+        caps.append(math.exp(min(log_ratio, largest_log_ratio)))
+    return caps
 
 
 def _noises_of_batch(mechanism: Spec) -> list[ContributionNoise]:
@@ -158,9 +183,14 @@ def _noises_of_batch(mechanism: Spec) -> list[ContributionNoise]:
         At most two noises with their shifts: the Gaussian one, and another one.
     """
     releases = [(release, gaussian_multiplier(release), times) for release, times in flatten(mechanism)]
+    noises = []
+
     # Combine all Gaussian releases.
     gaussian = [(multiplier, times) for _, multiplier, times in releases if multiplier is not None]
-    noises = [ContributionNoise(Noise("gaussian"), root_up(sum_of_squares(gaussian)))] if gaussian else []
+    if gaussian:
+        shift = root_up(sum_of_squares(gaussian))
+        noises.append(ContributionNoise(Noise("gaussian"), shift))
+
     # Of the other releases, keep the one with the largest shift.
     candidates = (noise_of_contribution(release) for release, multiplier, _ in releases if multiplier is None)
     contributions = [contribution for contribution in candidates if contribution is not None]

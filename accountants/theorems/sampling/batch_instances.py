@@ -86,13 +86,16 @@ def opposite_contributions(mechanism: Spec, share: Share, inner: Guarantee | Non
     if mu is None or share.rate == 1.0:
         return ()
     # C and −C are μ standard deviations apart, so each is μ/2 from zero, rounded down.
-    _, attained = opposite_gaussian(0.5 * mu * (1.0 - 8 * UNIT_ROUNDOFF), share)
+    contribution = 0.5 * mu * (1.0 - 8 * UNIT_ROUNDOFF)
+    _, attained = opposite_gaussian(contribution, share)
     return (attained,)
 
 
 def _is_gaussian_run(spec: Spec) -> bool:
     """Return whether the spec consists of Gaussian releases only, and does not sample again."""
-    return not draws(spec) and all(gaussian_multiplier(leaf) is not None for leaf in leaves(spec))
+    if draws(spec):
+        return False
+    return all(gaussian_multiplier(leaf) is not None for leaf in leaves(spec))
 
 
 def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair, ...]:
@@ -101,13 +104,16 @@ def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair,
     Let (P, Q) be the mechanism's pair on a batch: the output with the replaced record, and with the replacing one. In
     the first example all other records equal the replacing record, so a batch without the replaced record gives Q. The
     pair is then (1 − q) Q + q P against Q, with q the probability that the record is in the batch. For contributions of
-    bounded norm, the second example has opposite contributions of the record, with all others zero. There are no pairs
-    if the mechanism samples again or is not a sum of contributions.
+    bounded norm, the second example has opposite contributions of the record, with all others zero.
 
     Args:
         spec: the subsampled mechanism.
         inner: replace-one guarantee of the mechanism on the batch.
         share: inclusion probability q of the record.
+
+    Returns:
+        The pairs of output distributions. There are none if the mechanism samples again or is not a sum of
+        contributions.
     """
     mechanism = spec.mechanism
     if isinstance(mechanism.primitive, RandomSum):
@@ -125,18 +131,23 @@ def zeroed_in_a_batch(mechanism: Spec, zeroed: Guarantee, share: Share) -> tuple
 
     The record contributes C or zero. Let ν_s be the noise shifted by s, the size of C, and measure outputs from the sum
     of a batch without the record. If all other contributions are zero, the pair is (1 − q) ν₀ + q ν_s against ν₀. If
-    all others are −C, it is (1 − q) ν₀ + q ν_2s against (1 − q) ν₀ + q ν_s. There are no pairs if the mechanism samples
-    again, is not tight, or is not a sum of bounded contributions.
+    all others are −C, it is (1 − q) ν₀ + q ν_2s against (1 − q) ν₀ + q ν_s.
 
     Args:
         mechanism: the mechanism that is run on the batch.
         zeroed: zero-out-one guarantee of the mechanism.
         share: inclusion probability q of the record.
+
+    Returns:
+        The pairs of output distributions. There are none if the mechanism samples again, is not tight, or is not a sum
+        of bounded contributions.
     """
     if isinstance(mechanism.primitive, RandomSum):
         return random_among_zeros(zeroed, share)
     if draws(mechanism) or not zeroed.curve.tight or not sums_bounded_contributions(mechanism):
         return ()
+
+    # All other contributions are zero.
     _, others_zero = subsample_pair(zeroed.curve.upper, share)
     contribution = noise_of_contribution(mechanism)
     mu = zeroed.curve.upper.gaussian_dp_mu
@@ -145,6 +156,8 @@ def zeroed_in_a_batch(mechanism: Spec, zeroed: Guarantee, share: Share) -> tuple
         contribution = ContributionNoise(Noise("gaussian"), mu)
     if contribution is None or share.rate == 1.0:
         return (others_zero,)
+
+    # All other contributions are −C.
     noise, shift = contribution
     weights = (math.log(share.absent), math.log(share.rate))
     with_record = Mixture((0.0, 2.0 * shift), weights)
@@ -164,9 +177,12 @@ def random_among_zeros(inner: Guarantee, share: Share) -> tuple[Pair, ...]:
     Returns:
         One pair for each attained pair that is a Gaussian mixture; the tuple may be empty.
     """
-    distributions = [pair.law for pair in inner.curve.witnesses]
-    mixtures = [distribution for distribution in distributions if isinstance(distribution, GaussianMixtureLaw)]
-    return tuple(sampled_mixture_pairs(mixture, share)[1] for mixture in mixtures)
+    attained_pairs = []
+    for witness in inner.curve.witnesses:
+        if isinstance(witness.law, GaussianMixtureLaw):
+            _, attained = sampled_mixture_pairs(witness.law, share)
+            attained_pairs.append(attained)
+    return tuple(attained_pairs)
 
 
 class ContributionNoise(NamedTuple):
@@ -202,7 +218,12 @@ def noise_of_contribution(mechanism: Spec) -> ContributionNoise | None:
 
 
 class _MultiplicityGroup(NamedTuple):
-    """A multiplicity, the number of times that the record is drawn, with the log of its probability."""
+    """A multiplicity, that is, a number of times that the record is drawn, with its probability.
+
+    Attributes:
+        log_weight: natural logarithm of the probability.
+        multiplicity: the number of times, at least 0.
+    """
 
     log_weight: float
     multiplicity: int
@@ -223,13 +244,20 @@ def replaced_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tu
     Args:
         drawn: distribution of the number of times that the record is drawn.
         contribution: noise, and shift by one contribution.
+
+    Returns:
+        Two pairs for Gaussian noise, otherwise one.
     """
     noise, shift = contribution
     groups = _least_multiplicities(drawn)
+
+    # Integers and Laplace noise: a mixture of shifted noise against the noise.
     if noise.kind != "gaussian":
         change = shift if noise.kind == "geometric" else 2.0 * shift
         shifted = _shifted_mixture(_merge_light_groups(groups), change)
         return (cells_pair(shifted, _NO_SHIFT, noise, drawn.accuracy),)
+
+    # Gaussian noise, with probabilities as doubles if they are known accurately.
     if drawn.accuracy < MOST_ERROR:
         others_opposite = _gaussian_pair(groups, 2.0 * shift, "remove", drawn)
         others_zero = _gaussian_pair(groups, shift, "replace", drawn)
@@ -249,6 +277,9 @@ def zeroed_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tupl
     Args:
         drawn: distribution of the number of times that the record is drawn.
         contribution: noise, and shift by one contribution.
+
+    Returns:
+        One or two pairs.
     """
     noise, shift = contribution
     groups = _least_multiplicities(drawn)
@@ -267,10 +298,20 @@ def zeroed_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tupl
 
 
 def _least_multiplicities(drawn: Multiplicities) -> _MultiplicityGroups:
-    """Return the least multiplicity of each group, preceded by 0 if the record may not be drawn at all."""
-    log_weights, least = drawn.log_weights, drawn.least
-    groups = tuple(_MultiplicityGroup(log_weight, times) for log_weight, times in zip(log_weights, least, strict=True))
-    return (_MultiplicityGroup(drawn.log_absent, 0), *groups) if drawn.rate < 1.0 else groups
+    """Return the least multiplicity of each group, with the probability of the group.
+
+    Args:
+        drawn: distribution of the number of times that a record is drawn, in groups of neighbouring numbers.
+
+    Returns:
+        The multiplicities in increasing order, preceded by 0 if the record may not be drawn at all.
+    """
+    groups = tuple(
+        _MultiplicityGroup(log_weight, times) for log_weight, times in zip(drawn.log_weights, drawn.least, strict=True)
+    )
+    if drawn.rate < 1.0:
+        return (_MultiplicityGroup(drawn.log_absent, 0), *groups)
+    return groups
 
 
 def _gaussian_pair(groups: _MultiplicityGroups, shift: float, direction: Direction, drawn: Multiplicities) -> Pair:
@@ -285,6 +326,9 @@ def _gaussian_pair(groups: _MultiplicityGroups, shift: float, direction: Directi
         shift: shift of the noise per draw of the record, in standard deviations.
         direction: direction of the pair.
         drawn: the distribution of multiplicities, which states the error of the weights.
+
+    Returns:
+        The pair of the Gaussian mixture and the noise without the record, or the opposite mixture for "replace".
     """
     log_weights = [group.log_weight for group in groups]
     probabilities = round_probabilities(log_weights, drawn.accuracy, upward=False)
@@ -295,11 +339,17 @@ def _gaussian_pair(groups: _MultiplicityGroups, shift: float, direction: Directi
 def _shifted_mixture(log_weights: dict[int, float], shift: float) -> Mixture:
     """Return the mixture of noise shifted by k times a shift, over the multiplicities k of a record.
 
+    A multiplicity is the number of times that the record is drawn into the batch.
+
     Args:
         log_weights: log probability of each multiplicity k.
-        shift: shift of one draw of the record.
+        shift: shift of one draw of the record, in scales of the noise.
+
+    Returns:
+        The shifts of the components with their log probabilities.
     """
-    return Mixture(tuple(shift * times for times in log_weights), tuple(log_weights.values()))
+    shifts = tuple(shift * times for times in log_weights)
+    return Mixture(shifts, tuple(log_weights.values()))
 
 
 def _gaussian_mixture(groups: _MultiplicityGroups, shift: float) -> LineMixture:
@@ -310,9 +360,13 @@ def _gaussian_mixture(groups: _MultiplicityGroups, shift: float) -> LineMixture:
     Args:
         groups: multiplicities with their log probabilities.
         shift: shift of the sum by one draw of the record, in standard deviations of the noise.
+
+    Returns:
+        The means of the components with their log probabilities.
     """
     log_weights = tuple(group.log_weight for group in groups)
-    return LineMixture(log_weights, tuple(shift * group.multiplicity for group in groups))
+    means = tuple(shift * group.multiplicity for group in groups)
+    return LineMixture(log_weights, means)
 
 
 def _merge_light_groups(groups: _MultiplicityGroups) -> dict[int, float]:
@@ -327,11 +381,14 @@ def _merge_light_groups(groups: _MultiplicityGroups) -> dict[int, float]:
     Returns:
         Natural logarithm of the probability by multiplicity, in increasing order of the multiplicities.
     """
-    heavy = {group.multiplicity for group in sorted(groups, reverse=True)[:MOST_GROUPS]}
-    heavy.add(min(group.multiplicity for group in groups))
-    merged: dict[int, float] = {}
+    by_weight = sorted(groups, reverse=True)  # a group begins with its log weight
+    likely = {group.multiplicity for group in by_weight[:MOST_GROUPS]}
+    likely.add(min(group.multiplicity for group in groups))
+    log_weight_of: dict[int, float] = {}
     for group in sorted(groups, key=lambda group: group.multiplicity):
-        # The largest multiplicity so far is the next smaller likely one.
-        target = group.multiplicity if group.multiplicity in heavy else max(merged)
-        merged[target] = float(np.logaddexp(merged.get(target, -math.inf), group.log_weight))
-    return merged
+        target = group.multiplicity
+        if target not in likely:
+            target = max(log_weight_of)  # the largest multiplicity so far is the next smaller likely one
+        log_weight_before = log_weight_of.get(target, -math.inf)
+        log_weight_of[target] = float(np.logaddexp(log_weight_before, group.log_weight))
+    return log_weight_of

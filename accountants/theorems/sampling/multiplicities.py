@@ -73,10 +73,12 @@ def multiplicities(draws: int, population: int, *, single_groups: int = SINGLE_G
     """
     if draws > MOST_DRAWS * population:
         return None
+    # The only record is drawn every time.
     if population == 1:
         return Multiplicities(
             least=(draws,), most=(draws,), log_weights=(0.0,), rate=1.0, log_absent=-math.inf, accuracy=0.0
         )
+
     mean = draws / population
     log_absent = draws * math.log1p(-1.0 / population)
     log_ratios = _log_ratios(draws, population)
@@ -85,12 +87,15 @@ def multiplicities(draws: int, population: int, *, single_groups: int = SINGLE_G
     is_included = log_weights > NEGLIGIBLE_LOG_WEIGHT
     is_included[0] = True
     included = int(np.max(np.nonzero(is_included)[0])) + 1
+
     groups = tuple(_group_multiplicities(log_weights[:included], mean, single_groups))
+    group_weights = [float(logsumexp(log_weights[least - 1 : most])) for least, most in groups]
+    # Each running sum has rounding errors in proportion to its terms.
     sum_of_terms = abs(log_absent) + float(np.abs(log_ratios[:included]).sum())
     return Multiplicities(
         least=tuple(least for least, _ in groups),
         most=tuple(most for _, most in groups),
-        log_weights=tuple(float(logsumexp(log_weights[least - 1 : most])) for least, most in groups),
+        log_weights=tuple(group_weights),
         rate=-math.expm1(log_absent),
         log_absent=log_absent,
         accuracy=4 * UNIT_ROUNDOFF * (sum_of_terms + included),
@@ -98,7 +103,7 @@ def multiplicities(draws: int, population: int, *, single_groups: int = SINGLE_G
 
 
 def _log_ratios(draws: int, population: int) -> FloatArray:
-    """Return the log of P(k)/P(k − 1) = (draws − k + 1)/(k (population − 1)) for the multiplicities k = 1, 2, ….
+    """Compute the log of P(k)/P(k − 1) = (draws − k + 1)/(k (population − 1)) for the multiplicities k = 1, 2, ….
 
     A multiplicity is the number of times that a record is drawn, which is binomial. Beyond twice the mean each
     probability is at most half the previous one. 1024 values later all are below e^−800, and no further ones are
@@ -111,9 +116,10 @@ def _log_ratios(draws: int, population: int) -> FloatArray:
     Returns:
         An array with one logarithm for each multiplicity from 1 on.
     """
-    largest = min(draws, int(2 * draws / population) + 1024)
-    k = np.arange(1, largest + 1, dtype=np.float64)
-    return np.log((draws - k + 1) / k) - math.log(population - 1)
+    beyond_twice_the_mean = 1024
+    largest = min(draws, int(2 * draws / population) + beyond_twice_the_mean)
+    times = np.arange(1, largest + 1, dtype=np.float64)
+    return np.log((draws - times + 1) / times) - math.log(population - 1)
 
 
 def _group_multiplicities(log_weights: FloatArray, mean: float, single_groups: int) -> Iterator[tuple[int, int]]:
@@ -152,6 +158,9 @@ def round_probabilities(log_probabilities: Sequence[float], accuracy: float, *, 
         log_probabilities: logarithms [nat] of the probabilities of increasing multiplicities; the sum is one.
         accuracy: bound on the error of each logarithm.
         upward: True for a stochastically larger distribution, False for a smaller one.
+
+    Returns:
+        One probability for each multiplicity; their sum is one up to the last rounding.
     """
     heaviest = max(range(len(log_probabilities)), key=log_probabilities.__getitem__)
     margin = 2.0 * accuracy + 16 * UNIT_ROUNDOFF
@@ -165,6 +174,8 @@ def round_probabilities(log_probabilities: Sequence[float], accuracy: float, *, 
             rounded.append(probability * (1.0 - margin))
         else:
             rounded.append(0.0)
+
+    # The most likely multiplicity has the mass that the others leave.
     rounded[heaviest] = 0.0
     rounded[heaviest] = 1.0 - math.fsum(rounded)
     return tuple(rounded)

@@ -26,7 +26,8 @@ from epsilond.accountants.specs.primitives import NoisySum
 from epsilond.accountants.structure import draws
 from epsilond.accountants.theorem import Source, Status, Theorem
 from epsilond.accountants.theorems.sampling.batch_instances import opposite_contributions, opposite_gaussian
-from epsilond.accountants.theorems.sampling.subsampling import amplified_guarantee, drawn_mechanism, reject_other_draw
+from epsilond.accountants.theorems.sampling.draw_checks import drawn_mechanism, reject_other_draw
+from epsilond.accountants.theorems.sampling.subsampling import amplified_guarantee
 
 if TYPE_CHECKING:
     from epsilond.accountants.specs import Spec, Subsampled
@@ -82,15 +83,21 @@ def _gaussian_run(mechanism: Spec, share: Share, spec: Subsampled, case: Case) -
         share: inclusion probability of a record.
         spec: the subsampled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee. It is a refusal, which says why the theorem does not apply, for other mechanisms.
     """
     if draws(mechanism) or mechanism.kind not in ("repeated", "composed"):
         return Refusal(COMONOTONE, "proved for a Laplace base, and for several Gaussian releases of one batch")
+
+    # The shifts by removing the record and by replacing it, in standard deviations of the noise.
     inner = case.account(mechanism, case.setting)
     removed = case.account(mechanism, replace(case.setting, relation="add-or-remove-one"))
-    removal_mu = removed.curve.upper.gaussian_dp_mu  # shift by removing the record
-    replacement_mu = inner.curve.upper.gaussian_dp_mu  # shift by replacing it
+    removal_mu = removed.curve.upper.gaussian_dp_mu
+    replacement_mu = inner.curve.upper.gaussian_dp_mu
     if removal_mu is None or replacement_mu is None or share.rate == 1.0:
         return Refusal(COMONOTONE, "the mechanism on the batch is not a run of Gaussian releases")
+
     shift = max(removal_mu, 0.5 * replacement_mu) * (1.0 + 8 * UNIT_ROUNDOFF)
     upper, _ = opposite_gaussian(shift, share)
     attained = opposite_contributions(mechanism, share, inner)

@@ -23,7 +23,8 @@ from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.structure import SECRET_DRAW, removing_is_replacing
 from epsilond.accountants.theorem import Condition, Source, Status, Theorem
 from epsilond.accountants.theorems.sampling.batch_instances import opposite_contributions
-from epsilond.accountants.theorems.sampling.subsampling import amplified_guarantee, drawn_mechanism, reject_other_draw
+from epsilond.accountants.theorems.sampling.draw_checks import drawn_mechanism, reject_other_draw
+from epsilond.accountants.theorems.sampling.subsampling import amplified_guarantee
 
 if TYPE_CHECKING:
     from epsilond.accountants.specs import Subsampled

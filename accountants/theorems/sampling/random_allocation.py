@@ -92,16 +92,20 @@ def one_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
     if spec.times_chosen > 1 or spec.steps == 1:
         return Refusal(ONE_OF_T, f"a unit is in {spec.times_chosen} of {spec.steps} batches")
     shift, runs = _shift_and_runs(spec)
+
     # For extreme noise the pair of the theorem is not computed. Public batches give a valid bound.
     if not has_allocation_pairs(shift):
-        return _guarantee(spec, case, ONE_OF_T, Curve(_public_batches_pair(spec), _extreme_noise_pairs(spec, case)))
+        public_curve = Curve(_public_batches_pair(spec), _extreme_noise_pairs(spec, case))
+        return _guarantee(spec, case, ONE_OF_T, public_curve)
+
     pairs = allocation_pairs(shift, spec.steps, CELLS)
     upper = composed_pair([(pairs.upper, runs)], case.effort)
     attained = composed_pair([(pairs.attained, runs)], case.effort)
     # Under much noise the cells may be too wide, and the bound with public batches smaller.
     if shift < _LITTLE_SHIFT:
         upper = least_of([upper, _public_batches_pair(spec)])
-    return _guarantee(spec, case, ONE_OF_T, Curve(upper, (attained, _sum_of_outputs(spec), *_hidden_sets(spec))))
+    attained_pairs = (attained, _sum_of_outputs(spec), *_hidden_sets(spec))
+    return _guarantee(spec, case, ONE_OF_T, Curve(upper, attained_pairs))
 
 
 def k_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
@@ -122,15 +126,20 @@ def k_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
     if squared_shift(spec.mechanism) is None:
         return Refusal(K_OF_T, "the pairs of this theorem are for the Gaussian mechanism")
     if spec.times_chosen == spec.steps:
-        pair = _public_batches_pair(spec)
-        return _guarantee(spec, case, K_OF_T, Curve(pair, (_sum_of_outputs(spec),)))
+        return _guarantee(spec, case, K_OF_T, Curve(_public_batches_pair(spec), (_sum_of_outputs(spec),)))
     shift, runs = _shift_and_runs(spec)
+
+    # For extreme noise the pairs of the theorem are not computed. Public batches give a valid bound.
     if not has_allocation_pairs(shift):
-        return _guarantee(spec, case, K_OF_T, Curve(_public_batches_pair(spec), _extreme_noise_pairs(spec, case)))
-    sizes_and_counts = block_sizes(spec.steps, spec.times_chosen)
-    upper = composed_pair([(_block_pair(shift, size), runs * count) for size, count in sizes_and_counts], case.effort)
+        public_curve = Curve(_public_batches_pair(spec), _extreme_noise_pairs(spec, case))
+        return _guarantee(spec, case, K_OF_T, public_curve)
+
+    # The composition of an allocation to one batch of each block.
+    blocks = [(_block_pair(shift, size), runs * count) for size, count in block_sizes(spec.steps, spec.times_chosen)]
+    upper = composed_pair(blocks, case.effort)
     if shift < _LITTLE_SHIFT:
         upper = least_of([upper, _public_batches_pair(spec)])
+
     attained = []
     for reach in (*REACHES, _LOG_STATISTIC):
         statistic_pair = several_batches_pair(shift, spec.steps, spec.times_chosen, CELLS, reach)
@@ -149,17 +158,21 @@ def block_sizes(steps: int, times_chosen: int) -> list[tuple[int, int]]:
         Pairs of a size and the number of blocks of this size; one pair if k divides t, otherwise two.
     """
     size, longer = divmod(steps, times_chosen)
-    return [(size + 1, longer), (size, times_chosen - longer)] if longer else [(size, times_chosen)]
+    if longer == 0:
+        return [(size, times_chosen)]
+    return [(size + 1, longer), (size, times_chosen - longer)]
 
 
 def reject_seen_batches(theorem: Theorem, case: Case) -> Refusal | None:
-    """Return a refusal if the observer sees in which batches a client is; None otherwise.
-
-    A refusal is an object that says why a theorem does not apply. Amplification needs secret batches.
+    """Check whether the batches of a client are secret, which amplification needs.
 
     Args:
         theorem: the theorem that the refusal names.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        A refusal, which says why the theorem does not apply, if the observer sees in which batches a client is. None
+        otherwise.
     """
     setting = case.setting
     if setting.unit == "client" and sees_clients_drawn(setting.observer, "random-allocation"):
@@ -168,13 +181,15 @@ def reject_seen_batches(theorem: Theorem, case: Case) -> Refusal | None:
 
 
 def _reject_setting(theorem: Theorem, case: Case) -> Refusal | None:
-    """Return a refusal for replace-one, and for an observer who sees the batches of a client; None otherwise.
-
-    A refusal is an object that says why a theorem does not apply.
+    """Check whether the theorems of this module are for the requested relation and observer.
 
     Args:
         theorem: the theorem that the refusal names.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        A refusal, which says why the theorem does not apply, for replace-one and for an observer who sees the batches
+        of a client. None otherwise.
     """
     if case.setting.relation == "replace-one":
         return Refusal(theorem, "the pair of this theorem is for a unit that is added, removed or zeroed")
@@ -209,7 +224,8 @@ def squared_shift(mechanism: Spec) -> Fraction | None:
     """
     releases = [(gaussian_multiplier(release), times) for release, times in flatten(mechanism)]
     gaussian = [(multiplier, times) for multiplier, times in releases if multiplier is not None]
-    return sum_of_squares(gaussian) if len(gaussian) == len(releases) else None
+    runs_other_mechanisms = len(gaussian) < len(releases)
+    return None if runs_other_mechanisms else sum_of_squares(gaussian)
 
 
 def sum_of_squares(releases: Sequence[tuple[float, int]]) -> Fraction:
@@ -228,18 +244,28 @@ def sum_of_squares(releases: Sequence[tuple[float, int]]) -> Fraction:
         runs[multiplier] += times
     # Terms relative to the largest one, 1/least², are cut to multiples of 1/_SCALE, which keeps fractions short.
     least = Fraction(min(runs))
-    terms = (times * _SCALE * least**2 // Fraction(multiplier) ** 2 for multiplier, times in runs.items())
-    return Fraction(sum(terms), _SCALE) / least**2
+    scaled_sum = 0
+    for multiplier, times in runs.items():
+        scaled_sum += times * _SCALE * least**2 // Fraction(multiplier) ** 2
+    return Fraction(scaled_sum, _SCALE) / least**2
 
 
 def _shift_and_runs(spec: RandomAllocation) -> tuple[float, int]:
     """Return the shift of one allocation in standard deviations, and the number of independent allocations.
 
-    If batches are kept over E epochs, the E outputs of a batch act as one output with a shift √E times as large. The
-    shift is rounded up by at most two units of roundoff.
+    If batches are kept over E epochs, the E outputs of a batch act as one output with a shift √E times as large.
+    Otherwise every epoch is an allocation of its own.
+
+    Args:
+        spec: specification of the allocation of units to batches.
+
+    Returns:
+        The shift, rounded up by at most two units of roundoff, and the number of allocations that are composed.
     """
     square = _squared_shift(spec)
-    return (root_up(square * spec.epochs), 1) if spec.kept else (root_up(square), spec.epochs)
+    if spec.kept:
+        return root_up(square * spec.epochs), 1
+    return root_up(square), spec.epochs
 
 
 def _squared_shift(spec: RandomAllocation) -> Fraction:
@@ -272,28 +298,37 @@ def _extreme_noise_pairs(spec: RandomAllocation, case: Case) -> tuple[Pair, ...]
     total = _sum_of_outputs(spec)
     if shift < 1.0 or not math.isfinite(shift):
         return (total, *_hidden_sets(spec))
-    largest = largest_sum_pair(shift * (1.0 - 4 * UNIT_ROUNDOFF), 0.0, spec.steps, spec.times_chosen)
+    lower_shift = shift * (1.0 - 4 * UNIT_ROUNDOFF)
+    largest = largest_sum_pair(lower_shift, 0.0, spec.steps, spec.times_chosen)
     return total, composed_pair([(largest, runs)], case.effort), *_hidden_sets(spec)
 
 
 def _hidden_sets(spec: RandomAllocation) -> tuple[Pair, ...]:
     """Return the pair of a union of tests, one for each set of batches that the unit may be in, for lower bounds on δ.
 
-    There is none if the number of sets exceeds e^{μ²/2}, for the μ of public batches. Most losses are then negative.
-
     Args:
-        spec: the allocation.
+        spec: specification of the allocation of units to batches.
+
+    Returns:
+        One pair. There is none if the number of sets exceeds e^{μ²/2}, for the μ of public batches. Most losses are
+        then negative.
     """
     shift, runs = _shift_and_runs(spec)
     mu = shift * math.sqrt(spec.times_chosen * runs) * (1.0 - 4 * UNIT_ROUNDOFF)
     log_sets = log_choices(spec.steps, spec.times_chosen, runs)
-    return (hidden_choice_pair(gaussian_pair(mu), log_sets),) if log_sets < 0.5 * mu * mu < math.inf else ()
+    mean_loss = 0.5 * mu * mu
+    if log_sets < mean_loss < math.inf:
+        return (hidden_choice_pair(gaussian_pair(mu), log_sets),)
+    return ()
 
 
 def _sum_of_outputs(spec: RandomAllocation) -> Pair:
     """Return the Gaussian pair of the sum of the outputs of each epoch, rounded down.
 
     This sum does not depend on the batches.
+
+    Args:
+        spec: specification of the allocation of units to batches.
     """
     mu = root_up(_squared_shift(spec) * spec.times_chosen**2 * spec.epochs / spec.steps)
     return gaussian_pair(mu * (1.0 - 4 * UNIT_ROUNDOFF))
@@ -310,12 +345,14 @@ def _guarantee(spec: RandomAllocation, case: Case, theorem: Theorem, curve: Curv
         theorem: the theorem that gives the curve.
         curve: the privacy curve, with upper and lower bounds on δ.
     """
+    # The noise of several Gaussian releases is that of the release to which they amount.
+    noise_multiplier = gaussian_multiplier(spec.mechanism) or 1.0 / root_up(_squared_shift(spec))
     step = theorem.because(
         steps=spec.steps,
         times_chosen=spec.times_chosen,
         kept=spec.kept,
         epochs=spec.epochs,
-        noise_multiplier=gaussian_multiplier(spec.mechanism) or 1.0 / root_up(_squared_shift(spec)),
+        noise_multiplier=noise_multiplier,
     )
     return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=(ONE_SUM, SECRET_ALLOCATION))
 

@@ -73,10 +73,11 @@ def shuffled_epochs(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     inner = case.account(spec.mechanism, case.setting)
     epochs = spec.epochs or 1
     upper = composed_pair([(inner.curve.upper, epochs)], case.effort)
-    attained = [composed_pair([(pair, epochs)], case.effort) for pair in _attained_pairs(spec, case, inner)]
+
     # If the order hides nothing, neighbours attain the composition itself.
-    if spec.batch_size == spec.population or shows_batches(spec.mechanism):
-        attained = [composed_pair([(pair, epochs)], case.effort) for pair in inner.curve.witnesses]
+    hides_nothing = spec.batch_size == spec.population or shows_batches(spec.mechanism)
+    pairs_of_epoch = inner.curve.witnesses if hides_nothing else _attained_pairs(spec, case, inner)
+    attained = [composed_pair([(pair, epochs)], case.effort) for pair in pairs_of_epoch]
     step = SHUFFLED_EPOCHS.because(
         inner.derivation, epochs=epochs, batch_size=spec.batch_size, population=spec.population
     )
@@ -139,12 +140,17 @@ def _gaussian_pairs(shift: float, steps: int, share: float, last_share: float, *
     """
     pairs: list[Pair] = []
     change = 2.0 * shift if is_replaced else shift
-    # The mean likelihood ratio of the batch sums, and below, the largest batch sum.
+
+    # By the mean likelihood ratio of the batch sums.
     if has_allocation_pairs(change):
         pairs.append(unequal_attained_pair(change, steps, share, last_share, CELLS))
-    if math.isfinite(shift) and not (is_replaced and pairs):
+
+    # By the largest batch sum.
+    is_needed = not is_replaced or not pairs
+    if math.isfinite(shift) and is_needed:
         batch_count = steps + (last_share > 0.0)
-        pairs.append(largest_sum_pair(2.0 * shift, 0.0 if is_replaced else shift, batch_count, 1))
+        shift_of_second = 0.0 if is_replaced else shift
+        pairs.append(largest_sum_pair(2.0 * shift, shift_of_second, batch_count, 1))
     return pairs
 
 

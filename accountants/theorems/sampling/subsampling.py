@@ -21,25 +21,17 @@ from epsilond.accountants.profiles.amplification import amplify_symmetrically, s
 from epsilond.accountants.profiles.sampling.inclusion import Share
 from epsilond.accountants.profiles.weighted_groups import sampled_mixture_pairs
 from epsilond.accountants.rule import Case, Refusal, Rule
-from epsilond.accountants.specs import Spec, Subsampled
+from epsilond.accountants.specs import Subsampled
 from epsilond.accountants.specs.primitives import RandomSum
 from epsilond.accountants.structure import (
     NO_ORDER,
     SECRET_DRAW,
-    draw_scheme,
     drawn_level,
     draws,
     gaussian_multiplier,
-    left_out_is_the_same,
     may_tell_places,
-    misfit,
-    of_records,
     open_level,
-    parts,
     removing_is_replacing,
-    sees_clients_drawn,
-    tells_places,
-    zeroing_is_replacing,
 )
 from epsilond.accountants.theorem import Source, Status, Theorem
 from epsilond.accountants.theorems.sampling.batch_instances import (
@@ -48,10 +40,15 @@ from epsilond.accountants.theorems.sampling.batch_instances import (
     random_among_zeros,
     zeroed_in_a_batch,
 )
+from epsilond.accountants.theorems.sampling.draw_checks import (
+    drawn_mechanism,
+    reject_open_level,
+    reject_other_draw,
+    reject_unknown_replacement,
+)
 from epsilond.accountants.theorems.sampling.zeroed_batches import ZEROED_IN_A_BATCH, zeroed_pair
 
 if TYPE_CHECKING:
-    from epsilond.accountants.specs import Spec
     from epsilond.accountants.theorem import Condition
 
 FULL_BATCH = Theorem(
@@ -104,89 +101,6 @@ ZEROED_IS_REPLACED = Theorem(
 )
 
 
-def reject_other_draw(sampling: str, theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
-    """Return a refusal if a batch does not satisfy the assumptions of an amplification theorem; None if it does.
-
-    Rejected are other kinds of sampling, draws of other units than the protected one, draws that the observer sees, and
-    specs that `reject_uncovered_spec` rejects.
-
-    Args:
-        sampling: the kind of sampling that the theorem is about.
-        theorem: the theorem, which the refusal names.
-        spec: the subsampled mechanism.
-        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
-    """
-    if spec.sampling != sampling:
-        return Refusal(theorem, f"the batch is drawn by {spec.sampling} sampling")
-    unit = case.setting.unit
-    drawn_units = drawn_level(spec, unit)
-    if drawn_units != f"{unit}s":
-        return Refusal(theorem, f"{drawn_units} are drawn where a {unit} is protected")
-    if spec.largest_batch is not None:
-        return Refusal(theorem, "a batch that is truncated leaves records out because of others")
-    if observes_draw(spec, case.setting):
-        return Refusal(theorem, f"the observer {case.setting.observer} sees which clients are drawn")
-    return reject_uncovered_spec(theorem, spec, case)
-
-
-def reject_uncovered_spec(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
-    """Return a refusal if the mechanism cannot run on the batch, or samples again in an ambiguous way; None otherwise.
-
-    The mechanism's own sampling is ambiguous if the spec does not say whether it draws clients or records, and no bound
-    covers both cases (`reject_open_level`).
-
-    Args:
-        theorem: the theorem that the refusal names.
-        spec: the subsampled mechanism.
-        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
-    """
-    if reason := misfit(spec, drawn_level(spec, case.setting.unit)):
-        return Refusal(theorem, reason)
-    return reject_open_level(theorem, spec, case)
-
-
-def reject_open_level(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
-    """Return a refusal if it matters whether an inner sampling draws clients or records, and the spec leaves it open.
-
-    The result is None otherwise, and where records are protected. Guarantees for clients hold unchanged if the
-    mechanism draws records. They also hold if it draws clients, unless the draw may put a different client in place of
-    an absent one, or count a client several times.
-
-    Args:
-        theorem: the theorem that the refusal names.
-        spec: the subsampled mechanism.
-        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
-    """
-    if case.setting.unit != "client" or spec.level == "records":
-        return None
-    inner_samplings = [part for part in parts(spec.mechanism) if isinstance(part, Subsampled)]
-    for inner in inner_samplings:
-        is_open = inner.level is None and inner.may_be_of_records
-        if is_open and not left_out_is_the_same(inner.sampling, case.setting.relation):
-            message = f"the level of {inner.sampling} sampling inside is left open: give the level records or clients"
-            return Refusal(theorem, message)
-    return None
-
-
-def observes_draw(spec: Subsampled, setting: Setting) -> bool:
-    """Return whether the observer sees which units are drawn. No observer sees the records that a client draws."""
-    return drawn_level(spec, setting.unit) == "clients" and sees_clients_drawn(setting.observer, draw_scheme(spec))
-
-
-def drawn_mechanism(spec: Subsampled, setting: Setting) -> Spec:
-    """Return the mechanism that runs on the batch, after deciding whether its own sampling draws clients or records.
-
-    If the batch is one of records, or if clients are protected, the mechanism itself samples records. If a record is
-    protected and the batch is one of clients, the mechanism may sample either, and is returned unchanged.
-
-    Args:
-        spec: the subsampled mechanism.
-        setting: the requested neighbouring relation, protected unit and observer.
-    """
-    draws_clients_of_records = setting.unit == "record" and drawn_level(spec, "record") == "clients"
-    return spec.mechanism if draws_clients_of_records else of_records(spec.mechanism)
-
-
 def full_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of the mechanism, without amplification, for a batch that always contains every record.
 
@@ -198,11 +112,14 @@ def full_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         The guarantee, or a refusal if the batch may leave records out, or if no valid pair is known.
     """
     relation, unit = case.setting.relation, case.setting.unit
-    is_full = spec.sampling != "with-replacement" and spec.inclusion_probability >= 1.0 and spec.largest_batch is None
+    is_truncated = spec.largest_batch is not None
+    is_full = spec.sampling != "with-replacement" and spec.inclusion_probability >= 1.0 and not is_truncated
     if not is_full:
         return Refusal(FULL_BATCH, "the batch leaves records out")
     if spec.records_of_one_client is not None and unit == "client":
         return Refusal(FULL_BATCH, "the noise refers to one record, and a client may have several")
+
+    # Without one record, a batch of the same fixed size has another record in its place.
     has_fixed_size = spec.sampling == "without-replacement" and spec.batch_size is not None
     draws_protected_units = drawn_level(spec, unit) == f"{unit}s" or open_level(spec)
     if relation == "add-or-remove-one" and has_fixed_size and draws_protected_units:
@@ -211,6 +128,7 @@ def full_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         )
     if refusal := reject_open_level(FULL_BATCH, spec, case):
         return refusal
+
     mechanism = spec.mechanism
     if unit == "client" and draws(mechanism):
         mechanism = drawn_mechanism(spec, case.setting)
@@ -261,6 +179,10 @@ def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     Args:
         spec: the subsampled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee. It is a refusal, which says why the theorem does not apply, for other draws, relations and
+        mechanisms.
     """
     if refusal := reject_other_draw("poisson", POISSON_REPLACE_ONE, spec, case):
         return refusal
@@ -273,12 +195,17 @@ def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     inner = case.account(spec.mechanism, case.setting)
     share = Share.of(spec)
     if noise_multiplier is not None:
+        # One Gaussian release: the pair of opposite contributions.
         upper, attained = opposite_gaussian(1.0 / noise_multiplier, share)
         return amplified_guarantee(inner, Curve(upper, (attained,)), POISSON_REPLACE_ONE, spec)
+
+    # A contribution of random size: the same pair with a Gaussian mixture in place of each shifted Gaussian.
     mixture = inner.curve.upper.law
     assert isinstance(mixture, GaussianMixtureLaw)
     upper, attained = sampled_mixture_pairs(mixture, share)
-    instances = (attained,) if inner.curve.tight else random_among_zeros(inner, share)
+    instances = (attained,)
+    if not inner.curve.tight:
+        instances = random_among_zeros(inner, share)
     return amplified_guarantee(inner, Curve(upper, instances), POISSON_REPLACE_ONE, spec)
 
 
@@ -286,56 +213,41 @@ def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of sampling without replacement, under replace-one or zero-out-one.
 
     The upper bound is the amplified profile, in both directions. Under zero-out-one a Gaussian mechanism has a
-    dominating pair instead. The lower bounds come from two examples of neighbouring data sets: all other records
-    equal the replacing record, or, for contributions of bounded norm, all others are zero.
+    dominating pair instead. The lower bounds come from two examples of neighbouring data sets: all other records equal
+    the replacing record, or, for contributions of bounded norm, all others are zero.
 
     Args:
         spec: the subsampled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee. It is a refusal, which says why the theorem does not apply, for other draws, and if no
+        replace-one guarantee covers the batch.
     """
     if refusal := reject_other_draw("without-replacement", WITHOUT_REPLACEMENT, spec, case):
         return refusal
     if refusal := reject_unknown_replacement(WITHOUT_REPLACEMENT, spec, case):
         return refusal
+
+    # The amplified replace-one guarantee.
     mechanism = drawn_mechanism(spec, case.setting)
     replace_one = Setting(relation="replace-one", unit=case.setting.unit, observer=case.setting.observer)
     inner = case.account(mechanism, replace_one)
     share = Share.of(spec)
-    plateau = amplify_plateau(inner.curve.upper.plateau, Fraction(share.around[1]))
+    _, upper_rate = share.around
+    plateau = amplify_plateau(inner.curve.upper.plateau, Fraction(upper_rate))
     upper = with_plateau(amplify_symmetrically(inner.curve.upper, share), plateau)
     guarantee = amplified_guarantee(inner, Curve(upper, ()), WITHOUT_REPLACEMENT, spec)
     if case.setting.relation == "replace-one":
         return guarantee_of_relation(guarantee, case.setting, fixed_batch(spec, inner, share))
+
+    # Zeroing a record: a Gaussian mechanism has a pair of its own, and all others the replace-one guarantee.
     zeroed = case.account(mechanism, case.setting)
     instances = zeroed_in_a_batch(spec.mechanism, zeroed, share)
     mu = zeroed.curve.upper.gaussian_dp_mu
     if instances and share.rate < 1.0 and mu is not None:
         return amplified_guarantee(zeroed, Curve(zeroed_pair(mu, share), instances), ZEROED_IN_A_BATCH, spec)
     return guarantee_of_relation(guarantee, case.setting, instances)
-
-
-def reject_unknown_replacement(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
-    """Return a refusal if no replace-one guarantee covers a batch of fixed size; None otherwise.
-
-    Rejected are add-or-remove-one, zero-out-one for mechanisms with a guarantee for zeroing only, and mechanisms that
-    reveal the members of the batch or their order.
-
-    Args:
-        theorem: the theorem that the refusal names.
-        spec: the subsampled mechanism.
-        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
-    """
-    if case.setting.relation == "add-or-remove-one":
-        return Refusal(
-            theorem,
-            "a batch of fixed size from n or n − 1 records: no valid pair is known for mechanisms in general. Gaussian "
-            "noise has one for clients of one record: unit client, level records and records_of_one_client 1",
-        )
-    if case.setting.relation == "zero-out-one" and not zeroing_is_replacing(spec.mechanism):
-        return Refusal(theorem, "needs a guarantee for replacing a record, and the numbers given are for zeroing one")
-    if tells_places(spec.mechanism):
-        return Refusal(theorem, "the output shows the members of the batch, or their places in it")
-    return None
 
 
 def guarantee_of_relation(guarantee: Guarantee, setting: Setting, instances: tuple[Pair, ...]) -> Guarantee:
@@ -347,6 +259,9 @@ def guarantee_of_relation(guarantee: Guarantee, setting: Setting, instances: tup
         guarantee: replace-one guarantee with the upper bound on δ.
         setting: the requested neighbouring relation, protected unit and observer.
         instances: pairs that neighbours in the relation of the setting attain, for lower bounds on δ.
+
+    Returns:
+        The guarantee with the same upper bound, and with lower bounds by the instances.
     """
     step = guarantee.derivation
     if setting.relation == "zero-out-one":
@@ -365,6 +280,9 @@ def amplified_guarantee(inner: Guarantee, curve: Curve, theorem: Theorem, spec: 
         curve: amplified curve.
         theorem: theorem that gives the curve.
         spec: the subsampled mechanism.
+
+    Returns:
+        The guarantee for the setting of `inner`.
     """
     step = theorem.because(inner.derivation, sampling=spec.sampling, rate=spec.inclusion_probability)
     conditions: tuple[Condition, ...] = (SECRET_DRAW,)

@@ -42,7 +42,7 @@ from epsilond.accountants.specs.primitives import (
 )
 from epsilond.accountants.structure import FRESH_DRAW, draws, primitives
 from epsilond.accountants.theorem import Source, Status, Theorem
-from epsilond.accountants.theorems.sampling.subsampling import drawn_mechanism, reject_other_draw
+from epsilond.accountants.theorems.sampling.draw_checks import drawn_mechanism, reject_other_draw
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.pair import Pair
@@ -106,6 +106,9 @@ def _with_instances(spec: Subsampled, case: Case, inner: Guarantee, upper: Pair)
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         inner: guarantee of the mechanism on the batch.
         upper: the dominating pair of the subsampled mechanism.
+
+    Returns:
+        The curve with the upper pair and the pairs for lower bounds, of which there may be none.
     """
     mechanism = drawn_mechanism(spec, case.setting)
     share = Share.of(spec)

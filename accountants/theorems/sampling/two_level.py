@@ -20,7 +20,7 @@ from epsilond.accountants.structure import (
     pools_records,
 )
 from epsilond.accountants.theorem import Condition, Source, Status, Theorem
-from epsilond.accountants.theorems.sampling.subsampling import drawn_mechanism, observes_draw, reject_uncovered_spec
+from epsilond.accountants.theorems.sampling.draw_checks import drawn_mechanism, observes_draw, reject_uncovered_spec
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.pair import Pair

@@ -79,7 +79,9 @@ def unseen_multiplicities_pair(drawn: Multiplicities, shift: float, relation: Re
     if relation == "replace-one":
         profile = BoundProfile(_bound(drawn, 2.0 * shift, 2.0 * shift))
         return Pair(profile, profile)
-    # Rounded down, which raises the bound; the error of the exponent is up to `accuracy`.
+
+    # The probability of not being drawn, rounded down, which raises the bound. The error of the exponent is up to
+    # `accuracy`.
     absent = math.exp(drawn.log_absent) * (1.0 - 2.0 * drawn.accuracy - 16 * UNIT_ROUNDOFF)
     forward = ZeroedDrawsBound(_bound(drawn, 2.0 * shift, shift), absent)
     backward = _bound(drawn, shift, shift)

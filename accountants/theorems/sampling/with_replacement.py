@@ -33,6 +33,7 @@ from epsilond.accountants.theorems.sampling.batch_instances import (
     replaced_pairs,
     zeroed_pairs,
 )
+from epsilond.accountants.theorems.sampling.draw_checks import reject_other_draw, reject_unknown_replacement
 from epsilond.accountants.theorems.sampling.multiplicities import (
     MOST_DRAWS,
     MOST_ERROR,
@@ -40,12 +41,7 @@ from epsilond.accountants.theorems.sampling.multiplicities import (
     Multiplicities,
     multiplicities,
 )
-from epsilond.accountants.theorems.sampling.subsampling import (
-    amplified_guarantee,
-    guarantee_of_relation,
-    reject_other_draw,
-    reject_unknown_replacement,
-)
+from epsilond.accountants.theorems.sampling.subsampling import amplified_guarantee, guarantee_of_relation
 from epsilond.accountants.theorems.sampling.unseen_multiplicities import (
     UNSEEN_MULTIPLICITIES,
     larger_multiplicities,
@@ -82,6 +78,10 @@ def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     Args:
         spec: the subsampled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee. It is a refusal, which says why the theorem does not apply, for other draws and mechanisms, and
+        if a record is drawn too often.
     """
     if refusal := reject_other_draw("with-replacement", WITH_REPLACEMENT, spec, case):
         return refusal
@@ -94,12 +94,16 @@ def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     drawn = multiplicities(batch_size, population)
     if drawn is None:
         return Refusal(WITH_REPLACEMENT, f"a record is drawn more than {MOST_DRAWS:g} times on average")
+
+    # The replace-one guarantee of Theorem 10, at most that of a record that is drawn every time.
     relation = case.setting.relation
     replace_one = Setting(relation="replace-one", unit=case.setting.unit, observer=case.setting.observer)
     inner = case.account(spec.mechanism, replace_one)
     public = public_draws_pair(spec.mechanism, batch_size, relation)
     upper = replace(dominating_pair(spec.mechanism, drawn), below=public)
     guarantee = amplified_guarantee(inner, Curve(upper, ()), WITH_REPLACEMENT, spec)
+
+    # Lower bounds from concrete neighbours.
     if relation == "zero-out-one":
         finer = multiplicities(batch_size, population, single_groups=MOST_GROUPS)
         instances = zeroed_pairs(finer or drawn, contribution)
@@ -120,6 +124,10 @@ def public_draws_pair(mechanism: Spec, draws: int, relation: Relation) -> Pair:
         mechanism: spec of a mechanism that has a `noise_of_contribution`.
         draws: number of draws K.
         relation: replace-one or zero-out-one.
+
+    Returns:
+        The pair of two distributions of the noise, shifted against each other by K changes of a contribution, rounded
+        up.
     """
     primitive = mechanism.primitive
     if isinstance(primitive, NoisyIntegers):
@@ -146,6 +154,9 @@ def _tighten_for_gaussian_noise(
         guarantee: the guarantee of Theorem 10 of Balle, Barthe and Gaboardi 2018, for the requested relation.
         drawn: distribution of the number of times that the record is drawn.
         contribution: noise, and shift by one contribution.
+
+    Returns:
+        The guarantee with the smaller bound where it is known, and with the same lower bounds.
     """
     has_equal_bounds = drawn.most == (1,) and guarantee.setting.relation == "replace-one"
     if contribution.noise.kind != "gaussian" or has_equal_bounds:
@@ -168,6 +179,9 @@ def dominating_pair(mechanism: Spec, drawn: Multiplicities) -> Pair:
     Args:
         mechanism: specification of a mechanism that has a `noise_of_contribution`.
         drawn: distribution of the number of times that the record is drawn.
+
+    Returns:
+        The pair, with the same privacy profile in both directions.
     """
     log_rest = NEGLIGIBLE_LOG_WEIGHT + 1.0 if drawn.rate < 1.0 else -math.inf
     groups = group_profiles(mechanism, drawn.most)

@@ -77,26 +77,29 @@ _ACCURACY = 64 * UNIT_ROUNDOFF
 
 
 def _log_terms(epsilon: FloatArray, shift: FloatArray, rate: float, absent: float) -> tuple[FloatArray, ...]:
-    """Return the normal tails that determine δ(ε) and the loss tails of the pair below, as logarithms.
+    """Compute the normal tails that determine δ(ε) and the loss tails of a pair of mixtures, as logarithms.
 
     The pair is P = (1 − q) N(0, 1) + q N(2s, 1) against Q = (1 − q) N(0, 1) + q N(s, 1). An output has a loss above ε
-    if it exceeds a threshold c. With ω = dN(s, 1)/dN(0, 1), the equation dP/dQ = e^ε is q e^{−s²} ω² − q e^ε ω = (1 −
-    q)(e^ε − 1). The larger root is log ω = s² + ε − log 2 + log(1 + √(1 + 4 (1 − q)/q e^{−s² − ε} (1 − e^{−ε}))). The
-    loss increases from there on.
+    if it exceeds a threshold c. With ω = dN(s, 1)/dN(0, 1), the equation dP/dQ = e^ε is
+
+        q e^{−s²} ω² − q e^ε ω = (1 − q)(e^ε − 1).
+
+    The larger root is log ω = s² + ε − log 2 + log(1 + √(1 + 4 (1 − q)/q e^{−s² − ε} (1 − e^{−ε}))). The loss increases
+    from there on.
 
     Args:
-        epsilon: ε ≥ 0, in nats.
-        shift: s, in standard deviations.
-        rate: q.
-        absent: 1 − q.
+        epsilon: array of values of ε ≥ 0, in nats.
+        shift: array of shifts s, in standard deviations of the noise.
+        rate: probability q that the record is in the batch.
+        absent: 1 − q, which is given because its rounding matters for q near 1.
 
     Returns:
-        log Φ(2s − c), log Φ(s − c) and log Φ(−c).
+        Three arrays: log Φ(2s − c), log Φ(s − c) and log Φ(−c).
     """
     root = np.sqrt(1.0 + 4.0 * (absent / rate) * np.exp(-shift * shift - epsilon) * -np.expm1(-epsilon))
     log_omega = shift * shift + epsilon + np.log1p(0.5 * (root - 1.0))
-    c = log_omega / shift + 0.5 * shift
-    return log_normal_tail(c - 2.0 * shift), log_normal_tail(c - shift), log_normal_tail(c)
+    threshold = log_omega / shift + 0.5 * shift
+    return log_normal_tail(threshold - 2.0 * shift), log_normal_tail(threshold - shift), log_normal_tail(threshold)
 
 
 def _log_divergence(epsilon: FloatArray, shift: FloatArray, rate: float, absent: float) -> Enclosure:
@@ -116,13 +119,17 @@ def _log_divergence(epsilon: FloatArray, shift: FloatArray, rate: float, absent:
     """
     with_record, zeroed, without = _log_terms(epsilon, shift, rate, absent)
     slack = _ACCURACY * (1.0 + np.abs(without) + shift * shift + epsilon)
+
+    # The two subtracted terms together.
     with np.errstate(divide="ignore"):
         log_excess = epsilon + np.log(-np.expm1(-epsilon)) + math.log(absent / rate)
     subtracted = np.logaddexp(zeroed + epsilon, without + log_excess)
+
     # The minimum keeps the difference from being negative.
     larger, smaller = with_record + slack, with_record - slack
     upper = log_difference(larger, np.minimum(subtracted - slack, larger))
     lower = log_difference(smaller, np.minimum(subtracted + slack, smaller))
+
     log_rate = math.log(rate)
     margin = 16 * UNIT_ROUNDOFF * (1.0 + abs(log_rate))
     return Enclosure(np.asarray(lower + log_rate - margin), np.asarray(np.minimum(upper + log_rate + margin, 0.0)))
@@ -151,16 +158,32 @@ class ZeroedProfile(Profile):
         return 4.0 * _ACCURACY * (1.0 + self.shift * self.shift)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log E_α, the log of δ, at α = e^ε, elementwise."""
-        return _log_divergence(np.asarray(epsilon, dtype=np.float64), np.asarray(self.shift), self.rate, self.absent)
+        """Enclose log δ(ε) of the pair in the direction of the class's equation.
+
+        Args:
+            epsilon: array of values of ε ≥ 0, in nats.
+
+        Returns:
+            Arrays of lower and upper bounds on the natural logarithm.
+        """
+        points = np.asarray(epsilon, dtype=np.float64)
+        return _log_divergence(points, np.asarray(self.shift), self.rate, self.absent)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log masses of a loss above ε under both mixtures."""
+        """Compute the log probabilities of a privacy loss above ε under both mixtures.
+
+        Args:
+            epsilon: array of values of ε ≥ 0, in nats.
+
+        Returns:
+            Natural logarithms under the distribution with the record, and under the one in which it is zeroed.
+        """
         points = np.asarray(epsilon, dtype=np.float64)
         with_record, zeroed, without = _log_terms(points, np.asarray(self.shift), self.rate, self.absent)
         log_rate, log_absent = math.log(self.rate), math.log(self.absent)
         log_p = np.logaddexp(with_record + log_rate, without + log_absent)
-        return Tails(np.asarray(log_p), np.asarray(np.logaddexp(zeroed + log_rate, without + log_absent)))
+        log_q = np.logaddexp(zeroed + log_rate, without + log_absent)
+        return Tails(np.asarray(log_p), np.asarray(log_q))
 
 
 def zeroed_pair(shift: float, share: Share) -> Pair:
@@ -173,9 +196,13 @@ def zeroed_pair(shift: float, share: Share) -> Pair:
     Args:
         shift: norm s of one contribution, in standard deviations of the noise.
         share: inclusion probability q < 1 of a record, with the doubles around it.
+
+    Returns:
+        The pair, with a profile for each direction.
     """
+    forward = ZeroedProfile(shift, share.rate, share.absent)
     backward = AmplifiedProfile(GaussianProfile(shift), share.rate, share.absent)
-    return Pair(ZeroedProfile(shift, share.rate, share.absent), backward, below=gaussian_pair(shift))
+    return Pair(forward, backward, below=gaussian_pair(shift))
 
 
 @dataclass(frozen=True)
@@ -211,13 +238,16 @@ class ZeroedDrawsBound(Bound):
     def _enclose(self, epsilon: FloatArray) -> Enclosure:
         """Enclose the logarithm of the smaller bound, elementwise."""
         unseen, revealing = self.unseen.enclose(epsilon), self._revealing_bound(epsilon)
-        return Enclosure(np.minimum(unseen.lower, revealing.lower), np.minimum(unseen.upper, revealing.upper))
+        lower = np.minimum(unseen.lower, revealing.lower)
+        upper = np.minimum(unseen.upper, revealing.upper)
+        return Enclosure(lower, upper)
 
     def _revealing_bound(self, epsilon: FloatArray) -> Enclosure:
         """Enclose the log of a bound on δ(ε) that reveals the number k of times that the record is drawn.
 
-        It is Σ_k w_k/η δ_k(ε), plus the probability of the multiplicities left out. w_k is the probability of k, η that
-        of k > 0, and δ_k belongs to a record that is in the batch with probability η, and then shifts the sum by k s.
+        It is Σ_k w_k/η δ_k(ε), plus the probability of the multiplicities left out. Here w_k is the probability of k,
+        and η that of k > 0. δ_k belongs to a record that is in the batch with probability η, and then shifts the sum by
+        k s.
 
         Args:
             epsilon: array of values of ε ≥ 0, in nats.
@@ -225,11 +255,14 @@ class ZeroedDrawsBound(Bound):
         Returns:
             Lower and upper bounds on the natural logarithm, one for each ε.
         """
+        # A row for each k and a column for each ε.
         unseen = self.unseen
         shifts = np.asarray(unseen.replaced_shifts)[:, None]
         log_rate = math.log(unseen.rate)
         log_weights = np.asarray(unseen.log_weights)[:, None] - log_rate
         lower, upper = _log_divergence(epsilon[None, :], shifts, unseen.rate, self.absent)
+
+        # The sum over k, with the error of its terms.
         slack = unseen.accuracy + 64 * UNIT_ROUNDOFF * (1.0 + abs(log_rate) + len(unseen.log_weights))
         log_lower = np.logaddexp.reduce(lower + log_weights, axis=0) - slack
         log_listed = np.logaddexp.reduce(upper + log_weights, axis=0) + slack

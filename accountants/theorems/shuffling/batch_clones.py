@@ -19,12 +19,8 @@ import numpy as np
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.theorems.shuffling.clones import ClonesBound, estimate_clones
-from epsilond.accountants.theorems.shuffling.local_guarantee import (
-    EVERY,
-    LocalCurve,
-    SequentialUpper,
-    neighbourhood,
-)
+from epsilond.accountants.theorems.shuffling.local_curve import LocalCurve
+from epsilond.accountants.theorems.shuffling.local_guarantee import EVERY, SequentialUpper, neighbourhood
 from epsilond.accountants.theorems.shuffling.planned_rows import (
     TABLES_KEPT,
     Costs,
@@ -85,7 +81,14 @@ class _Grid(NamedTuple):
 
 
 class _ClonePairs(NamedTuple):
-    """ε₀ and ε₁ of some clone pairs, as arrays of equal length."""
+    """Parameters of some clone pairs, as arrays of equal length.
+
+    A clone pair is an idealised victim's report, hidden among reports that look like it with probability e^−ε₁.
+
+    Attributes:
+        victim: ε₀ of the victim's record, in nats.
+        crowd: ε₁ of another client's whole contribution, in nats.
+    """
 
     victim: FloatArray
     crowd: FloatArray
@@ -208,10 +211,12 @@ class BatchClonesBound(ScaledBound):
         """
         sparse = epsilon[::_STRIDE]
         best = self._scan(sparse)
-        victim_offset, crowd_offset = _STRIDE * self.victim.log_step, _STRIDE * self.crowd_curve.log_step
+        victim_offset = _STRIDE * self.victim.log_step
+        crowd_offset = _STRIDE * self.crowd_curve.log_step
         for _ in range(_ROUNDS):
             best = self._refine(sparse, best, (victim_offset, crowd_offset))
-            victim_offset, crowd_offset = 0.5 * victim_offset, 0.5 * crowd_offset
+            victim_offset *= 0.5
+            crowd_offset *= 0.5
         return _ClonePairs(_interpolate_ratios(best.victim), _interpolate_ratios(best.crowd))
 
     def _scan(self, epsilon: FloatArray) -> _ClonePairs:
@@ -240,8 +245,9 @@ class BatchClonesBound(ScaledBound):
             centres: a combination (ε₀, ε₁) for each ε.
             offsets: largest offsets from the centre in log ε₀ and in log ε₁.
         """
-        victim = self.victim.spread_points(np.log(centres.victim), offsets[0])
-        crowd = self.crowd_curve.spread_points(np.log(centres.crowd), offsets[1])
+        victim_offset, crowd_offset = offsets
+        victim = self.victim.spread_points(np.log(centres.victim), victim_offset)
+        crowd = self.crowd_curve.spread_points(np.log(centres.crowd), crowd_offset)
         # Every ε has a matrix of combinations: a row for each ε₀, and a column for each ε₁.
         points = _PointPairs(
             victim=victim[:, :, None],
@@ -250,8 +256,8 @@ class BatchClonesBound(ScaledBound):
             log_crowd=self.crowd_curve.estimate(crowd)[:, None, :],
         )
         rows, columns = _least_entries(self._estimate(epsilon[:, None, None], points))
-        indices = np.arange(epsilon.size)
-        return _ClonePairs(victim[indices, rows], crowd[indices, columns])
+        each_epsilon = np.arange(epsilon.size)
+        return _ClonePairs(victim[each_epsilon, rows], crowd[each_epsilon, columns])
 
     def _estimate(self, epsilon: FloatArray | float, points: _PointPairs) -> FloatArray:
         """Estimate log δ(ε) of the shuffled reports by the clone bounds of some points of the local guarantees.
@@ -261,6 +267,9 @@ class BatchClonesBound(ScaledBound):
         Args:
             epsilon: ε, in nats; arrays are broadcast with the points.
             points: points (ε₀, δ₀) and (ε₁, δ₁) of the two guarantees.
+
+        Returns:
+            One natural logarithm for each combination of an ε and the points.
         """
         main = estimate_clones(epsilon, points.victim, -points.crowd, self.clients)
         charge = self._log_distance(points) + np.logaddexp(0.0, epsilon)
@@ -275,6 +284,9 @@ class BatchClonesBound(ScaledBound):
         Args:
             indices: indices of the points (ε₀, δ₀) and (ε₁, δ₁).
             epsilon: ε, in nats.
+
+        Returns:
+            The natural logarithm of the bound.
         """
         bound = self._clones(indices).upper(epsilon)
         if self.victim.rough_lower_bound(epsilon) > bound:
@@ -299,22 +311,28 @@ class BatchClonesBound(ScaledBound):
         """Return all points of both guarantees, shaped so that they broadcast to all pairs of points."""
         victim, crowd = self.victim.points, self.crowd_curve.points
         return _PointPairs(
-            victim.epsilon[:, None], victim.log_delta[:, None], crowd.epsilon[None, :], crowd.log_delta[None, :]
+            victim=victim.epsilon[:, None],
+            log_delta=victim.log_delta[:, None],
+            crowd=crowd.epsilon[None, :],
+            log_crowd=crowd.log_delta[None, :],
         )
 
     def _best(self, epsilon: float, previous: tuple[int, int] | None = None) -> tuple[int, int]:
-        """Return the indices of the points (ε₀, δ₀) and (ε₁, δ₁) with the least estimate of the clone bound at ε.
+        """Choose the points (ε₀, δ₀) and (ε₁, δ₁) of the guarantees with the least estimate of the clone bound at ε.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.
             previous: indices of the best points at a slightly smaller ε. If given, only their neighbours are compared.
+
+        Returns:
+            Index of the victim's point and index of the other clients' point.
         """
-        # Compare all points, or those near the previous best ones.
         rows, columns = EVERY, EVERY
         if previous is not None:
+            previous_row, previous_column = previous
             row_count, column_count = self._grid.log_distance.shape
-            rows = neighbourhood(previous[0], row_count)
-            columns = neighbourhood(previous[1], column_count)
+            rows = neighbourhood(previous_row, row_count)
+            columns = neighbourhood(previous_column, column_count)
         candidates = _Grid(*(array[rows, columns] for array in self._grid))
         main = estimate_clones(epsilon, candidates.victim, candidates.log_share, self.clients)
         charge = candidates.log_distance + np.logaddexp(0.0, epsilon)
@@ -341,8 +359,9 @@ class BatchClonesBound(ScaledBound):
             row, column = indices
             victim, log_delta = (values[row] for values in self.victim.points)
             crowd, log_crowd = (values[column] for values in self.crowd_curve.points)
-            distance = float(self._log_distance(_PointPairs(victim, log_delta, crowd, log_crowd)))
-            self._clone_bounds[indices] = ClonesBound(self.clients, math.exp(-float(crowd)), float(victim), distance)
+            log_distance = float(self._log_distance(_PointPairs(victim, log_delta, crowd, log_crowd)))
+            clone_rate = math.exp(-float(crowd))
+            self._clone_bounds[indices] = ClonesBound(self.clients, clone_rate, float(victim), log_distance)
         return self._clone_bounds[indices]
 
 

@@ -27,7 +27,7 @@ from epsilond.accountants.theorems.sampling.batch_instances import opposite_cont
 from epsilond.accountants.theorems.sampling.subsampling import WITHOUT_REPLACEMENT
 from epsilond.accountants.theorems.sampling.two_level import FRESH_SELECTION
 from epsilond.accountants.theorems.shuffling.batch_clones import BatchClonesBound
-from epsilond.accountants.theorems.shuffling.local_guarantee import LocalCurve
+from epsilond.accountants.theorems.shuffling.local_curve import LocalCurve
 from epsilond.accountants.theorems.shuffling.reports import HIDDEN_FROM, not_replaced
 from epsilond.accountants.theorems.shuffling.statements import SAME_RANDOMIZER
 from epsilond.accountants.theorems.shuffling.tails import scaled_pair
@@ -102,9 +102,14 @@ def _client_release(draw: Subsampled, release: Gaussian) -> Gaussian:
 
     Args:
         draw: the client's sampling, with K records in a batch.
-        release: Gaussian release with the noise multiplier for one record. The result's is rounded down.
+        release: Gaussian release with the noise multiplier for one record.
+
+    Returns:
+        The release with a noise multiplier 1/K times as large, rounded down.
     """
-    return Gaussian(noise_multiplier=release.noise_multiplier / (draw.batch_size or 1) * (1.0 - 4 * UNIT_ROUNDOFF))
+    rounding = 1.0 - 4 * UNIT_ROUNDOFF
+    records_in_batch = draw.batch_size or 1
+    return Gaussian(noise_multiplier=release.noise_multiplier / records_in_batch * rounding)
 
 
 def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
@@ -127,21 +132,26 @@ def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     if spec.clients == 1:
         return Refusal(BATCH_AMONG_CLONES, "there is no other report to hide among")
     sampling, release = batch
+    rate = sampling.inclusion_probability
+
     # The local guarantees of a report: for one record, and for a client's whole contribution.
     record = case.account(release, case.setting)
     client = case.account(_client_release(sampling, release), case.setting)
     bound = BatchClonesBound(
-        spec.clients, LocalCurve(record.curve.upper), LocalCurve(client.curve.upper), case.effort == "coarse"
+        clients=spec.clients,
+        victim=LocalCurve(record.curve.upper),
+        crowd_curve=LocalCurve(client.curve.upper),
+        coarse=case.effort == "coarse",
     )
+
     step = BATCH_AMONG_CLONES.because(
-        WITHOUT_REPLACEMENT.because(rate=sampling.inclusion_probability),
+        WITHOUT_REPLACEMENT.because(rate=rate),
         record.derivation,
         client.derivation,
         clients=spec.clients,
         batch_size=sampling.batch_size,
         population=sampling.population,
     )
-    rate = sampling.inclusion_probability
     attained = _attained_pairs(spec.clients, release, rate, case.setting)
     declared = tuple(dict.fromkeys((*record.declared, FRESH_BATCHES, SAME_RANDOMIZER, TRUSTED_SHUFFLER)))
     return _amplify(scaled_pair(bound), rate, attained, step, case.setting, declared)
@@ -196,6 +206,9 @@ def _amplify(
         step: derivation of the guarantee.
         setting: relation, unit and observer of the guarantee.
         declared: conditions that the caller declares.
+
+    Returns:
+        The guarantee with its upper bound by the amplified pair, and lower bounds by the attained pairs.
     """
     amplified = inner
     if rate < 1.0:

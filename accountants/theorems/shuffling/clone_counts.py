@@ -1,4 +1,4 @@
-"""The clone pair given the number C of clones: ranges of C with their masses, and bounds on δ for each C.
+"""The clone pair given the number C of clones: bounds on δ for each value of C.
 
 Given C = c clones, m = c + 1 reports hide each other. With p = e^{ε₀}/(1 + e^{ε₀}), α = e^ε and B ~ Bin(c, 1/2),
 
@@ -11,23 +11,16 @@ x = (1 − tanh(ε/2)/tanh(ε₀/2))/2.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from epsilond.accountants.numerics.binomial_law import QUICK_RATIO_ACCURACY, RATIO_ACCURACY, Binomial
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_difference
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
-    from epsilond.accountants.theorems.shuffling.planned_rows import IntArray
 
-_REACH = 40.0
-"""Standard deviations of C on each side within which its values are distinguished; beyond, C is rounded."""
-MOST_VALUES = 1 << 16
-"""Largest number of values of C that have a range of their own."""
 _BLOCK = 32
 """Number of consecutive c per tail that is evaluated directly; a recurrence gives the others."""
 
@@ -49,142 +42,22 @@ class Effort(NamedTuple):
 
     @property
     def ratio_accuracy(self) -> float:
-        """Relative error of a computed tail probability divided by a point mass."""
-        return QUICK_RATIO_ACCURACY if self.quick else RATIO_ACCURACY
-
-
-class CountRanges(NamedTuple):
-    """A partition of the possible numbers of clones into ranges of consecutive values.
-
-    A clone is another client's report that looks like the victim's.
-
-    Attributes:
-        first: least value of each range, increasing; a range ends before the next one.
-        log_mass: log probability of each range.
-    """
-
-    first: FloatArray
-    log_mass: FloatArray
-
-    @property
-    def inner_are_single(self) -> bool:
-        """True if every range but the first and the last is a single value."""
-        return bool((np.diff(self.first)[1:-1] == 1.0).all())
-
-    def merge(self, starts: IntArray) -> CountRanges:
-        """Return a partition in which consecutive ranges are merged.
-
-        Args:
-            starts: for each merged range, the index of its first range.
-        """
-        return CountRanges(self.first[starts], np.asarray(np.logaddexp.reduceat(self.log_mass, starts)))
+        """Relative error of a tail probability divided by a point mass, as computed with this effort."""
+        if self.quick:
+            return QUICK_RATIO_ACCURACY
+        return RATIO_ACCURACY
 
 
 class CountBounds(NamedTuple):
-    """Lower and upper bounds on log δ_c, with a row for each ε and a column for each c."""
+    """Lower and upper bounds on log δ_c, the δ of a victim's report that is shuffled with c clones.
+
+    Attributes:
+        low: lower bounds on the natural logarithm, with a row for each ε and a column for each c; −∞ if none is known.
+        high: upper bounds of the same shape, at most 0.
+    """
 
     low: FloatArray
     high: FloatArray
-
-
-@dataclass(frozen=True)
-class CloneCount:
-    """The distribution of the number C of clones of the victim's report: C ~ Bin(n − 1, r).
-
-    Attributes:
-        clients: number n of clients, the victim included.
-        rate: probability r that another client's report is a clone.
-    """
-
-    clients: int
-    rate: float
-
-    @cached_property
-    def distribution(self) -> Binomial:
-        """Distribution of C."""
-        return Binomial(np.asarray(float(self.clients - 1)), self.rate, 1.0 - self.rate)
-
-    @cached_property
-    def _mirrored(self) -> Binomial:
-        """Distribution of n − 1 − C, the number of reports that are not clones."""
-        return Binomial(self.distribution.trials, self.distribution.q, self.distribution.p)
-
-    @property
-    def _other_clients(self) -> float:
-        """Number n − 1 of clients without the victim."""
-        return float(self.clients - 1)
-
-    @property
-    def _mean(self) -> float:
-        """Mean of C."""
-        return self._other_clients * self.rate
-
-    @cached_property
-    def likely(self) -> tuple[float, float]:
-        """Least and largest value of C that is likely; smaller and larger values are rounded to them."""
-        reach = _REACH * math.sqrt(self._mean * (1.0 - self.rate)) + 50.0
-        return max(0.0, math.floor(self._mean - reach)), min(self._other_clients, math.ceil(self._mean + reach))
-
-    @property
-    def has_many_values(self) -> bool:
-        """True if C has more than `MOST_VALUES` likely values, too many for a range of each."""
-        low, high = self.likely
-        return high - low + 1.0 > MOST_VALUES
-
-    def ranges(self, most: int) -> CountRanges:
-        """Return a partition of the number C of clones into ranges, with the log probability of each.
-
-        Values that are not `likely` are part of the first or the last range.
-
-        Args:
-            most: approximate number of ranges if C has more than `MOST_VALUES` likely values. With fewer ones, each
-                range is a single value.
-        """
-        low, high = self.likely
-        width = 1.0
-        if self.has_many_values:
-            width = math.ceil((high - low + 1.0) / most)
-        first = np.unique(np.concatenate(([0.0], np.arange(low, high, width), [high])))
-        if width == 1.0:
-            return CountRanges(first, self._single_masses(first))
-        return CountRanges(first, self._range_masses(first))
-
-    def _range_masses(self, first: FloatArray) -> FloatArray:
-        """Return the log probability that the number C of clones is in each range, as a difference of tails.
-
-        The tails are P(C < c) up to the mean and P(C ≥ c) above it, because the smaller tail is more accurate.
-
-        Args:
-            first: least value c of each range, increasing from 0. The last range has no end.
-        """
-
-        def log_masses(larger_tail: FloatArray, smaller_tail: FloatArray) -> FloatArray:
-            """Return log differences of tails. Rounding may disturb their order; the minimum restores it."""
-            return log_difference(larger_tail, np.minimum(smaller_tail, larger_tail))
-
-        middle = int(np.searchsorted(first, self._mean, side="right"))
-        log_below = self._mirrored.log_tail(self._other_clients - first[:middle] + 1.0)
-        log_above = self.distribution.log_tail(first[middle - 1 :])
-        up_to_mean = log_masses(log_below[1:], log_below[:-1])
-        beyond_mean = log_masses(log_above[:-1], log_above[1:])
-        return np.concatenate((up_to_mean, beyond_mean, log_above[-1:]))
-
-    def _single_masses(self, values: FloatArray) -> FloatArray:
-        """Return the log probability of each likely value of C, the number of clones.
-
-        The probability of all values that are not listed counts at the nearest listed value.
-
-        Args:
-            values: consecutive likely values, preceded by 0 if that is not likely.
-        """
-        log_mass = np.array(self.distribution.log_mass(values))
-        log_mass[-1:] += np.log(self.distribution.tail_ratio(values[-1:]))
-        least = self.likely[0]
-        if least > 0.0:
-            # The value 0 stands for all values below the least likely one.
-            no_clones = self._other_clients - values[1:2] + 1.0
-            log_mass[:1] = self._mirrored.log_mass(no_clones) + np.log(self._mirrored.tail_ratio(no_clones))
-        return log_mass
 
 
 class _Event(NamedTuple):
@@ -228,11 +101,11 @@ class _MassesAndTails(NamedTuple):
 
 
 def bounds_given_clones(local_epsilon: float, clones: FloatArray, epsilon: FloatArray, effort: Effort) -> CountBounds:
-    """Return bounds on log δ_c(ε), the log δ of a victim's report that is shuffled with c clones.
+    """Compute bounds on log δ_c(ε), the log δ of a victim's report that is shuffled with c clones.
 
     Each report is of type 0 or 1. The victim's is of type 0 with probability p = e^{ε₀}/(1 + e^{ε₀}) on the first data
-    set and 1 − p on the second. The number of clones of type 0 is B ~ Bin(c, 1/2), with mass function b. With
-    A = p − α(1 − p) and α = e^ε,
+    set and 1 − p on the second. The number of clones of type 0 is B ~ Bin(c, 1/2), with mass function b. With A = p −
+    α(1 − p) and α = e^ε,
 
         δ_c(ε) = A b(κ − 1; c) − (α − 1) P(B ≥ κ).
 
@@ -243,23 +116,32 @@ def bounds_given_clones(local_epsilon: float, clones: FloatArray, epsilon: Float
         clones: values c, increasing.
         epsilon: ε, in nats.
         effort: the work for one bound.
+
+    Returns:
+        Lower and upper bounds with a row for each ε and a column for each c.
+
+    Guarantees:
+        Both bounds include the rounding errors, so they enclose log δ_c(ε).
     """
     event = _find_event(local_epsilon, clones, epsilon)
     log_scale, mass, tail = _masses_and_tails(clones, event, effort)
+
+    # The two terms of δ_c, divided by the scale, with bounds on their errors.
     gain = event.gap * mass
     loss = event.growth * tail
     gain_error = 4 * RATIO_ACCURACY * gain * event.rounding_factor
     loss_error = 4 * effort.ratio_accuracy * loss
     slack = gain_error + loss_error
     scale_error = 32 * UNIT_ROUNDOFF * (1.0 + np.abs(log_scale))
-    with np.errstate(divide="ignore"):
+
+    with np.errstate(divide="ignore"):  # the logarithm of 0 is −∞
         low = np.log(np.maximum(gain - loss - slack, 0.0)) + log_scale - scale_error
         high = np.log(np.maximum(gain - loss, 0.0) + slack) + log_scale + scale_error
     return CountBounds(np.asarray(low), np.asarray(np.minimum(high, 0.0)))
 
 
 def rough_bounds_given_clones(local_epsilon: float, clones: FloatArray, epsilon: FloatArray) -> CountBounds:
-    """Return cheap bounds on log δ_c(ε), the log δ of a victim's report that is shuffled with c clones.
+    """Compute cheap bounds on log δ_c(ε), the log δ of a victim's report that is shuffled with c clones.
 
     δ_c(ε) = A b(κ − 1; c) − (α − 1) P(B ≥ κ), where B is the number of clones of type 0; see `bounds_given_clones`. The
     upper bound omits the subtracted term, and the lower bound is −∞.
@@ -268,6 +150,9 @@ def rough_bounds_given_clones(local_epsilon: float, clones: FloatArray, epsilon:
         local_epsilon: ε₀ of the victim's report, in nats.
         clones: values c, increasing.
         epsilon: ε, in nats.
+
+    Returns:
+        Lower and upper bounds with a row for each ε and a column for each c.
     """
     event = _find_event(local_epsilon, clones, epsilon)
     log_mass = Binomial(clones, 0.5, 0.5).log_mass(event.least - 1.0)
@@ -280,53 +165,63 @@ def rough_bounds_given_clones(local_epsilon: float, clones: FloatArray, epsilon:
 
 
 def _find_event(local_epsilon: float, clones: FloatArray, epsilon: FloatArray) -> _Event:
-    """Return the terms of δ_c(ε) for each ε and c: κ, and the factors A and α − 1 of `bounds_given_clones`.
+    """Compute the terms of δ_c(ε) for each ε and c: the threshold κ, and the factors A and α − 1.
 
-    Let k of the m = c + 1 reports be of type 0. On the first data set, k is more than e^ε times as likely if the share
-    of reports of type 1 is below x: (m − k)/m < x = (1 − tanh(ε/2)/tanh(ε₀/2))/2. The least such k is κ. Hence m − κ is
-    the integer with m − κ < m x ≤ m − κ + 1.
+    The equation is in `bounds_given_clones`. Let k of the m = c + 1 reports be of type 0. On the first data set, k is
+    more than e^ε times as likely if the share of reports of type 1 is below x:
+
+        (m − k)/m < x = (1 − tanh(ε/2)/tanh(ε₀/2))/2.
+
+    The least such k is κ. Hence m − κ is the integer with m − κ < m x ≤ m − κ + 1.
 
     Args:
         local_epsilon: ε₀ of the victim's report, in nats.
         clones: values c, increasing.
         epsilon: ε, in nats. The result is not used at ε ≥ ε₀, where any ε below ε₀ may replace it.
+
+    Returns:
+        The factors in one column, and κ with a row for each ε and a column for each c.
     """
     epsilon_below = np.where(epsilon < local_epsilon, epsilon, local_epsilon * (1.0 - 1e-9))[:, None]
     gap = -np.expm1(epsilon_below - local_epsilon) / (1.0 + math.exp(-local_epsilon))
     growth = np.expm1(np.minimum(epsilon_below, 700.0))  # the minimum keeps it finite
-    x = gap / (math.tanh(0.5 * local_epsilon) * (2.0 + growth))  # the x above, without cancellation
+    largest_share = gap / (math.tanh(0.5 * local_epsilon) * (2.0 + growth))  # x, without cancellation
     reports = clones + 1.0
-    type_one = np.maximum(np.ceil(reports * x) - 1.0, 0.0)
-    return _Event(gap, growth, reports - type_one, type_one)
+    type_one = np.maximum(np.ceil(reports * largest_share) - 1.0, 0.0)
+    return _Event(gap=gap, growth=growth, least=reports - type_one, type_one=type_one)
 
 
 def _masses_and_tails(clones: FloatArray, event: _Event, effort: Effort) -> _MassesAndTails:
-    """Return b(κ − 1; c) and P(B ≥ κ) for each ε and c, for the number B ~ Bin(c, 1/2) of clones of type 0.
+    """Compute b(κ − 1; c) and P(B ≥ κ) for each ε and c, for the number B ~ Bin(c, 1/2) of clones of type 0.
 
     b is the mass function of B, and κ the threshold of `bounds_given_clones`. Both are divided by a scale, which keeps
     them within the doubles. If the values c are consecutive, only every 32nd tail is computed directly, and the others
-    by recurrence.
+    by recurrence, which is faster.
 
     Args:
         clones: values c, increasing.
         event: κ and the number c + 1 − κ of reports of type 1 for each ε and c.
         effort: the work for one tail.
+
+    Returns:
+        The logarithm of the scale, the scaled masses and the scaled tails.
     """
     are_consecutive = clones.size > _BLOCK and bool((np.diff(clones) == 1.0).all())
     if not are_consecutive:
         return _direct_masses(clones, event.least, event.type_one, effort)
     at_anchors = slice(None, None, _BLOCK)
-    anchors = _direct_masses(clones[at_anchors], event.least[:, at_anchors], event.type_one[:, at_anchors], effort)
+    anchor_least, anchor_type_one = event.least[:, at_anchors], event.type_one[:, at_anchors]
+    anchors = _direct_masses(clones[at_anchors], anchor_least, anchor_type_one, effort)
     mass, tail = _along_blocks(clones, event.least, anchors.tail)
     log_scale = np.repeat(anchors.log_scale, _BLOCK, axis=1)[:, : clones.size]
     return _MassesAndTails(log_scale, mass, tail)
 
 
 def _direct_masses(clones: FloatArray, least: FloatArray, type_one: FloatArray, effort: Effort) -> _MassesAndTails:
-    """Return the mass b(κ − 1; c) of B ~ Bin(c, 1/2), and the tail P(B ≥ κ) relative to it.
+    """Compute the mass b(κ − 1; c) of B ~ Bin(c, 1/2), and the tail P(B ≥ κ) relative to it.
 
-    B is the number of clones of type 0, and κ the threshold of `bounds_given_clones`. The relative tail is P(B ≥
-    κ)/b(κ; c) · (c + 1 − κ)/κ.
+    B is the number of clones of type 0, and κ the threshold of `bounds_given_clones`. As b(κ; c)/b(κ − 1; c) = (c + 1 −
+    κ)/κ, the relative tail is P(B ≥ κ)/b(κ; c) · (c + 1 − κ)/κ.
 
     Args:
         clones: values c.
@@ -340,6 +235,7 @@ def _direct_masses(clones: FloatArray, least: FloatArray, type_one: FloatArray, 
     binomial = Binomial(clones, 0.5, 0.5)
     log_scale = binomial.log_mass(least - 1.0)
     tail_ratio = binomial.quick_tail_ratio if effort.quick else binomial.tail_ratio
+    # At κ = c + 1 the tail is 0, because no report is of type 1; the minimum keeps the argument in range.
     tail = tail_ratio(np.minimum(least, clones)) * type_one / least
     return _MassesAndTails(log_scale, np.ones_like(tail), tail)
 
@@ -348,9 +244,8 @@ def _along_blocks(clones: FloatArray, least: FloatArray, tails: FloatArray) -> t
     """Compute the mass b(κ − 1; c) and the tail P(B ≥ κ) of B ~ Bin(c, 1/2) for consecutive c by recurrence.
 
     B is the number of clones of type 0, and κ the threshold of `bounds_given_clones`, which depends on c. All values of
-    a block of 32 are relative to the mass at its start. From c to c + 1 the mass changes by the factor
-    (c + 1)/(2(c + 2 − κ)) or, if κ increases too, (c + 1)/(2κ). The tail gains half the old mass, and loses the new
-    mass if κ increases.
+    a block of 32 are relative to the mass at its start. From c to c + 1 the mass changes by the factor (c + 1)/(2(c + 2
+    − κ)) or, if κ increases too, (c + 1)/(2κ). The tail gains half the old mass, and loses the new mass if κ increases.
 
     Args:
         clones: consecutive values c.
@@ -360,10 +255,14 @@ def _along_blocks(clones: FloatArray, least: FloatArray, tails: FloatArray) -> t
     Returns:
         The masses and the tails, with the shape of `least`.
     """
+    # Factor of the mass, and increase of κ, for each step from c to c + 1.
     increase = np.diff(least, append=least[:, -1:])
-    mass_factor = 0.5 * (clones + 1.0) / np.where(increase > 0, least, clones + 2.0 - least)
+    divisor = np.where(increase > 0, least, clones + 2.0 - least)
+    mass_factor = 0.5 * (clones + 1.0) / divisor
     factors = _steps_within_blocks(mass_factor)
     increases = _steps_within_blocks(increase) > 0
+
+    # Products of the factors give the masses, and sums of the changes the tails.
     first_mass = np.ones((*factors.shape[:2], 1))
     mass = np.cumprod(np.concatenate((first_mass, factors), axis=2), axis=2, dtype=np.float64)
     old_mass, new_mass = mass[:, :, :-1], mass[:, :, 1:]
@@ -373,7 +272,13 @@ def _along_blocks(clones: FloatArray, least: FloatArray, tails: FloatArray) -> t
 
 
 def _steps_within_blocks(values: FloatArray) -> FloatArray:
-    """Divide each row into blocks of `_BLOCK` values, and drop the last of each block, the step to the next block.
+    """Divide each row into blocks of `_BLOCK` values, without the last value of each block.
+
+    The values belong to steps from one number of clones to the next. The last one of a block is the step to the next
+    block, which a recurrence within blocks does not need.
+
+    Args:
+        values: array with a row for each ε and a column for each step.
 
     Returns:
         An array with an axis for the rows, one for the blocks, and one for the steps within a block. A last block that
@@ -381,7 +286,8 @@ def _steps_within_blocks(values: FloatArray) -> FloatArray:
     """
     rows, columns = values.shape
     padding = np.ones((rows, -columns % _BLOCK))
-    return np.concatenate((values, padding), axis=1).reshape(rows, -1, _BLOCK)[:, :, :-1]
+    blocks = np.concatenate((values, padding), axis=1).reshape(rows, -1, _BLOCK)
+    return blocks[:, :, :-1]
 
 
 def _join_blocks(values: FloatArray, columns: int) -> FloatArray:
@@ -390,5 +296,10 @@ def _join_blocks(values: FloatArray, columns: int) -> FloatArray:
     Args:
         values: array with an axis for the rows, one for the blocks, and one for the values of a block.
         columns: number of values of a row.
+
+    Returns:
+        An array with an axis for the rows and one for the values.
     """
-    return np.asarray(values.reshape(values.shape[0], -1)[:, :columns], dtype=np.float64)
+    row_count = values.shape[0]
+    joined = values.reshape(row_count, -1)
+    return np.asarray(joined[:, :columns], dtype=np.float64)

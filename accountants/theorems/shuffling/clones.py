@@ -22,13 +22,12 @@ from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.numerics.binomial_law import RATIO_ACCURACY
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.theorems.shuffling.clone_counts import (
-    CloneCount,
     CountBounds,
-    CountRanges,
     Effort,
     bounds_given_clones,
     rough_bounds_given_clones,
 )
+from epsilond.accountants.theorems.shuffling.clone_ranges import CloneCount, CountRanges
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound
 
 if TYPE_CHECKING:
@@ -108,24 +107,36 @@ def estimate_clones(epsilon: FloatArray | float, victim: FloatArray, log_share: 
     tanh_half = np.tanh(0.5 * victim)
     share = np.exp(log_share)
     mean_group = (clients - 1) * share + 1.0
-    loss_std = np.maximum(2.0 * tanh_half / np.sqrt(mean_group), 1e-150)  # positive, for the logarithm below
+    loss_std = np.maximum(2.0 * tanh_half / np.sqrt(mean_group), 1e-150)  # s; positive, for the logarithm below
     with np.errstate(divide="ignore", invalid="ignore"):
         log_at_zero = np.log(erf(loss_std * math.sqrt(0.125)))  # log P(|N| ≤ s/2)
-        u = np.minimum(np.tanh(0.5 * np.asarray(epsilon)) / tanh_half, 1.0)
-        divergence = 0.5 * (xlog1py(1.0 + u, u) + xlog1py(1.0 - u, -u))
-        exponent = (clients - 1) * np.log1p(share * np.expm1(-divergence))  # −z²/2
-        z = np.sqrt(-2.0 * exponent)
+
+        # The exponent −z²/2 from the divergence D at the imbalance u of the two types.
+        imbalance = np.minimum(np.tanh(0.5 * np.asarray(epsilon)) / tanh_half, 1.0)
+        divergence = 0.5 * (xlog1py(1.0 + imbalance, imbalance) + xlog1py(1.0 - imbalance, -imbalance))
+        exponent = (clients - 1) * np.log1p(share * np.expm1(-divergence))
+        standard_score = np.sqrt(-2.0 * exponent)  # z
+
         # √(2π) E(N − z)₊ = e^{−z²/2} (1 − z Q(z)/φ(z)), with Q the upper tail and φ the density of N
-        mills_factor = 1.0 - math.sqrt(0.5 * math.pi) * z * erfcx(z * math.sqrt(0.5))
+        mills_ratio = erfcx(standard_score * math.sqrt(0.5))  # Q(z)/φ(z), up to the factor √(π/2)
+        mills_factor = 1.0 - math.sqrt(0.5 * math.pi) * standard_score * mills_ratio
         log_delta = log_at_zero + exponent + np.log(np.maximum(mills_factor, 1e-12))
     return np.asarray(np.where(np.asarray(epsilon) < victim, log_delta, -np.inf))
 
 
 def _log_sums(logs: FloatArray) -> FloatArray:
-    """Return log Σ e^{logs} of each row; −∞ if every term is 0."""
-    most = np.maximum(logs.max(axis=-1), -1e300)  # finite, so that −∞ is not subtracted from −∞
+    """Compute the logarithm of the sum of numbers that are given by their logarithms, for each row.
+
+    Args:
+        logs: natural logarithms, with a row for each sum.
+
+    Returns:
+        One logarithm for each row; −∞ if every term is 0.
+    """
+    largest = np.maximum(logs.max(axis=-1), -1e300)  # finite, so that −∞ is not subtracted from −∞
     with np.errstate(divide="ignore"):
-        return np.asarray(most + np.log(np.exp(logs - most[:, None]).sum(axis=-1)))
+        sums = np.exp(logs - largest[:, None]).sum(axis=-1)
+        return np.asarray(largest + np.log(sums))
 
 
 @dataclass(frozen=True)
@@ -154,26 +165,55 @@ class ClonesBound(ScaledBound):
 
     @property
     def largest_loss(self) -> float:
-        """ε₀, or math.inf if a distance is charged."""
-        return self.epsilon if math.isinf(self.log_distance) else math.inf
+        """Least ε from which on δ is zero: ε₀, or math.inf if a distance is charged."""
+        if math.isinf(self.log_distance):
+            return self.epsilon
+        return math.inf
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose log δ at ε numerically, with the charge for the distance."""
-        lower, upper = self._add_charge(np.asarray([epsilon]), *self._enclose(np.asarray([epsilon])))
+        """Enclose log δ at ε numerically, with the charge for the distance of the reports from the pair.
+
+        Args:
+            epsilon: privacy loss ε ≥ 0, in nats.
+
+        Returns:
+            A lower and an upper bound on the natural logarithm of δ.
+        """
+        epsilons = np.asarray([epsilon])
+        pair_lower, pair_upper = self._enclose(epsilons)
+        lower, upper = self._add_charge(epsilons, pair_lower, pair_upper)
         return Interval(float(lower[0]), float(upper[0]))
 
     def upper(self, epsilon: float) -> float:
         """Return an upper bound on log δ from fewer ranges of the number C of clones.
 
         It is at most a relative 1e-6 above the upper bound of `log_bound`.
+
+        Args:
+            epsilon: privacy loss ε ≥ 0, in nats.
+
+        Returns:
+            The natural logarithm of the bound.
         """
         return float(self.upper_bounds(np.asarray([epsilon]))[0])
 
     def upper_bounds(self, epsilon: FloatArray) -> FloatArray:
-        """Return `upper` at several ε. It is quicker if neighbouring entries of the array are close to each other."""
-        parts = [self._quick_upper(epsilon[start : start + _TOGETHER]) for start in range(0, epsilon.size, _TOGETHER)]
-        upper = np.concatenate(parts) if parts else np.zeros(0)
-        return self._add_charge(epsilon, np.full(upper.size, -np.inf), upper)[1]
+        """Compute `upper` at several ε, which is quicker if neighbouring entries of the array are close to each other.
+
+        Each group of `_TOGETHER` neighbouring values uses the same ranges of the number of clones.
+
+        Args:
+            epsilon: values of ε, in nats.
+
+        Returns:
+            An upper bound on log δ at each ε.
+        """
+        if epsilon.size == 0:
+            return np.zeros(0)
+        groups = [epsilon[start : start + _TOGETHER] for start in range(0, epsilon.size, _TOGETHER)]
+        upper = np.concatenate([self._quick_upper(group) for group in groups])
+        no_lower = np.full(upper.size, -np.inf)
+        return self._add_charge(epsilon, no_lower, upper)[1]
 
     def _add_charge(self, epsilon: FloatArray, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Add (1 + e^ε) t to lower and upper bounds on δ, rounded outward.
@@ -211,10 +251,12 @@ class ClonesBound(ScaledBound):
 
         If C has too many values, a quarter of the fine ranges is used: tables evaluate many (ε₀, δ₀) a few times each.
         """
-        return self._build_levels(_RANGES // 4) if self._count.has_many_values else self._levels
+        if self._count.has_many_values:
+            return self._build_levels(_RANGES // 4)
+        return self._levels
 
     def _build_levels(self, most: int) -> _Levels:
-        """Return fine ranges of the number of clones, and about a hundred coarse ranges that are made of them.
+        """Divide the possible numbers of clones into fine ranges, and into about a hundred coarse ranges of fine ones.
 
         A clone is another client's report that looks like that of the protected client.
 
@@ -225,14 +267,15 @@ class ClonesBound(ScaledBound):
             Both partitions, with the error of the log probability of a range.
         """
         every = self._count.ranges(most)
-        starts = np.arange(0, every.first.size, max(1, every.first.size // _COARSE))
+        fine_per_coarse = max(1, every.first.size // _COARSE)
+        starts = np.arange(0, every.first.size, fine_per_coarse)
         # Error of a log probability in units of the accuracy of a log mass at most e^−800, or of a difference of tails.
         error_units = 800.0 if every.inner_are_single else 5000.0
         accuracy = error_units * self._count.distribution.accuracy + RATIO_ACCURACY
         return _Levels(every, starts, every.merge(starts), accuracy)
 
     def _enclose(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return lower and upper bounds on log δ of a report that is shuffled among a random number of clones.
+        """Compute lower and upper bounds on log δ of a report that is shuffled among a random number of clones.
 
         The distance of the real reports from these is not added. δ_c, the δ of a victim among c clones, decreases with
         c. So a range of c has the upper bound at its least value. Its lower bound is the one at its largest value, or
@@ -240,29 +283,43 @@ class ClonesBound(ScaledBound):
 
         Args:
             epsilon: values of ε, in nats.
+
+        Returns:
+            The lower and the upper bound on the natural logarithm at each ε; both are −∞ for ε ≥ ε₀, where δ is 0.
         """
         is_zero = epsilon >= self.epsilon
         nothing = np.full(epsilon.size, -np.inf)
         if is_zero.all():  # for example if ε₀ = 0
             return nothing, nothing
         ranges, bounds = self._choose_ranges(self._levels, epsilon, _FULL)
+        slack = self._levels.accuracy + 8 * UNIT_ROUNDOFF
+
+        # A single value is its own largest value. Any other range has the lower bound of the next range.
         largest_values = np.append(ranges.first[1:] - 1.0, self.clients - 1.0)
         is_single = largest_values == ranges.first
         low_of_next = np.concatenate((bounds.low[:, 1:], nothing[:, None]), axis=1)
         low = np.where(is_single, bounds.low, low_of_next)
-        slack = self._levels.accuracy + 8 * UNIT_ROUNDOFF
         lower = _log_sums(ranges.log_mass + low) - slack
+
         upper = np.minimum(_log_sums(ranges.log_mass + bounds.high) + slack, 0.0)
         return np.where(is_zero, nothing, lower), np.where(is_zero, nothing, upper)
 
     def _quick_upper(self, epsilon: FloatArray) -> FloatArray:
-        """Return upper bounds on log δ of the clone pair from fewer ranges, without the charge for the distance."""
-        if (epsilon >= self.epsilon).all():
+        """Compute upper bounds on log δ of the clone pair from fewer ranges, without the charge for the distance.
+
+        Args:
+            epsilon: values of ε, in nats.
+
+        Returns:
+            An upper bound on the natural logarithm at each ε; −∞ for ε ≥ ε₀, where δ is 0.
+        """
+        is_zero = epsilon >= self.epsilon
+        if is_zero.all():
             return np.full(epsilon.size, -np.inf)
         levels = self._quick_levels
         ranges, bounds = self._choose_ranges(levels, epsilon, _QUICK)
         upper = _log_sums(ranges.log_mass + bounds.high) + levels.accuracy + 8 * UNIT_ROUNDOFF
-        return np.where(epsilon >= self.epsilon, -np.inf, np.minimum(upper, 0.0))
+        return np.where(is_zero, -np.inf, np.minimum(upper, 0.0))
 
     def _choose_ranges(self, levels: _Levels, epsilon: FloatArray, effort: Effort) -> tuple[CountRanges, CountBounds]:
         """Choose ranges of the number C of clones, narrow ones where a term P(C = c) δ_c of δ is not negligible.
@@ -279,13 +336,17 @@ class ClonesBound(ScaledBound):
         Returns:
             The ranges, and bounds on log δ_c at the least value c of each, with a row for each ε.
         """
+        # With few fine ranges a selection does not pay.
         if levels.every.first.size <= 4 * _COARSE:
             return levels.every, bounds_given_clones(self.epsilon, levels.every.first, epsilon, effort)
+
+        # A coarse range is relevant if its term is not negligible at some ε.
         coarse = levels.coarse
         outer = rough_bounds_given_clones(self.epsilon, coarse.first, epsilon)
         log_terms = coarse.log_mass + outer.high
         least_relevant = log_terms.max(axis=1, keepdims=True) - effort.negligible
         relevant = np.flatnonzero((log_terms > least_relevant).any(axis=0))
+
         # One more range on each side of the relevant ones is divided.
         begin = max(int(relevant[0]) - 1, 0)
         end = min(int(relevant[-1]) + 2, coarse.first.size)
@@ -296,5 +357,8 @@ class ClonesBound(ScaledBound):
             """Return the values of the coarse ranges, with the fine ranges in place of the relevant ones."""
             return np.concatenate((coarse_values[..., :begin], fine_values, coarse_values[..., end:]), axis=-1)
 
-        ranges = CountRanges(replace_middle(coarse.first, fine.first), replace_middle(coarse.log_mass, fine.log_mass))
-        return ranges, CountBounds(replace_middle(outer.low, inner.low), replace_middle(outer.high, inner.high))
+        first = replace_middle(coarse.first, fine.first)
+        log_mass = replace_middle(coarse.log_mass, fine.log_mass)
+        low = replace_middle(outer.low, inner.low)
+        high = replace_middle(outer.high, inner.high)
+        return CountRanges(first, log_mass), CountBounds(low, high)

@@ -10,7 +10,7 @@ import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.theorems.shuffling.local_guarantee import LARGEST_LOCAL_EPSILON, LocalCurve
+from epsilond.accountants.theorems.shuffling.local_curve import LARGEST_LOCAL_EPSILON, LocalCurve
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound
 
 if TYPE_CHECKING:
@@ -43,7 +43,14 @@ class ClosedFormBound(ScaledBound):
         return self.local.pure_epsilon
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose log δ(ε) of the best point (ε₀, δ₀), or of the local guarantee if that is lower."""
+        """Enclose log δ(ε) of the best point (ε₀, δ₀), or of the local guarantee if that is lower.
+
+        Args:
+            epsilon: privacy loss ε ≥ 0, in nats.
+
+        Returns:
+            A lower and an upper bound on the natural logarithm of the closed form, which differ by its rounding error.
+        """
         local_bounds = self.local.pair.log_delta_bounds(epsilon)
         best = float(self._log_bounds(min(epsilon, LARGEST_LOCAL_EPSILON)).min())
         slack = 64 * UNIT_ROUNDOFF * (1.0 + abs(best))
@@ -51,7 +58,7 @@ class ClosedFormBound(ScaledBound):
         return Interval(min(best - slack, local_bounds.lower, upper), upper)
 
     def _log_bounds(self, epsilon: float) -> FloatArray:
-        """Return the log of the bound at ε for every point (ε₀, δ₀) of the local guarantee, by the class's equation.
+        """Compute the log of the bound at ε for every point (ε₀, δ₀) of the local guarantee, by the class's equation.
 
         The local guarantee is that of a single report.
 
@@ -62,14 +69,21 @@ class ClosedFormBound(ScaledBound):
             An array of natural logarithms, one for each point. They may exceed 0.
         """
         local, log_delta = self.local.points
-        w = np.exp(local) / self.clients
-        # At ε₀ = 0 the quotient is undefined. It is set to 0; the local guarantee is δ = 0 then.
+        width = np.exp(local) / self.clients  # w = e^{ε₀}/n
+
+        # t = (e^ε − 1)/tanh(ε₀/2) − 8w. At ε₀ = 0 the quotient is undefined, and is set to 0. The local guarantee has
+        # δ = 0 then.
         quotient = np.divide(math.expm1(epsilon), np.tanh(0.5 * local), where=local > 0.0, out=np.zeros_like(local))
-        t = np.minimum(np.maximum(quotient - 8.0 * w, 0.0), 1e100)  # at most 1e100, so that t² is a double
-        log_tail = math.log(4.0) - t * t / (64.0 * w)
-        log_least = math.log(2.0) - 1.0 / (16.0 * w)
-        # For t ≤ 0 the theorem has no δ below 1.
-        main = np.where(t > 0.0, np.maximum(log_tail, log_least), 0.0)
+        largest_root = 1e100  # its square is a double
+        excess = np.minimum(np.maximum(quotient - 8.0 * width, 0.0), largest_root)
+
+        # The first term of the equation: the larger of the tail and the least δ of the theorem. For t ≤ 0 the theorem
+        # has no δ below 1.
+        log_tail = math.log(4.0) - excess * excess / (64.0 * width)
+        log_least = math.log(2.0) - 1.0 / (16.0 * width)
+        main = np.where(excess > 0.0, np.maximum(log_tail, log_least), 0.0)
+
         # The second term of the equation, for the δ₀ of the reports.
-        charge = log_delta + math.log(self.clients) + np.log1p(0.5 * np.exp(-local)) + float(np.logaddexp(0.0, epsilon))
+        log_one_plus_alpha = float(np.logaddexp(0.0, epsilon))
+        charge = log_delta + math.log(self.clients) + np.log1p(0.5 * np.exp(-local)) + log_one_plus_alpha
         return np.asarray(np.logaddexp(main, charge))

@@ -31,16 +31,20 @@ def two_counts(clients: int, epsilon: float, categories: int) -> tuple[Pair, ...
     """Return pairs for lower bounds on δ of shuffled k-ary randomized response: two counts on neighbouring data sets.
 
     One client holds category a or b. All others hold a third category c in the first pair, which reveals more, and
-    category b in the second. The numbers of reports of a and of b are observed. No pairs are returned for two
-    categories, where one number determines the other, or for more than `MOST_CLIENTS` clients.
+    category b in the second. The numbers of reports of a and of b are observed.
 
     Args:
         clients: number of clients, with the one that changes its category.
         epsilon: ε₀ of one report, in nats.
         categories: number k of categories.
+
+    Returns:
+        The two pairs. There are none for two categories, where one number determines the other, or for more than
+        `MOST_CLIENTS` clients.
     """
     if categories < 3 or not 2 <= clients <= MOST_CLIENTS:
         return ()
+    # Log probabilities of a wrong category, of the true one, and of all categories but two wrong ones.
     log_other = -epsilon - math.log1p((categories - 1) * math.exp(-epsilon))
     log_true = log_other + epsilon
     log_rest = log_other + math.log(categories - 2)
@@ -59,32 +63,48 @@ def _pair(clients: int, crowd: tuple[float, ...], first: tuple[float, ...], seco
 
     Args:
         clients: number n of reports.
-        crowd: log r of each kind of report.
-        first: log f in the first distribution of the pair.
-        second: log f in the second distribution of the pair.
+        crowd: natural logarithm of r of each kind of report.
+        first: natural logarithm of f in the first distribution of the pair.
+        second: natural logarithm of f in the second distribution of the pair.
+
+    Returns:
+        The pair, with one outcome for each triple of counts.
     """
     counts = _all_counts(clients)
-    numbers = np.arange(clients + 1)
+    possible_counts = np.arange(clients + 1)
+
     # log r_i^c/c!, a row for each kind i and a column for each count c.
-    log_powers = np.asarray(crowd)[:, None] * numbers - gammaln(numbers + 1.0)
-    log_multinomial = (
-        log_powers[0][counts[0]] + log_powers[1][counts[1]] + log_powers[2][counts[2]] + gammaln(clients + 1.0)
-    )
+    log_powers = np.asarray(crowd)[:, None] * possible_counts - gammaln(possible_counts + 1.0)
+    first_power, second_power, third_power = log_powers
+    first_count, second_count, third_count = counts
+    log_orderings = gammaln(clients + 1.0)
+    log_multinomial = first_power[first_count] + second_power[second_count] + third_power[third_count] + log_orderings
+
     log_p = log_multinomial + _log_ratio(counts, crowd, first)
     log_q = log_multinomial + _log_ratio(counts, crowd, second)
+    # The rounding error of a log probability, relative to the largest term of its sum.
     largest_term = clients * (math.log(clients + 1.0) + max(abs(log_rate) for log_rate in crowd))
-    return finite_pair(log_p, log_q, (64.0 + 16.0 * largest_term) * UNIT_ROUNDOFF)
+    accuracy = (64.0 + 16.0 * largest_term) * UNIT_ROUNDOFF
+    return finite_pair(log_p, log_q, accuracy)
 
 
 def _all_counts(clients: int) -> tuple[IntArray, IntArray, IntArray]:
-    """Return all triples of counts that sum to the number of clients, as three arrays of one entry per triple."""
-    first, second = np.triu_indices(clients + 1)
-    second = second - first
+    """Return all triples of counts that sum to the number of clients.
+
+    Args:
+        clients: number n of clients.
+
+    Returns:
+        Three arrays, of the first, the second and the third count, with one entry for each triple.
+    """
+    # Every pair of integers a ≤ b up to n gives the counts a, b − a and n − b.
+    first, sum_of_two = np.triu_indices(clients + 1)
+    second = sum_of_two - first
     return first, second, clients - first - second
 
 
 def _log_ratio(counts: Sequence[IntArray], crowd: tuple[float, ...], replaced: tuple[float, ...]) -> FloatArray:
-    """Return the log ratio of the probabilities of counts with and without a replaced report, log Σ f_i c_i/(n r_i).
+    """Compute the log ratio of the probabilities of counts with and without a replaced report, log Σ f_i c_i/(n r_i).
 
     The n reports are independent, and those of the other clients are of kind i with probability r_i. The replaced
     report is of kind i with probability f_i.
@@ -100,6 +120,8 @@ def _log_ratio(counts: Sequence[IntArray], crowd: tuple[float, ...], replaced: t
     if crowd == replaced:
         return np.zeros(counts[0].size)
     clients = float(counts[0][0] + counts[1][0] + counts[2][0])
-    ratio = sum(count * (math.exp(f - r) / clients) for count, r, f in zip(counts, crowd, replaced, strict=True))
+    ratio = np.zeros(counts[0].size)
+    for count, log_crowd, log_replaced in zip(counts, crowd, replaced, strict=True):
+        ratio = ratio + count * (math.exp(log_replaced - log_crowd) / clients)
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(ratio))

@@ -51,8 +51,9 @@ def blanket_outcomes(rows: Sequence[Sequence[float]]) -> tuple[Outcomes, ...]:
         For each ordered pair of inputs, a triple for each outcome: its probability in the blanket, and its
         probabilities under the two inputs.
     """
-    blanket = [min(column) for column in zip(*rows, strict=True)]
-    return tuple(tuple(zip(blanket, p, q, strict=True)) for p, q in itertools.permutations(rows, 2))
+    blanket = [min(outcome) for outcome in zip(*rows, strict=True)]
+    input_pairs = itertools.permutations(rows, 2)
+    return tuple(tuple(zip(blanket, first, second, strict=True)) for first, second in input_pairs)
 
 
 def response_outcomes(epsilon: float, categories: int) -> tuple[Outcomes, ...]:
@@ -72,12 +73,14 @@ def response_outcomes(epsilon: float, categories: int) -> tuple[Outcomes, ...]:
     """
     false = math.exp(-epsilon) / (1.0 + (categories - 1) * math.exp(-epsilon))
     true = math.exp(epsilon) * false
-    first_input = (false, true, false)
-    second_input = (false, false, true)
+    # Triples: the least probability over all inputs, and those under the two inputs of the pair.
+    first_category = (false, true, false)
+    second_category = (false, false, true)
     if categories == 2:
-        return ((first_input, second_input),)
+        return ((first_category, second_category),)
     remaining = (categories - 2) * false
-    return ((first_input, second_input, (remaining, remaining, remaining)),)
+    further_categories = (remaining, remaining, remaining)
+    return ((first_category, second_category, further_categories),)
 
 
 @dataclass(frozen=True)
@@ -104,23 +107,34 @@ class FiniteBlanketBound(ScaledBound):
 
     @cached_property
     def _tables(self) -> tuple[FloatArray, ...]:
-        """Weights and probabilities of each pair, as arrays."""
+        """Weights and probabilities of each pair of inputs, as an array of three rows and a column for each outcome."""
         return tuple(np.asarray(pair, dtype=np.float64).T for pair in self.pairs)
 
     @cached_property
     def largest_loss(self) -> float:
-        """Largest log p_i/q_i over all outcomes and pairs, rounded up."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            losses = [np.where(p > 0.0, np.log(p) - np.log(q), -np.inf) for _, p, q in self._tables]
-        largest = max(float(losses_of_pair.max()) for losses_of_pair in losses)
-        return largest * (1.0 + 16 * UNIT_ROUNDOFF)
+        """Largest log p_i/q_i over all outcomes and pairs of inputs, in nats, rounded up."""
+        largest_losses = []
+        for _, first, second in self._tables:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                losses = np.where(first > 0.0, np.log(first) - np.log(second), -np.inf)
+            largest_losses.append(float(losses.max()))
+        return max(largest_losses) * (1.0 + 16 * UNIT_ROUNDOFF)
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Return bounds on log δ(ε): the largest lower bound and the largest upper bound over all pairs of inputs."""
+        """Enclose log δ(ε): the largest lower bound and the largest upper bound over all pairs of inputs.
+
+        Args:
+            epsilon: privacy loss ε ≥ 0, in nats.
+
+        Returns:
+            Both bounds on the natural logarithm; −∞ from the largest privacy loss on.
+        """
         if epsilon >= self.largest_loss:
             return Interval(-math.inf, -math.inf)
         bounds = [self._bound_pair(table, epsilon) for table in self._tables]
-        return Interval(max(pair.lower for pair in bounds), max(pair.upper for pair in bounds))
+        lower = max(interval.lower for interval in bounds)
+        upper = max(interval.upper for interval in bounds)
+        return Interval(lower, upper)
 
     def _bound_pair(self, table: FloatArray, epsilon: float) -> Interval:
         """Enclose log δ(ε) of the privacy blanket bound for one pair of inputs.
@@ -137,16 +151,23 @@ class FiniteBlanketBound(ScaledBound):
             A lower and an upper bound on log δ, rounded outward and at most 0.
         """
         alpha = math.exp(min(epsilon, 700.0))  # the minimum keeps e^ε finite
+        log_clients = math.log(self.clients)
         is_hidden = table[0] > _LEAST_WEIGHT
+
         # Hidden outcomes contribute the expected positive part of a sum, divided by the number of clients.
         hidden_sum = self._log_positive_sum(table[:, is_hidden], alpha)
-        _, p, q = table[:, ~is_hidden]
+        lower = hidden_sum.lower - log_clients - _LOG_ACCURACY
+        hidden_upper = hidden_sum.upper - log_clients
+
         # The other outcomes are charged in full.
-        exposed_delta = float(np.maximum(p - alpha * q, 0.0).sum())
-        log_exposed_delta = math.log(exposed_delta) + _LOG_ACCURACY if exposed_delta > 0.0 else -math.inf
-        log_clients = math.log(self.clients)
-        upper = min(float(np.logaddexp(hidden_sum.upper - log_clients, log_exposed_delta)) + _LOG_ACCURACY, 0.0)
-        return Interval(min(hidden_sum.lower - log_clients - _LOG_ACCURACY, upper), upper)
+        _, first, second = table[:, ~is_hidden]
+        exposed_delta = float(np.maximum(first - alpha * second, 0.0).sum())
+        log_exposed_delta = -math.inf
+        if exposed_delta > 0.0:
+            log_exposed_delta = math.log(exposed_delta) + _LOG_ACCURACY
+
+        upper = min(float(np.logaddexp(hidden_upper, log_exposed_delta)) + _LOG_ACCURACY, 0.0)
+        return Interval(min(lower, upper), upper)
 
     def _log_positive_sum(self, table: FloatArray, alpha: float) -> LogInterval:
         """Enclose log E[(Y₁ + … + Y_n)₊], where Y is (p_i − α q_i)/w_i with probability w_i and otherwise 0.
@@ -158,12 +179,12 @@ class FiniteBlanketBound(ScaledBound):
         Returns:
             A lower and an upper bound on the natural logarithm.
         """
-        weight, p, q = table
+        weight, first, second = table
         # The values of Y with their probabilities, and bounds on the rounding errors of both.
         atoms = WeightedPoints(
-            points=(p - alpha * q) / weight,
+            points=(first - alpha * second) / weight,
             weights=weight,
-            point_errors=8 * UNIT_ROUNDOFF * (p + alpha * q) / weight,
+            point_errors=8 * UNIT_ROUNDOFF * (first + alpha * second) / weight,
             weight_errors=8 * UNIT_ROUNDOFF * weight,
         )
         return CompoundSum(StepLaw(atoms), self.clients).log_positive_part()
@@ -233,20 +254,32 @@ class CountProfile(Profile):
         Returns:
             κ, log b(κ − 1), and P(B ≥ κ)/b(κ − 1) at each ε.
         """
-        growth = np.expm1(np.minimum(epsilon, 700.0))  # α − 1
+        growth = np.expm1(np.minimum(epsilon, 700.0))  # α − 1; the minimum keeps it finite
         base, not_base = self.base
         has_event = self._gap(growth) > 0.0
-        size = self.trials + 1.0
-        not_sent = np.maximum(np.ceil(size / (1.0 + self._count_odds(growth))) - 1.0, 0.0)
-        least = np.where(has_event, size - not_sent, size + 1.0)
-        inside = np.minimum(least, size)
-        log_mass = np.where(has_event, self._other_reports.log_mass(inside - 1.0), -np.inf)
+
+        # The least count κ whose odds exceed the threshold. Without an event, κ exceeds every count.
+        clients = self.trials + 1.0
+        largest_not_sent = np.ceil(clients / (1.0 + self._count_odds(growth))) - 1.0
+        not_sent = np.maximum(largest_not_sent, 0.0)
+        least = np.where(has_event, clients - not_sent, clients + 1.0)
+
+        possible_count = np.minimum(least, clients)
+        log_mass = np.where(has_event, self._other_reports.log_mass(possible_count - 1.0), -np.inf)
         # P(B ≥ κ)/b(κ − 1) = P(B ≥ κ)/b(κ) · b(κ)/b(κ − 1)
-        tail = self._other_reports.tail_ratio(np.minimum(inside, self.trials)) * not_sent * base / (inside * not_base)
+        ratio_to_own_mass = self._other_reports.tail_ratio(np.minimum(possible_count, self.trials))
+        tail = ratio_to_own_mass * not_sent * base / (possible_count * not_base)
         return _CountEvent(least, log_mass, np.where(has_event, tail, 0.0))
 
     def _gap(self, growth: FloatArray) -> FloatArray:
-        """Return A = high − α low for growth = α − 1, which is positive if some count favours the first world."""
+        """Compute A = high − α low, which is positive if some count favours the first of the two data sets.
+
+        Args:
+            growth: array of α − 1 = e^ε − 1, one for each ε.
+
+        Returns:
+            A at each ε, without cancellation.
+        """
         high, low = self.high[0], self.low[0]
         return high - low - growth * low
 
@@ -267,11 +300,13 @@ class CountProfile(Profile):
         not_high, not_low = self.high[1], self.low[1]
         complement_gap = (not_low - not_high) + growth * not_low  # D
         base, not_base = self.base
+        divisor = np.where(has_event, gap, 1.0)
         with np.errstate(over="ignore"):  # if the odds overflow, only the largest count favours the first world
-            return np.where(has_event, complement_gap / np.where(has_event, gap, 1.0) * (base / not_base), np.inf)
+            odds = complement_gap / divisor * (base / not_base)
+        return np.where(has_event, odds, np.inf)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of the privacy loss: log P(loss > ε) on the first data set and on the second.
+        """Compute the log tails of the privacy loss: log P(loss > ε) on the first data set and on the second.
 
         The privacy loss of a count is the log ratio of its probabilities on both data sets. It exceeds ε if the count
         is at least κ, see `_event`. The tails are P(B ≥ κ) + high b(κ − 1), and the same sum with `low`. B is the
@@ -284,10 +319,10 @@ class CountProfile(Profile):
             Two arrays of natural logarithms, one entry for each ε.
         """
         _, log_mass, tail = self._event(np.asarray(epsilon, dtype=np.float64))
-        return Tails(
-            np.minimum(log_mass + np.log(tail + self.high[0]), 0.0),
-            np.minimum(log_mass + np.log(tail + self.low[0]), 0.0),
-        )
+        high, low = self.high[0], self.low[0]
+        log_first = np.minimum(log_mass + np.log(tail + high), 0.0)
+        log_second = np.minimum(log_mass + np.log(tail + low), 0.0)
+        return Tails(log_first, log_second)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ(ε) of a count of reports on two data sets, at each ε.
@@ -298,19 +333,25 @@ class CountProfile(Profile):
 
         Args:
             epsilon: values of ε, in nats.
+
+        Returns:
+            Arrays of lower and upper bounds on the natural logarithm of δ.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         growth = np.expm1(np.minimum(points, 700.0))  # α − 1; the minimum keeps it finite
         least, log_mass, tail = self._event(points)
         gain = np.maximum(self._gap(growth), 0.0)
         loss = growth * tail
+
         # By rounding, κ may be wrong by one; b then changes by this factor at most.
-        mass_ratio = least / np.maximum(self.trials + 2.0 - least, 1.0) * (self.base[1] / self.base[0])
+        base, not_base = self.base
+        mass_ratio = least / np.maximum(self.trials + 2.0 - least, 1.0) * (not_base / base)
         relative_error = 4 * RATIO_ACCURACY + 4 * self._other_reports.accuracy
         slack = relative_error * (gain * (1.0 + mass_ratio) + loss) + 8 * UNIT_ROUNDOFF
         log_magnitude = np.abs(np.where(np.isneginf(log_mass), 0.0, log_mass))
         log_mass_error = 2.0 * self._other_reports.accuracy * (1.0 + log_magnitude)
-        with np.errstate(divide="ignore"):
+
+        with np.errstate(divide="ignore"):  # the logarithm of 0 is −∞
             low = np.log(np.maximum(gain - loss - slack, 0.0)) + log_mass - log_mass_error
             high = np.log(np.maximum(gain - loss, 0.0) + slack) + log_mass + log_mass_error
         return Enclosure(low, np.minimum(high, 0.0))
@@ -326,6 +367,9 @@ def response_instance(clients: int, epsilon: float, categories: int) -> Pair:
         clients: number of clients, with the victim.
         epsilon: ε₀ of one report, in nats.
         categories: number k of categories.
+
+    Returns:
+        The pair of the count's distributions on the two data sets, with a profile for each direction.
     """
     true = 1.0 / (1.0 + (categories - 1) * math.exp(-epsilon))
     false = true * math.exp(-epsilon)

@@ -69,8 +69,8 @@ class Cells(NamedTuple):
 class ExcessMasses(NamedTuple):
     """Masses of the privacy blanket, the density φ(|w| + c) that all Gaussian reports have in common, for w > 0.
 
-    At w, two opposite contributions have the likelihood ratio ρ = e^{2c|w|}. Its excess over 1 is x = ρ − 1. The
-    masses for w < 0 are the same.
+    At w, two opposite contributions have the likelihood ratio ρ = e^{2c|w|}. Its excess over 1 is x = ρ − 1. The masses
+    for w < 0 are the same.
 
     Attributes:
         excess: values of x.
@@ -85,7 +85,7 @@ class ExcessMasses(NamedTuple):
     excess_beyond: float
 
 
-def blanket_cells(c: float, *, with_pieces: bool) -> Cells:
+def blanket_cells(scaled_norm: float, *, with_pieces: bool) -> Cells:
     """Divide the privacy blanket of Gaussian reports into cells, with masses and moments of each.
 
     The blanket is the density φ(w + c) that all reports have in common at a distance w ≥ 0 in units of the noise. At w
@@ -93,26 +93,37 @@ def blanket_cells(c: float, *, with_pieces: bool) -> Cells:
     are by Gauss-Legendre quadrature at eight nodes.
 
     Args:
-        c: bound on a contribution in units of the noise, C/σ.
+        scaled_norm: bound c = C/σ on a contribution, in standard deviations of the noise.
         with_pieces: whether the density of x is split into uniform densities on a few intervals [0, x_j], and the rest
             of it. Otherwise all of it is the rest.
+
+    Returns:
+        The edges of the cells, the masses of the rest in each cell, and the uniform pieces.
     """
-    edges, levels = _edges_and_levels(c, with_pieces=with_pieces)
-    low, width = edges[:-1, None], np.diff(edges)[:, None]
+    edges, levels = _edges_and_levels(scaled_norm, with_pieces=with_pieces)
+    edge_excess = np.expm1(2.0 * scaled_norm * edges)
+    level_excess = np.expm1(2.0 * scaled_norm * levels)
+
     # Nodes and weights of the quadrature, with a row for each cell.
-    w = low + 0.5 * width * (1.0 + _GAUSS_X)
+    low, width = edges[:-1, None], np.diff(edges)[:, None]
+    nodes = low + 0.5 * width * (1.0 + _GAUSS_X)
     weight = 0.5 * width * _GAUSS_W * _NORMAL_FACTOR
-    density = np.exp(-0.5 * (w + c) ** 2)  # φ(w + c) times √(2π), like the heights of the pieces
-    heights = _piece_heights(c, levels)
-    rest = weight * np.maximum(density - _piece_density(c, w, edges, levels, heights), 0.0)
+    density = np.exp(-0.5 * (nodes + scaled_norm) ** 2)  # φ(w + c) times √(2π), like the heights of the pieces
+
+    # The rest is what the uniform pieces leave of the density.
+    heights = _piece_heights(scaled_norm, levels)
+    piece_density = _piece_density(scaled_norm, nodes, edges, levels, heights)
+    rest = weight * np.maximum(density - piece_density, 0.0)
+    piece_steps = heights - np.append(heights[1:], 0.0)
+
     # A mass at x is split between the edges of its cell in proportion to its position, which keeps the mean.
-    position = np.expm1(2.0 * c * (w - low)) / np.expm1(2.0 * c * width)
+    position = np.expm1(2.0 * scaled_norm * (nodes - low)) / np.expm1(2.0 * scaled_norm * width)
     to_high, to_low = (rest * position).sum(axis=1), (rest * (1.0 - position)).sum(axis=1)
     rest_mass = np.where(to_high + to_low > 0.0, to_high + to_low, 1.0)  # 1 avoids a quotient 0/0
-    edge_excess = np.expm1(2.0 * c * edges)
-    level_excess = np.expm1(2.0 * c * levels)
+
+    # For estimates: the mass of each cell, and its integral of x, with the pieces included.
     cell_mass = (weight * density).sum(axis=1)
-    cell_moment = (weight * density * np.expm1(2.0 * c * w)).sum(axis=1)
+    cell_moment = (weight * density * np.expm1(2.0 * scaled_norm * nodes)).sum(axis=1)
     lump_excess, lump_mass = _combine_into_lumps(cell_moment, cell_mass)
     return Cells(
         edges=edges,
@@ -120,9 +131,9 @@ def blanket_cells(c: float, *, with_pieces: bool) -> Cells:
         to_low=to_low,
         to_high=to_high,
         mean_excess=edge_excess[:-1] + np.diff(edge_excess) * to_high / rest_mass,
-        errors=UNIT_ROUNDOFF * (64.0 + 4.0 * (edges[1:] + c) ** 2) * cell_mass,
+        errors=UNIT_ROUNDOFF * (64.0 + 4.0 * (edges[1:] + scaled_norm) ** 2) * cell_mass,
         levels=level_excess,
-        level_mass=_NORMAL_FACTOR * (heights - np.append(heights[1:], 0.0)) * level_excess,
+        level_mass=_NORMAL_FACTOR * piece_steps * level_excess,
         lump_excess=lump_excess,
         lump_mass=lump_mass,
     )
@@ -138,61 +149,73 @@ def _combine_into_lumps(cell_moment: FloatArray, cell_mass: FloatArray) -> tuple
         cell_mass: mass of each cell under the blanket.
 
     Returns:
-        Two arrays with one entry for each lump; the last lump may have fewer cells.
+        Two arrays with one entry for each lump, the mean excess and the mass. The last lump may have fewer cells.
     """
     first_of_lump = np.arange(0, cell_mass.size, LUMP)
     lump_mass = np.maximum(np.add.reduceat(cell_mass, first_of_lump), _LEAST_MASS)
-    return np.add.reduceat(cell_moment, first_of_lump) / lump_mass, lump_mass
+    mean_excess = np.add.reduceat(cell_moment, first_of_lump) / lump_mass
+    return mean_excess, lump_mass
 
 
-def _edges_and_levels(c: float, *, with_pieces: bool) -> tuple[FloatArray, FloatArray]:
-    """Return the edges of the cells into which the noise w ≥ 0 of Gaussian reports is divided.
+def _edges_and_levels(scaled_norm: float, *, with_pieces: bool) -> tuple[FloatArray, FloatArray]:
+    """Choose the edges of the cells into which the noise w ≥ 0 of Gaussian reports is divided.
 
     Args:
-        c: bound c > 0 on a contribution, in standard deviations of the noise.
+        scaled_norm: bound c > 0 on a contribution, in standard deviations of the noise.
         with_pieces: whether the density of the likelihood ratio is split into uniform pieces and a rest.
 
     Returns:
         All edges in increasing order, and those at which a uniform piece ends. The latter are empty without pieces.
     """
     # The second limit keeps the likelihood ratio e^{2cw} finite.
-    furthest = min(c + FURTHEST, _LARGEST_LOG_RATIO / (2.0 * c))
-    grid = np.linspace(0.0, furthest, math.ceil(furthest * (1.0 + c) / _SPACING) + 1)
-    levels = np.empty(0)
-    if with_pieces:
-        levels = np.linspace(0.0, min(3.0 / (1.0 + 2.0 * c), furthest), _LEVELS + 1)[1:]
+    furthest = min(scaled_norm + FURTHEST, _LARGEST_LOG_RATIO / (2.0 * scaled_norm))
+    cell_count = math.ceil(furthest * (1.0 + scaled_norm) / _SPACING)
+    grid = np.linspace(0.0, furthest, cell_count + 1)
+    if not with_pieces:
+        return np.unique(grid), np.empty(0)
+    # The pieces are where most of the mass is, at w of the order of 1/(1 + 2c).
+    last_level = min(3.0 / (1.0 + 2.0 * scaled_norm), furthest)
+    levels = np.linspace(0.0, last_level, _LEVELS + 1)[1:]
     return np.unique(np.concatenate((grid, levels))), levels
 
 
-def _piece_heights(c: float, levels: FloatArray) -> FloatArray:
-    """Return √(2π) times the heights of a step function below the density of the excess x = e^{2cw} − 1.
+def _piece_heights(scaled_norm: float, levels: FloatArray) -> FloatArray:
+    """Compute √(2π) times the heights of a step function below the density of the excess x = e^{2cw} − 1.
 
     w has the density φ(w + c), and e^{2cw} is the likelihood ratio of two opposite contributions. The density of x at w
     is φ(w + c) dw/dx = φ(w + c) e^{−2cw}/(2c), which decreases. So its value at the right end of a step is the largest
     possible height there.
 
     Args:
-        c: bound on a contribution in units of the noise.
+        scaled_norm: bound c on a contribution, in standard deviations of the noise.
         levels: right ends of the steps in w, increasing.
 
     Returns:
-        One height for each step.
+        One height for each step, rounded down.
     """
-    return np.exp(-0.5 * (levels + c) ** 2 - 2.0 * c * levels) / (2.0 * c) * _BELOW
+    log_density = -0.5 * (levels + scaled_norm) ** 2 - 2.0 * scaled_norm * levels
+    return np.exp(log_density) / (2.0 * scaled_norm) * _BELOW
 
 
-def _piece_density(c: float, w: FloatArray, edges: FloatArray, levels: FloatArray, heights: FloatArray) -> FloatArray:
-    """Return a step function as a density in w, times √(2π), at the nodes of each cell.
+def _piece_density(
+    scaled_norm: float, nodes: FloatArray, edges: FloatArray, levels: FloatArray, heights: FloatArray
+) -> FloatArray:
+    """Compute a step function as a density in w, times √(2π), at the nodes of each cell.
 
     The step function is a density of the excess x = e^{2cw} − 1 of a likelihood ratio. The factor dx/dw = 2c e^{2cw}
     makes it a density in w. It is 0 beyond the last step.
 
     Args:
-        c: bound on a contribution in units of the noise.
-        w: nodes of the quadrature, with a row for each cell.
+        scaled_norm: bound c on a contribution, in standard deviations of the noise.
+        nodes: nodes w of the quadrature, with a row for each cell.
         edges: edges of the cells in w, one more than cells.
         levels: right ends of the steps in w, increasing.
         heights: height of each step as a density of x, times √(2π).
+
+    Returns:
+        An array of the shape of `nodes`.
     """
-    step_of_cell = np.searchsorted(levels, 0.5 * (edges[:-1] + edges[1:]))
-    return np.append(heights, 0.0)[step_of_cell][:, None] * 2.0 * c * np.exp(2.0 * c * w)
+    cell_middles = 0.5 * (edges[:-1] + edges[1:])
+    step_of_cell = np.searchsorted(levels, cell_middles)
+    height_of_cell = np.append(heights, 0.0)[step_of_cell]
+    return height_of_cell[:, None] * 2.0 * scaled_norm * np.exp(2.0 * scaled_norm * nodes)

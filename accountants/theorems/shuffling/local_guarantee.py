@@ -14,15 +14,13 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.search import upper_epsilon
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.theorems.shuffling.clones import ClonesBound, estimate_clones
+from epsilond.accountants.theorems.shuffling.local_curve import LocalCurve, LocalPoints, log_distance
 from epsilond.accountants.theorems.shuffling.planned_rows import (
     TABLES_KEPT,
     Costs,
@@ -40,129 +38,8 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
     from epsilond.accountants.theorems.shuffling.planned_rows import Rows, Table
 
-LARGEST_LOCAL_EPSILON = 700.0
-"""Largest ε₀ of a local guarantee, in nats; e^700 is still a double."""
-_COARSE, _FINE = 24, 96
-"""Number of ε₀ at which a guarantee is evaluated: in a first scan, and then in the range that matters."""
-_LARGEST_LOG_DELTA, _DEEPEST = -2.0, -745.0
-"""Largest log δ₀ that is of use, and the log δ₀ below which δ₀ is below every double."""
-OFFSETS = np.asarray([-1.0, -0.5, 0.0, 0.5, 1.0])
-"""Offsets of the points of a refinement in log ε₀, relative to the largest offset."""
-POINTS_KEPT, CLONES_KEPT = 8, 48
-"""Number of local guarantees and of clone pairs that are stored."""
-
-
-class LocalPoints(NamedTuple):
-    """Points (ε₀, δ₀) of a local guarantee: increasing ε₀ in nats, and an upper bound on log δ₀ at each."""
-
-    epsilon: FloatArray
-    log_delta: FloatArray
-
-
-@dataclass(frozen=True)
-class LocalCurve:
-    """The points (ε₀, δ₀) of a local guarantee, which is the guarantee of a single report for every two inputs.
-
-    A guarantee with δ₀ = 0 at some ε₀ ≤ 700 is a single point with log δ₀ = −∞.
-
-    Attributes:
-        pair: dominating pair of a single report.
-    """
-
-    pair: Pair
-
-    @cached_property
-    def points(self) -> LocalPoints:
-        """Increasing ε₀, and upper bounds on log δ₀ at them."""
-        return _gaussian_points(self.pair) if self.pair.gaussian_dp_mu else self._evaluate_points()
-
-    def _evaluate_points(self) -> LocalPoints:
-        """Return points (ε₀, log δ₀) of the local guarantee of a report, or the one point of a pure guarantee (δ₀ = 0).
-
-        A scan of few ε₀ finds the range in which δ₀ is neither useless (`_LARGEST_LOG_DELTA`) nor zero as a double
-        (`_DEEPEST`). The points are in that range, with increasing ε₀.
-        """
-        is_pure = math.isinf(self.pair.log_delta_bounds(LARGEST_LOCAL_EPSILON).upper)
-        if is_pure:
-            pure_epsilon = upper_epsilon(lambda epsilon: self.pair.log_delta_bounds(epsilon).upper, -1e300)  # δ₀ = 0
-            return LocalPoints(np.asarray([pure_epsilon]), np.asarray([-np.inf]))
-        scanned = np.geomspace(1e-6, LARGEST_LOCAL_EPSILON, _COARSE)
-        log_delta = self.pair.log_delta(scanned).upper
-        useful = np.flatnonzero((log_delta < _LARGEST_LOG_DELTA) & (log_delta > _DEEPEST))
-        if useful.size == 0:
-            return LocalPoints(scanned, log_delta)
-        # One more point of the scan on each side, because the range may end between two of them.
-        first = max(int(useful[0]) - 1, 0)
-        last = min(int(useful[-1]) + 1, _COARSE - 1)
-        epsilon = np.geomspace(scanned[first], scanned[last], _FINE)
-        return LocalPoints(epsilon, self.pair.log_delta(epsilon).upper)
-
-    def rough_lower_bound(self, epsilon: float) -> float:
-        """Return log δ₀ at the next larger point of the guarantee, as a rough lower bound on log δ₀ at ε.
-
-        It is −∞ beyond the last point. It decides only which bounds are evaluated, and does not enter any bound.
-        """
-        points, log_delta = self.points
-        following = int(np.searchsorted(points, epsilon))
-        return float(log_delta[following]) if following < points.size else -math.inf
-
-    def estimate(self, epsilon: FloatArray) -> FloatArray:
-        """Estimate log δ₀ at several ε by interpolation between the points.
-
-        The estimate is too low below the first point. For a pure guarantee of ε₀ it is 0 below ε₀ and −∞ from ε₀ on.
-        """
-        points, log_delta = self.points
-        if points.size == 1:
-            return np.where(epsilon < points[0], 0.0, -np.inf)
-        return np.asarray(np.interp(epsilon, points, log_delta))
-
-    @property
-    def log_step(self) -> float:
-        """Mean spacing of the points in log ε₀."""
-        points = self.points.epsilon
-        return math.log(points[-1] / points[0]) / max(points.size - 1, 1)
-
-    def spread_points(self, log_centres: FloatArray, largest_offset: float) -> FloatArray:
-        """Return five values of ε₀ around each centre, within the range of the tabulated local guarantee.
-
-        Args:
-            log_centres: log ε₀ of the centres.
-            largest_offset: largest offset in log ε₀ from a centre.
-
-        Returns:
-            A row of five ε₀ for each centre.
-        """
-        points = self.points.epsilon
-        return np.clip(np.exp(log_centres[:, None] + largest_offset * OFFSETS), points[0], points[-1])
-
-    @property
-    def pure_epsilon(self) -> float:
-        """ε₀ in nats if δ₀ = 0 there, otherwise math.inf."""
-        epsilon, log_delta = self.points
-        return float(epsilon[0]) if np.isneginf(log_delta).all() else math.inf
-
-
-@functools.lru_cache(POINTS_KEPT)
-def _gaussian_points(pair: Pair) -> LocalPoints:
-    """Return the points of a Gaussian guarantee. They are stored for the several bounds of one account."""
-    return LocalCurve(pair)._evaluate_points()  # noqa: SLF001
-
-
-def log_distance(clients: int, epsilon: FloatArray, log_delta: FloatArray) -> FloatArray:
-    """Return the log total variation distance of (ε₀, δ₀) reports from the clone bound's reports with δ₀ = 0.
-
-    It is sδ₀ + (n − 1) e^{−ε₀} (1 + s) δ₀ with s = 1/(1 + e^ε₀), rounded up.
-
-    Args:
-        clients: number n of clients.
-        epsilon: ε₀ of one report, in nats.
-        log_delta: log δ₀ of one report.
-    """
-    s = 1.0 / (1.0 + np.exp(epsilon))
-    log_factor = np.log(s + (clients - 1) * np.exp(-epsilon) * (1.0 + s))
-    upper_log_delta = log_delta * (1.0 - 4.0 * UNIT_ROUNDOFF)  # towards 0; −∞ stays
-    rounding = UNIT_ROUNDOFF * (16.0 + 4.0 * np.abs(log_factor))
-    return np.asarray(upper_log_delta + log_factor + rounding)
+CLONES_KEPT = 48
+"""Number of clone pairs that are stored."""
 
 
 EVERY = slice(None)
@@ -179,6 +56,9 @@ def neighbourhood(index: int, size: int) -> slice:
     Args:
         index: index of the point.
         size: number of all points.
+
+    Returns:
+        The slice of up to `_AROUND` points before the point, the point itself, and as many after it.
     """
     return slice(max(index - _AROUND, 0), min(index + _AROUND + 1, size))
 
@@ -201,7 +81,11 @@ class SequentialUpper(Generic[Choice]):
     previous: Choice | None = None
 
     def __call__(self, epsilon: float) -> float:
-        """Return an upper bound on log δ at an ε that is not below the previous one."""
+        """Return an upper bound on log δ at an ε that is not below the previous one.
+
+        Args:
+            epsilon: ε, in nats.
+        """
         choice = self.choose(epsilon, self.previous)
         self.previous = choice
         return self.evaluate(choice, epsilon)
@@ -239,14 +123,29 @@ class LocalClonesBound(ScaledBound):
         return self.local.pair.gaussian_dp_mu is not None
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose log δ of the clone pair that seems best at ε, or of the local guarantee if that is lower."""
+        """Enclose log δ of the clone pair that seems best at ε, or of the local guarantee if that is lower.
+
+        Args:
+            epsilon: privacy loss ε ≥ 0, in nats.
+
+        Returns:
+            A lower and an upper bound on the natural logarithm. The upper bound is valid whichever clone pair is
+            chosen.
+        """
         local = self.local.pair.log_delta_bounds(epsilon)
         clones = self._clones(self._best(epsilon)).log_bound(epsilon)
         upper = min(clones.upper, local.upper)
         return Interval(min(clones.lower, local.lower, upper), upper)
 
     def upper(self, epsilon: float) -> float:
-        """Return a cheap upper bound on log δ, from the clone pair that seems best at ε and the local guarantee."""
+        """Return a cheap upper bound on log δ, from the clone pair that seems best at ε and the local guarantee.
+
+        Args:
+            epsilon: privacy loss ε ≥ 0, in nats.
+
+        Returns:
+            The natural logarithm of the bound.
+        """
         return self._upper_at(self._best(epsilon), epsilon)
 
     def sequential_upper(self) -> SequentialUpper[int]:
@@ -261,6 +160,9 @@ class LocalClonesBound(ScaledBound):
         Args:
             index: index of the point (ε₀, δ₀) that gives the clone bound.
             epsilon: ε, in nats.
+
+        Returns:
+            The natural logarithm of the bound.
         """
         bound = self._clones(index).upper(epsilon)
         if self.local.rough_lower_bound(epsilon) > bound:
@@ -268,24 +170,36 @@ class LocalClonesBound(ScaledBound):
         return min(bound, self.local.pair.log_delta_bounds(epsilon).upper)
 
     def _best(self, epsilon: float, previous: int | None = None) -> int:
-        """Return the index of the point (ε₀, δ₀) with the least estimate of the clone bound at ε.
+        """Choose the point (ε₀, δ₀) of the local guarantee with the least estimate of the clone bound at ε.
 
         Args:
             epsilon: ε, in nats.
             previous: index of the best point at a slightly smaller ε. Only its neighbours are compared then.
+
+        Returns:
+            Index of the point.
         """
         local, log_delta = self.local.points
-        candidates = EVERY if previous is None else neighbourhood(previous, local.size)
+        candidates = EVERY
+        if previous is not None:
+            candidates = neighbourhood(previous, local.size)
         estimates = self._estimate(epsilon, local[candidates], log_delta[candidates])
-        return int(np.argmin(estimates)) + (candidates.start or 0)
+        first_candidate = candidates.start or 0
+        return first_candidate + int(np.argmin(estimates))
 
     def _estimate(self, epsilon: FloatArray | float, local: FloatArray, log_delta: FloatArray) -> FloatArray:
         """Estimate log δ(ε) of the shuffled reports by the clone bounds of some points (ε₀, δ₀) of the local guarantee.
+
+        A clone bound is that of idealised reports with δ₀ = 0. The real reports are within a total variation distance t
+        of them, which adds (1 + e^ε) t.
 
         Args:
             epsilon: ε, in nats. Arrays are broadcast.
             local: ε₀ of the points.
             log_delta: log δ₀ of the points.
+
+        Returns:
+            One natural logarithm for each combination of an ε and a point.
         """
         main = estimate_clones(epsilon, local, -local, self.clients)
         charge = log_distance(self.clients, local, log_delta) + np.logaddexp(0.0, epsilon)
@@ -295,17 +209,27 @@ class LocalClonesBound(ScaledBound):
         """Return increasing ε with certified upper bounds on log δ, from a table.
 
         Gaussian reports with nearly the same noise share a table, which is stored. For other reports a table is made.
+
+        Returns:
+            The values of ε in nats, and an upper bound on the natural logarithm of δ at each.
         """
         representative = cell_representative(self.local.pair)
-        make_table = _stored_table if representative.gaussian_dp_mu else _make_table
+        is_gaussian = bool(representative.gaussian_dp_mu)
+        make_table = _stored_table if is_gaussian else _make_table
         local, table = make_table(self.clients, representative, self.coarse)
         return table.rows(self._costs(local))
 
     def _costs(self, local: FloatArray) -> Costs:
-        """Return the terms of a table that depend on the noise: distances, and the bound without shuffling.
+        """Return the terms of a table of bounds on δ that depend on the noise of the reports.
+
+        They are the distance of the reports from the idealised ones of each clone pair, and the bound without
+        shuffling.
 
         Args:
-            local: ε₀ of each clone pair; the distance is that from idealised reports with δ₀ = 0.
+            local: ε₀ of each clone pair; its idealised reports have δ₀ = 0.
+
+        Returns:
+            The log distance of each clone pair, and a function for the bound without shuffling.
         """
 
         def log_delta_without_shuffling(epsilon: FloatArray) -> FloatArray:
@@ -316,7 +240,10 @@ class LocalClonesBound(ScaledBound):
         return Costs(distance, log_delta_without_shuffling)
 
     def plan(self) -> tuple[FloatArray, Table]:
-        """Return a table of upper bounds on log δ of shuffled reports, with the clone pair that bounds δ at each ε.
+        """Plan a table of upper bounds on log δ of shuffled reports, and compute its bounds.
+
+        Each point (ε₀, δ₀) of the local guarantee gives a clone pair, which bounds δ. Estimates decide which clone pair
+        is evaluated at which ε.
 
         Returns:
             The values of ε₀ for the clone pairs of the table, and the table.
@@ -337,11 +264,17 @@ class LocalClonesBound(ScaledBound):
     def _row_candidates(self) -> FloatArray:
         """Return increasing ε at which log δ is estimated, at the scale of the shuffled privacy loss.
 
-        Its standard deviation for the clone pair of ε₀ is about 2 tanh(ε₀/2)/√((n − 1) e^{−ε₀} + 1).
+        Its standard deviation for the clone pair of ε₀ is about 2 tanh(ε₀/2)/√((n − 1) e^{−ε₀} + 1). The clone pair is
+        the best one at ε = 0.
+
+        Returns:
+            The values of ε in nats, from 0 to the last point of the local guarantee.
         """
         local, log_delta = self.local.points
-        best = float(local[int(np.argmin(self._estimate(0.0, local, log_delta)))])
-        scale = 2.0 * math.tanh(0.5 * best) / math.sqrt((self.clients - 1) * math.exp(-best) + 1.0)
+        estimates_at_zero = self._estimate(0.0, local, log_delta)
+        best = float(local[int(np.argmin(estimates_at_zero))])
+        mean_group = (self.clients - 1) * math.exp(-best) + 1.0
+        scale = 2.0 * math.tanh(0.5 * best) / math.sqrt(mean_group)
         return epsilon_grid(scale, float(local[-1]))
 
     def _dense_points(self, epsilon: FloatArray, unshuffled: FloatArray) -> LocalPoints:
@@ -350,18 +283,28 @@ class LocalClonesBound(ScaledBound):
         Args:
             epsilon: increasing ε at which the points are compared. Every third one is used.
             unshuffled: estimate of log δ without shuffling at each ε. Where it is lower, no clone pair is needed.
+
+        Returns:
+            The points with increasing ε₀. They are those of the guarantee if it has one point, or if no clone pair is
+            needed.
         """
         points = self.local.points
         if points.epsilon.size == 1:
             return points
+
+        # The points that are best at some ε where shuffling helps.
         sparse = slice(None, None, 3)
         estimates = self._estimate(epsilon[sparse, None], *points)
         is_needed = estimates.min(axis=1) < unshuffled[sparse] + 1.0
         best = np.argmin(estimates, axis=1)[is_needed]
         if best.size == 0:
             return points
+
+        # Their range, with one more point on each side.
+        last_index = points.epsilon.size - 1
         least = points.epsilon[max(int(best.min()) - 1, 0)]
-        largest = points.epsilon[min(int(best.max()) + 1, points.epsilon.size - 1)]
+        largest = points.epsilon[min(int(best.max()) + 1, last_index)]
+
         # Dense ε₀ are powers of 2^(1/_CHOICES), so that they do not depend on the range.
         first_power, last_power = round(_CHOICES * math.log2(least)), round(_CHOICES * math.log2(largest))
         dense = np.exp2(np.arange(first_power, last_power + 1) / _CHOICES)
@@ -372,21 +315,28 @@ class LocalClonesBound(ScaledBound):
 
         Args:
             index: index of the point (ε₀, δ₀).
+
+        Returns:
+            The bound for this ε₀, with the distance of the real reports from those with δ₀ = 0.
         """
         if index not in self._clone_bounds:
             epsilon, log_delta = (float(column[index]) for column in self.local.points)
             distance = float(log_distance(self.clients, np.asarray(epsilon), np.asarray(log_delta)))
-            self._clone_bounds[index] = ClonesBound(self.clients, math.exp(-epsilon), epsilon, distance)
+            clone_rate = math.exp(-epsilon)
+            self._clone_bounds[index] = ClonesBound(self.clients, clone_rate, epsilon, distance)
         return self._clone_bounds[index]
 
 
 def _make_table(clients: int, pair: Pair, coarse: bool) -> tuple[FloatArray, Table]:
-    """Return the values of ε₀ of the clone pairs of the table for a local guarantee, and the table.
+    """Make the table of upper bounds on log δ of shuffled reports for a local guarantee.
 
     Args:
         clients: number n of clients.
         pair: dominating pair of a single report.
         coarse: whether the table has fewer rows, for a search.
+
+    Returns:
+        The values of ε₀ of the clone pairs of the table, and the table.
     """
     return LocalClonesBound(clients, LocalCurve(pair), coarse).plan()
 
@@ -396,5 +346,12 @@ _stored_table = functools.lru_cache(TABLES_KEPT)(_make_table)
 
 @functools.lru_cache(CLONES_KEPT)
 def _clone_pair(clients: int, local: float) -> ClonesBound:
-    """Return the bound of the clone pair of (ε₀, 0). It is stored because its distribution of clones is expensive."""
+    """Return the bound of the clone pair for a purely private report, with δ₀ = 0.
+
+    It is stored because its distribution of clones is expensive.
+
+    Args:
+        clients: number n of clients.
+        local: ε₀ of the report, in nats. Another report is a clone with probability e^−ε₀.
+    """
     return ClonesBound(clients, math.exp(-local), local)

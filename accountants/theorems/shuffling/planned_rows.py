@@ -109,9 +109,9 @@ def epsilon_grid(scale: float, furthest: float) -> FloatArray:
     Returns:
         An increasing array of values of ε.
     """
-    a = max(min(0.25 * scale, furthest), 1e-300)  # positive, because it is a divisor
-    largest_u = np.arcsinh(furthest / a)
-    epsilon = a * np.sinh(np.linspace(0.0, largest_u, GRID))
+    linear_range = max(min(0.25 * scale, furthest), 1e-300)  # a; positive, because it is a divisor
+    largest_argument = np.arcsinh(furthest / linear_range)
+    epsilon = linear_range * np.sinh(np.linspace(0.0, largest_argument, GRID))
     epsilon[-1] = furthest  # exactly, in spite of rounding
     return np.asarray(epsilon)
 
@@ -130,7 +130,8 @@ def cell_representative(pair: Pair) -> Pair:
     mu = pair.gaussian_dp_mu
     if not mu:
         return pair
-    return gaussian_pair(2.0 ** (round(CELLS * math.log2(mu)) / CELLS))
+    log2_of_middle = round(CELLS * math.log2(mu)) / CELLS
+    return gaussian_pair(2.0**log2_of_middle)
 
 
 class Costs(NamedTuple):
@@ -207,7 +208,9 @@ class Table:
         log_weight = np.logaddexp(0.0, self.epsilon)  # log(1 + e^ε)
         log_charge = costs.log_distance[self.choice] + log_weight[self.row]
         log_sum = np.logaddexp(self.value, log_charge)
-        upper = log_sum * (1.0 - 4.0 * UNIT_ROUNDOFF) + 8.0 * UNIT_ROUNDOFF  # rounded up if below 0; −∞ stays
+        # Rounded up if below 0; −∞ stays.
+        upper = log_sum * (1.0 - 4.0 * UNIT_ROUNDOFF) + 8.0 * UNIT_ROUNDOFF
+        # Several clone pairs may have a bound in a row, and the least one is used.
         least_in_row = np.zeros(self.epsilon.size)
         np.minimum.at(least_in_row, self.row, upper)
         return Rows(self.epsilon, np.minimum(least_in_row, costs.local(self.epsilon)))
@@ -226,6 +229,9 @@ def plan_table(estimates: Estimates, pairs: Pairs, costs: Costs, *, coarse: bool
         costs: at one noise, the distance of the reports from each clone pair, and the bound without shuffling. They
             show at which ε rows are missing.
         coarse: whether to use a third of the rows, for a search.
+
+    Returns:
+        The table, with at least one bound in each row at which a clone pair may be better than no shuffling.
     """
     spacing_factor = _COARSE if coarse else 1.0
     least_estimate = np.minimum(estimates.choices.min(axis=1), estimates.local)
@@ -273,6 +279,7 @@ def _plan_rows(epsilon: FloatArray, estimate: FloatArray, spacing_factor: float)
         estimate: estimate of log δ at each ε.
         spacing_factor: factor by which all distances of rows are enlarged; 1 for a table of full accuracy.
     """
+    # Estimates need not be monotone, so each is replaced by the least one so far.
     log_delta = np.maximum(np.minimum.accumulate(estimate), 2.0 * _DEEPEST)
     rows_before = np.append(0.0, np.cumsum(_rows_between(epsilon, log_delta))) / spacing_factor
     final_value = max(_DEEPEST, float(log_delta[-1]) + 0.01)
@@ -305,6 +312,9 @@ def _evaluate(estimates: Estimates, epsilon: FloatArray, pairs: Pairs, spacing_f
         epsilon: the ε, increasing.
         pairs: function from the index of a clone pair and an array of ε to upper bounds on its log δ.
         spacing_factor: factor by which the tolerated excess of a pair's log δ over the best one is enlarged.
+
+    Returns:
+        The table, in which a row has one bound, or several near the border of two clone pairs.
     """
     nearest = np.minimum(np.searchsorted(estimates.epsilon, epsilon), estimates.epsilon.size - 1)
     runs = _choose_runs(estimates.choices[nearest], estimates.local[nearest], spacing_factor)
@@ -349,7 +359,8 @@ def _choose_runs(choices: FloatArray, local: FloatArray, spacing_factor: float) 
 
     Long runs save time, because every new pair has a fixed cost. A clone pair suits a row if its estimated log δ
     exceeds the least one by no more than the row's tolerance. Each run takes the pair that suits most of the following
-    rows. Rows at which the bound without shuffling is lower by 1 or more in log δ are in no run.
+    rows, and a run ends where its pair no longer suits. Rows at which the bound without shuffling is lower by 1 or more
+    in log δ are in no run.
 
     Args:
         choices: estimated log δ, a row for each ε and a column for each clone pair.

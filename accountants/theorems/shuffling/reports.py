@@ -29,10 +29,8 @@ from epsilond.accountants.theorems.shuffling.gaussian import (
     GaussianBlanketBound,
     log_blanket_mass,
 )
-from epsilond.accountants.theorems.shuffling.local_guarantee import (
-    LocalClonesBound,
-    LocalCurve,
-)
+from epsilond.accountants.theorems.shuffling.local_curve import LocalCurve
+from epsilond.accountants.theorems.shuffling.local_guarantee import LocalClonesBound
 from epsilond.accountants.theorems.shuffling.statements import (
     APPROXIMATE_CLONES,
     BLANKET,
@@ -62,14 +60,24 @@ LARGEST_RESPONSE_EPSILON, MOST_CATEGORIES = 500.0, 10**6
 
 
 def not_replaced(theorem: Theorem, case: Case) -> Refusal | None:
-    """Return a refusal for a relation other than replacing one client's contribution; None otherwise."""
+    """Return a refusal for a relation other than replacing one client's contribution.
+
+    A refusal is an object that says why a theorem does not apply.
+
+    Args:
+        theorem: the theorem that the refusal names.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The refusal; None for replace-one.
+    """
     if case.setting.relation == "replace-one":
         return None
     return Refusal(theorem, "the number of reports is seen, so a contribution is replaced; nothing else is covered")
 
 
 def not_hidden(theorem: Theorem, spec: Shuffled, case: Case) -> Refusal | None:
-    """Return a refusal if shuffling amplifies nothing in the setting; None otherwise.
+    """Return a refusal if shuffling amplifies nothing in the setting.
 
     A refusal is an object that says why a theorem does not apply. Shuffling amplifies nothing for a relation other than
     replace-one, and for an observer who knows the senders. The same holds for a single client, and for records of which
@@ -79,6 +87,9 @@ def not_hidden(theorem: Theorem, spec: Shuffled, case: Case) -> Refusal | None:
         theorem: the theorem that the refusal names.
         spec: specification of the shuffled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The first reason for a refusal; None if the theorem may apply.
     """
     if refusal := not_replaced(theorem, case):
         return refusal
@@ -153,6 +164,9 @@ def _guarantee_of(bound: ScaledBound, inner: Guarantee, step: Step) -> Guarantee
         bound: upper bound on δ(ε) of the shuffled reports.
         inner: guarantee of a single report, whose setting and declared conditions are kept.
         step: derivation of the bound.
+
+    Returns:
+        The guarantee. It declares that the shuffler is trusted, and that all clients run the same randomizer.
     """
     declared = tuple(dict.fromkeys((*inner.declared, TRUSTED_SHUFFLER, SAME_RANDOMIZER)))
     return Guarantee(setting=inner.setting, curve=Curve(scaled_pair(bound)), derivation=step, declared=declared)
@@ -167,6 +181,9 @@ def _local_curve(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Guarante
         theorem: the theorem that the refusal names.
         spec: specification of the shuffled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee and its points, or the refusal.
     """
     if refusal := not_hidden(theorem, spec, case):
         return refusal
@@ -175,7 +192,17 @@ def _local_curve(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Guarante
 
 
 def closed_form(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of Lowy and Razaviyayn, Theorem F.2, for clients with one record each; or a refusal."""
+    """Return the guarantee by Theorem F.2 of Lowy and Razaviyayn, for clients with one record each; or a refusal.
+
+    The theorem bounds δ of shuffled reports in closed form, from the guarantee of a single report.
+
+    Args:
+        spec: specification of the shuffled mechanism.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee. It is a refusal, which says why the theorem does not apply, if shuffling amplifies nothing.
+    """
     local = _local_curve(SINGLE_ROUND, spec, case)
     if isinstance(local, Refusal):
         return local
@@ -204,7 +231,8 @@ def clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     if math.isinf(curve.pure_epsilon):
         return Refusal(CLONES, "a report is not purely private: δ₀ > 0 at every ε₀ up to 700")
     step = CLONES.because(inner.derivation, clients=spec.clients, local_epsilon=curve.pure_epsilon)
-    return _guarantee_of(LocalClonesBound(spec.clients, curve, case.effort == "coarse"), inner, step)
+    bound = LocalClonesBound(spec.clients, curve, coarse=case.effort == "coarse")
+    return _guarantee_of(bound, inner, step)
 
 
 def approximate_clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
@@ -227,7 +255,8 @@ def approximate_clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refu
     if math.isfinite(curve.pure_epsilon):
         return Refusal(APPROXIMATE_CLONES, "a report is purely private, and there is no δ₀ to account for")
     step = APPROXIMATE_CLONES.because(CLONES.because(clients=spec.clients), inner.derivation, clients=spec.clients)
-    return _guarantee_of(LocalClonesBound(spec.clients, curve, case.effort == "coarse"), inner, step)
+    bound = LocalClonesBound(spec.clients, curve, coarse=case.effort == "coarse")
+    return _guarantee_of(bound, inner, step)
 
 
 def randomized_response(spec: Shuffled, case: Case) -> Guarantee | Refusal:
@@ -250,11 +279,11 @@ def randomized_response(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     if not isinstance(report, CategoryReport):
         return Refusal(RESPONSE, "the reports are not randomized responses")
     if report.epsilon > LARGEST_RESPONSE_EPSILON or report.categories > MOST_CATEGORIES:
-        return Refusal(
-            RESPONSE, f"computed for ε ≤ {LARGEST_RESPONSE_EPSILON:g} and up to {MOST_CATEGORIES:g} categories"
-        )
+        range_of_bound = f"computed for ε ≤ {LARGEST_RESPONSE_EPSILON:g} and up to {MOST_CATEGORIES:g} categories"
+        return Refusal(RESPONSE, range_of_bound)
     inner = case.account(spec.mechanism, case.setting)
     bound = response_bound(spec.clients, report.epsilon, report.categories)
+    # For two categories the sum is exact, without the theorem of the privacy blanket.
     premises = [inner.derivation]
     if report.categories > 2:
         premises.insert(0, BLANKET.because(clients=spec.clients))

@@ -40,7 +40,7 @@ from epsilond.accountants.theorems.shuffling.gaussian import (
     GaussianBlanketBound,
     log_blanket_mass,
 )
-from epsilond.accountants.theorems.shuffling.local_guarantee import log_distance
+from epsilond.accountants.theorems.shuffling.local_curve import log_distance
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound, scaled_pair
 from epsilond.accountants.theorems.vacuous import delta_below_one
 
@@ -60,6 +60,9 @@ def response_bound(clients: int, epsilon: float, categories: int) -> ScaledBound
         clients: number of clients.
         epsilon: ε₀ of one report, in nats.
         categories: number k of categories.
+
+    Returns:
+        An upper bound on log δ(ε) of the shuffled reports.
     """
     if categories == 2:
         rate = 2.0 * math.exp(-epsilon) / (1.0 + math.exp(-epsilon))
@@ -67,7 +70,6 @@ def response_bound(clients: int, epsilon: float, categories: int) -> ScaledBound
     return FiniteBlanketBound(clients, response_outcomes(epsilon, categories))
 
 
-# Inputs and formulas ------------------------------------------------------------------------------------------------
 @request
 class ClonesInputs(DeltaFields):
     """Reports that are ε₀-indistinguishable, and the target δ of the shuffled ε."""

@@ -59,10 +59,24 @@ class ScaledBound(Bound):
 
     @abstractmethod
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose the logarithm of the bound at ε ≥ 0; the width is the numerical error."""
+        """Enclose the logarithm of the bound at ε ≥ 0; the width is the numerical error.
+
+        Args:
+            epsilon: privacy loss ε, in nats.
+
+        Returns:
+            A lower and an upper bound on the natural logarithm of the bound on δ(ε).
+        """
 
     def upper(self, epsilon: float) -> float:
-        """Return an upper bound on log δ(ε) that costs less than `log_bound` and may be slightly larger."""
+        """Return an upper bound on log δ(ε) that costs less than `log_bound` and may be slightly larger.
+
+        Args:
+            epsilon: privacy loss ε ≥ 0, in nats.
+
+        Returns:
+            The natural logarithm of the upper bound; −∞ if δ is 0.
+        """
         return self.log_bound(epsilon).upper
 
     def rows(self) -> Rows | None:
@@ -74,7 +88,13 @@ class ScaledBound(Bound):
         return None
 
     def sequential_upper(self) -> Callable[[float], float]:
-        """Return `upper` as a function for increasing ε; a subclass may start each search at the previous result."""
+        """Return `upper` as a function for calls with increasing ε.
+
+        A subclass may start the search at each ε from the result at the previous one, which is cheaper.
+
+        Returns:
+            A function from ε in nats to an upper bound on log δ(ε).
+        """
         return self.upper
 
 
@@ -123,15 +143,25 @@ class ScaledProfile(BoundProfile):
         return self.bound.lossy
 
     def guess(self, log_delta: float) -> Guess:
-        """Return an initial estimate of the ε with a given log δ, by two normal distributions with the same δ(0)."""
+        """Estimate the ε with a given log δ, as the start of a search.
+
+        The estimate is that of two normal distributions with the same δ at ε = 0.
+
+        Args:
+            log_delta: natural logarithm of δ.
+
+        Returns:
+            The ε in nats, with the steepness of log δ there. If the normal distributions give none, the general
+            estimate of a bound is used.
+        """
         return _normal_guess(self.upper_log_delta(0.0), log_delta) or super().guess(log_delta)
 
     @cached_property
     def _table(self) -> PiecewiseTails:
         """Upper bounds on δ at increasing ε, as a table that is convex in e^ε.
 
-        It consists of the rows of the bound, if they are cheaper to evaluate at once, and otherwise of `_rows`. A last
-        row has δ = 0, if such an ε is known.
+        The bound may evaluate many ε at once, which is cheaper; otherwise they are evaluated one by one by `_rows`. A
+        last row has δ = 0, if such an ε is known.
         """
         rows = self.bound.rows()
         if rows is None:
@@ -159,21 +189,26 @@ class ScaledProfile(BoundProfile):
         yield 0.0, at_zero
         if at_zero == -math.inf:
             return
+
         # The first step is a tenth of δ(0), which has the scale of the privacy loss.
         epsilon, log_delta = 0.0, at_zero
         step = 0.1 * math.exp(at_zero)
         stalled_rows = 0
         for _ in range(_MOST_ROWS):
-            if log_delta < _DEEP:  # few rows suffice where δ is negligible
+            # Few rows suffice where δ is negligible.
+            if log_delta < _DEEP:
                 step = max(step, 0.05 * epsilon)
             next_epsilon = epsilon + step
             if next_epsilon >= largest_loss:
                 break
             next_log_delta = upper(next_epsilon)
             yield next_epsilon, next_log_delta
+
+            # The table ends where δ is below every double, or no longer falls.
             fall = log_delta - next_log_delta
             planned_fall = _planned_fall(log_delta, at_zero)
-            stalled_rows = stalled_rows + 1 if fall < 0.1 * planned_fall else 0
+            has_stalled = fall < 0.1 * planned_fall
+            stalled_rows = stalled_rows + 1 if has_stalled else 0
             if next_log_delta <= _DEEPEST or stalled_rows > _MOST_STALLED or next_epsilon > _FURTHEST_ROW:
                 break
             step = (next_epsilon - epsilon) * _step_factor(fall, planned_fall)
@@ -185,7 +220,8 @@ class ScaledProfile(BoundProfile):
 def _step_factor(fall: float, planned_fall: float) -> float:
     """Return the factor by which the step in ε changes, so that log δ falls by about the planned amount.
 
-    A fall that is nearly zero, or very large, predicts little. The factor is therefore limited.
+    If log δ falls too fast, the step shrinks, and otherwise it grows. A fall that is nearly zero, or very large,
+    predicts little, so the factor is limited.
 
     Args:
         fall: decrease of log δ in the previous step; it may be 0.
@@ -194,23 +230,29 @@ def _step_factor(fall: float, planned_fall: float) -> float:
     Returns:
         The factor, between 0.3 and 2.
     """
-    return min(2.0, max(0.3, planned_fall / max(fall, 1e-12)))  # the fall may be 0
+    smallest_fall = 1e-12  # avoids a division by 0
+    ratio = planned_fall / max(fall, smallest_fall)
+    return min(2.0, max(0.3, ratio))
 
 
 def _planned_fall(log_delta: float, largest: float) -> float:
-    """Return the planned fall of log δ from one row of a table to the next.
+    """Return by how much log δ should fall from one row of a table to the next.
 
     A row is an ε with an upper bound on log δ. Linear interpolation between rows raises log δ by about fall²/8. So
-    larger δ get smaller falls.
+    larger δ, which matter most, get smaller falls.
 
     Args:
         log_delta: natural logarithm of δ at the row.
         largest: natural logarithm of δ at ε = 0.
+
+    Returns:
+        The planned decrease of log δ: 0.1 down to e^−9 of the largest δ, then 0.7, and 5 where δ is negligible.
     """
-    is_within_e9_of_largest = log_delta > largest - 9.0
-    if is_within_e9_of_largest:
+    is_large = log_delta > largest - 9.0
+    is_negligible = log_delta < _DEEP
+    if is_large:
         return 0.1
-    if log_delta < _DEEP:  # negligible
+    if is_negligible:
         return 5.0
     return 0.7
 
@@ -229,17 +271,29 @@ def _normal_guess(at_zero: float, log_delta: float) -> Guess | None:
     """
     if not log_delta < at_zero < -1e-3:
         return None
+    # The parameter μ with 2Φ(μ/2) − 1 = δ(0).
     mu = 2.0 * float(ndtri(0.5 + 0.5 * math.exp(at_zero)))
     if mu <= 0.0:
         return None
     epsilon = gaussian_pair(mu).epsilon(log_delta).upper
     if not 0.0 < epsilon < LARGEST_EPSILON:
         return None
+    # Log δ of a normal tail falls at a rate of about its standard score, per standard deviation μ of the loss.
     standard_score = max(epsilon / mu - 0.5 * mu, 1.0)
-    return Guess(epsilon, standard_score / mu)
+    steepness = standard_score / mu
+    return Guess(epsilon, steepness)
 
 
 def scaled_pair(bound: ScaledBound) -> Pair:
-    """Return the symmetric pair of a bound on δ that holds in both directions."""
+    """Return a dominating pair from a bound on δ that holds in both directions.
+
+    A dominating pair is two distributions with a hockey-stick divergence that bounds δ.
+
+    Args:
+        bound: upper bound on log δ(ε) of the mechanism.
+
+    Returns:
+        The pair, with the same privacy profile in both directions.
+    """
     profile = ScaledProfile(bound)
     return Pair(profile, profile)

@@ -22,7 +22,8 @@ from epsilond.accountants.theorems.shuffling.finite import (
     blanket_outcomes,
     response_instance,
 )
-from epsilond.accountants.theorems.shuffling.local_guarantee import LocalClonesBound, LocalCurve, log_distance
+from epsilond.accountants.theorems.shuffling.local_curve import LocalCurve, log_distance
+from epsilond.accountants.theorems.shuffling.local_guarantee import LocalClonesBound
 from epsilond.accountants.theorems.shuffling.statements import (
     APPROXIMATE_CLONES,
     CLONES,

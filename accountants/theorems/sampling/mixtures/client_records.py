@@ -127,11 +127,13 @@ def _client_pairs(spec: Subsampled, relation: Relation, multiplier: float) -> _C
         return _all_records(spec, relation, records / Fraction(multiplier), step)
     if spec.sampling != "poisson":
         return _fixed_size(spec, relation, multiplier, step)
+
     # If the rate is not a double, upper bounds use a larger rate, and lower bounds a smaller one.
     lower_rate = upper_rate = spec.inclusion_probability
     if spec.rate is None:
         lower_rate, upper_rate = _rates_around(spec)
-    below, above = independent_counts(records, lower_rate), independent_counts(records, upper_rate)
+    below = independent_counts(records, lower_rate)
+    above = independent_counts(records, upper_rate)
     if below is None or above is None:
         return Refusal(CLIENT_RECORDS, f"more than {MOST_DRAWS:g} records of one client are drawn on average")
     direction: Direction = "replace" if relation == "replace-one" else "remove"
@@ -142,10 +144,19 @@ def _rates_around(spec: Subsampled) -> tuple[float, float]:
     """Return a double at or below the rate of a Poisson batch, and one at or above it.
 
     The rate is the quotient of two counts, the expected batch size and the population.
+
+    Args:
+        spec: specification of the subsampled mechanism, with both counts.
+
+    Returns:
+        The two doubles. They are equal if the rate is a double, and neighbours otherwise.
     """
     rate = Fraction(spec.batch_size or 1, spec.population or 1)
     above = round_up(rate)
-    return (above if Fraction(above) == rate else math.nextafter(above, 0.0)), above
+    is_double = Fraction(above) == rate
+    if is_double:
+        return above, above
+    return math.nextafter(above, 0.0), above
 
 
 def _all_records(spec: Subsampled, relation: Relation, shift: Fraction, step: Step) -> _ClientPairs | Refusal:
@@ -187,6 +198,9 @@ def _mixture_pairs(
         multiplier: standard deviation of the noise, over the shift of the sum by one record.
         direction: direction of the pair.
         step: derivation of the bound.
+
+    Returns:
+        The mixture for upper bounds, the one for lower bounds, and the derivation.
     """
     larger = _mixture_law(above, above.most, multiplier, direction, upward=True)
     smaller = _mixture_law(below, below.least, multiplier, direction, upward=False)
@@ -207,9 +221,15 @@ def _mixture_law(
         direction: direction of the pair, such as "remove" or "replace".
         upward: whether the rounded number is stochastically larger than the true one, for upper bounds; otherwise
             smaller.
+
+    Returns:
+        The shifts of the components in standard deviations of the noise, with their probabilities.
     """
-    probabilities = round_probabilities((counts.log_absent, *counts.log_weights), counts.accuracy, upward=upward)
-    shifts = round_shifts([float(number) for number in (0, *numbers)], multiplier, upward=upward)
+    # The number 0 is the first one, with the probability that no record is drawn.
+    log_probabilities = (counts.log_absent, *counts.log_weights)
+    probabilities = round_probabilities(log_probabilities, counts.accuracy, upward=upward)
+    all_numbers = [float(number) for number in (0, *numbers)]
+    shifts = round_shifts(all_numbers, multiplier, upward=upward)
     return GaussianMixtureLaw(shifts, probabilities, direction)
 
 
@@ -235,13 +255,17 @@ def _fixed_size(spec: Subsampled, relation: Relation, multiplier: float, step: S
     counts = fixed_size_counts(records, spec.batch_size, spec.population)
     if counts is None:
         return Refusal(CLIENT_RECORDS, "the number of records of one client in a batch is too large to be computed")
+
     # Other records take the places of the removed ones, which doubles the shift.
     if relation == "add-or-remove-one":
         return _mixture_pairs(counts, counts, 0.5 * multiplier, "remove", step)
+
+    # Replaced or zeroed records.
     upper = unseen_multiplicities_pair(counts, 1.0 / multiplier, "replace-one")
     if upper is None:
         return Refusal(CLIENT_RECORDS, "the number of records of one client in a batch is not known accurately")
-    contribution = ContributionNoise(Noise("gaussian"), 1.0 / multiplier * (1.0 - 2.0**-52))  # rounded down
+    shift = 1.0 / multiplier * (1.0 - 2.0**-52)  # rounded down
+    contribution = ContributionNoise(Noise("gaussian"), shift)
     step = UNSEEN_MULTIPLICITIES.because(step)
     if relation == "replace-one":
         return _ClientPairs(upper, replaced_pairs(counts, contribution), step)

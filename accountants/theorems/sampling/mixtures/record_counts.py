@@ -44,9 +44,9 @@ def independent_counts(records: int, rate: float) -> Multiplicities | None:
         return None
     log_absent = records * math.log1p(-rate)
     log_odds = math.log(rate) - math.log1p(-rate)
-    j = _counted_up_to(records, mean)
-    # P(j)/P(j − 1) = (k − j + 1)/j · q/(1 − q)
-    log_ratios = np.log((records - j + 1) / j) + log_odds
+    # P(j)/P(j − 1) = (k − j + 1)/j · q/(1 − q) for j = 1, 2, …
+    numbers = _counted_up_to(records, mean)
+    log_ratios = np.log((records - numbers + 1) / numbers) + log_odds
     return _of_ratios(records, mean, log_absent, log_ratios)
 
 
@@ -66,24 +66,35 @@ def fixed_size_counts(records: int, batch_size: int, population: int) -> Multipl
     mean = records * batch_size / population
     if mean > MOST_DRAWS or smaller > MOST_FACTORS:
         return None
-    # Of the records of the smaller group, none is among the larger one.
+
+    # The probability that, of the records of the smaller group, none is among the larger one.
     remaining_population = population - np.arange(smaller, dtype=np.float64)
     log_absent = float(np.log1p(-larger / remaining_population).sum())
-    j = _counted_up_to(smaller, mean)
+
+    # P(j)/P(j − 1) = (k − j + 1)(K − j + 1)/(j (n − k − K + j)) for j = 1, 2, …
+    numbers = _counted_up_to(smaller, mean)
     in_neither = float(population - records - batch_size)  # n − k − K
-    # P(j)/P(j − 1) = (k − j + 1)(K − j + 1)/(j (n − k − K + j))
-    log_ratios = np.log((records - j + 1) / j) + np.log((batch_size - j + 1) / (in_neither + j))
+    log_record_ratios = np.log((records - numbers + 1) / numbers)
+    log_place_ratios = np.log((batch_size - numbers + 1) / (in_neither + numbers))
+    log_ratios = log_record_ratios + log_place_ratios
     return _of_ratios(smaller, mean, log_absent, log_ratios)
 
 
 def _counted_up_to(records: int, mean: float) -> FloatArray:
     """Return the numbers 1, 2, … of records for which probabilities are computed.
 
+    From twice the mean on each probability is at most about half the previous one, so that 1200 more numbers suffice.
+
     Args:
         records: largest possible number.
         mean: mean number.
+
+    Returns:
+        The numbers as doubles, up to the largest possible number or 1200 beyond twice the mean.
     """
-    return np.arange(1, min(records, int(2 * mean) + 1200) + 1, dtype=np.float64)
+    beyond_twice_the_mean = 1200
+    largest = min(records, int(2 * mean) + beyond_twice_the_mean)
+    return np.arange(1, largest + 1, dtype=np.float64)
 
 
 def _group_counts(log_weights: FloatArray, mean: float) -> Iterator[tuple[int, int]]:
@@ -100,8 +111,10 @@ def _group_counts(log_weights: FloatArray, mean: float) -> Iterator[tuple[int, i
         The least and the largest number of a group. The groups cover all numbers of `log_weights`.
     """
     width = max(int(0.25 * math.sqrt(mean)), 1)
+    first, last = 1, 1
     likely = np.flatnonzero(log_weights > FAINT_LOG_WEIGHT) + 1
-    first, last = (int(likely[0]), int(likely[-1])) if likely.size else (1, 1)
+    if likely.size:
+        first, last = int(likely[0]), int(likely[-1])
     least = 1
     while least <= log_weights.size:
         if least < first:
@@ -127,17 +140,21 @@ def _of_ratios(most: int, mean: float, log_absent: float, log_ratios: FloatArray
         The distribution, with neighbouring numbers merged into groups.
     """
     log_weights = log_absent + np.cumsum(log_ratios)
-    # Leave out the numbers of negligible probability above the last other one.
+
+    # Leave out the numbers of negligible probability above the last other one. The first number is always included.
     is_included = (log_weights > NEGLIGIBLE_LOG_WEIGHT) | (np.arange(log_weights.size) == 0)
     included = int(np.max(np.nonzero(is_included)[0])) + 1
     groups = list(_group_counts(log_weights[:included], mean))
     weights = [float(logsumexp(log_weights[least - 1 : last])) for least, last in groups]
+
     # One more group has all numbers that are left out, with an upper bound on their probability.
     if included < most:
         groups.append((included + 1, most))
         weights.append(NEGLIGIBLE_LOG_WEIGHT + 1.0)
+
     # Each running sum has rounding errors in proportion to its terms.
-    accuracy = 8 * UNIT_ROUNDOFF * (abs(log_absent) + float(np.abs(log_ratios[:included]).sum()) + included)
+    sum_of_terms = abs(log_absent) + float(np.abs(log_ratios[:included]).sum())
+    accuracy = 8 * UNIT_ROUNDOFF * (sum_of_terms + included)
     return Multiplicities(
         least=tuple(least for least, _ in groups),
         most=tuple(last for _, last in groups),

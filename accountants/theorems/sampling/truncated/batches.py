@@ -28,7 +28,7 @@ from epsilond.accountants.specs import Subsampled
 from epsilond.accountants.structure import ONE_SUM, SECRET_DRAW, drawn_level, gaussian_multiplier
 from epsilond.accountants.theorem import Source, Status, Theorem
 from epsilond.accountants.theorems.sampling.batch_instances import opposite_gaussian
-from epsilond.accountants.theorems.sampling.subsampling import observes_draw
+from epsilond.accountants.theorems.sampling.draw_checks import observes_draw
 from epsilond.accountants.theorems.sampling.truncated.masses import TruncatedMasses
 from epsilond.accountants.theorems.sampling.truncated.symbol_renyi import ShownSymbol, SymbolRenyi
 from epsilond.accountants.theorems.sampling.truncated.symbols import Symbol, symbol_pair
@@ -134,17 +134,22 @@ def dominating_pair(masses: TruncatedMasses, rate: float, shift: float, relation
         rate: probability q that a record is drawn.
         shift: norm of a contribution, in standard deviations of the noise.
         relation: the neighbouring relation.
+
+    Returns:
+        The pair, at most that of two Gaussians at the largest distance of the sums.
     """
     public = gaussian_pair(_distance(shift, relation))
     exchanged = replace(_exchanged_pair(masses, rate, shift, relation), below=public)
     if masses.next_to_full == -math.inf or masses.full - masses.retained < 1e-6:
         return exchanged
     counted = replace(_counted_pair(masses, rate, shift, relation), below=public)
-    return counted if _is_rare(masses, rate, shift) else least_of([counted, exchanged])
+    if _is_rare(masses, rate, shift):
+        return counted
+    return least_of([counted, exchanged])
 
 
 def _is_rare(masses: TruncatedMasses, rate: float, shift: float) -> bool:
-    """Return whether truncation is so rare that the public number of the other records costs little.
+    """Return whether truncation is so rare that making the number of the other records public costs little.
 
     The number changes by the record, with a loss of about retained/next at B − 1 others. Its variance does not fall
     with the noise. It is compared with that of the Poisson sum, about (q s)² for small s. The answer affects the
@@ -155,29 +160,39 @@ def _is_rare(masses: TruncatedMasses, rate: float, shift: float) -> bool:
         rate: probability q that a record is drawn.
         shift: norm s of a contribution, in standard deviations of the noise.
     """
-    is_less_likely = masses.retained < masses.next_to_full - math.log(8.0)
+    least_mass_ratio, least_variance_ratio = 8.0, 100.0
+    is_less_likely = masses.retained < masses.next_to_full - math.log(least_mass_ratio)
     number_log_variance = 2.0 * masses.retained - masses.next_to_full
     sum_log_variance = 2.0 * (math.log(rate) + math.log(shift))
-    return is_less_likely and number_log_variance < sum_log_variance - math.log(100.0)
+    has_small_variance = number_log_variance < sum_log_variance - math.log(least_variance_ratio)
+    return is_less_likely and has_small_variance
 
 
 def _counted_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
     """Return the dominating pair of a truncated batch if the number of the other records in it is partly public.
 
-    It is public as one of three symbols: fewer than B − 1, exactly B − 1, and B other records, where B is the largest
-    size of a batch.
+    It is public as one of three symbols, that is, outcomes that the observer sees: fewer than B − 1, exactly B − 1, and
+    B other records, where B is the largest size of a batch. A public symbol only helps the observer, so the pair bounds
+    δ from above.
 
     Args:
         masses: probabilities of a truncated batch.
         rate: probability q that a record is drawn.
         shift: norm of a contribution, in standard deviations of the noise.
         relation: the neighbouring relation.
+
+    Returns:
+        The pair, with formulas for its Rényi divergences.
     """
+    # Log probabilities of B − 1 others, the record included in the last place or not, and of B others.
     next_or_kept = _log_sum(masses.next_to_full, masses.retained)
     log_kept_share = masses.retained - masses.full
     not_kept = masses.full + math.log1p(-math.exp(log_kept_share))
+
+    # Probability that the record is in a batch with B − 1 others, rounded up.
     drawn_or_kept = _log_sum(masses.next_to_full + math.log(rate), masses.retained)
     share = min(math.exp(drawn_or_kept - next_or_kept) * (1.0 + 8.0 * masses.margin), 1.0)
+
     # Where the record may be absent, the others are B − 1 with its place free, or B.
     is_shared = relation != "add-or-remove-one"
     next_without_record = next_or_kept if is_shared else masses.next_to_full
@@ -187,11 +202,13 @@ def _counted_pair(masses: TruncatedMasses, rate: float, shift: float, relation: 
         Symbol(next_or_kept, next_without_record, _included_pair(share, shift, relation), is_shared),
         Symbol(not_kept, full_without_record, None, is_shared),
     )
+
     # log(1 − kept/full) has the error of kept/full times kept/(full − kept).
     margin = 8.0 * masses.margin / -math.expm1(log_kept_share)
+    inclusion_rates = (rate, share, 0.0)
     shown = tuple(
-        ShownSymbol(symbol.log_p, symbol.log_q, chance, shift)
-        for symbol, chance in zip(symbols, (rate, share, 0.0), strict=True)
+        ShownSymbol(symbol.log_p, symbol.log_q, inclusion_rate, shift)
+        for symbol, inclusion_rate in zip(symbols, inclusion_rates, strict=True)
     )
     formula = SymbolRenyi(shown, relation == "replace-one", _distance(shift, relation), margin)
     return replace(symbol_pair(symbols, margin), formula=formula)
@@ -208,17 +225,25 @@ def _exchanged_pair(masses: TruncatedMasses, rate: float, shift: float, relation
         rate: probability q that a record is drawn.
         shift: norm of a contribution, in standard deviations of the noise.
         relation: neighbouring relation, such as "replace-one".
+
+    Returns:
+        The pair; under add-or-remove-one it has formulas for its Rényi divergences.
     """
     # Probability that the record is in a truncated batch, rounded up.
     share = min(math.exp(masses.retained - masses.full) * (1.0 + 8.0 * masses.margin), 1.0)
     margin = 8.0 * masses.margin
+
+    # If fewer than B others are drawn, the record is in the batch as in Poisson sampling.
     included = _included_pair(rate, shift, relation)
     untruncated = Symbol(masses.untruncated, masses.untruncated, included, is_shared=True)
+
     # The exchange is a replacement in a batch of fixed size.
     if relation != "add-or-remove-one":
         profile = AmplifiedProfile(GaussianProfile(2.0 * shift), share)
         truncated = Symbol(masses.full, masses.full, Pair(profile, profile), is_shared=True)
         return symbol_pair((untruncated, truncated), margin)
+
+    # Without the record another one is in its place, so the contributions are at most 2s apart.
     exchanged = _included_pair(share, 2.0 * shift, relation)
     truncated = Symbol(masses.full, masses.full, exchanged, is_shared=True)
     # Formulas for the Rényi divergences of the same pair.
@@ -239,8 +264,13 @@ def _distance(shift: float, relation: Relation) -> float:
     Args:
         shift: norm of a contribution, in standard deviations of the noise.
         relation: neighbouring relation, such as "zero-out-one".
+
+    Returns:
+        The distance s or 2s, with s the norm of a contribution.
     """
-    return shift if relation == "zero-out-one" else 2.0 * shift
+    if relation == "zero-out-one":
+        return shift
+    return 2.0 * shift
 
 
 def _included_pair(rate: float, shift: float, relation: Relation) -> Pair:
@@ -281,16 +311,26 @@ def attained_pair(masses: TruncatedMasses, rate: float, shift: float, relation: 
         rate: probability q that a record is drawn.
         shift: norm of a contribution, in standard deviations of the noise.
         relation: the neighbouring relation.
+
+    Returns:
+        The pair of output distributions on these data.
     """
     included = math.exp(_log_sum(masses.untruncated + math.log(rate), masses.retained))
     share = Share.at(min(included, 1.0) * (1.0 - 8.0 * masses.margin))
     if relation == "replace-one":
-        return opposite_gaussian(shift, share)[1]
-    return subsample_pair(gaussian_pair(shift), share)[1]
+        _, attained = opposite_gaussian(shift, share)
+    else:
+        _, attained = subsample_pair(gaussian_pair(shift), share)
+    return attained
 
 
 def _log_sum(first: float, second: float) -> float:
-    """Return log(e^x + e^y) for logarithms x and y, at least one of them finite."""
+    """Compute log(e^x + e^y) for two logarithms x and y, without leaving the range of doubles.
+
+    Args:
+        first: natural logarithm x.
+        second: natural logarithm y. One of both may be −∞.
+    """
     larger, smaller = max(first, second), min(first, second)
     return larger + math.log1p(math.exp(smaller - larger))
 

@@ -47,20 +47,25 @@ class TruncatedMasses:
         Returns:
             The natural logarithms, with a bound on the error of each finite one.
         """
+        # Distributions of the number of drawn and of absent other records, and of all drawn records.
         other_records = np.asarray(float(population - 1))
         drawn_others = Binomial(other_records, rate, 1.0 - rate)
         absent_others = Binomial(other_records, 1.0 - rate, rate)
         drawn_of_all = Binomial(np.asarray(float(population)), rate, 1.0 - rate)
         full = np.asarray([float(largest_batch)])
+
         # P(A ≤ a) is the probability that at least n − 1 − a of the others are not drawn; here a = B − 1 and B − 2.
         least_absent = np.asarray([float(population - largest_batch), population - largest_batch + 1.0])
         log_untruncated, log_below = absent_others.log_tail(least_absent).tolist()
         # No batch has a negative number of other records.
         if largest_batch == 1:
             log_below = -math.inf
+
         log_next_to_full = float(drawn_others.log_mass(full - 1.0)[0])
         log_full = float(drawn_others.log_tail(full)[0])
         log_retained = float(drawn_of_all.log_tail(full + 1.0)[0]) + math.log(largest_batch / population)
+
+        # Errors are proportional to the largest logarithm.
         logs = (log_below, log_next_to_full, log_untruncated, log_full, log_retained)
         largest_log = max(abs(value) for value in logs if math.isfinite(value))
         return cls(

@@ -89,12 +89,15 @@ class SymbolRenyi:
             logs: log-probabilities of the symbols under the first and under the second distribution.
             divergences: upper bound on the Rényi divergence of order a given each symbol.
             order: order a > 1.
+
+        Returns:
+            The upper bound, in nats.
         """
         # The moment is Σ p^a q^(1 − a) e^((a − 1) D), with the divergence D of a symbol of probabilities p and q.
         log_terms = [
             (order * log_p, -(order - 1.0) * log_q, (order - 1.0) * divergence)
             for (log_p, log_q), divergence in zip(logs, divergences, strict=True)
-        ]
+        ]  # the three parts of the logarithm of each term
         log_moment = float(np.logaddexp.reduce([math.fsum(parts) for parts in log_terms]))
         magnitude = max(sum(map(abs, parts)) for parts in log_terms)
         slack = 2.0 * order * self.margin + 64 * UNIT_ROUNDOFF * (1.0 + magnitude)
@@ -118,12 +121,17 @@ class SymbolRenyi:
         # Bound for a record that is known to be in the batch.
         distance = 2.0 * symbol.shift if self.is_replaced else symbol.shift
         public = 0.5 * order * distance * distance * (1.0 + 8 * UNIT_ROUNDOFF)
+
+        # Bound for a record that is in the batch with some probability, against a batch without it.
         try:
             removed = shifted_gaussian_renyi(order=order, rate=symbol.rate, shift=symbol.shift).upper
         except BeyondBudget:
             return public
         if not self.is_replaced:
             return min(removed, public)
+
         # The second distribution is at least 1 − q times the noise without a contribution.
-        log_inverse_absence = -math.log1p(-symbol.rate) if symbol.rate < 1.0 else math.inf
+        log_inverse_absence = math.inf
+        if symbol.rate < 1.0:
+            log_inverse_absence = -math.log1p(-symbol.rate)
         return min(removed + log_inverse_absence * (1.0 + 8 * UNIT_ROUNDOFF), public)

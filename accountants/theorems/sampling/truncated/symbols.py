@@ -71,19 +71,42 @@ class SymbolProfile(Profile):
         return 2.0 * max(accuracies, default=0.0) + 64 * UNIT_ROUNDOFF
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the sum over the symbols, with the allowance for the errors of their probabilities."""
+        """Enclose log δ(ε): the sum over the symbols, with the allowance for the errors of their probabilities.
+
+        Args:
+            epsilon: array of values of ε ≥ 0, in nats.
+
+        Returns:
+            Arrays of lower and upper bounds on the natural logarithm of δ.
+        """
         points = np.asarray(epsilon, dtype=np.float64)
         slack = self.margin + 64 * UNIT_ROUNDOFF
-        upper = self._sum(points, -1.0, lambda profile, at: profile.log_delta(at).upper) + slack
-        lower = self._sum(points, 1.0, lambda profile, at: profile.log_delta(at).lower) - slack
+        upper = self._sum(points, -1.0, lambda profile, epsilons: profile.log_delta(epsilons).upper) + slack
+        lower = self._sum(points, 1.0, lambda profile, epsilons: profile.log_delta(epsilons).lower) - slack
         return Enclosure(lower, np.minimum(upper, 0.0))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of the privacy loss of the profile e^η H'(α e^−2η), with α = e^ε."""
-        return self._sum_tails(epsilon, -1.0, lambda profile, at: profile.log_tails(at))
+        """Compute the log tails of the privacy loss for upper bounds on δ, of the profile e^η H'(α e^−2η) with α = e^ε.
+
+        Args:
+            epsilon: array of values of ε ≥ 0, in nats.
+
+        Returns:
+            The logarithms of P(loss > ε) under both distributions.
+        """
+        return self._sum_tails(epsilon, -1.0, lambda profile, epsilons: profile.log_tails(epsilons))
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of the profile e^−η H'(α e^2η), with α = e^ε, from attained tails where known."""
+        """Compute the log tails of the privacy loss for lower bounds on δ, of the profile e^−η H'(α e^2η) with α = e^ε.
+
+        They are from tails that the mechanism attains, where these are known.
+
+        Args:
+            epsilon: array of values of ε ≥ 0, in nats.
+
+        Returns:
+            The logarithms of P(loss > ε) under both distributions.
+        """
         return self._sum_tails(epsilon, 1.0, attained_or_own_tails)
 
     def _sum_tails(self, epsilon: FloatArray, side: float, tails_of: Callable[[Profile, FloatArray], Tails]) -> Tails:
@@ -111,6 +134,7 @@ class SymbolProfile(Profile):
                 log_p, log_q = tails_of(profile, symbol_epsilon)
             p_terms.append(log_p + self.log_p[index])
             q_terms.append(log_q + self.log_q[index])
+
         log_p = log_sums(np.stack(p_terms)) - side * self.margin
         log_q = log_sums(np.stack(q_terms)) + side * self.margin
         return Tails(np.minimum(log_p, 0.0).reshape(points.shape), log_q.reshape(points.shape))
@@ -121,8 +145,13 @@ class SymbolProfile(Profile):
         Args:
             index: index i of the symbol.
             side: 1 to subtract the allowance, for lower bounds; −1 to add it, for upper bounds.
+
+        Returns:
+            The difference, by which the privacy loss given the symbol is increased.
         """
-        return 0.0 if self.are_shared[index] else self.log_p[index] - self.log_q[index] - side * 2.0 * self.margin
+        if self.are_shared[index]:
+            return 0.0
+        return self.log_p[index] - self.log_q[index] - side * 2.0 * self.margin
 
     def _sum(
         self, points: FloatArray, side: float, log_delta_of: Callable[[Profile, FloatArray], FloatArray]
@@ -133,6 +162,9 @@ class SymbolProfile(Profile):
             points: ε ≥ 0, in nats.
             side: −1 for an upper bound, 1 for a lower bound.
             log_delta_of: returns one side of a profile's enclosure at several ε.
+
+        Returns:
+            The natural logarithm at each ε, an array of the shape of `points`.
         """
         terms = []
         for index, profile in enumerate(self.profiles):
@@ -151,14 +183,19 @@ def symbol_pair(symbols: Sequence[Symbol], margin: float) -> Pair:
     Args:
         symbols: the symbols with their pairs; symbols of probability 0 are left out.
         margin: bound on the error of each log-probability [nat].
+
+    Returns:
+        The pair with a profile for each direction, or one profile for both if the directions are the same.
     """
     shown = [symbol for symbol in symbols if max(symbol.log_p, symbol.log_q) > -math.inf]
-    log_p, log_q = tuple(symbol.log_p for symbol in shown), tuple(symbol.log_q for symbol in shown)
+    log_p = tuple(symbol.log_p for symbol in shown)
+    log_q = tuple(symbol.log_q for symbol in shown)
     are_shared = tuple(symbol.is_shared for symbol in shown)
     pairs = [symbol.pair for symbol in shown]
     forward_profiles = tuple(None if pair is None else pair.forward for pair in pairs)
     forward = SymbolProfile(log_p, log_q, forward_profiles, are_shared, margin)
-    if all(are_shared) and all(pair is None or pair.symmetric for pair in pairs):
+    is_symmetric = all(are_shared) and all(pair is None or pair.symmetric for pair in pairs)
+    if is_symmetric:
         return Pair(forward, forward)
     backward_profiles = tuple(None if pair is None else pair.backward for pair in pairs)
     backward = SymbolProfile(log_q, log_p, backward_profiles, are_shared, margin)

@@ -1,0 +1,183 @@
+"""The local guarantee of a report as a curve of points (ε₀, δ₀), and its distance from a purely private one."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.curve.search import upper_epsilon
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.pair import Pair
+    from epsilond.accountants.numerics.special import FloatArray
+
+LARGEST_LOCAL_EPSILON = 700.0
+"""Largest ε₀ of a local guarantee, in nats; e^700 is still a double."""
+_COARSE, _FINE = 24, 96
+"""Number of ε₀ at which a guarantee is evaluated: in a first scan, and then in the range that matters."""
+_LARGEST_LOG_DELTA, _DEEPEST = -2.0, -745.0
+"""Largest log δ₀ that is of use, and the log δ₀ below which δ₀ is below every double."""
+OFFSETS = np.asarray([-1.0, -0.5, 0.0, 0.5, 1.0])
+"""Offsets of the points of a refinement in log ε₀, relative to the largest offset."""
+POINTS_KEPT = 8
+"""Number of local guarantees that are stored."""
+
+
+class LocalPoints(NamedTuple):
+    """Points (ε₀, δ₀) of a local guarantee, which is the guarantee of a single report.
+
+    Attributes:
+        epsilon: increasing values of ε₀, in nats.
+        log_delta: upper bound on the natural logarithm of δ₀ at each; −∞ if δ₀ is 0.
+    """
+
+    epsilon: FloatArray
+    log_delta: FloatArray
+
+
+@dataclass(frozen=True)
+class LocalCurve:
+    """The points (ε₀, δ₀) of a local guarantee, which is the guarantee of a single report for every two inputs.
+
+    A guarantee with δ₀ = 0 at some ε₀ ≤ 700 is a single point with log δ₀ = −∞.
+
+    Attributes:
+        pair: dominating pair of a single report.
+    """
+
+    pair: Pair
+
+    @cached_property
+    def points(self) -> LocalPoints:
+        """Increasing ε₀ with upper bounds on log δ₀; those of Gaussian reports are stored for later bounds."""
+        if self.pair.gaussian_dp_mu:
+            return _gaussian_points(self.pair)
+        return self._evaluate_points()
+
+    def _evaluate_points(self) -> LocalPoints:
+        """Compute points (ε₀, log δ₀) of the local guarantee, or the one point of a pure guarantee (δ₀ = 0).
+
+        A scan of few ε₀ finds the range in which δ₀ is neither useless (`_LARGEST_LOG_DELTA`) nor zero as a double
+        (`_DEEPEST`). The points are evenly spaced in log ε₀ over that range.
+
+        Returns:
+            The points with increasing ε₀. They are those of the scan if no scanned point is useful.
+        """
+        is_pure = math.isinf(self.pair.log_delta_bounds(LARGEST_LOCAL_EPSILON).upper)
+        if is_pure:
+            pure_epsilon = upper_epsilon(lambda epsilon: self.pair.log_delta_bounds(epsilon).upper, -1e300)  # δ₀ = 0
+            return LocalPoints(np.asarray([pure_epsilon]), np.asarray([-np.inf]))
+        scanned = np.geomspace(1e-6, LARGEST_LOCAL_EPSILON, _COARSE)
+        log_delta = self.pair.log_delta(scanned).upper
+        useful = np.flatnonzero((log_delta < _LARGEST_LOG_DELTA) & (log_delta > _DEEPEST))
+        if useful.size == 0:
+            return LocalPoints(scanned, log_delta)
+
+        # One more point of the scan on each side, because the range may end between two of them.
+        first = max(int(useful[0]) - 1, 0)
+        last = min(int(useful[-1]) + 1, _COARSE - 1)
+        epsilon = np.geomspace(scanned[first], scanned[last], _FINE)
+        return LocalPoints(epsilon, self.pair.log_delta(epsilon).upper)
+
+    def rough_lower_bound(self, epsilon: float) -> float:
+        """Return log δ₀ at the next larger point of the guarantee, as a rough lower bound on log δ₀ at ε.
+
+        The points hold upper bounds on log δ₀. So the result decides only which bounds are evaluated, and enters none.
+
+        Args:
+            epsilon: ε, in nats.
+
+        Returns:
+            The natural logarithm; −∞ beyond the last point.
+        """
+        points, log_delta = self.points
+        following = int(np.searchsorted(points, epsilon))
+        if following == points.size:
+            return -math.inf
+        return float(log_delta[following])
+
+    def estimate(self, epsilon: FloatArray) -> FloatArray:
+        """Estimate log δ₀ at several ε by linear interpolation between the points.
+
+        The estimate is too low below the first point.
+
+        Args:
+            epsilon: values of ε, in nats.
+
+        Returns:
+            One natural logarithm for each ε. For a pure guarantee of ε₀ it is 0 below ε₀ and −∞ from ε₀ on.
+        """
+        points, log_delta = self.points
+        if points.size == 1:
+            return np.where(epsilon < points[0], 0.0, -np.inf)
+        return np.asarray(np.interp(epsilon, points, log_delta))
+
+    @property
+    def log_step(self) -> float:
+        """Mean spacing of the points in log ε₀."""
+        points = self.points.epsilon
+        return math.log(points[-1] / points[0]) / max(points.size - 1, 1)
+
+    def spread_points(self, log_centres: FloatArray, largest_offset: float) -> FloatArray:
+        """Return five values of ε₀ around each centre, within the range of the tabulated local guarantee.
+
+        Args:
+            log_centres: log ε₀ of the centres.
+            largest_offset: largest offset in log ε₀ from a centre.
+
+        Returns:
+            A row of five ε₀ for each centre, at equal ratios.
+        """
+        points = self.points.epsilon
+        spread = np.exp(log_centres[:, None] + largest_offset * OFFSETS)
+        return np.clip(spread, points[0], points[-1])
+
+    @property
+    def pure_epsilon(self) -> float:
+        """ε₀ in nats if δ₀ = 0 there, otherwise math.inf."""
+        epsilon, log_delta = self.points
+        is_pure = bool(np.isneginf(log_delta).all())
+        return float(epsilon[0]) if is_pure else math.inf
+
+
+@functools.lru_cache(POINTS_KEPT)
+def _gaussian_points(pair: Pair) -> LocalPoints:
+    """Return the points (ε₀, δ₀) of a Gaussian guarantee, which are stored for the several bounds of one account.
+
+    Args:
+        pair: dominating pair of a single Gaussian report.
+
+    Returns:
+        The points of `LocalCurve.points`.
+    """
+    return LocalCurve(pair)._evaluate_points()  # noqa: SLF001
+
+
+def log_distance(clients: int, epsilon: FloatArray, log_delta: FloatArray) -> FloatArray:
+    """Compute the log total variation distance of (ε₀, δ₀) reports from the clone bound's reports with δ₀ = 0.
+
+    The clone bound is for purely private reports. Real reports of n clients are within the distance
+
+        sδ₀ + (n − 1) e^{−ε₀} (1 + s) δ₀,   s = 1/(1 + e^ε₀),
+
+    of such reports. The first term is for the victim's report, the second one for the other reports.
+
+    Args:
+        clients: number n of clients.
+        epsilon: ε₀ of one report, in nats.
+        log_delta: log δ₀ of one report.
+
+    Returns:
+        The natural logarithm of the distance, rounded up; −∞ if δ₀ is 0.
+    """
+    victim_share = 1.0 / (1.0 + np.exp(epsilon))  # s
+    log_factor = np.log(victim_share + (clients - 1) * np.exp(-epsilon) * (1.0 + victim_share))
+    upper_log_delta = log_delta * (1.0 - 4.0 * UNIT_ROUNDOFF)  # towards 0; −∞ stays
+    rounding = UNIT_ROUNDOFF * (16.0 + 4.0 * np.abs(log_factor))
+    return np.asarray(upper_log_delta + log_factor + rounding)
