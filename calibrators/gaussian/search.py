@@ -12,7 +12,8 @@ from epsilond.accountants.errors import BeyondBudget, Infeasible
 from epsilond.accountants.numerics.root_search import bisect_integers
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.parameter_search import Limits
-from epsilond.calibrators.search import LOG_10, SLACKS, Certified, nearest_of, require_figure
+from epsilond.calibrators.search import SLACKS, Certified
+from epsilond.calibrators.targets.failures import LOG_10, nearest_of, require_figure
 from epsilond.calibrators.targets.shortfalls import least_for_target
 
 if TYPE_CHECKING:

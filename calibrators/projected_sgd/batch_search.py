@@ -15,7 +15,8 @@ from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import Infeasible
 from epsilond.accountants.quantities import LARGEST_COUNT
 from epsilond.accountants.verdict import Verdict
-from epsilond.calibrators.search import LOG_10, Certified
+from epsilond.calibrators.search import Certified
+from epsilond.calibrators.targets.failures import LOG_10
 
 if TYPE_CHECKING:
     from epsilond.calibrators.projected_sgd.accounts import Accounts

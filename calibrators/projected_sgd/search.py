@@ -18,7 +18,8 @@ from epsilond.accountants.structure import sensitivity_factor
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.projected_sgd.accounts import Accounts
 from epsilond.calibrators.projected_sgd.batch_search import BatchRanges, feasible_batches
-from epsilond.calibrators.search import LEAST, LOG_10, SLACKS, Certified, nearest_of, smallest_noise
+from epsilond.calibrators.search import LEAST, SLACKS, Certified, smallest_noise
+from epsilond.calibrators.targets.failures import LOG_10, nearest_of
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
