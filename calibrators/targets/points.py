@@ -107,7 +107,7 @@ def _find_for_rates(problem: Targeted, risk: RiskTarget, find: Callable[[Targete
         The solution of the last trial, which implies the requested rate.
     """
     epsilon = max(gaussian_threshold(risk), 0.0)
-    # At this ε and above, e^ε α alone exceeds the requested rate.
+    # At this ε, e^ε α reaches the requested rate.
     most_epsilon = math.log(risk.bound / risk.false_positive_rate)
     solution: SolutionT | None = None
     for _ in range(_MOST_POINTS):
