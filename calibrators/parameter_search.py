@@ -59,7 +59,8 @@ def least_parameter(
 ) -> float | None:
     """Find a parameter, such as log noise, that meets a privacy target and is nearly the least that does.
 
-    The search interpolates. If that does not converge, it brackets the root by the evaluated parameters and bisects.
+    The search interpolates the shortfall. If that does not converge, it brackets the root by the evaluated parameters
+    and narrows the bracket by false position.
 
     Args:
         shortfall: decreasing function of the parameter that says how far the target is missed; at most 0 where it is
@@ -69,7 +70,8 @@ def least_parameter(
         fall: assumed negative derivative of the shortfall at the guess; above 0.
 
     Returns:
-        The parameter, or None if the largest permitted one misses the target.
+        The parameter, or None if the largest permitted one misses the target. The target is met at the parameter, by
+        evaluation.
     """
     evaluations = RootEvaluations()
 
@@ -79,9 +81,12 @@ def least_parameter(
         evaluations.add(parameter, value)
         return value
 
-    interpolated = _interpolate_root(recorded_shortfall, limits.clamp(guess), limits, fall)
+    start = limits.clamp(guess)
+    interpolated = _interpolate_root(recorded_shortfall, start, limits, fall)
     if interpolated is not None:
         return interpolated
+
+    # Interpolation failed, but its evaluations may enclose the root.
     bracket = _evaluated_bracket(evaluations)
     if bracket is None:
         bracket = _find_bracket(recorded_shortfall, evaluations.nearest, limits)
@@ -104,14 +109,15 @@ def crossing(
         An argument at which the function is at most 0, or None if it is positive on the whole interval.
     """
     limits = Limits(*interval)
-    return _passing_side(shortfall, _find_bracket(shortfall, limits.clamp(start), limits), width)
+    bracket = _find_bracket(shortfall, limits.clamp(start), limits)
+    return _passing_side(shortfall, bracket, width)
 
 
 def _interpolate_root(shortfall: Callable[[float], float], start: float, limits: Limits, fall: float) -> float | None:
     """Search the least parameter that meets a target by inverse quadratic interpolation of the shortfall.
 
-    A `Chart` transforms the parameter so that the function is nearly linear. Each step aims at twice `AIM` beyond the
-    root, where the target is met.
+    A `Chart` transforms the parameter to a coordinate in which the function is nearly linear. Each step aims at twice
+    `AIM` beyond the root, where the target is met.
 
     Args:
         shortfall: decreasing function of the parameter, at most 0 where the target is met.
@@ -127,20 +133,26 @@ def _interpolate_root(shortfall: Callable[[float], float], start: float, limits:
     chart = Chart.of_fall(start, fall)
     evaluations = RootEvaluations()
     parameter = start
-    slope = -fall / chart.fall(start)  # in the coordinate of the chart, negative
+    slope = -fall / chart.fall(start)  # derivative of the shortfall in the coordinate of the chart, negative
     for _ in range(MOST_STEPS):
         value = shortfall(parameter)
         coordinate = chart.of(parameter)
+        # The slope by the last two evaluations replaces the assumed one.
         slope = evaluations.add(coordinate, value) or slope
-        # The value at the distance `AIM` beyond the root; it is negative.
+        # The shortfall at the distance `AIM` beyond the root; it is negative.
         value_beyond = AIM * slope * chart.fall(parameter)
-        if value <= 0 and (value >= 4 * value_beyond or parameter <= limits.least):
+
+        # Stop at a parameter that meets the target and is close to the root, or where interpolation is of no use.
+        is_close = value >= 4 * value_beyond
+        if value <= 0 and (is_close or parameter <= limits.least):
             return parameter
         if evaluations.jumps or (value > 0 and parameter >= limits.most):
             return None
         # Several steps to smaller parameters have hardly raised the shortfall: try the least parameter at once.
         if evaluations.slow and shortfall(limits.least) <= 0:
             return limits.least
+
+        # Aim at twice that distance beyond the root. The step has a largest length in both directions.
         aim = 2 * value_beyond
         newton = coordinate - (value - aim) / slope
         estimate = chart.back(evaluations.at(aim, newton))
@@ -150,7 +162,14 @@ def _interpolate_root(shortfall: Callable[[float], float], start: float, limits:
 
 
 def _evaluated_bracket(evaluations: RootEvaluations) -> _Bracket | None:
-    """Return the narrowest bracket of evaluated parameters; None if all miss the target or all meet it."""
+    """Return the narrowest bracket of evaluated parameters.
+
+    Args:
+        evaluations: the parameters at which the shortfall was evaluated, with its values.
+
+    Returns:
+        The bracket; None if all evaluated parameters miss the target, or if all meet it.
+    """
     if evaluations.bracket is None:
         return None
     failing, passing = evaluations.bracket
@@ -190,7 +209,8 @@ def _find_bracket(shortfall: Callable[[float], float], start: float, limits: Lim
         The bracket, or None if the largest permitted parameter misses the target.
     """
     value = shortfall(start)
-    step = min(max(FIRST_STEP_PER_SHORTFALL * abs(value), SHORTEST_FIRST_STEP), LONGEST_STEP)
+    first_step = max(FIRST_STEP_PER_SHORTFALL * abs(value), SHORTEST_FIRST_STEP)
+    step = min(first_step, LONGEST_STEP)
     if value > 0:
         return _bracket_above(shortfall, start, step, limits.most)
     return _bracket_below(shortfall, start, step, limits.least)

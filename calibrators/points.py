@@ -13,7 +13,7 @@ from epsilond.calibrators.answer import Ends
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """ε and δ at one requested point. Both bounds on the requested quantity are its value."""
+    """ε and δ at one requested point of a privacy curve. Both bounds on the requested quantity are its value."""
 
     epsilon: Ends
     delta: Ends
@@ -34,6 +34,8 @@ def point(guarantee: Guarantee, name: str, value: float) -> Point:
     if name == "epsilon":
         bounds = guarantee.curve.log_delta(value)
         return Point(epsilon=Ends(value, value), delta=Ends.delta(bounds), log10_delta=Ends.log10(bounds))
+
+    # A δ is given in one of two forms. The answer has it in both.
     if name == "delta":
         log_delta = natural_log_delta(value, None)
         log10_delta = math.log10(value)

@@ -23,6 +23,9 @@ def lattice(most: int, ratio: float) -> tuple[int, ...]:
     Args:
         most: the largest integer; the result is empty if it is below 1.
         ratio: ratio of neighbouring integers, above 1.
+
+    Returns:
+        The integers in ascending order.
     """
     if most < 1:
         return ()
@@ -38,38 +41,49 @@ def runs_within(
 ) -> list[Run]:
     """List the runs to compare: rounds and batch sizes that grow geometrically, within the budgets.
 
-    At each number of rounds the largest batch that the budgets allow is included.
+    The rounds have a ratio of `ROUNDS_RATIO`, and the batch sizes one of `BATCH_RATIO`. At each number of rounds the
+    largest batch that the budgets allow is included.
 
     Args:
-        most_rounds: batch size ↦ largest number of rounds that the budgets allow.
+        most_rounds: batch size ↦ largest number of rounds that the budgets allow; a decreasing function.
         rounds: the number of rounds if the problem fixes it.
         batch_size: the batch size if the problem fixes it.
         largest_batch: the largest batch size to try.
 
+    Returns:
+        The runs by increasing rounds, and by increasing batch size among runs with equal rounds.
+
     Raises:
         InvalidInput: the budgets leave no run.
     """
-    limit = functools.cache(most_rounds)
-    longest = min(limit(batch_size or 1), MOST_ROUNDS)
-    all_rounds = lattice(longest, ROUNDS_RATIO) if rounds is None else (rounds,)
+    rounds_limit = functools.cache(most_rounds)
+    if rounds is None:
+        longest = min(rounds_limit(batch_size or 1), MOST_ROUNDS)
+        all_rounds = lattice(longest, ROUNDS_RATIO)
+    else:
+        all_rounds = (rounds,)
+
     runs = []
     for count in all_rounds:
         if batch_size is None:
-            sizes = lattice(_largest_batch(limit, count, largest_batch), BATCH_RATIO)
+            sizes = lattice(_largest_batch(rounds_limit, count, largest_batch), BATCH_RATIO)
         else:
             sizes = (batch_size,)
-        runs += [Run(batch_size=size, rounds=count) for size in sizes if count <= limit(size)]
+        runs += [Run(batch_size=size, rounds=count) for size in sizes if count <= rounds_limit(size)]
     if not runs:
         raise InvalidInput.at("/max_gradients", "does not pay for the rounds; its default is 1000 · samples_per_client")
     return runs
 
 
 def _largest_batch(most_rounds: Callable[[int], int], rounds: int, largest_batch: int) -> int:
-    """Return the largest batch size with which the budgets pay for a number of rounds; 0 if there is none.
+    """Return the largest batch size with which the budgets pay for a number of rounds.
 
     Args:
         most_rounds: batch size ↦ largest number of rounds that the budgets pay for; a decreasing function.
         rounds: number of rounds.
         largest_batch: the largest batch size to try.
+
+    Returns:
+        The batch size, found by bisection; 0 if there is none.
     """
     return bisect_integers(lambda size: rounds <= most_rounds(size), 0, largest_batch + 1)

@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING, Literal
 from epsilond.accountants.account import account
 from epsilond.accountants.attackers.targets import (
     meets,
-    missing_theorem,
     provably_misses,
-    upper_figure,
 )
 from epsilond.accountants.attempts import ConditionResult
-from epsilond.accountants.errors import ConditionViolated, Infeasible, InvalidInput
+from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.accountants.estimates.noise import rise
 from epsilond.accountants.rule import Effort
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_bounds
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.parameter_search import LIKELY_FALL, Limits
+from epsilond.calibrators.targets.failures import nearest_of, require_figure
 from epsilond.calibrators.targets.shortfalls import least_for_target
 
 if TYPE_CHECKING:
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
 LEAST, MOST = 1e-2, 1e12
 """Smallest and largest noise multiplier that is offered."""
-LOG_10 = math.log(10.0)
 TRIALS_KEPT = 4
 """Number of guarantees that a search keeps; it is small, as each may hold grids and transforms."""
 PAD = 1e-12
@@ -56,9 +54,10 @@ Family = Callable[[float, "Effort"], "Guarantee"]
 
 
 class Trials:
-    """The privacy guarantees of a run at trial values of one unknown, such as the noise; the most recent are cached.
+    """The privacy guarantees of a run at trial values of one unknown parameter, such as the noise.
 
-    A search calls an object as a function of the value. A guarantee is δ as a certified function of ε.
+    A guarantee is δ as a certified function of ε. A search calls an object of this class as a function of the value.
+    The most recent guarantees are cached, because a search often asks for the same value again.
     """
 
     def __init__(self, setting: SettingFields, spec_at: Callable[[float], Spec]) -> None:
@@ -78,6 +77,9 @@ class Trials:
         Args:
             value: value of the unknown, in its own unit.
             effort: the work that compositions may take; less work gives wider bounds.
+
+        Returns:
+            The guarantee, from the cache if it was computed recently.
         """
         return self._cached_guarantee(value, effort)
 
@@ -103,9 +105,12 @@ def guarantee_of(
     Args:
         setting: the protected unit, the neighbouring relation and the observer.
         spec: the mechanism of the run.
-        effort: the work that compositions may take.
+        effort: the work that compositions may take; less work gives wider bounds.
         relation: neighbouring relation; None for the setting's.
         observer: observer; None for the setting's.
+
+    Returns:
+        The guarantee: δ as a certified function of ε, with its derivation.
 
     Raises:
         ConditionViolated: no theorem covers some part of the run under this relation.
@@ -123,20 +128,24 @@ def guarantee_of(
 class Certified:
     """A noise that is certified to meet a target, and evidence that less noise misses the target.
 
-    The `slack` s is about the smallest of `SLACKS` for which noise·(1 − s) provably misses the target: the lower
-    numerical bound on the δ of the theorem exceeds the target's δ there. It is None without such a proof, for example
-    if the noise is the smallest offered.
+    The slack s is about the smallest of `SLACKS` (1e-6 to 1e-3) for which noise·(1 − s) provably misses the target. The
+    proof is a lower numerical bound on the δ of the theorem that exceeds the target's δ.
+
+    Attributes:
+        noise: the certified noise, or another solved number if that is the unknown of the search.
+        guarantee: the guarantee at this noise, at least at the target.
+        lazy_slack: the slack, None without a proof, or a function that computes either on first use. Most runs that are
+            compared do not need it.
+        full_guarantee: the guarantee for all ε, if `guarantee` contains only the part that matters at the target.
+        missed: test of whether a failed trial at a noise that is less by at most `NEAR_MISS` provably misses the
+            target; None if there was no such trial.
     """
 
     noise: float
     guarantee: Guarantee
     lazy_slack: Callable[[], float | None] | float | None
-    """The slack, or a function that computes it on first use; most runs that are compared do not need it."""
     full_guarantee: Guarantee | None = None
-    """The full guarantee, if `guarantee` contains only the part that matters at the target."""
     missed: Callable[[], bool] | None = None
-    """Test of whether a failed trial at a noise that is less by at most `NEAR_MISS` provably misses the target; None if
-    there was no such trial."""
 
     @cached_property
     def slack(self) -> float | None:
@@ -146,10 +155,12 @@ class Certified:
     @property
     def minimal(self) -> Literal["proved", "searched"]:
         """Status of minimality: `proved` if it is proved against the bound to within 1e-3."""
-        return "proved" if self._missed or self.slack is not None else "searched"
+        if self._near_miss_is_proved or self.slack is not None:
+            return "proved"
+        return "searched"
 
     @cached_property
-    def _missed(self) -> bool:
+    def _near_miss_is_proved(self) -> bool:
         """True if a slightly smaller noise failed in the search and provably misses the target."""
         return self.missed is not None and self.missed()
 
@@ -162,18 +173,26 @@ class _Misses:
     """
 
     def __init__(self) -> None:
+        """Start without any miss."""
+        # Pairs of log noise and guarantee, in ascending order of the noise.
         self._misses: list[tuple[float, Guarantee]] = []
 
     def add(self, log_noise: float, guarantee: Guarantee) -> None:
-        """Store a noise that misses the target, with its guarantee; the smallest noise is dropped if there are many."""
-        misses = sorted([*self._misses, (log_noise, guarantee)], key=lambda miss: miss[0])
+        """Store a noise that misses the target; the smallest stored noise is dropped if there are too many.
+
+        Args:
+            log_noise: natural logarithm of the noise.
+            guarantee: the guarantee at this noise.
+        """
+        misses = [*self._misses, (log_noise, guarantee)]
+        misses.sort(key=lambda miss: miss[0])
         self._misses = misses[-MISSES_KEPT:]
 
     def near(self, log_noise: float) -> Guarantee | None:
         """Return the guarantee of a slightly smaller noise that missed the target; that of the smallest if several did.
 
         Args:
-            log_noise: logarithm of the noise. The stored one is below it by at most `NEAR_MISS`.
+            log_noise: natural logarithm of the noise. The stored one is below it by at most `NEAR_MISS`.
 
         Returns:
             The guarantee, or None if there is no such stored noise.
@@ -187,14 +206,15 @@ class _Misses:
 def smallest_noise(family: Family, target: Target, *, guess: float, slope: float | None = None) -> Certified:
     """Find nearly the least noise at which the upper bound on δ meets the target, and certify it.
 
-    It exceeds that least noise by at most a relative 1e-6 if the bound is computed exactly, and otherwise by about 1e-3
-    at most.
+    Gaussian guarantees are inverted in closed form. For other guarantees the noise is searched on a logarithmic scale,
+    by interpolation of the certified bound. The result exceeds the least sufficient noise by at most a relative 1e-6 if
+    the bound is computed exactly, and otherwise by about 1e-3 at most.
 
     Args:
         family: function from a noise to its guarantee.
         target: the target (ε, δ) or risk.
-        guess: initial estimate of the noise.
-        slope: estimate of the negative derivative of log |log δ| with respect to log noise.
+        guess: initial estimate of the noise, above 0.
+        slope: estimate of the negative derivative of log |log δ| with respect to log noise; None for a typical value.
 
     Returns:
         The noise with its guarantee. Whether less noise provably misses the target is decided on first use.
@@ -213,6 +233,7 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
         """Return the guarantee at a noise, which is given by its natural logarithm."""
         return family(math.exp(log_noise), "default")
 
+    # Search the logarithm of the noise, and record the trials that miss the target.
     misses = _Misses()
     fall = LIKELY_FALL if slope is None else -slope / rise(target)
     log_noise = least_for_target(guarantee_at, target, math.log(guess), _NOISES, fall=fall, note=misses.add)
@@ -222,6 +243,8 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
         raise no_noise_suffices(safest, target)
     if log_noise == _NOISES.least:
         return Certified(LEAST, family(LEAST, "default"), None)
+
+    # Certify the noise. The proof that less noise misses the target is postponed until a caller reads it.
     noise = math.exp(log_noise)
     guarantee = family(noise, "default")
 
@@ -245,25 +268,9 @@ def no_noise_suffices(safest: Guarantee, target: Target) -> Infeasible:
     Returns:
         The error, with the nearest target that this guarantee meets.
     """
-    return Infeasible(
-        "no noise that is offered meets the target",
-        ConditionResult("noise-offered", "the noise multiplier that is needed is offered", Verdict.NO, math.inf, MOST),
-        nearest_of(safest, target),
-    )
-
-
-def require_figure(guarantee: Guarantee, target: Target) -> None:
-    """Check that a theorem bounds the risk that is the target, for a run that misses it at the safest parameter.
-
-    Args:
-        guarantee: the guarantee at the safest parameter, which misses the target.
-        target: the target.
-
-    Raises:
-        ConditionViolated: the target is a risk, and the guarantee has no finite bound on it.
-    """
-    if target.risk is not None and not math.isfinite(upper_figure(guarantee.curve, target.risk)):
-        raise ConditionViolated(missing_theorem(target.risk))
+    statement = "the noise multiplier that is needed is offered"
+    condition = ConditionResult("noise-offered", statement, Verdict.NO, math.inf, MOST)
+    return Infeasible("no noise that is offered meets the target", condition, nearest_of(safest, target))
 
 
 def _provably_misses(guarantee: Guarantee, target: Target) -> bool:
@@ -274,43 +281,63 @@ def _provably_misses(guarantee: Guarantee, target: Target) -> bool:
 def _closed_form(family: Family, target: Target, guess: float) -> Certified | None:
     """Return the smallest certified noise in closed form, if the guarantee is that of a Gaussian mechanism.
 
-    The privacy parameter μ of the Gaussian mechanism is then inversely proportional to the noise. The noise is
-    increased by the relative `PAD`, for rounding.
+    The parameter of Gaussian differential privacy is μ = c/σ at the noise σ, with a constant c of the run. One
+    evaluation gives c. The target is met if μ is at most 1/s, where s is the standard deviation that the Gaussian
+    mechanism of sensitivity 1 needs. The smallest noise is therefore c·s. It is increased by the relative `PAD`, so
+    that rounding does not raise its δ above the target.
 
     Args:
         family: function from a noise to its guarantee.
-        target: the target (ε, δ).
-        guess: noise at which μ is evaluated, if it is offered.
+        target: the target (ε, δ) or risk.
+        guess: noise at which μ is evaluated, after it is clipped to the range that is offered.
 
     Returns:
         The noise, or None if the guarantee is not Gaussian, if the target is outside the range of the inverse, if the
         noise is not offered, or if it fails `confirm`.
     """
-    start = min(max(guess, LEAST), MOST)
-    mu = family(start, "default").curve.upper.gaussian_dp_mu
+    initial_noise = min(max(guess, LEAST), MOST)
+    mu = family(initial_noise, "default").curve.upper.gaussian_dp_mu
     if not mu:
         return None
-    if target.risk is not None:
-        std = 1.0 / target.risk.gaussian_mu
-    else:
-        try:
-            std = gaussian_noise_std_bounds(epsilon=target.epsilon, log_delta=target.log_delta, sensitivity=1.0).upper
-        except InvalidInput:  # outside the range of the inverse
-            return None
-    noise = start * mu * std * (1.0 + PAD)
+    unit_std = _gaussian_std(target)
+    if unit_std is None:
+        return None
+    noise = initial_noise * mu * unit_std * (1.0 + PAD)
     if not LEAST < noise < MOST:
         return None
     return confirm(family, target, noise, SLACKS[0])
 
 
+def _gaussian_std(target: Target) -> float | None:
+    """Return the standard deviation with which the Gaussian mechanism of sensitivity 1 meets a target.
+
+    Args:
+        target: the target (ε, δ) or risk.
+
+    Returns:
+        An upper bound on the least sufficient standard deviation for (ε, δ), and 1/μ for a risk that a Gaussian
+        mechanism with parameter μ attains. None if (ε, δ) is outside the range of the inverse.
+    """
+    if target.risk is not None:
+        return 1.0 / target.risk.gaussian_mu
+    try:
+        bounds = gaussian_noise_std_bounds(epsilon=target.epsilon, log_delta=target.log_delta, sensitivity=1.0)
+    except InvalidInput:
+        return None
+    return bounds.upper
+
+
 def confirm(family: Family, target: Target, noise: float, slack: float) -> Certified | None:
     """Certify a noise that is known in closed form or estimated closely.
+
+    The noise must meet the target by its upper bound on δ. Slightly less noise must miss the target by its lower bound,
+    so that an estimate that is too large is not accepted.
 
     Args:
         family: function from a noise to its guarantee.
         target: the target (ε, δ).
-        noise: the noise.
-        slack: relative decrease at which the noise must provably miss the target.
+        noise: the noise to certify, above 0.
+        slack: relative decrease at which the noise must provably miss the target, in (0, 1).
 
     Returns:
         The noise with its guarantee, or None if it misses the target or if noise·(1 − slack) may meet it.
@@ -323,42 +350,16 @@ def confirm(family: Family, target: Target, noise: float, slack: float) -> Certi
     return Certified(noise, guarantee, slack)
 
 
-def nearest_of(guarantee: Guarantee, target: Target) -> dict[str, float]:
-    """Return the nearest target that a guarantee meets, by the name of the field that changes.
-
-    Args:
-        guarantee: a guarantee that misses the target.
-        target: the target (ε, δ).
-
-    Returns:
-        `epsilon`, the least ε at the target's δ. If that is infinite, `log10_delta`, log10 of the least δ at the
-        target's ε, rounded up. Empty if that δ is 1. For a risk, the least value of the risk that is met; empty if it
-        is a probability of 1.
-    """
-    if target.risk is not None:
-        figure = upper_figure(guarantee.curve, target.risk)
-        is_probability = target.risk.kind not in ("gaussian_dp_mu", "rho")
-        if is_probability and figure >= 1.0:
-            return {}
-        return {target.risk.kind: figure}
-    epsilon = guarantee.curve.bound_epsilon(target.log_delta).upper
-    if math.isfinite(epsilon):
-        return {"epsilon": epsilon}
-    log_delta = guarantee.curve.upper_log_delta(target.epsilon)
-    if log_delta >= 0:
-        return {}
-    return {"log10_delta": math.nextafter(log_delta / LOG_10, 0.0)}
-
-
 def _slack(family: Family, target: Target, noise: float, guarantee: Guarantee, *, slope: float) -> float | None:
     """Find the smallest relative decrease of a noise at which it provably misses the target.
 
-    The candidates are `SLACKS` (1e-6 to 1e-3). One is tried only if the lower bound on δ, extrapolated by the slope,
-    exceeds the target's δ there. If none qualifies, the largest one is tried if it would qualify with twice the slope.
+    The candidates are `SLACKS` (1e-6 to 1e-3). A candidate is tried only if the lower bound on δ, extrapolated by the
+    slope, exceeds the target's δ there. If none qualifies, the largest one is tried if it would qualify with twice the
+    slope.
 
     Args:
         family: function from a noise to its guarantee.
-        target: the target (ε, δ).
+        target: the target (ε, δ) or risk.
         noise: the certified noise.
         guarantee: guarantee at this noise.
         slope: estimate of the negative derivative of log |log δ| with respect to log noise.
@@ -366,15 +367,18 @@ def _slack(family: Family, target: Target, noise: float, guarantee: Guarantee, *
     Returns:
         The decrease; None without a proof.
     """
-    lower = guarantee.curve.bound_log_delta(target.epsilon).lower
+    lower_log_delta = guarantee.curve.bound_log_delta(target.epsilon).lower
 
-    def is_likely(slack: float, likely_slope: float) -> bool:
+    def is_promising(slack: float, assumed_slope: float) -> bool:
         """Decide whether the lower bound on δ, extrapolated by a slope, exceeds the target at a slack."""
-        return lower + likely_slope * slack * target.log_delta > target.log_delta
+        return lower_log_delta + assumed_slope * slack * target.log_delta > target.log_delta
 
-    slacks = [slack for slack in SLACKS if target.risk is not None or is_likely(slack, slope)]
-    if not slacks and is_likely(SLACKS[-1], 2.0 * slope):
+    # The extrapolation is of δ, so that all candidates are tried for a risk.
+    slacks = [slack for slack in SLACKS if target.risk is not None or is_promising(slack, slope)]
+    if not slacks and is_promising(SLACKS[-1], 2.0 * slope):
         slacks = [SLACKS[-1]]
+
+    # A failed proof with one effort may succeed with the other.
     for effort in EFFORTS:
         for slack in slacks:
             if _provably_misses(family(noise * (1.0 - slack), effort), target):

@@ -40,9 +40,10 @@ from epsilond.calibrators.gaussian.plan import PLANS
 from epsilond.calibrators.gaussian.problem import GaussianProblem, Unknown
 from epsilond.calibrators.gaussian.risk_bounds import RISK
 from epsilond.calibrators.gaussian.search import largest_count, largest_rate
-from epsilond.calibrators.search import Certified, Trials, guarantee_of, nearest_of, smallest_noise
+from epsilond.calibrators.search import Certified, Trials, guarantee_of, smallest_noise
 from epsilond.calibrators.solution import Solution
 from epsilond.calibrators.targets.certified import certified_target
+from epsilond.calibrators.targets.failures import nearest_of
 
 if TYPE_CHECKING:
     from epsilond.accountants.quantities import Sampling

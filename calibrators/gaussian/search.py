@@ -12,7 +12,8 @@ from epsilond.accountants.errors import BeyondBudget, Infeasible
 from epsilond.accountants.numerics.root_search import bisect_integers
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.parameter_search import Limits
-from epsilond.calibrators.search import LOG_10, SLACKS, Certified, nearest_of, require_figure
+from epsilond.calibrators.search import SLACKS, Certified
+from epsilond.calibrators.targets.failures import LOG_10, nearest_of, require_figure
 from epsilond.calibrators.targets.shortfalls import least_for_target
 
 if TYPE_CHECKING:
@@ -32,11 +33,12 @@ RARITIES = Limits(0.0, -math.log(LEAST_RATE))
 def largest_count(counted: Family, target: Target, *, most: int, name: str, guess: float) -> Certified:
     """Return the largest count from 1 to `most` whose certified upper bound on δ meets the target.
 
-    The search doubles from an estimate and bisects on the coarse curve. The last steps use the certified curve.
+    The count is, for example, the number of rounds. δ rises with it. The search doubles from an estimate and bisects on
+    the coarse curve. The last steps use the certified curve.
 
     Args:
         counted: function from a count to its guarantee.
-        target: the target (ε, δ).
+        target: the target (ε, δ) or risk.
         most: the largest count that may be returned.
         name: name of the count in error messages.
         guess: initial estimate of the count.
@@ -49,6 +51,7 @@ def largest_count(counted: Family, target: Target, *, most: int, name: str, gues
 
     Raises:
         Infeasible: a count of one misses the target.
+        ConditionViolated: the target is a risk, and no theorem bounds it at a count of one.
     """
     is_met = meeting(target)
 
@@ -60,14 +63,16 @@ def largest_count(counted: Family, target: Target, *, most: int, name: str, gues
         except BeyondBudget:
             return False
 
+    # Search the whole range with coarse bounds, which take less time, and correct the result with the full ones.
     start = int(min(max(guess, 1.0), most))
     rough = _estimate_largest(functools.partial(fits, effort="coarse"), start, most)
     best = _refine_largest(functools.partial(fits, effort="default"), rough, most)
     if best == 0:
-        require_figure(counted(1, "default"), target)
-        raise _no_count_suffices(counted(1, "default"), target, name)
-    slack = 0.0 if best < most and _provably_misses(counted, target, best + 1) else None
-    return Certified(best, counted(best, "default"), slack)
+        guarantee_at_one = counted(1, "default")
+        require_figure(guarantee_at_one, target)
+        raise _no_count_suffices(guarantee_at_one, target, name)
+    is_proved = best < most and _provably_misses(counted, target, best + 1)
+    return Certified(best, counted(best, "default"), 0.0 if is_proved else None)
 
 
 def _no_count_suffices(guarantee: Guarantee, target: Target, name: str) -> Infeasible:
@@ -98,9 +103,12 @@ def _estimate_largest(meets: Callable[[int], bool], start: int, most: int) -> in
         most: the largest count.
 
     Returns:
-        The count; 0 if none meets the target.
+        The count, from 0 to `most`; 0 if none meets the target.
     """
-    low, high = (start, start + 1) if meets(start) else (start - 1, start)
+    if meets(start):
+        low, high = start, start + 1
+    else:
+        low, high = start - 1, start
     while low > 0 and not meets(low):
         low, high = low // 2, low
     while high <= most and meets(high):
@@ -119,13 +127,16 @@ def _refine_largest(meets: Callable[[int], bool], start: int, most: int) -> int:
         most: the largest count.
 
     Returns:
-        The count; 0 if none meets the target.
+        The count, from 0 to `most`; 0 if none meets the target.
     """
+    # Decrease the lower count until it meets the target.
     low = start
     step = 1
     while low > 0 and not meets(low):
         low = max(low - step, 0)
         step *= 2
+
+    # Increase the upper count until it misses the target.
     high = max(start, low) + 1
     step = 1
     while high <= most and meets(high):
@@ -146,27 +157,34 @@ def _provably_misses(counted: Family, target: Target, count: int) -> bool:
 def largest_rate(rated: Family, target: Target, *, guess: float) -> Certified:
     """Return the largest sampling rate whose certified upper bound on δ meets the target, within 1e-4.
 
+    The rate q is the probability with which a record is drawn in a round. δ rises with it. The search is for the least
+    −log q, because searches of noise are written for a parameter that is safer when it is larger.
+
     Args:
         rated: function from a rate to its guarantee.
-        target: the target (ε, δ).
-        guess: initial estimate of the rate.
+        target: the target (ε, δ) or risk.
+        guess: initial estimate of the rate, in (0, 1].
 
     Returns:
         The rate, in the field `noise`, with its guarantee. The `slack` is the smallest of `SLACKS` by which a larger
         rate provably misses the target; None without such a proof, and for the rate 1.
 
+    Guarantees: the answer meets the target by evaluation.
+
     Raises:
         Infeasible: even the smallest rate offered misses the target.
+        ConditionViolated: the target is a risk, and no theorem bounds it at any rate.
     """
-    # The search is written for a parameter that is safer when larger: −log q.
-    rarity = least_for_target(lambda rarity: rated(math.exp(-rarity), "default"), target, -math.log(guess), RARITIES)
+
+    def guarantee_at(rarity: float) -> Guarantee:
+        """Return the guarantee at a rate q, which is given by its rarity −log q."""
+        return rated(math.exp(-rarity), "default")
+
+    rarity = least_for_target(guarantee_at, target, -math.log(guess), RARITIES)
     if rarity is None:
-        require_figure(rated(LEAST_RATE, "default"), target)
-        raise Infeasible(
-            "even the smallest rate that is offered misses the target",
-            ConditionResult("rate-offered", "the rate that is needed is offered", Verdict.NO, 0.0, LEAST_RATE),
-            nearest_of(rated(LEAST_RATE, "default"), target),
-        )
+        safest = rated(LEAST_RATE, "default")
+        require_figure(safest, target)
+        raise _no_rate_suffices(safest, target)
     if rarity == RARITIES.least:
         return Certified(1.0, rated(1.0, "default"), None)
     rate = math.exp(-rarity)
@@ -177,3 +195,19 @@ def largest_rate(rated: Family, target: Target, *, guess: float) -> Certified:
 
     proved_slacks = (slack for slack in SLACKS if misses(rate * (1.0 + slack)))
     return Certified(rate, rated(rate, "default"), next(proved_slacks, None))
+
+
+def _no_rate_suffices(safest: Guarantee, target: Target) -> Infeasible:
+    """Return the error that even the smallest sampling rate that is offered misses a target.
+
+    Args:
+        safest: the guarantee at this rate.
+        target: the target (ε, δ) or risk.
+
+    Returns:
+        The error, with the nearest target that this guarantee meets.
+    """
+    statement = "the rate that is needed is offered"
+    condition = ConditionResult("rate-offered", statement, Verdict.NO, 0.0, LEAST_RATE)
+    message = "even the smallest rate that is offered misses the target"
+    return Infeasible(message, condition, nearest_of(safest, target))

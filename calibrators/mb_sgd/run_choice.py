@@ -6,9 +6,10 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
-from epsilond.calibrators.frontier import Choice, Outlook, smallest_run
+from epsilond.calibrators.frontier import Choice, smallest_run
 from epsilond.calibrators.mb_sgd.members import likely_mean_noise_std, mean_noise_std, members_of
 from epsilond.calibrators.mb_sgd.problem import MiniBatchProblem, PacedProblem, Run
+from epsilond.calibrators.mb_sgd.run_predictions import Outlook
 from epsilond.calibrators.run_lattice import runs_within
 
 if TYPE_CHECKING:

@@ -41,9 +41,9 @@ def printed_readings(problem: NormFedavgProblem) -> Iterator[PrintedReading]:
 def _theorem_2(problem: NormFedavgProblem, delta: float) -> PrintedReading:
     """Evaluate Theorem 2 of Das et al. so that the ε that it claims for all rounds is the target's.
 
-    The theorem claims (2r/n) ε̂ for r participants of n clients, where ε̂ is the composed ε of all rounds. Equation (22)
-    of the paper gives the theorem's parameter ε for ε̂, and Theorem 2 gives the ε₀ of one round. Theorem 1 prescribes
-    the noise of a message at ε₀.
+    The theorem claims (2r/n) ε̂ for r participants of n clients, where ε̂ is the composed ε of all rounds. Equation
+    (22) of the paper gives the theorem's parameter ε for ε̂, and Theorem 2 gives the ε₀ of one round. Theorem 1
+    prescribes the noise of a message at ε₀.
 
     Args:
         problem: the request.

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import AcceleratedProblem
 from epsilond.calibrators.accelerated_mb_sgd.answer import plan_at
 from epsilond.calibrators.accelerated_mb_sgd.schedule import LikelyRisk, problem_of
-from epsilond.calibrators.frontier import Choice, Outlook, smallest_run
+from epsilond.calibrators.frontier import Choice, smallest_run
 from epsilond.calibrators.mb_sgd.members import likely_mean_noise_std, mean_noise_std, members_of
 from epsilond.calibrators.mb_sgd.problem import Run
+from epsilond.calibrators.mb_sgd.run_predictions import Outlook
 from epsilond.calibrators.run_lattice import runs_within
 
 if TYPE_CHECKING:

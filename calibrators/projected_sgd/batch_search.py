@@ -15,7 +15,8 @@ from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import Infeasible
 from epsilond.accountants.quantities import LARGEST_COUNT
 from epsilond.accountants.verdict import Verdict
-from epsilond.calibrators.search import LOG_10, Certified
+from epsilond.calibrators.search import Certified
+from epsilond.calibrators.targets.failures import LOG_10
 
 if TYPE_CHECKING:
     from epsilond.calibrators.projected_sgd.accounts import Accounts
@@ -65,6 +66,9 @@ def feasible_batches(problem: ProjectedSgdProblem, accounts: Accounts) -> BatchR
         problem: the request.
         accounts: the guarantees of its runs.
 
+    Returns:
+        The ranges, with the guarantee at the smallest batch size.
+
     Raises:
         Infeasible: no batch size that was tried meets the target.
     """
@@ -73,10 +77,12 @@ def feasible_batches(problem: ProjectedSgdProblem, accounts: Accounts) -> BatchR
     ranges, exhaustive = search.bisect() if is_constant else search.scan()
     if not ranges:
         raise _no_batch_suffices(search.best, problem.target.log10_delta)
-    least = ranges[0].least
+
     # With constant schedules, ranges are decided in ascending order, so that none below the first one is left open.
+    least = ranges[0].least
     slack = 0.0 if is_constant or exhaustive else None
-    return BatchRanges(Certified(least, accounts.guarantee_at(participants=least), slack), ranges, exhaustive)
+    certified = Certified(least, accounts.guarantee_at(participants=least), slack)
+    return BatchRanges(certified, ranges, exhaustive)
 
 
 def _no_batch_suffices(best: float, target: float) -> Infeasible:
@@ -91,13 +97,21 @@ def _no_batch_suffices(best: float, target: float) -> Infeasible:
         1.
     """
     condition = ConditionResult("target", "log10 δ is at most the target", Verdict.NO, best, target)
-    # The next larger double, for rounding.
-    nearest = {"log10_delta": math.nextafter(best, 0.0)} if best < 0.0 else {}
+    nearest = {}
+    if best < 0.0:
+        # The next larger double, for rounding.
+        nearest = {"log10_delta": math.nextafter(best, 0.0)}
     return Infeasible("no number of participants that was tried meets the target", condition, nearest)
 
 
 class _BatchSearch:
-    """A search over batch sizes m. `best` is the least log10 δ of all that were tried, at most 0."""
+    """A search over the batch sizes m of projected SGD, where δ is not monotone in m.
+
+    Attributes:
+        problem: the request, with the target and the number of clients.
+        accounts: the guarantees of its runs.
+        best: the least log₁₀ δ of all batch sizes that were tried, at most 0. An error message names it.
+    """
 
     def __init__(self, problem: ProjectedSgdProblem, accounts: Accounts) -> None:
         self.problem = problem
@@ -118,9 +132,9 @@ class _BatchSearch:
             The ranges that meet the target, in ascending order, and whether all ranges were decided within `MOST_NODES`
             attempts.
         """
-        n = self.problem.clients
-        # The first ranges reach from each power of two to the next one, or to n.
-        octaves = [(2**k, min(2 ** (k + 1) - 1, n)) for k in range(n.bit_length())]
+        clients = self.problem.clients
+        # The first ranges reach from each power of two to the next one, or to the number of clients.
+        octaves = [(2**k, min(2 ** (k + 1) - 1, clients)) for k in range(clients.bit_length())]
         pending = octaves[::-1]  # a stack, with the smallest range on top
         ranges: list[Feasible] = []
         for _ in range(MOST_NODES):
@@ -152,10 +166,14 @@ class _BatchSearch:
             True if every m meets the target, False if no m does, and None if the bounds do not decide.
         """
         target_log_delta = self.problem.target.log_delta
-        if high * (self.problem.clients // low) > LARGEST_COUNT:
+        # The combined run of `_bound_over_range` has this many clients, of which an account has a limit.
+        clients_of_bound = high * (self.problem.clients // low)
+        if clients_of_bound > LARGEST_COUNT:
             return None
+
         # Both limits first: they cost the same, and often show at once that the range is mixed.
-        meets_at_low, meets_at_high = self.meets(low), self.meets(high)
+        meets_at_low = self.meets(low)
+        meets_at_high = self.meets(high)
         if meets_at_low != meets_at_high:
             return None
         if meets_at_low:
@@ -173,31 +191,40 @@ class _BatchSearch:
         Args:
             batch: batch size m for the width of the domain relative to the noise, and for the factor m/n of δ.
             step_batch: batch size for the sensitivity of a step and for the number of steps.
+
+        Returns:
+            The bounds on log δ at the target ε, natural logarithm.
         """
-        n = self.problem.clients
-        steps = n // step_batch
+        clients = self.problem.clients
+        steps = clients // step_batch
+        clients_of_bound = batch * steps
+        # The scaled Lipschitz constant gives a step of the combined run the sensitivity of a batch of `step_batch`.
         guarantee = self.accounts.guarantee_at(
             participants=batch,
-            clients=batch * steps,
+            clients=clients_of_bound,
             lipschitz=self.problem.lipschitz * math.sqrt(batch / step_batch),
         )
         bounds = guarantee.curve.bound_log_delta(self.problem.target.epsilon)
-        log_weight = math.log(batch * steps / n)
+        # The guarantee has the factor 1/steps in δ, where the range needs batch/clients.
+        log_weight = math.log(clients_of_bound / clients)
         return Interval(bounds.lower + log_weight, bounds.upper + log_weight)
 
     def scan(self) -> tuple[tuple[Feasible, ...], bool]:
         """Try batch sizes one by one: all of them if they are few, and otherwise a logarithmic grid.
 
+        Between the last grid value that misses the target and the first that meets it, a smaller batch size is searched
+        by bisection.
+
         Returns:
-            The batch sizes that meet the target, as ranges; and whether every batch size was tried.
+            The batch sizes that meet the target, as ranges in ascending order; and whether every batch size was tried.
         """
-        n = self.problem.clients
+        clients = self.problem.clients
         # Smaller batches would need too many steps in one pass over the clients.
-        least = max(1, n // MOST_STEPS_TRIED)
-        are_few = n - least + 1 <= MOST_LISTED
+        least = max(1, clients // MOST_STEPS_TRIED)
+        are_few = clients - least + 1 <= MOST_LISTED
+        candidates = range(least, clients + 1) if are_few else _batch_grid(least, clients)
         ranges: list[Feasible] = []
         failing = least - 1
-        candidates = range(least, n + 1) if are_few else _batch_grid(least, n)
         for participants in candidates:
             if not self.meets(participants):
                 failing = participants
@@ -230,13 +257,27 @@ class _BatchSearch:
 
 
 def _batch_grid(least: int, most: int) -> list[int]:
-    """Return about `MOST_LISTED` batch sizes from `least` to `most` that are evenly spaced by logarithm."""
+    """Return about `MOST_LISTED` batch sizes that are evenly spaced by logarithm.
+
+    Args:
+        least: the smallest batch size, at least 1.
+        most: the largest batch size.
+
+    Returns:
+        The batch sizes in ascending order, each once.
+    """
     last = MOST_LISTED - 1
     return sorted({round(least * (most / least) ** (k / last)) for k in range(MOST_LISTED)})
 
 
 def _append_range(ranges: list[Feasible], least: int, most: int) -> None:
-    """Add a range to the end of an ascending list, joined to the last range if it follows that directly."""
+    """Add a range to the end of an ascending list, joined to the last range if it follows that directly.
+
+    Args:
+        ranges: the list, which is changed.
+        least: smallest batch size of the new range, above all in the list.
+        most: largest batch size of the new range.
+    """
     if ranges and ranges[-1].most + 1 == least:
         least = ranges.pop().least
     ranges.append(Feasible(least=least, most=most))

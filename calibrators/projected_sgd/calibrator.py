@@ -35,8 +35,9 @@ from epsilond.calibrators.projected_sgd.problem import ProjectedSgdProblem, RunS
 from epsilond.calibrators.projected_sgd.risk import ProjectedSgdUtility, start_of_run, utility_of
 from epsilond.calibrators.projected_sgd.risk_bounds import RISK
 from epsilond.calibrators.projected_sgd.search import demand_affordable, solve_unknown
-from epsilond.calibrators.search import LEAST, LOG_10, guarantee_of
+from epsilond.calibrators.search import LEAST, guarantee_of
 from epsilond.calibrators.solution import Solution
+from epsilond.calibrators.targets.failures import LOG_10
 
 if TYPE_CHECKING:
     from epsilond.accountants.quantities import Observer, Sampling

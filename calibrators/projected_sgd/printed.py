@@ -50,7 +50,7 @@ from epsilond.calibrators.projected_sgd.problem import (
 )
 from epsilond.calibrators.projected_sgd.risk import corollary_inputs, has_inverse_time_steps
 from epsilond.calibrators.projected_sgd.theorem_inputs import closed_form_pass, pass_with_losses, stated_pass
-from epsilond.calibrators.search import LOG_10
+from epsilond.calibrators.targets.failures import LOG_10
 
 if TYPE_CHECKING:
     from epsilond.accountants.target import Target

@@ -18,7 +18,8 @@ from epsilond.accountants.structure import sensitivity_factor
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.projected_sgd.accounts import Accounts
 from epsilond.calibrators.projected_sgd.batch_search import BatchRanges, feasible_batches
-from epsilond.calibrators.search import LEAST, LOG_10, SLACKS, Certified, nearest_of, smallest_noise
+from epsilond.calibrators.search import LEAST, SLACKS, Certified, smallest_noise
+from epsilond.calibrators.targets.failures import LOG_10, nearest_of
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
@@ -78,7 +79,8 @@ def solve_unknown(
     """
     if problem.solve_for == "noise_std":
         certified = _smallest_noise(problem, accounts)
-        return certified, problem.plan(noise_std=certified.noise * problem.lipschitz), None
+        noise_std = certified.noise * problem.lipschitz
+        return certified, problem.plan(noise_std=noise_std), None
     if problem.solve_for == "step_size":
         certified = StepSearch(problem, accounts).smallest()
         return certified, problem.plan(step_size=certified.noise), None
@@ -90,12 +92,19 @@ def solve_unknown(
 def _smallest_noise(problem: ProjectedSgdProblem, accounts: Accounts) -> Certified:
     """Find the smallest certified noise, in units of the Lipschitz constant.
 
-    The search uses only the bound that is least at the target ε, which takes less time. The guarantee of the result is
-    the one for all ε. If that misses the target, the search is repeated with it.
+    Several theorems bound δ, and the guarantee for all ε evaluates each of them. The search uses only the bound that is
+    least at the target ε, which takes less time. The guarantee of the result is the one for all ε. If that misses the
+    target, the search is repeated with it.
 
     Args:
         problem: the request.
         accounts: the guarantees of its runs.
+
+    Returns:
+        The noise, with its guarantee for all ε.
+
+    Raises:
+        Infeasible: even the largest noise offered misses the target.
     """
     target = problem.target
 
@@ -121,18 +130,26 @@ def _likely_noise(problem: ProjectedSgdProblem) -> float:
 
     It is the noise Δ/(μ√m) of one use of a record in a mean of m, without contraction. Δ is the sensitivity factor of
     the relation, and μ the Gaussian parameter of the target.
+
+    Args:
+        problem: the request, with the target, the relation and the batch size m.
+
+    Returns:
+        The estimate, at least the smallest noise that is offered.
     """
     mu = max(central_mu(problem.target), LEAST_MU)
     batch_size = problem.participants or 1
-    return max(sensitivity_factor(problem.relation) / (mu * math.sqrt(batch_size)), LEAST)
+    noise = sensitivity_factor(problem.relation) / (mu * math.sqrt(batch_size))
+    return max(noise, LEAST)
 
 
 # The step size ------------------------------------------------------------------------------------------------------
 class StepSearch:
-    """A search for the smallest step size that meets the target, on a grid and then by bisection between grid values.
+    """A search for the smallest step size that meets the target, on a grid and then by bisection inside the grid.
 
     The noise is given here. In projected SGD the steps contract distances between models, so that a step size affects
-    δ. The step size is the largest of its schedule. δ is not monotone in it, so the whole grid is searched from below.
+    δ. If the step size changes during a run, the unknown is its largest value. δ is not monotone in it, so the whole
+    grid is searched from below.
     """
 
     def __init__(self, problem: ProjectedSgdProblem, accounts: Accounts) -> None:
@@ -143,10 +160,13 @@ class StepSearch:
     def smallest(self) -> Certified:
         """Return the smallest step size that meets the target.
 
+        The first grid value that meets the target is found. Bisection between this value and the one before it then
+        gives a smaller step size, just above one that misses the target.
+
         Guarantees: the answer meets the target by evaluation. If a slack is given, slightly smaller steps miss it.
 
         Returns:
-            The step size with its guarantee. Its slack is None if minimality is not proved.
+            The step size, in the field `noise`, with its guarantee. Its slack is None if minimality is not proved.
 
         Raises:
             Infeasible: no step size on the grid meets the target.
@@ -205,9 +225,8 @@ class StepSearch:
         """
         best = min(steps, key=self._log_delta)
         log10_delta = self._log_delta(best) / LOG_10
-        failed = ConditionResult(
-            "target", "log10 δ is at most the target", Verdict.NO, log10_delta, self._target.log10_delta
-        )
+        statement = "log10 δ is at most the target"
+        failed = ConditionResult("target", statement, Verdict.NO, log10_delta, self._target.log10_delta)
         nearest = nearest_of(self._guarantee(best), self._target)
         return Infeasible("no step size that is offered meets the target", failed, nearest)
 
@@ -219,7 +238,7 @@ def _offered_steps(problem: ProjectedSgdProblem) -> list[float]:
     and 2/(β + λ) the Lipschitz constant of a gradient step changes its form, for smoothness β and strong convexity λ.
 
     Args:
-        problem: the request.
+        problem: the request, with the constants L, β, λ of the loss and the radius ρ of the domain.
 
     Returns:
         The step sizes, ascending.
@@ -233,6 +252,15 @@ def _offered_steps(problem: ProjectedSgdProblem) -> list[float]:
 
 
 def _log_grid(low: float, high: float, per_decade: int) -> tuple[float, ...]:
-    """Return numbers from low to high that are evenly spaced by logarithm."""
+    """Return numbers that are evenly spaced by logarithm.
+
+    Args:
+        low: the first number, above 0.
+        high: the last number.
+        per_decade: how many steps are made for a factor of 10; the total is rounded to the nearest integer.
+
+    Returns:
+        The numbers in ascending order, both ends included.
+    """
     count = max(1, round(per_decade * math.log10(high / low)))
     return tuple(low * (high / low) ** (k / count) for k in range(count + 1))

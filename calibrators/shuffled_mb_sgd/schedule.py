@@ -6,9 +6,10 @@ import math
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.numerics.root_search import bisect_reals
-from epsilond.calibrators.frontier import Choice, Outlook, smallest_likely_run
+from epsilond.calibrators.frontier import Choice, smallest_likely_run
 from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.mb_sgd.run_choice import paid_runs
+from epsilond.calibrators.mb_sgd.run_predictions import Outlook
 from epsilond.calibrators.mb_sgd.schedule import risk_at
 from epsilond.calibrators.search import LEAST, MOST
 from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem

@@ -32,9 +32,14 @@ Targeted = TypeVar("Targeted", bound=TargetedProblem)
 def certified_target(guarantee: Guarantee, target: Target) -> Target:
     """Complete a target that bounds an attacker's risk by the ε that is certified at its δ.
 
+    The noise was searched for the risk. Statements about (ε, δ), such as those of papers, then refer to this ε.
+
     Args:
         guarantee: a guarantee that meets the target.
-        target: (ε, δ), which is returned unchanged, or a risk.
+        target: (ε, δ), which is returned unchanged, or a risk with the δ at which ε is stated.
+
+    Returns:
+        The target with the certified upper bound on ε at its δ.
 
     Raises:
         Infeasible: the target is a risk, and no finite ε has its δ.
@@ -43,13 +48,28 @@ def certified_target(guarantee: Guarantee, target: Target) -> Target:
         return target
     epsilon = guarantee.curve.bound_epsilon(target.log_delta).upper
     if math.isinf(epsilon):
-        least = guarantee.curve.upper_log_delta(LARGEST_EPSILON) / math.log(10.0)
-        limit = ConditionResult(
-            "delta-attainable", "δ is attained at a finite ε", Verdict.NO, target.log10_delta, least
-        )
-        nearest = {"log10_delta": math.nextafter(least, 0.0)} if least < 0.0 else {}
-        raise Infeasible("the risk is met, but no ε has the δ at which ε is given", limit, nearest)
+        raise _no_finite_epsilon(guarantee, target)
     return replace(target, epsilon=epsilon)
+
+
+def _no_finite_epsilon(guarantee: Guarantee, target: Target) -> Infeasible:
+    """Return the error that a guarantee meets a risk, but has no finite ε at the δ of the target.
+
+    Args:
+        guarantee: the guarantee.
+        target: the risk, with the δ at which ε is stated.
+
+    Returns:
+        The error. It names the least δ that is certified for a finite ε, unless that δ is 1.
+    """
+    least_log10_delta = guarantee.curve.upper_log_delta(LARGEST_EPSILON) / math.log(10.0)
+    statement = "δ is attained at a finite ε"
+    condition = ConditionResult("delta-attainable", statement, Verdict.NO, target.log10_delta, least_log10_delta)
+    nearest = {}
+    if least_log10_delta < 0.0:
+        # The next larger double, for rounding.
+        nearest = {"log10_delta": math.nextafter(least_log10_delta, 0.0)}
+    return Infeasible("the risk is met, but no ε has the δ at which ε is given", condition, nearest)
 
 
 def at_certified_epsilon(problem: Targeted, target: Target) -> Targeted:
@@ -59,7 +79,8 @@ def at_certified_epsilon(problem: Targeted, target: Target) -> Targeted:
 
     Args:
         problem: the request; it is not changed.
-        target: a target by `certified_target`. If it is not a risk, the request is returned as it is.
+        target: the target with its certified ε, by `certified_target`. If it is not a risk, the request is returned as
+            it is.
 
     Returns:
         A copy with ε and δ, and without the risk.
@@ -88,8 +109,8 @@ def target_cautions(problem: SettingFields, target: Target, *, prints: bool) -> 
     Yields:
         At most two warnings.
     """
-    is_given = any(getattr(problem, name, None) is not None for name in ("delta", "log10_delta"))
-    if target.risk is not None and not is_given:
+    has_delta = any(getattr(problem, name, None) is not None for name in ("delta", "log10_delta"))
+    if target.risk is not None and not has_delta:
         yield Caution(code="assumed-delta", message=f"no δ was requested, so ε is read off at δ = {ASSUMED_DELTA:g}")
     if prints and target.epsilon == 0.0:
         yield Caution(

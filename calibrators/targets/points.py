@@ -22,6 +22,7 @@ from epsilond.calibrators.targets.certified import at_certified_epsilon, certifi
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.curve import Curve
+    from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.json_types import Fields
 
 Targeted = TypeVar("Targeted", bound=TargetedProblem)
@@ -38,27 +39,40 @@ _SIDE, _NARROWEST = 0.5, 1e-3
 def find_at_points(problem: Targeted, find: Callable[[Targeted], SolutionT]) -> SolutionT:
     """Calibrate for an attacker's advantage or true positive rate, by calibrations at suitable (ε, δ).
 
+    An attacker tests which of two neighbouring data sets was used. Its advantage is at most a if and only if δ(0) ≤ a.
+    A true positive rate of at most β at the false positive rate α follows from δ(ε) ≤ β − e^ε α at any one ε ≥ 0, and
+    the ε that needs about the least noise is searched.
+
     Args:
-        problem: the request.
+        problem: the request, with a risk as its target.
         find: function that returns the solution of a request with a target (ε, δ).
+
+    Returns:
+        The solution. Its target has the ε that is certified at the requested δ.
 
     Guarantees: the certified curve meets δ(ε) ≤ δ at an (ε, δ) that implies the risk.
     """
     risk = problem.risk
     assert risk is not None  # the caller has checked it
     if risk.kind == "advantage":
-        solution = find(_at_point(problem, 0.0, math.nextafter(math.log(risk.bound), -math.inf)))
+        log_delta = math.nextafter(math.log(risk.bound), -math.inf)
+        solution = find(_at_point(problem, 0.0, log_delta))
     else:
         solution = _find_for_rates(problem, _left_of_diagonal(risk), find)
-    curve_holder = solution.certified.full_guarantee or solution.certified.guarantee
-    target = certified_target(curve_holder, problem.target)
+    target = certified_target(_full_guarantee(solution), problem.target)
     return replace(solution, problem=at_certified_epsilon(problem, target), target=target)
+
+
+def _full_guarantee(solution: Solution[TargetedProblem]) -> Guarantee:
+    """Return the guarantee of a solution for all ε, if it has one, and otherwise the one at its target."""
+    return solution.certified.full_guarantee or solution.certified.guarantee
 
 
 def _left_of_diagonal(risk: RiskTarget) -> RiskTarget:
     """Return the risk, or the equivalent one with both rates reflected if they add up to more than 1.
 
-    A true positive rate of β at the false positive rate α becomes 1 − α at 1 − β.
+    A true positive rate of β at the false positive rate α becomes 1 − α at 1 − β. Both are equivalent, because the
+    curve bounds both directions of two neighbouring data sets.
     """
     if risk.bound + risk.false_positive_rate <= 1.0:
         return risk
@@ -66,7 +80,13 @@ def _left_of_diagonal(risk: RiskTarget) -> RiskTarget:
 
 
 def _at_point(problem: Targeted, epsilon: float, log_delta: float) -> Targeted:
-    """Return the request with a target (ε, δ) in place of its risk; log10 δ is rounded down."""
+    """Return the request with a target (ε, δ) in place of its risk.
+
+    Args:
+        problem: the request.
+        epsilon: the ε, at least 0.
+        log_delta: log δ, natural logarithm. The request gets log₁₀ δ, rounded down.
+    """
     log10_delta = math.nextafter(log_delta / math.log(10.0), -math.inf)
     pair: Fields = {"epsilon": epsilon, "delta": None, "log10_delta": log10_delta}
     return replace(problem, **pair, **without_risk(problem))
@@ -76,21 +96,24 @@ def _find_for_rates(problem: Targeted, risk: RiskTarget, find: Callable[[Targete
     """Calibrate for a true positive rate, at the ε that needs about the least noise.
 
     Each trial finds the noise at one ε. The next ε is the one at which the curve of that noise gives the least bound on
-    the true positive rate.
+    the true positive rate. The search ends when a new ε improves this bound by less than a relative `_SETTLED`.
 
     Args:
         problem: the request.
         risk: the true positive rate, at most 1 less the false positive rate.
         find: function that returns the solution of a request with a target (ε, δ).
+
+    Returns:
+        The solution of the last trial, which implies the requested rate.
     """
     epsilon = max(gaussian_threshold(risk), 0.0)
+    # At this ε, e^ε α reaches the requested rate.
+    most_epsilon = math.log(risk.bound / risk.false_positive_rate)
     solution: SolutionT | None = None
     for _ in range(_MOST_POINTS):
         solution = find(_at_point(problem, epsilon, largest_log_delta(risk, epsilon)))
-        curve = (solution.certified.full_guarantee or solution.certified.guarantee).curve
-
-        rate_bound = functools.partial(_rate_bound, curve, risk.false_positive_rate)
-        better = _argument_of_least(rate_bound, epsilon, math.log(risk.bound / risk.false_positive_rate))
+        rate_bound = functools.partial(_rate_bound, _full_guarantee(solution).curve, risk.false_positive_rate)
+        better = _argument_of_least(rate_bound, epsilon, most_epsilon)
         if rate_bound(better) >= rate_bound(epsilon) * (1.0 - _SETTLED):
             break
         epsilon = better
@@ -103,28 +126,33 @@ def _rate_bound(curve: Curve, false_positive_rate: float, epsilon: float) -> flo
 
     Args:
         curve: the privacy curve δ(ε), of which the upper bound is used.
-        false_positive_rate: the rate α.
-        epsilon: the ε by which the rate is bounded.
+        false_positive_rate: the rate α, in (0, 1).
+        epsilon: the ε by which the rate is bounded, at least 0.
+
+    Returns:
+        The bound, which exceeds 1 if it says nothing.
     """
     return math.exp(epsilon) * false_positive_rate + math.exp(curve.upper_log_delta(epsilon))
 
 
 def _argument_of_least(bound: Callable[[float], float], start: float, most: float) -> float:
-    """Minimise a function on [0, `most`) approximately, by steps from a start that are halved where they do not help.
+    """Minimise a function on [0, `most`) approximately, by steps from a start that are halved without success.
 
     Args:
         bound: the function, convex in the exponential of its argument.
-        start: initial argument.
+        start: initial argument, at least 0.
         most: limit of the arguments.
 
     Returns:
-        The argument of the least value found.
+        The argument of the least value that was evaluated.
     """
     best = start
     least = bound(start)
     step = _SIDE * max(start, 0.1 * most)
     while step > _NARROWEST * max(best, 1e-3):
-        values = {argument: bound(argument) for argument in (best - step, best + step) if 0.0 <= argument < most}
+        # Compare the two neighbours at the distance of the step.
+        neighbours = [argument for argument in (best - step, best + step) if 0.0 <= argument < most]
+        values = {argument: bound(argument) for argument in neighbours}
         candidate = min(values, key=values.__getitem__, default=best)
         if values.get(candidate, math.inf) < least:
             best = candidate

@@ -41,6 +41,10 @@ def least_parameter_for_rates(
 ) -> float | None:
     """Find nearly the least parameter, such as log noise, that keeps an attacker's true positive rate below a bound.
 
+    A true positive rate is bounded by δ at one ε of each direction, the threshold of a test. The search alternates
+    between two steps. It finds the parameter at fixed thresholds, and then moves the thresholds to the best ones at
+    this parameter.
+
     Args:
         family: function from a parameter to its guarantee; a larger parameter is safer.
         risk: a risk of the kind `true_positive_rate`.
@@ -50,11 +54,13 @@ def least_parameter_for_rates(
         note: called with each parameter that misses the target, and with its guarantee.
 
     Returns:
-        The parameter; None if even the largest permitted one is not known to keep the rate.
+        The parameter, which keeps the rate at the thresholds that it was searched for. None if even the largest
+        permitted one is not known to keep the rate.
     """
     tests = AimedTests(risk)
     best: float | None = None
     for _ in range(_MOST_AIMS):
+        # Find the parameter at the present thresholds.
         shortfall = _shortfall_at(tests, family, risk, note)
         root = least_parameter(shortfall, guess, limits, fall)
         if root is None:
@@ -63,11 +69,15 @@ def least_parameter_for_rates(
             root = limits.most
         if root <= limits.least:
             return root
-        best = guess = root
+        best = root
+        guess = root
+
+        # Move the thresholds to better ones for this parameter. Go on while that leaves room for a smaller parameter.
         curve = family(root).curve
         tests.aim(curve)
         if shortfall_of_limits(tests.limits(curve), risk) < -_SETTLED:
             continue
+        # A curve may have several good thresholds: search the whole range again before the search ends.
         tests.aim(curve, anew=True)
         if shortfall_of_limits(tests.limits(curve), risk) >= -_SETTLED:
             return best
@@ -87,6 +97,9 @@ def _shortfall_at(
         family: function from a parameter to its guarantee.
         risk: the risk.
         note: called with each parameter that misses the target, and with its guarantee.
+
+    Returns:
+        The function, of which the values are cached. It is at most 0 where the rate is kept.
     """
 
     @functools.cache
@@ -109,7 +122,10 @@ def shortfall_of_limits(limits: list[PointLimit], risk: RiskTarget) -> float:
 
     Args:
         limits: the conditions, at least one.
-        risk: the risk that they are about.
+        risk: the risk that they are about. Its Gaussian parameter is the initial estimate of μ*.
+
+    Returns:
+        The shortfall, without unit.
     """
     start = math.log(risk.gaussian_mu)
     return max(_shortfall_of_limit(limit, start) for limit in limits)
@@ -118,14 +134,22 @@ def shortfall_of_limits(limits: list[PointLimit], risk: RiskTarget) -> float:
 def _shortfall_of_limit(limit: PointLimit, start: float) -> float:
     """Return by how much one condition on δ is missed: log(μ/μ*) for the parameters μ of Gaussian mechanisms.
 
-    μ belongs to the certified δ, and μ* to the largest permitted one. The sign agrees with the certified comparison.
+    μ belongs to the certified δ, and μ* to the largest permitted one. The sign agrees with the certified comparison,
+    because both μ are approximate.
 
     Args:
         limit: the condition: the largest permitted δ at an ε, and the certified δ.
         start: estimate of log μ*, at which its search starts.
+
+    Returns:
+        The shortfall, without unit. It is at most 0 if the condition is met, and at least `SHALLOW` otherwise.
     """
-    allowed = limit.largest_log_delta
-    clipped = min(max(limit.log_delta, DEEP * min(allowed, -1.0)), -SHALLOW)
-    allowed_log_mu = central_log_mu(limit.epsilon, min(allowed, -SHALLOW), start)
-    distance = central_log_mu(limit.epsilon, clipped, allowed_log_mu) - allowed_log_mu
-    return min(distance, 0.0) if limit.is_met else max(distance, SHALLOW)
+    allowed_log_delta = limit.largest_log_delta
+    least_log_delta = DEEP * min(allowed_log_delta, -1.0)
+    log_delta = min(max(limit.log_delta, least_log_delta), -SHALLOW)
+    allowed_log_mu = central_log_mu(limit.epsilon, min(allowed_log_delta, -SHALLOW), start)
+    log_mu = central_log_mu(limit.epsilon, log_delta, allowed_log_mu)
+    distance = log_mu - allowed_log_mu
+    if limit.is_met:
+        return min(distance, 0.0)
+    return max(distance, SHALLOW)

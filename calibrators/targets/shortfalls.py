@@ -29,9 +29,12 @@ def least_for_target(
 ) -> float | None:
     """Find nearly the least parameter, such as log noise, that meets a privacy target.
 
+    A true positive rate has a search of its own, because it is a condition on δ at several ε. Every other target is one
+    inequality, and the root of its shortfall is searched.
+
     Args:
         family: function from a parameter to its guarantee; a larger parameter is safer.
-        target: the target.
+        target: the target (ε, δ) or risk.
         guess: initial estimate of the parameter.
         limits: the smallest and the largest permitted parameter.
         fall: assumed negative derivative of the shortfall at the guess.
@@ -54,17 +57,21 @@ def shortfall_of(
     """Return a function that says by how much a parameter misses the target; it is at most 0 if the target is met.
 
     The shortfall is log(μ/μ*). At the target ε, μ is the parameter of the Gaussian mechanism with the δ of the
-    guarantee, and μ* of the one with the target's δ.
+    guarantee, and μ* of the one with the target's δ. This scale is nearly linear in the logarithm of a noise, which
+    helps interpolation.
 
     Args:
         family: function from a parameter to the guarantee.
-        target: the target (ε, δ).
+        target: the target (ε, δ) or risk.
         note: called with each parameter that misses the target, and with its guarantee.
+
+    Returns:
+        The function, of which the values are cached. Its sign is that of the certified comparison; its size is
+        approximate.
     """
     target_log_mu = math.log(central_mu(target))
-    risk = target.risk
-    if risk is not None:
-        return _shortfall_of_risk(family, target, risk, note)
+    if target.risk is not None:
+        return _shortfall_of_risk(family, target, target.risk, note)
     least_log_delta = -DEEP * -target.log_delta
 
     @functools.cache
@@ -73,7 +80,8 @@ def shortfall_of(
         guarantee = family(parameter)
         log_delta = guarantee.curve.upper_log_delta(target.epsilon)
         clipped_log_delta = min(max(log_delta, least_log_delta), -SHALLOW)
-        distance = central_log_mu(target.epsilon, clipped_log_delta, target_log_mu) - target_log_mu
+        log_mu = central_log_mu(target.epsilon, clipped_log_delta, target_log_mu)
+        distance = log_mu - target_log_mu
         # The sign of the certified comparison decides; the distance is approximate.
         if log_delta > target.log_delta:
             note(parameter, guarantee)
@@ -86,7 +94,7 @@ def shortfall_of(
 def _shortfall_of_risk(
     family: Callable[[float], Guarantee], target: Target, risk: RiskTarget, note: Callable[[float, Guarantee], None]
 ) -> Callable[[float], float]:
-    """Return a function that says by how much a parameter misses a bound on an attacker's risk; at most 0 if it is met.
+    """Return a function that says by how much a parameter misses a bound on an attacker's risk.
 
     The shortfall is log(μ/μ*). μ is the parameter of the Gaussian mechanism with the risk of the guarantee, and μ* of
     the one with the target's.
@@ -94,8 +102,11 @@ def _shortfall_of_risk(
     Args:
         family: function from a parameter to the guarantee.
         target: the target.
-        risk: its risk.
+        risk: its risk, such as the advantage of an attacker.
         note: called with each parameter that misses the target, and with its guarantee.
+
+    Returns:
+        The function, of which the values are cached. It is at most 0 if the target is met.
     """
     target_log_mu = least_log_mu(risk.gaussian_mu)
 
@@ -103,7 +114,9 @@ def _shortfall_of_risk(
     def shortfall(parameter: float) -> float:
         """Return how far the guarantee at a parameter misses the target; positive if it misses it."""
         guarantee = family(parameter)
-        distance = least_log_mu(central_mu_of(guarantee.curve, risk)) - target_log_mu
+        log_mu = least_log_mu(central_mu_of(guarantee.curve, risk))
+        distance = log_mu - target_log_mu
+        # The sign of the certified comparison decides; the distance is approximate.
         if not meets(guarantee.curve, target):
             note(parameter, guarantee)
             return max(distance, SHALLOW)

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.calibrators.answer import FrontierRun
-from epsilond.calibrators.frontier import MOST_TRIALS, PREDICTION_ERROR, Outlook, smallest_likely_run, smallest_run
+from epsilond.calibrators.frontier import MOST_TRIALS, smallest_likely_run, smallest_run
 from epsilond.calibrators.mb_sgd.problem import Run, Traffic
+from epsilond.calibrators.mb_sgd.run_predictions import PREDICTION_ERROR, Outlook
 from epsilond.calibrators.run_lattice import lattice, runs_within
 
 TRAFFIC = Traffic(bits_per_client=10, bits_per_round=70)

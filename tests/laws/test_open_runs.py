@@ -10,7 +10,7 @@ import pytest
 
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import Calibration
-from epsilond.calibrators.frontier import PREDICTION_ERROR
+from epsilond.calibrators.mb_sgd.run_predictions import PREDICTION_ERROR
 from epsilond.calibrators.risk.bounder import RISK_BOUNDS
 from epsilond.calibrators.run_lattice import BATCH_RATIO, ROUNDS_RATIO, lattice
 from epsilond.reading import read

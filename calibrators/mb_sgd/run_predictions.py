@@ -1,0 +1,247 @@
+"""Predicted bounds on the excess risk of runs, which are corrected by the runs that are certified.
+
+A prediction is a quickly computed bound at an estimated noise. Certifying the noise of a run takes much more time, so
+runs are compared by predictions, and only a few are certified.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from epsilond.accountants.errors import EpsilondError
+from epsilond.calibrators.mb_sgd.noise_estimates import NoiseEstimates, distance
+from epsilond.calibrators.mb_sgd.problem import Run
+
+PREDICTION_ERROR = 2e-3
+"""Relative error that is assumed of predicted bounds, at most. A run that exceeds the limit by less is certified before
+it is passed over. A run that is better than the best run by less is not certified."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outlook:
+    """Functions that give the noise and the risk bound of a run, by which a calibrator compares runs.
+
+    Noises are standard deviations σ per coordinate, the root mean square over clients if they differ.
+
+    Attributes:
+        likely_noise: run ↦ estimate of its noise.
+        certified_noise: run ↦ its certified noise, which may take seconds to compute.
+        quick_risk: (run, noise) ↦ approximation of the bound on the excess risk, in less time.
+        risk: (run, noise) ↦ the bound on the excess risk, as the answer states it.
+        rarity: run ↦ a number that orders runs by the error of the estimated noise.
+        reference: a run that is certified almost without work, or None; it may exceed the budgets.
+        cheap: run ↦ whether it is certified almost without work.
+    """
+
+    likely_noise: Callable[[Run], float]
+    certified_noise: Callable[[Run], float]
+    quick_risk: Callable[[Run, float], float]
+    risk: Callable[[Run, float], float]
+    rarity: Callable[[Run], float] = lambda _: 0.0
+    reference: Run | None = None
+    cheap: Callable[[Run], bool] = lambda _: False
+
+
+@dataclass(frozen=True)
+class CertifiedRun:
+    """The certified noise of a run, and the bound on its excess risk at this noise.
+
+    Attributes:
+        noise: certified standard deviation σ per coordinate.
+        risk: bound on the excess risk, in units of the loss.
+        risk_ratio: this bound divided by its quick approximation; 1 if either is not finite.
+    """
+
+    noise: float
+    risk: float
+    risk_ratio: float
+
+
+@dataclass(frozen=True)
+class _QuickBound:
+    """The quick approximation of a risk bound, and the noise at which it was computed."""
+
+    noise: float
+    risk: float
+
+
+class RunPredictions:
+    """Bounds on the excess risk of candidate runs: certified for a few runs, and predicted for all others.
+
+    Each certified run improves the predictions of the others. Its noise corrects their estimated noise, and the ratio
+    of its bound to the quick approximation corrects theirs.
+
+    Attributes:
+        runs: the candidates in increasing size: by rounds, then by batch size.
+        certified: the runs whose noise is certified so far, which need not be candidates.
+    """
+
+    def __init__(self, runs: Iterable[Run], outlook: Outlook) -> None:
+        """Prepare predictions, corrected by the reference run of the outlook if that can be certified.
+
+        Args:
+            runs: the candidates, at least one.
+            outlook: their noises and bounds on the excess risk.
+        """
+        self.runs: Sequence[Run] = sorted(set(runs), key=size_of)
+        self.certified: dict[Run, CertifiedRun] = {}
+        self._outlook = outlook
+        self._estimates = NoiseEstimates(self.runs, likely_noise=outlook.likely_noise, rarity=outlook.rarity)
+        # The quick bound of each run, at the noise that was estimated last.
+        self._quick: dict[Run, _QuickBound] = {}
+        # Predicted bounds under the current corrections.
+        self._predicted: dict[Run, float] = {}
+        if outlook.reference is not None:
+            # The reference may need more noise than is offered, although the answer does not.
+            with contextlib.suppress(EpsilondError):
+                self._estimates.correct(outlook.reference, outlook.certified_noise(outlook.reference))
+
+    @property
+    def best_certified(self) -> Run:
+        """The certified run with the least bound on the excess risk."""
+        return min(self.certified, key=lambda run: self.certified[run].risk)
+
+    def certify(self, run: Run) -> None:
+        """Certify a run, store its noise and its risk bound, and correct the estimates for other runs by them.
+
+        Args:
+            run: the run to certify.
+
+        Raises:
+            EpsilondError: no noise can be certified for the run.
+        """
+        noise = self._outlook.certified_noise(run)
+        risk = self._outlook.risk(run, noise)
+        quick_risk = self._outlook.quick_risk(run, noise)
+        self.certified[run] = CertifiedRun(noise, risk, _finite_ratio(risk, quick_risk))
+        # Earlier predictions used the estimates without this correction.
+        self._estimates.correct(run, noise)
+        self._predicted.clear()
+
+    def noise(self, run: Run) -> float:
+        """Return the estimate of a candidate's noise, standard deviation σ per coordinate, with all corrections."""
+        return self._estimates.noise(run)
+
+    def risk(self, run: Run) -> float:
+        """Return the certified bound on a run's excess risk if it is certified, and the predicted bound otherwise.
+
+        Args:
+            run: one of the candidates.
+
+        Returns:
+            The bound in units of the loss. A prediction is cached until the next run is certified.
+        """
+        if run in self.certified:
+            return self.certified[run].risk
+        predicted = self._predicted.get(run)
+        if predicted is None:
+            predicted = self._predict(run)
+            self._predicted[run] = predicted
+        return predicted
+
+    def _predict(self, run: Run) -> float:
+        """Predict the bound on the excess risk of a run that need not be certified.
+
+        The prediction is the quickly computed bound at the estimated noise, times a correction. The correction is the
+        ratio of the answer's bound to the quick one for the nearest certified run, or 1 if there is none.
+
+        Args:
+            run: one of the candidates.
+
+        Returns:
+            The predicted bound, in units of the loss.
+        """
+        noise = self._estimates.noise(run)
+        quick = self._quick.get(run)
+        if quick is None or quick.noise != noise:
+            quick = _QuickBound(noise, self._outlook.quick_risk(run, noise))
+            self._quick[run] = quick
+        nearest = min(self.certified, key=lambda certified_run: distance(certified_run, run), default=None)
+        risk_ratio = 1.0 if nearest is None else self.certified[nearest].risk_ratio
+        return quick.risk * risk_ratio
+
+    def lower_bound(self, run: Run) -> float:
+        """Return an approximate lower bound on the predicted risk bound of a run, without much work.
+
+        A bound on the excess risk rises with the noise, at most with its square. The quick bound at an earlier noise σ₀
+        is therefore multiplied by min(1, σ/σ₀)², where σ is the noise that is estimated now.
+
+        Args:
+            run: one of the candidates.
+
+        Returns:
+            The lower bound, in units of the loss. It is the prediction itself if that is known or if there is no
+            earlier quick bound.
+        """
+        if run in self.certified or run in self._predicted or run not in self._quick:
+            return self.risk(run)
+        earlier = self._quick[run]
+        noise_ratio = min(1.0, self._estimates.noise(run) / earlier.noise)
+        return earlier.risk * noise_ratio**2 * self._least_ratio * (1.0 - PREDICTION_ERROR)
+
+    def best(self) -> Run:
+        """Return the run with the least predicted bound on the excess risk, the smallest one if several runs share it.
+
+        Runs are predicted in the order of their lower bounds, until a lower bound exceeds the least prediction. Most
+        runs then need no prediction.
+
+        Returns:
+            One of the candidates, certified or not.
+        """
+        best_run = self.runs[0]
+        least_risk = math.inf
+        lower_bounds = {run: self.lower_bound(run) for run in self.runs}
+        # Runs are in increasing size, which a stable sort keeps among equal lower bounds.
+        for run in sorted(self.runs, key=lower_bounds.__getitem__):
+            if lower_bounds[run] > least_risk:
+                break
+            risk = self.risk(run)
+            is_smaller_tie = risk == least_risk and size_of(run) < size_of(best_run)
+            if risk < least_risk or is_smaller_tie:
+                best_run = run
+                least_risk = risk
+        return best_run
+
+    def is_better(self, run: Run, rival: Run) -> bool:
+        """Decide whether the predicted bound of a run is below that of a rival; its lower bound is tried first."""
+        rival_risk = self.risk(rival)
+        return self.lower_bound(run) < rival_risk and self.risk(run) < rival_risk
+
+    def may_be_within(self, run: Run, limit: float) -> bool:
+        """Decide whether the bound of a run may be within a limit.
+
+        For a prediction the limit is increased by the relative error `PREDICTION_ERROR`. The lower bound on a
+        prediction takes less time, and often suffices to exclude the run.
+
+        Args:
+            run: one of the candidates.
+            limit: largest permitted bound on the excess risk, in units of the loss.
+        """
+        if run not in self.certified:
+            limit *= 1.0 + PREDICTION_ERROR
+        return self.lower_bound(run) <= limit and self.risk(run) <= limit
+
+    @property
+    def _least_ratio(self) -> float:
+        """The least ratio of a certified run's bound to its quick approximation; 1 if no run is certified."""
+        return min((trial.risk_ratio for trial in self.certified.values()), default=1.0)
+
+
+def size_of(run: Run) -> tuple[int, int]:
+    """Return the sorting key of a run: its rounds, then its batch size."""
+    return run.rounds, run.batch_size
+
+
+def _finite_ratio(risk: float, quick_risk: float) -> float:
+    """Return the ratio of a bound to its quick approximation; 1 if either is not finite or the latter is not positive.
+
+    Args:
+        risk: bound on the excess risk, in units of the loss.
+        quick_risk: its quick approximation, in the same units.
+    """
+    if 0.0 < quick_risk < math.inf and risk < math.inf:
+        return risk / quick_risk
+    return 1.0
