@@ -28,7 +28,7 @@ from epsilond.witness.kind import kind_of
 from epsilond.witness.kinds import KINDS
 from epsilond.witness.presets import CELL_KINDS, PRESETS, PresetName, PresetSimulation, find_preset
 from epsilond.witness.requests import SimulationRequest
-from epsilond.witness.risks.measurement import RiskSimulation
+from epsilond.witness.risks.request import RiskSimulation
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "simulations.md").read_text(encoding="utf-8")
 EACH = pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda each: each.name)

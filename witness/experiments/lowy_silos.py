@@ -23,7 +23,7 @@ from epsilond.witness.experiment import Axis, Cell, Claimed, Finding, Place, Pre
 from epsilond.witness.experiments.lowy_printed_noise import loss_lipschitz, printed_parameters, twice_the_largest_norm
 from epsilond.witness.findings import comparison_score, judge_pairs, judge_printed_noise, judge_trend, private_score
 from epsilond.witness.risks.answer import Measured
-from epsilond.witness.risks.measurement import RiskSimulation
+from epsilond.witness.risks.request import RiskSimulation
 
 MINI_BATCH, LOCAL, SHUFFLED, PRINTED = (
     "mini-batch SGD",
