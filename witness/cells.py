@@ -304,7 +304,7 @@ def _membership_cell(cell: Cell, answer: MembershipAnswer) -> CellAnswer:
     Returns:
         The cell; its lower bound is the largest of all attacks.
     """
-    lower_bounds = {attack.attack: attack.epsilon_lower for attack in answer.attacks}
+    lower_bounds: dict[str, float] = {attack.attack: attack.epsilon_lower for attack in answer.attacks}
     largest_lower = max(attack.epsilon_lower for attack in answer.attacks)
     return CellAnswer(
         place=cell.place,

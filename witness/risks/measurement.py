@@ -21,7 +21,8 @@ from epsilond.witness.joins import find_join
 from epsilond.witness.kind import SimulationKind, SimulationPlan
 from epsilond.witness.pointers import point_into
 from epsilond.witness.risks.answer import RiskAnswer
-from epsilond.witness.risks.report import BlockOfRun, Measurement, make_answer
+from epsilond.witness.risks.blocks import BlockOfRun, Measurement
+from epsilond.witness.risks.report import make_answer
 from epsilond.witness.risks.request import RiskSimulation
 from epsilond.witness.risks.rounds import Spacing, measured_rounds
 
