@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +24,12 @@ Scores = Mapping[str, Measured]
 
 @dataclass(frozen=True, kw_only=True)
 class CellAnswer:
-    """Result of one simulation of an experiment's grid. Members that its kind does not have are absent."""
+    """Result of one simulation of an experiment's grid. Members that its kind does not have are absent.
+
+    A cell belongs to one place of the grid, that is, one value on each axis, such as ε and an algorithm. Simulations of
+    kind `risk` measure excess risk. An `audit` attacks a mechanism, `membership` attacks trained models, and `trials` train
+    an algorithm repeatedly.
+    """
 
     place: Annotated[Place, Served("its value on each axis of the grid")]
     kind: Literal["risk", "audit", "membership", "trials"]
@@ -57,9 +63,11 @@ class CellAnswer:
 def table_cells(preset: Preset, answers: Sequence[tuple[Cell, Any]]) -> tuple[CellAnswer, ...]:
     """Make the result table of an experiment from the answers of its simulations.
 
+    A cell of the table is the result at one place of the grid: one value on each axis, such as ε and an algorithm.
+
     Args:
         preset: the experiment.
-        answers: each cell of the experiment's grid with the answer of its simulation.
+        answers: each simulation of the experiment's grid with its answer.
 
     Returns:
         One cell for each simulation. If each simulation has a curve, one cell for each place on it. If the experiment
@@ -67,7 +75,8 @@ def table_cells(preset: Preset, answers: Sequence[tuple[Cell, Any]]) -> tuple[Ce
     """
     cells = [CELL_MAKERS[answer.kind](cell, answer) for cell, answer in answers]
     if preset.curve:
-        return tuple(point for cell in cells for point in _split_curve(cell, preset.across.name))
+        curves = [_split_curve(cell, preset.across.name) for cell in cells]
+        return tuple(itertools.chain.from_iterable(curves))
     if preset.tuned is None:
         return tuple(cells)
     groups = _group_cells(cells, without=preset.tuned.name)
@@ -75,10 +84,10 @@ def table_cells(preset: Preset, answers: Sequence[tuple[Cell, Any]]) -> tuple[Ce
 
 
 def _group_cells(cells: Sequence[CellAnswer], *, without: str) -> list[list[CellAnswer]]:
-    """Group cells that have the same place on all axes except one.
+    """Group table cells that have the same place on all axes except one.
 
     Args:
-        cells: cells of one experiment.
+        cells: cells of one experiment, each with a value for every axis.
         without: name of the axis that is ignored.
 
     Returns:
@@ -92,45 +101,61 @@ def _group_cells(cells: Sequence[CellAnswer], *, without: str) -> list[list[Cell
 
 
 def _split_curve(cell: CellAnswer, axis: str) -> Iterator[CellAnswer]:
-    """Yield one cell for each measured place on the curve of a simulation, with the scores at that place.
+    """Yield one table cell for each measured place on the curve of a simulation, with the scores at that place.
 
     Only the last place gets the scores that the paper prints, because the paper has them for the end of the run.
 
     Args:
-        cell: cell of the simulation, with all scores.
-        axis: name of the axis of the curve.
+        cell: cell of the simulation, with the scores of all places.
+        axis: name of the axis of the curve, such as the number of rounds.
+
+    Yields:
+        The cells in the order of the curve.
     """
-    curve = split_scores(cell.scores or {})
-    for place, scores in curve.items():
-        published = cell.published if place == max(curve) else None
-        yield replace(cell, place={**cell.place, axis: place}, scores=scores, published=published)
+    scores_by_place = split_scores(cell.scores or {})
+    for place, scores in scores_by_place.items():
+        is_last = place == max(scores_by_place)
+        yield replace(
+            cell,
+            place={**cell.place, axis: place},
+            scores=scores,
+            published=cell.published if is_last else None,
+        )
 
 
 def _merge_tuned(cells: Sequence[CellAnswer], tuned: str) -> CellAnswer:
     """Merge cells that differ only in a tuned value, such as the step size, so that each run has its own best value.
 
     The result is the cell in which the private run has the least mean excess risk. Each compared run is taken from the
-    cell in which its own mean is least. The chosen values are stated in `tuned`.
+    cell in which its own mean is least. Field `tuned` of the result states the chosen values.
 
     Args:
         cells: cells that differ only in the tuned value.
         tuned: name of the tuned axis.
+
+    Returns:
+        One cell, whose place has no value on the tuned axis.
     """
     best = min(cells, key=_excess)
-    chosen = {"private": best.place[tuned]}
-    excess, scores = {}, {}
+    chosen_values = {"private": best.place[tuned]}
+
+    # Each comparison run gets the value that is best for it, which may differ from the private run's.
+    excess_of_runs = {}
+    scores_of_runs = {}
     for run in best.beside or {}:
         best_of_run = _least_compared(cells, run)
-        excess[run] = _compared_excess(best_of_run, run)
-        chosen[run] = best_of_run.place[tuned]
+        excess_of_runs[run] = _compared_excess(best_of_run, run)
+        chosen_values[run] = best_of_run.place[tuned]
         if best_of_run.scores_beside is not None:
-            scores[run] = best_of_run.scores_beside[run]
+            scores_of_runs[run] = best_of_run.scores_beside[run]
+
+    remaining_place = {name: value for name, value in best.place.items() if name != tuned}
     return replace(
         best,
-        place={name: value for name, value in best.place.items() if name != tuned},
-        beside=excess,
-        scores_beside=scores or None,
-        tuned=chosen,
+        place=remaining_place,
+        beside=excess_of_runs,
+        scores_beside=scores_of_runs or None,
+        tuned=chosen_values,
     )
 
 
@@ -157,12 +182,16 @@ def _compared_excess(cell: CellAnswer, run: str) -> Measured:
 
 def _excess(cell: CellAnswer) -> float:
     """Return the mean excess risk of the private run; math.inf if it was not measured or is not a number."""
-    return math.inf if cell.final_excess is None else _mean(cell.final_excess)
+    if cell.final_excess is None:
+        return math.inf
+    return _mean(cell.final_excess)
 
 
 def _mean(measured: Measured) -> float:
     """Return a mean, or math.inf in place of NaN, so that a run that diverged is never the best."""
-    return math.inf if math.isnan(measured.mean) else measured.mean
+    if math.isnan(measured.mean):
+        return math.inf
+    return measured.mean
 
 
 def _risk_cell(cell: Cell, answer: RiskAnswer) -> CellAnswer:
@@ -178,26 +207,34 @@ def _risk_cell(cell: Cell, answer: RiskAnswer) -> CellAnswer:
         The cell. A field is None if the experiment has no such number.
     """
     private, *comparisons = answer.series
-    scores = {run.name: run.scores for run in comparisons if run.scores is not None}
+    excess_of_runs = {run.name: run.final for run in comparisons}
+    scores_of_runs = {run.name: run.scores for run in comparisons if run.scores is not None}
     return CellAnswer(
         place=cell.place,
         kind="risk",
         algorithm=answer.algorithm,
         epsilon=_epsilon(cell, answer),
-        claimed_epsilon=None if cell.claimed is None else cell.claimed.epsilon,
+        claimed_epsilon=_claimed_epsilon(cell),
         rounds=answer.rounds,
         final_excess=answer.final_excess,
         scores=private.scores,
-        beside={run.name: run.final for run in comparisons},
-        scores_beside=scores or None,
+        beside=excess_of_runs,
+        scores_beside=scores_of_runs or None,
         bounds=answer.bounds,
         published=cell.published,
         parameters=answer.parameters,
     )
 
 
+def _claimed_epsilon(cell: Cell) -> float | None:
+    """Return the ε that a paper claims for the noise of a simulation; None without such a claim."""
+    if cell.claimed is None:
+        return None
+    return cell.claimed.epsilon
+
+
 def _epsilon(cell: Cell, answer: RiskAnswer) -> Ends | None:
-    """Return the certified ε of the noise in a cell's private run.
+    """Return the certified ε of the noise in the private run of a simulation.
 
     Calibrated noise has the ε of its calibration. Given noise is accounted for if a paper claims an ε for it, at the δ
     of the claim.
@@ -217,28 +254,39 @@ def _epsilon(cell: Cell, answer: RiskAnswer) -> Ends | None:
         return guarantee.epsilon
     if cell.claimed is None:
         return None
-    run = cell.simulation.run
-    account = find_join(algorithm_of(run).name).account
+
+    # The noise is the paper's own: certify its ε at the claimed δ.
+    simulation = cell.simulation
+    problem = build(simulation.problem, simulation.run)
+    account = find_join(algorithm_of(simulation.run).name).account
     assert account is not None  # experiments state a claim only for algorithms that account for given noise
-    return Ends.of(account(build(cell.simulation.problem, run), run, math.log(cell.claimed.delta)))
+    log_delta = math.log(cell.claimed.delta)
+    return Ends.of(account(problem, simulation.run, log_delta))
 
 
 def _audit_cell(cell: Cell, answer: AuditAnswer) -> CellAnswer:
     """Make the table cell of an audit: the certified ε, and the lower bounds on ε that the audit proves.
 
-    The evidence is an escape if outputs that are impossible on the other data set exclude the δ. Otherwise it is a
-    threshold test of the attacker.
+    An audit attacks a mechanism, and its success proves a lower bound on ε. The evidence is an escape if outputs that
+    are impossible on the other data set exclude the δ. Otherwise it is a threshold test of the attacker.
 
     Args:
         cell: the cell's place in the grid of the experiment.
         answer: the answer of its audit.
+
+    Returns:
+        The cell, with the lower bound by this evidence and the lower bound by the test.
     """
+    lower_by_test = answer.epsilon.lower
+    lower = lower_by_test
+    if answer.evidence == "escape":
+        lower = answer.escape.epsilon_lower
     return CellAnswer(
         place=cell.place,
         kind="audit",
         epsilon=answer.certified,
-        epsilon_lower=answer.escape.epsilon_lower if answer.evidence == "escape" else answer.epsilon.lower,
-        test_epsilon_lower=answer.epsilon.lower,
+        epsilon_lower=lower,
+        test_epsilon_lower=lower_by_test,
         claim=answer.claim,
         log10_deltas=cell.log10_deltas,
     )
@@ -256,28 +304,39 @@ def _membership_cell(cell: Cell, answer: MembershipAnswer) -> CellAnswer:
     Returns:
         The cell; its lower bound is the largest of all attacks.
     """
-    lower = max(attack.epsilon_lower for attack in answer.attacks)
+    lower_bounds: dict[str, float] = {attack.attack: attack.epsilon_lower for attack in answer.attacks}
+    largest_lower = max(attack.epsilon_lower for attack in answer.attacks)
     return CellAnswer(
         place=cell.place,
         kind="membership",
         rounds=answer.training.rounds,
         epsilon=answer.certified,
-        epsilon_lower=lower,
-        test_epsilon_lower=lower,
-        attacks={attack.attack: attack.epsilon_lower for attack in answer.attacks},
+        epsilon_lower=largest_lower,
+        test_epsilon_lower=largest_lower,
+        attacks=lower_bounds,
         parameters=answer.training,
     )
 
 
 def _trials_cell(cell: Cell, answer: TrialsAnswer) -> CellAnswer:
-    # Make the table cell of trials: their mean scores, and the certified ε of the noise. A trial trains an algorithm
-    # once, with fixed noise, and scores it on test records. Fields that a paper does not state are None.
+    """Make the table cell of repeated trainings ("trials"): their mean scores, and the certified ε of the noise.
+
+    A trial trains an algorithm once, with fixed noise, and scores it on test records. Fields that a paper does not
+    state are None.
+
+    Args:
+        cell: the cell's place in the grid of the experiment, with the paper's claim and scores if there are any.
+        answer: the answer of its trials.
+
+    Returns:
+        The cell, with the chosen parameter values if the trials tuned any.
+    """
     return CellAnswer(
         place=cell.place,
         kind="trials",
         algorithm=answer.algorithm,
         epsilon=answer.epsilon,
-        claimed_epsilon=None if cell.claimed is None else cell.claimed.epsilon,
+        claimed_epsilon=_claimed_epsilon(cell),
         scores=answer.scores,
         tuned=answer.chosen or None,
         published=cell.published,

@@ -12,7 +12,7 @@ from epsilond.simulators.files.folders import DataName
 
 
 def format_scientific(value: float) -> str:
-    """Format a number in scientific notation with the fewest digits, such as 1e-5 instead of 1e-05."""
+    """Return a number in scientific notation with the fewest digits, such as 1e-5 instead of 1e-05."""
     return np.format_float_scientific(value, trim="-", exp_digits=1)
 
 
@@ -22,7 +22,13 @@ Place = Mapping[str, float | int | str]
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """One direction of the grid; `title` names its quantity with the unit."""
+    """One parameter that an experiment varies, such as ε or the step size.
+
+    Attributes:
+        name: name of the parameter in answers.
+        title: the parameter in words, with its unit, for figures.
+        scale: scale of a figure's axis that shows it. `categories` places the values at equal distances.
+    """
 
     name: str
     title: str
@@ -31,7 +37,12 @@ class Axis:
 
 @dataclass(frozen=True, kw_only=True)
 class Claimed:
-    """A claimed ε at δ for one record, against an observer that sees every message."""
+    """A claimed ε at δ for one record, against an observer that sees every message.
+
+    Attributes:
+        epsilon: the ε that a paper states for its noise.
+        delta: the δ of that statement, in (0, 1).
+    """
 
     epsilon: float
     delta: float
@@ -44,8 +55,12 @@ FindingVerdict = Literal["confirmed", "confirmed in part", "mixed", "not reprodu
 class Finding:
     """A paper's qualitative claim, with the verdict of the experiment, derived from the measured numbers.
 
-    `verdict` is a key of `tally.RULES`. `told` is the verdict in words with its counts: the number of settings in which
-    the claim holds, fails, or stays open. `words` has the measured numbers in sentences.
+    Attributes:
+        claim: the claim in words.
+        verdict: the verdict, a key of `tally.RULES`, which states the rule for each verdict.
+        told: the verdict in words with its counts: the number of settings in which the claim holds, fails, or stays
+            open.
+        words: the measured numbers in sentences.
     """
 
     claim: str
@@ -56,65 +71,82 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One simulation with its position on the grid."""
+    """One simulation of an experiment, with its position on the grid of parameter values.
+
+    Attributes:
+        place: its value on each axis of the grid, by the axis's name.
+        simulation: a request of another kind of simulation.
+        claimed: the claim of a paper about the noise of this simulation. The certified ε of the noise is computed for
+            comparison.
+        log10_deltas: log₁₀ δ of formulas at the ε of this place, by the interpretation of the formula, such as
+            `printed`.
+        published: scores that the paper prints at this place, by run: `private`, or the name of a run compared with it.
+    """
 
     place: Place
     simulation: Any
-    """A request of another kind of simulation."""
     claimed: Claimed | None = None
-    """The claim of a paper about the noise of this simulation. The certified ε of the noise is computed for comparison.
-    """
     log10_deltas: Mapping[str, float] | None = None
-    """log₁₀ δ of formulas at the ε of this place, by the reading of the formula."""
     published: Mapping[str, float] | None = None
-    """Scores that the paper prints at this place, by run: `private`, or the name of a run compared with it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Preset:
-    """One experiment; `cells(repetitions, seed)` are its simulations.
+    """One experiment on a grid of parameter values: its simulations, the layout of its figure, and its claims.
 
     In the figure, `across` is the horizontal axis. Every value of `lines` has a line, and every value of `panels` has
-    its own axes. `repetitions` is the default for every cell. Audits do not use it, because they state their own
-    samples.
+    its own axes.
+
+    Attributes:
+        name: name of the experiment in requests.
+        title: title of the figure.
+        summary: one sentence on the measured quantity and the compared methods.
+        source: the paper, with its section, figure or table.
+        across: horizontal axis of the figure.
+        lines: axis with one line for each value, or None for a single line.
+        panels: axis with one panel for each value, or None for a single panel.
+        repetitions: default number of repetitions of every simulation. Audits do not use it, because they state their
+            own samples.
+        cells: function from the repetitions and a seed to the simulations, each with its position on the grid.
+        curve: whether every simulation is a curve, with scores at all values of `across`. Its cells then have no value
+            of that axis.
+        tuned: axis of tuned values, such as step sizes. Each run keeps only its value of least mean excess risk.
+        measure: score on held-out records that the experiment measures, or `log10_delta`. None means the excess risk or
+            ε.
+        stands_in_for: data and sizes of the paper, and those that replace them.
+        data: data sets of which the experiment reads the files.
+        judge: function from the answer's cells to the findings on the paper's claims.
     """
 
     name: str
     title: str
     summary: str
     source: str
-    """The paper, with its section, figure or table."""
     across: Axis
     lines: Axis | None = None
     panels: Axis | None = None
     repetitions: int
     cells: Callable[[int, int], tuple[Cell, ...]]
     curve: bool = False
-    """True if every simulation is a curve, with scores at all values of `across`. Its cells have no such value."""
     tuned: Axis | None = None
-    """Axis of tuned values. Each run keeps only its value of least mean excess."""
     measure: str | None = None
-    """Score on held-out records that the experiment measures, or `log10_delta`. None means the excess risk or ε.
-    """
     stands_in_for: str | None = None
-    """Data and sizes of the paper, and those that replace them."""
     data: tuple[DataName, ...] = ()
-    """Data sets of which it reads the files."""
     judge: Callable[[Sequence[Any]], Sequence[Finding]] | None = None
-    """Function from the answer's cells to the findings on the paper's claims."""
 
     @property
     def command(self) -> str:
-        """The command that runs it, with a placeholder for the folder of each data set."""
+        """The command line that runs the experiment, with a placeholder for the folder of each data set."""
         options = "".join(f" --data {name}=FOLDER" for name in self.data)
         return f"epsilond simulate {self.name}{options}"
 
     @property
     def is_stand_in(self) -> bool:
-        """True if it replaces the paper's data or sizes, for users who have no files."""
+        """True if the experiment replaces the paper's data or sizes, for users who have no files."""
         return (self.stands_in_for or "").startswith("Stand-in for ")
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """The axes that the experiment has."""
-        return tuple(axis for axis in (self.across, self.lines, self.panels, self.tuned) if axis is not None)
+        """All axes of the experiment's grid, without those that it does not have."""
+        possible_axes = (self.across, self.lines, self.panels, self.tuned)
+        return tuple(axis for axis in possible_axes if axis is not None)

@@ -29,12 +29,23 @@ BETTER, WORSE, LEVEL = "better", "worse", "alike"
 
 
 def private_score(name: str) -> ReadScore:
-    """Return a function that reads a score of the private run from a cell; it returns None if there is none.
+    """Return a function that reads a score of the private run from the result of a simulation ("cell").
+
+    The private run is the one with noise.
 
     Args:
-        name: name of the score.
+        name: name of the score, such as `test_error`.
+
+    Returns:
+        The function. It returns the mean of the score with its confidence band, or None if there is no such score.
     """
-    return lambda cell: (cell.scores or {}).get(name)
+
+    def read_score(cell: CellAnswer) -> Measured | None:
+        """Return the score, or None if it is missing."""
+        scores = cell.scores or {}
+        return scores.get(name)
+
+    return read_score
 
 
 def comparison_score(run: str, name: str) -> ReadScore:
@@ -58,7 +69,7 @@ def comparison_score(run: str, name: str) -> ReadScore:
 
 
 def compare_bands(first: Measured, second: Measured, *, lower_is_better: bool = True) -> str:
-    """Compare two measured means by their 95 % bands.
+    """Compare two measured means by their 95 % confidence bands.
 
     Args:
         first: the first mean with its band.
@@ -71,9 +82,10 @@ def compare_bands(first: Measured, second: Measured, *, lower_is_better: bool = 
     """
     is_below = first.upper < second.lower
     is_above = first.lower > second.upper
-    if not (is_below or is_above):
+    if not is_below and not is_above:
         return LEVEL
-    return BETTER if is_below == lower_is_better else WORSE
+    is_first_better = is_below == lower_is_better
+    return BETTER if is_first_better else WORSE
 
 
 def judge_pairs(
@@ -87,8 +99,9 @@ def judge_pairs(
 ) -> Finding:
     """Judge the claim that the first of each pair is better than the second.
 
-    The claim holds for a pair if the first is better by `compare_bands`, fails if it is worse, and stays open if the
-    bands overlap.
+    A pair is two measured means in the same setting, such as two algorithms at one ε. The claim holds for a pair if the
+    whole confidence band of the first is on the better side of the second's. It fails if the band is on the worse side,
+    and stays open if the bands overlap.
 
     Args:
         claim: the paper's claim in words.
@@ -98,12 +111,18 @@ def judge_pairs(
         lower_is_better: whether a lower value is better.
         no_worse: whether the claim is only that the first is no worse. It then holds if the bands overlap, too, and the
             verdict counts the settings where the first is not better.
+
+    Returns:
+        The claim with its verdict, the counts of settings, and both means over all settings.
     """
     comparisons = [compare_bands(first, second, lower_is_better=lower_is_better) for first, second in pairs]
+    better = comparisons.count(BETTER)
+    # Overlapping bands support only the weaker claim that the first is no worse.
     level = comparisons.count(LEVEL) if no_worse else 0
-    tally = Tally(holds=comparisons.count(BETTER) + level, fails=comparisons.count(WORSE), of=len(pairs), level=level)
+    tally = Tally(holds=better + level, fails=comparisons.count(WORSE), of=len(pairs), level=level)
     if not pairs:
         return tally.finding(claim, "There are no two settings to compare here.")
+
     first_name, second_name = names
     first_mean = sum(first.mean for first, _ in pairs) / len(pairs)
     second_mean = sum(second.mean for _, second in pairs) / len(pairs)
@@ -118,27 +137,34 @@ def judge_printed_noise(cells: Sequence[CellAnswer], claim: str) -> Finding:
     certified lower bound exceeds the claimed ε in any cell. One failure refutes the claim, because it is about every ε.
 
     Args:
-        cells: cells of the experiment. Cells without a claim or a certified ε are ignored.
+        cells: results of the experiment's simulations. Those without a claim or a certified ε are ignored.
         claim: the paper's claim in words.
+
+    Returns:
+        The claim with its verdict, and the certified bounds that decide it.
     """
-    largest = _largest_bounds(cells)
-    confirmed = {claimed: bounds.upper for claimed, bounds in largest.items() if bounds.upper <= claimed}
-    refuted = {claimed: bounds.lower for claimed, bounds in largest.items() if bounds.lower > claimed}
+    largest_bounds = _largest_bounds(cells)
+    confirmed = {claimed: bounds.upper for claimed, bounds in largest_bounds.items() if bounds.upper <= claimed}
+    refuted = {claimed: bounds.lower for claimed, bounds in largest_bounds.items() if bounds.lower > claimed}
     tally = Tally(
         holds=len(confirmed),
         fails=len(refuted),
-        of=len(largest),
+        of=len(largest_bounds),
         universal=True,
         noun=("value of ε", "values of ε"),
         open_where="the claimed ε lies between the certified ends",
     )
-    words = []
+
+    # Upper bounds are rounded up and lower bounds down, so that the words remain true.
+    sentences = []
     if confirmed:
-        words.append(f"The true ε is at most {_claim_list(confirmed, ROUND_CEILING)}.")
+        sentences.append(f"The true ε is at most {_claim_list(confirmed, ROUND_CEILING)}.")
     if refuted:
         subject = "It is" if confirmed else "It is the true ε,"
-        words.append(f"{subject} at least {_claim_list(refuted, ROUND_FLOOR)}.")
-    return tally.finding(claim, " ".join(words) or "No noise comes with a claim that could be decided.")
+        sentences.append(f"{subject} at least {_claim_list(refuted, ROUND_FLOOR)}.")
+    if not sentences:
+        sentences.append("No noise comes with a claim that could be decided.")
+    return tally.finding(claim, " ".join(sentences))
 
 
 def _largest_bounds(cells: Sequence[CellAnswer]) -> dict[float, Ends]:
@@ -150,14 +176,18 @@ def _largest_bounds(cells: Sequence[CellAnswer]) -> dict[float, Ends]:
     Returns:
         The bounds by claimed ε, in ascending order.
     """
+    # Collect the certified bounds of all cells by the claimed ε.
     certified: dict[float, list[Ends]] = {}
     for cell in cells:
         if cell.claimed_epsilon is not None and cell.epsilon is not None:
             certified.setdefault(cell.claimed_epsilon, []).append(cell.epsilon)
-    largest = {}
+
+    largest_bounds = {}
     for claimed, bounds in sorted(certified.items()):
-        largest[claimed] = Ends(lower=max(ends.lower for ends in bounds), upper=max(ends.upper for ends in bounds))
-    return largest
+        largest_lower = max(ends.lower for ends in bounds)
+        largest_upper = max(ends.upper for ends in bounds)
+        largest_bounds[claimed] = Ends(lower=largest_lower, upper=largest_upper)
+    return largest_bounds
 
 
 def _claim_list(bounds: Mapping[float, float], rounding: str) -> str:
@@ -173,10 +203,19 @@ def _claim_list(bounds: Mapping[float, float], rounding: str) -> str:
 
 
 def format_bound(bound: float, rounding: str) -> str:
-    """Format a certified bound with three digits, rounded by a rounding mode of `decimal`."""
+    """Format a certified bound with three significant digits, rounded to the safe side.
+
+    Args:
+        bound: the bound.
+        rounding: rounding mode of `decimal`: up for upper bounds, down for lower bounds.
+
+    Returns:
+        The digits, or `∞` if the bound is not finite.
+    """
     if not math.isfinite(bound):
         return "∞"
-    return f"{float(Context(prec=3, rounding=rounding).create_decimal(bound)):.3g}"
+    rounded = Context(prec=3, rounding=rounding).create_decimal(bound)
+    return f"{float(rounded):.3g}"
 
 
 def judge_trend(
@@ -229,17 +268,26 @@ class MeasuredPoint:
     def best(self, *, lower_is_better: bool) -> tuple[str, ...]:
         """Return the parameter values that may be best: the best mean's, and those with overlapping confidence bands.
 
+        Args:
+            lower_is_better: whether a lower value of the quantity is better.
+
         Returns:
             Names of the values. The value of the best mean is first.
         """
-        sign = 1.0 if lower_is_better else -1.0
-        best = min(self.measured, key=lambda value: sign * self.measured[value].mean)
-        overlapping = [
-            value
-            for value, band in self.measured.items()
-            if value != best and compare_bands(self.measured[best], band, lower_is_better=lower_is_better) == LEVEL
-        ]
-        return (best, *overlapping)
+        means = {value: band.mean for value, band in self.measured.items()}
+        if lower_is_better:
+            best = min(means, key=lambda value: means[value])
+        else:
+            best = max(means, key=lambda value: means[value])
+
+        # A value with an overlapping band cannot be excluded as the best one.
+        best_band = self.measured[best]
+        candidates = [best]
+        for value, band in self.measured.items():
+            is_level = compare_bands(best_band, band, lower_is_better=lower_is_better) == LEVEL
+            if value != best and is_level:
+                candidates.append(value)
+        return tuple(candidates)
 
     def ranks(self, *, lower_is_better: bool) -> RankRange:
         """Return the smallest and the largest index of the parameter values that may be best, as `best` returns them.
@@ -261,9 +309,13 @@ def best_unshared(stage: MeasuredPoint, shared: str, *, lower_is_better: bool) -
         stage: measured means by the share of the model that is trained jointly.
         shared: name of the share at which the whole model is shared.
         lower_is_better: whether a lower value is better.
+
+    Returns:
+        Two means with their confidence bands.
     """
-    unshared = MeasuredPoint(stage.name, {value: band for value, band in stage.measured.items() if value != shared})
-    best, *_ = unshared.best(lower_is_better=lower_is_better)
+    unshared_bands = {value: band for value, band in stage.measured.items() if value != shared}
+    unshared_stage = MeasuredPoint(stage.name, unshared_bands)
+    best, *_ = unshared_stage.best(lower_is_better=lower_is_better)
     return stage.measured[best], stage.measured[shared]
 
 
@@ -286,8 +338,11 @@ def judge_order(
     verdicts = []
     line_words = []
     for name, stages in lines.items():
-        verdicts.append(_judge_fall([stage.ranks(lower_is_better=lower_is_better) for stage in stages]))
-        line_words.append(f"{name}: " + ", ".join(_best_words(stage, lower_is_better) for stage in stages))
+        ranks = [stage.ranks(lower_is_better=lower_is_better) for stage in stages]
+        verdicts.append(_judge_fall(ranks))
+        stage_words = ", ".join(_best_words(stage, lower_is_better) for stage in stages)
+        line_words.append(f"{name}: {stage_words}")
+
     tally = Tally(
         holds=verdicts.count(Verdict.YES),
         fails=verdicts.count(Verdict.NO),
@@ -317,7 +372,13 @@ def _judge_fall(stages: Sequence[RankRange]) -> Verdict:
 
 
 def _best_words(stage: MeasuredPoint, lower_is_better: bool) -> str:
-    """Name the stage with its best parameter value, and in brackets the values that its band does not exclude."""
+    """Name a stage with its best parameter value, and in brackets the values that its confidence band does not exclude.
+
+    Args:
+        stage: measured means at each parameter value under one condition.
+        lower_is_better: whether a lower value of the quantity is better.
+    """
     best, *overlapping = stage.best(lower_is_better=lower_is_better)
-    brackets = f" ({', '.join(overlapping)})" if overlapping else ""
-    return f"{stage.name} {best}{brackets}"
+    if not overlapping:
+        return f"{stage.name} {best}"
+    return f"{stage.name} {best} ({', '.join(overlapping)})"

@@ -20,13 +20,17 @@ BlockT = TypeVar("BlockT", default=Any)
 
 @dataclass(frozen=True, kw_only=True)
 class SimulationPlan:
-    """Estimated cost of a simulation, known before it starts."""
+    """Estimated cost of a simulation, known before it starts.
+
+    Attributes:
+        blocks: number of blocks, the parts of the simulation that workers run independently.
+        seconds: estimated time on one core of the machine of the published measurements, in seconds.
+        bytes: estimated largest memory of one block, in bytes.
+    """
 
     blocks: int
     seconds: float
-    """Estimated time on one core of the machine of the published measurements, in seconds."""
     bytes: int
-    """Estimated largest memory of one block, in bytes."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +38,16 @@ class Prepared:
     """A request for a simulation that is ready to run: noise for a target is calibrated, and names are resolved.
 
     It can be pickled, so that blocks can run in other processes.
+
+    Attributes:
+        request: the request as the caller sent it.
+        plan: estimated cost, with the number of blocks.
+        resolved: the prepared form of the request. Only the blocks of its own kind read it.
     """
 
     request: object
     plan: SimulationPlan
     resolved: object
-    """The prepared form of the request. Only the blocks of its own kind read it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,29 +56,42 @@ class SimulationKind(Generic[RequestT, ResolvedT, BlockT]):
 
     `plan` takes milliseconds, rarely a second. The other functions run in workers. All of them raise `InvalidInput` for
     a request that cannot be run, and `prepare` raises `NoCertificate` if no noise can be calibrated.
+
+    Attributes:
+        request: class of the kind's requests.
+        plan: function that estimates the cost of a request.
+        prepare: function that makes `Prepared.resolved` of a request.
+        run_block: function that runs the block with an index, from 0, of a prepared request. It returns plain data that
+            can be pickled.
+        assemble: function from the request, its prepared form and all blocks in order to the answer: a frozen dataclass
+            that `as_json` renders.
+        check_data: function that raises `InvalidInput` for a request whose data sets have no folder on this machine,
+            before any work; None if no request reads files.
+        answer: dataclass of the answer, or None if it is not declared.
+        size: field of the request, a count, that the work is proportional to. An error about a request that is too
+            large names the largest value that fits. None if there is no such field.
+        example: example of a request that takes about a second.
     """
 
     request: type[RequestT]
     plan: Callable[[RequestT], SimulationPlan]
     prepare: Callable[[RequestT], ResolvedT]
-    """Function that makes `Prepared.resolved` of a request."""
     run_block: Callable[[ResolvedT, int], BlockT]
-    """Function that runs block `index` of a prepared request and returns plain data that can be pickled."""
     assemble: Callable[[RequestT, ResolvedT, Sequence[BlockT]], object]
-    """Function from the request, its prepared form and all blocks in order to the answer: a frozen dataclass that
-    `as_json` renders."""
     check_data: Callable[[RequestT], None] | None = None
-    """Function that raises `InvalidInput` for a request whose data sets have no folder on this machine, before any
-    work; None if no request reads files."""
     answer: type | None = None
-    """Dataclass of the answer, or None if it is not declared."""
     size: str | None = None
-    """Field of the request, a count, that the work is proportional to; an error about a request that is too large names
-    the largest value that fits. None if there is no such field."""
     example: JsonObject = field(default_factory=dict)
-    """Example of a request that takes about a second."""
 
 
 def kind_of(request: object, kinds: Sequence[SimulationKind]) -> SimulationKind:
-    """Return the kind among `kinds` that the request belongs to."""
+    """Return the kind of simulation that a request belongs to.
+
+    Args:
+        request: the request, an instance of the `request` class of one kind.
+        kinds: the kinds to choose from.
+
+    Returns:
+        The first kind with that class.
+    """
     return next(kind for kind in kinds if isinstance(request, kind.request))

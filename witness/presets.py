@@ -45,7 +45,8 @@ from epsilond.witness.experiments.own_data import (
 from epsilond.witness.grid_ends import end_warnings
 from epsilond.witness.kind import Prepared, SimulationKind, SimulationPlan, kind_of
 from epsilond.witness.memberships.membership import MEMBERSHIP
-from epsilond.witness.risks.measurement import KIND, REPETITIONS, RISK, SEED
+from epsilond.witness.risks.measurement import RISK
+from epsilond.witness.risks.request import KIND, REPETITIONS, SEED
 from epsilond.witness.trials.trials import TRIALS, TrialSimulation
 
 CELL_KINDS: tuple[SimulationKind, ...] = (RISK, AUDIT, MEMBERSHIP, TRIALS)

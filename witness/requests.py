@@ -10,7 +10,7 @@ from epsilond.accountants.quantities import Tagged
 from epsilond.witness.audits.request import AuditSimulation
 from epsilond.witness.memberships.request import MembershipSimulation
 from epsilond.witness.presets import PresetSimulation
-from epsilond.witness.risks.measurement import RiskSimulation
+from epsilond.witness.risks.request import RiskSimulation
 
 SimulationRequest = TypeAliasType(
     "SimulationRequest",

@@ -15,7 +15,13 @@ from epsilond.witness.one_thread import one_thread
 
 
 def plan(request: object) -> SimulationPlan:
-    """Estimate the cost of the request, after building its learning problems.
+    """Estimate the cost of a simulation before it starts, after building its learning problems.
+
+    Args:
+        request: request of any kind of simulation.
+
+    Returns:
+        The number of blocks, the time in seconds, and the memory of one block in bytes.
 
     Raises:
         InvalidInput: the request cannot be run.
@@ -26,8 +32,13 @@ def plan(request: object) -> SimulationPlan:
 def prepare(request: object) -> Prepared:
     """Prepare a request for a simulation to run, which includes the calibration of its noise.
 
+    The calibration uses one thread, so that its result does not depend on the number of cores.
+
     Args:
         request: request of any kind of simulation.
+
+    Returns:
+        The request with its plan and its prepared form, which can be sent to other processes.
 
     Raises:
         InvalidInput: the request cannot be run.
@@ -35,11 +46,15 @@ def prepare(request: object) -> Prepared:
     """
     kind = kind_of(request, KINDS)
     with one_thread():
-        return Prepared(request, kind.plan(request), kind.prepare(request))
+        simulation_plan = kind.plan(request)
+        return Prepared(request, simulation_plan, kind.prepare(request))
 
 
 def run_block(prepared: Prepared, index: int) -> object:
     """Run one block of a simulation; this takes seconds, not minutes.
+
+    A block is a part of the repetitions or samples. It uses one thread, because sums of a threaded linear algebra
+    library (BLAS) depend on the number of its threads.
 
     Args:
         prepared: the prepared request.
@@ -48,9 +63,9 @@ def run_block(prepared: Prepared, index: int) -> object:
     Returns:
         The plain data of the block, for `assemble`.
     """
-    # Sums of a threaded BLAS depend on the number of its threads.
+    kind = kind_of(prepared.request, KINDS)
     with one_thread():
-        return kind_of(prepared.request, KINDS).run_block(prepared.resolved, index)
+        return kind.run_block(prepared.resolved, index)
 
 
 def assemble(prepared: Prepared, blocks: Sequence[object]) -> Any:
@@ -59,5 +74,9 @@ def assemble(prepared: Prepared, blocks: Sequence[object]) -> Any:
     Args:
         prepared: the prepared request.
         blocks: the data of all blocks, in order.
+
+    Returns:
+        The answer, an instance of the answer class of the simulation's kind.
     """
-    return kind_of(prepared.request, KINDS).assemble(prepared.request, prepared.resolved, blocks)
+    kind = kind_of(prepared.request, KINDS)
+    return kind.assemble(prepared.request, prepared.resolved, blocks)

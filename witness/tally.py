@@ -44,54 +44,72 @@ class Tally:
 
     @property
     def verdict(self) -> FindingVerdict:
-        """Verdict on a finding, from the numbers of settings in which it holds and fails."""
+        """Verdict on the claim, from the numbers of settings in which it holds and fails."""
         if self.fails and self.universal:
             return "refuted"
+        if self.fails and self.holds:
+            return "mixed"
         if self.fails:
-            return "mixed" if self.holds else "not reproduced"
-        if self.holds:
-            return "confirmed" if self.holds == self.of else "confirmed in part"
-        return "undecided"
+            return "not reproduced"
+        if not self.holds:
+            return "undecided"
+        if self.holds == self.of:
+            return "confirmed"
+        return "confirmed in part"
 
     @property
     def statement(self) -> str:
         """The verdict on a claim in words, with the number of settings in which it holds or fails.
 
         A setting is one place at which the claim was tested, such as one ε. The claim stays open in a setting if the
-        confidence bands overlap. The words for each verdict follow `RULES`.
+        confidence bands overlap. `RULES` states when each verdict applies.
+
+        Returns:
+            One sentence without a full stop, for example `confirmed in 3 of 4 settings; in 1 the bands overlap`.
         """
-        verdict, plural = self.verdict, self.noun[1]
-        if verdict == "confirmed":
-            return f"confirmed in {self._all_settings}" + self._level_clause
-        if verdict == "undecided":
-            return (
-                f"undecided: in {self._all_settings} {self.open_where}" if self.of else "undecided: nothing to compare"
-            )
-        if verdict == "mixed":
-            return f"mixed: it holds in {self.holds} and fails in {self.fails} of {self.of} {plural}{self._open_clause}"
-        if verdict == "confirmed in part":
+        _, plural = self.noun
+        if self.verdict == "confirmed":
+            return f"confirmed in {self._all_settings}{self._level_clause}"
+        if self.verdict == "confirmed in part":
             return f"confirmed in {self.holds} of {self.of} {plural}{self._open_clause}"
-        if verdict == "not reproduced":
-            failures = self._all_settings if self.fails == self.of else f"{self.fails} of {self.of} {plural}"
+        if self.verdict == "mixed":
+            return f"mixed: it holds in {self.holds} and fails in {self.fails} of {self.of} {plural}{self._open_clause}"
+
+        if self.verdict == "undecided":
+            if not self.of:
+                return "undecided: nothing to compare"
+            return f"undecided: in {self._all_settings} {self.open_where}"
+
+        fails_everywhere = self.fails == self.of
+        if self.verdict == "not reproduced":
+            failures = f"{self.fails} of {self.of} {plural}"
+            if fails_everywhere:
+                failures = self._all_settings
             return f"not reproduced: it fails in {failures}{self._open_clause}"
-        if self.fails == self.of:
+
+        # The remaining verdict is "refuted": a claim about every setting fails in at least one.
+        if fails_everywhere:
             return f"refuted in {self._all_settings}"
         true_clause = f", true in {self.holds}" if self.holds else ""
         return f"refuted: false in {self.fails} of {self.of} {plural}{true_clause}{self._open_clause}"
 
     @property
     def _all_settings(self) -> str:
-        """All settings, in words."""
+        """All settings, in words, such as `both settings` or `all 4 settings`."""
         singular, plural = self.noun
         if self.of == 1:
             return f"the only {singular}"
-        return f"both {plural}" if self.of == 2 else f"all {self.of} {plural}"
+        if self.of == 2:
+            return f"both {plural}"
+        return f"all {self.of} {plural}"
 
     @property
     def _open_clause(self) -> str:
-        """The number of open settings, in words; empty if there are none."""
+        """A clause on the number of settings in which the claim stays open; empty if there are none."""
         undecided = self.of - self.holds - self.fails
-        return f"; in {undecided} {self.open_where}" if undecided else ""
+        if not undecided:
+            return ""
+        return f"; in {undecided} {self.open_where}"
 
     @property
     def _level_clause(self) -> str:
@@ -101,5 +119,10 @@ class Tally:
         return f": no worse anywhere, better in {self.of - self.level}, level in {self.level}"
 
     def finding(self, claim: str, words: str) -> Finding:
-        """Return the finding on the claim, with the given words."""
+        """Return the finding on the claim: its verdict with the counts, and the measured numbers.
+
+        Args:
+            claim: the claim in words.
+            words: the measured numbers in sentences.
+        """
         return Finding(claim=claim, verdict=self.verdict, told=self.statement, words=words)

@@ -24,7 +24,7 @@ from epsilond.terminal import simulations
 from epsilond.witness import simulation
 from epsilond.witness.kind import Prepared
 from epsilond.witness.presets import PRESETS, PresetSimulation
-from epsilond.witness.risks.measurement import RiskSimulation
+from epsilond.witness.risks.request import RiskSimulation
 
 ROOT = Path(__file__).parents[2]
 REQUEST = {

@@ -19,7 +19,7 @@ from epsilond.witness.drawings.risk import risk
 from epsilond.witness.experiment import Axis, Cell, Preset
 from epsilond.witness.figures import draw
 from epsilond.witness.presets import PresetSimulation
-from epsilond.witness.risks.measurement import RiskSimulation
+from epsilond.witness.risks.request import RiskSimulation
 from tests.witness import toy
 from tests.witness.running import run_simulation
 

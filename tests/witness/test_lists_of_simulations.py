@@ -19,7 +19,7 @@ from epsilond.simulators.files.folders import DATA_NAMES
 from epsilond.simulators.files.images import MNIST_FILES
 from epsilond.simulators.problems.problem_specs import AnyProblem
 from epsilond.witness import simulation
-from epsilond.witness.experiments import lowy_silos
+from epsilond.witness.experiments import lowy_silo_grid, lowy_silos
 from epsilond.witness.experiments.own_data import bietti_figure_2
 from epsilond.witness.experiments.own_data import bietti_users as users
 from epsilond.witness.figures import draw
@@ -28,7 +28,7 @@ from epsilond.witness.kind import kind_of
 from epsilond.witness.kinds import KINDS
 from epsilond.witness.presets import CELL_KINDS, PRESETS, PresetName, PresetSimulation, find_preset
 from epsilond.witness.requests import SimulationRequest
-from epsilond.witness.risks.measurement import RiskSimulation
+from epsilond.witness.risks.request import RiskSimulation
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "simulations.md").read_text(encoding="utf-8")
 EACH = pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda each: each.name)
@@ -273,7 +273,7 @@ def values_by(name, axis, other):
 def test_larger_epsilons_of_the_regression_are_those_of_certified_noise_only():
     printed = set(lowy_silos.INSURANCE["epsilons"])
     epsilons = values_by("lowy-regression", "epsilon", "arm")
-    assert epsilons.pop(lowy_silos.PRINTED) == printed
+    assert epsilons.pop(lowy_silo_grid.PRINTED) == printed
     assert len(epsilons) == 3
     assert all(values == printed | {6.0, 12.0} for values in epsilons.values())
 

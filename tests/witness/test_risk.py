@@ -13,7 +13,7 @@ from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import as_json
 from epsilond.witness import simulation
 from epsilond.witness.risks.measure import BAND, confidence_band
-from epsilond.witness.risks.measurement import RiskSimulation
+from epsilond.witness.risks.request import RiskSimulation
 from tests.witness import toy
 from tests.witness.running import run_simulation
 

@@ -79,10 +79,13 @@ def _largest_true_positive_rates(
         false_positive_rates: rates from 0 to 1.
         epsilon: certified ε, in nats.
         delta: δ of the certificate.
+
+    Returns:
+        One rate for each false positive rate.
     """
-    rising = math.exp(min(epsilon, LARGEST_EXPONENT)) * false_positive_rates + delta
-    flat = 1 - (1 - delta - false_positive_rates) * math.exp(-epsilon)
-    return np.asarray(np.minimum(1.0, np.minimum(rising, flat)))
+    steep_line = math.exp(min(epsilon, LARGEST_EXPONENT)) * false_positive_rates + delta
+    flat_line = 1 - (1 - delta - false_positive_rates) * math.exp(-epsilon)
+    return np.asarray(np.minimum(1.0, np.minimum(steep_line, flat_line)))
 
 
 def _draw_interval(axes: Axes, answer: JsonObject) -> None:
@@ -97,21 +100,29 @@ def _draw_interval(axes: Axes, answer: JsonObject) -> None:
     """
     certified, claim = answer["certified"], answer.get("claim")
     lower, upper = style.number(certified["lower"]), style.number(certified["upper"])
-    proved, gaussian = answer["epsilon"]["lower"], answer["gaussian"]["epsilon_if_gaussian"]
+    proved_lower = answer["epsilon"]["lower"]
+    gaussian_estimate = answer["gaussian"]["epsilon_if_gaussian"]
     claimed = 0.0 if claim is None else claim["epsilon"]
-    right_limit = 1.25 * _largest_drawn(lower, upper, (proved, gaussian, claimed))
+    # A quarter of the axis remains free for the texts.
+    right_limit = 1.25 * _largest_drawn(lower, upper, (proved_lower, gaussian_estimate, claimed))
+
+    # Row 0: the certified interval. Row 1: the lower bound that the attack proves.
     rows = ["certified", "proved by its test", "if it were Gaussian"]
     _draw_certificate(axes, lower, upper, right_limit)
-    _draw_lower_bound(axes, 1, proved, right_limit, style.MEASURED)
+    _draw_lower_bound(axes, 1, proved_lower, right_limit, style.MEASURED)
     # An output that is impossible on the other data set excludes every ε at this δ.
     if answer["evidence"] == "escape":
         words = "no ε: outputs that the other data set cannot give"
         box = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
         axes.text(0.02 * right_limit, 0.72, words, color=style.MEASURED, fontsize=9, va="center", bbox=box)
-    _draw_lower_bound(axes, 2, gaussian, right_limit, "#56B4E9")
+
+    # Row 2: the estimate by Gaussian noise. Row 3: the claim.
+    _draw_lower_bound(axes, 2, gaussian_estimate, right_limit, "#56B4E9")
     if claim is not None:
         rows.append("claimed")
         _draw_claim(axes, 3, claim, right_limit)
+
+    # The first row is at the top, so that the vertical axis is reversed.
     axes.set_yticks(range(len(rows)), rows)
     axes.set_ylim(len(rows) - 0.45, -0.55)
     axes.set_xlim(0.0, right_limit)
@@ -120,7 +131,14 @@ def _draw_interval(axes: Axes, answer: JsonObject) -> None:
 
 
 def _draw_claim(axes: Axes, row: float, claim: JsonObject, right_limit: float) -> None:
-    """Draw the claimed ε as a vertical line through all rows, with the verdict on it in the given row."""
+    """Draw the claimed ε as a vertical line through all rows, with the verdict on it in the given row.
+
+    Args:
+        axes: the panel.
+        row: vertical position of the text.
+        claim: the claim in JSON form, with `epsilon` and `violated`, the answer to whether the audit refutes it.
+        right_limit: right limit of the horizontal axis, in units of ε.
+    """
     epsilon = claim["epsilon"]
     axes.plot((epsilon, epsilon), (-0.4, 3.4), color=style.BOUND, linewidth=1.5, linestyle="-.")
     words = f"at most {_format_bound(epsilon)}; violated: {claim['violated']}"
@@ -135,11 +153,13 @@ def _largest_drawn(lower: float, upper: float, lower_bounds: tuple[float, ...]) 
         upper: certified upper bound on ε. A certified bound beyond `FAR` times all other values may be off the axis.
         lower_bounds: the other values of ε in the figure: lower bounds from the attack, and the claim.
     """
-    largest = max((value for value in lower_bounds if math.isfinite(value)), default=0.0)
-    bounds = [bound for bound in (lower, upper) if 0.0 < bound < math.inf]
+    finite_lower_bounds = [value for value in lower_bounds if math.isfinite(value)]
+    largest = max(finite_lower_bounds, default=0.0)
+    certified_bounds = [bound for bound in (lower, upper) if 0.0 < bound < math.inf]
     if largest == 0.0:
-        return min(bounds, default=1.0)
-    return max([largest, *(bound for bound in bounds if bound <= FAR * largest)])
+        return min(certified_bounds, default=1.0)
+    near_bounds = [bound for bound in certified_bounds if bound <= FAR * largest]
+    return max([largest, *near_bounds])
 
 
 def _draw_certificate(axes: Axes, lower: float, upper: float, right_limit: float) -> None:
@@ -152,20 +172,22 @@ def _draw_certificate(axes: Axes, lower: float, upper: float, right_limit: float
         right_limit: largest ε of the axis.
     """
     words = f"[{_format_bound(lower)}, {_format_bound(upper)}]"
+    colour = style.CERTIFIED
     if lower > right_limit:
-        axes.text(
-            0.98 * right_limit, 0, f"{words}, off scale →", ha="right", va="center", color=style.CERTIFIED, fontsize=9
-        )
+        words += ", off scale →"
+        axes.text(0.98 * right_limit, 0, words, ha="right", va="center", color=colour, fontsize=9)
         return
-    right_end = min(upper, right_limit)
+
     # A narrow interval is drawn 0.4 % of the axis wide, so that it remains visible.
-    axes.barh(
-        0, max(right_end - lower, 0.004 * right_limit), left=lower, height=0.35, color=style.CERTIFIED, alpha=0.85
-    )
+    right_end = min(upper, right_limit)
+    width = max(right_end - lower, 0.004 * right_limit)
+    axes.barh(0, width, left=lower, height=0.35, color=colour, alpha=0.85)
+
+    # The text is to the left of the right end, or to its right if the bar ends in the left half.
     if upper > right_limit:
         words += ", upper end off scale →"
     alignment = "right" if right_end > 0.5 * right_limit else "left"
-    axes.text(right_end, 0.32, words, ha=alignment, va="center", color=style.CERTIFIED, fontsize=9)
+    axes.text(right_end, 0.32, words, ha=alignment, va="center", color=colour, fontsize=9)
 
 
 def _draw_lower_bound(axes: Axes, row: float, value: float, right_limit: float, colour: str) -> None:
@@ -178,31 +200,37 @@ def _draw_lower_bound(axes: Axes, row: float, value: float, right_limit: float, 
         right_limit: right limit of the horizontal axis, at which the arrow ends at the latest.
         colour: colour of mark, arrow and text.
     """
+    # The mark with its arrow.
     arrow_length = 0.16 * right_limit
+    arrow_end = min(value + arrow_length, right_limit)
     axes.annotate(
         "",
-        xy=(min(value + arrow_length, right_limit), row),
+        xy=(arrow_end, row),
         xytext=(value, row),
         arrowprops={"arrowstyle": "->", "color": colour, "linewidth": 1.6},
     )
     axes.plot(value, row, marker="|", markersize=14, markeredgewidth=2.2, color=colour)
-    axes.text(
-        value,
-        row + 0.36,
-        f"at least {_format_bound(value)}",
-        color=colour,
-        fontsize=9,
-        ha="left" if value < 0.7 * right_limit else "right",
-    )
+
+    # The text below it extends to the left if the mark is far to the right.
+    alignment = "left" if value < 0.7 * right_limit else "right"
+    axes.text(value, row + 0.36, f"at least {_format_bound(value)}", color=colour, fontsize=9, ha=alignment)
 
 
 def _format_bound(value: float) -> str:
-    """Format a bound with four digits."""
-    return f"{value:.4g}" if math.isfinite(value) else "unbounded"
+    """Format a bound on ε with four digits; an infinite bound is `unbounded`."""
+    if not math.isfinite(value):
+        return "unbounded"
+    return f"{value:.4g}"
 
 
 def _title(answer: JsonObject) -> str:
-    """Return the title: the setting, the number of samples, and the confidence."""
+    """Return the title of an audit's figure: the setting, the number of samples, and the confidence.
+
+    The setting states which data sets count as neighbours, whose data is protected, and the observer of the outputs.
+
+    Args:
+        answer: answer of the audit in its JSON form.
+    """
     relation = answer.get("relation", "two given updates")
     return (
         f"Audit: {relation}, one {answer['unit']} against {answer['observer']}; {answer['samples']:,} runs on each data"

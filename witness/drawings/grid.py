@@ -17,18 +17,11 @@ from matplotlib.lines import Line2D
 
 from epsilond.accountants.json_types import JsonObject
 from epsilond.witness.drawings import proved, style
+from epsilond.witness.drawings.audit_lines import draw_audits
 from epsilond.witness.drawings.lines import Cells, GridLine, Labels, Legend
 
 MEASURED, BOUND = "measured, with its band", "bound"
 """Legends of the lines."""
-PROVED, CLAIMED = "proved by its test: at least", "claimed: at most"
-CERTIFIED_UPPER, CERTIFIED_LOWER = proved.CERTIFIED, "certified: at least"
-IMPOSSIBLE = "proved: no ε holds at this δ, by outputs that the other data set cannot give"
-USELESS = "certified: no ε of use holds at this δ"
-BEYOND_USE = 1e6
-"""Least ε that is not drawn: it guarantees nothing and would only extend the axis."""
-MARGIN = 1.5
-"""Ratio of the limits of the axis to the nearest values."""
 PANEL_INCHES, HEIGHT_INCHES = 4.6, 5.0
 """Width of a panel, and height of the figure, in inches."""
 
@@ -37,7 +30,9 @@ PANEL_INCHES, HEIGHT_INCHES = 4.6, 5.0
 class AxisScale:
     """The scale of a horizontal axis that shows either the values themselves or equally spaced categories.
 
-    `values` are the values of the axis. `kind` is `categories`, or the name of a scale of matplotlib.
+    Attributes:
+        values: distinct values of the axis, numbers or names.
+        kind: `categories` for equally spaced values, or the name of a scale of matplotlib, such as `log`.
     """
 
     values: tuple[Any, ...]
@@ -49,6 +44,9 @@ class AxisScale:
         Args:
             cells: the simulations in JSON form.
             name: name of the axis, of which each simulation has a value.
+
+        Returns:
+            One position for each simulation: its value, or the index of its value among the categories.
         """
         values = [cell["place"][name] for cell in cells]
         if self.kind == "categories":
@@ -61,18 +59,19 @@ class AxisScale:
         Args:
             axes: the panel of the figure.
         """
+        tick_labels = [_value_word(value) for value in self.values]
         if self.kind == "categories":
-            axes.set_xticks(range(len(self.values)), [_value_word(value) for value in self.values])
-        else:
-            axes.set_xscale(self.kind)
-            axes.set_xticks(self.values, [_value_word(value) for value in self.values])
-            axes.set_xticks([], minor=True)
+            axes.set_xticks(range(len(self.values)), tick_labels)
+            return
+        axes.set_xscale(self.kind)
+        axes.set_xticks(self.values, tick_labels)
+        axes.set_xticks([], minor=True)
 
 
 def grid(answer: JsonObject) -> Figure:
     """Draw the answer of an experiment: one panel for each value of its axis of panels, on a common vertical axis.
 
-    The labels at the ends of the lines are in the last panel only.
+    The labels at the right ends of the lines are in the last panel only.
 
     Args:
         answer: answer of kind `preset`, as a JSON object.
@@ -81,18 +80,27 @@ def grid(answer: JsonObject) -> Figure:
         The figure, which grows in width with the number of panels.
     """
     panel_axis, line_axis = answer.get("panels"), answer.get("lines")
-    panel_values = _values(answer["cells"], panel_axis)
-    width = max(style.INCHES[0], PANEL_INCHES * len(panel_values) + 1.6)
+    cells = answer["cells"]
+    panel_values = _values(cells, panel_axis)
+
+    default_width, _ = style.INCHES
+    label_inches = 1.6  # room for the labels at the right of the last panel
+    width = max(default_width, PANEL_INCHES * len(panel_values) + label_inches)
     figure = style.new_figure((width, HEIGHT_INCHES))
-    all_axes = np.ravel(figure.subplots(1, len(panel_values), sharey=True))
+    panels = np.ravel(figure.subplots(1, len(panel_values), sharey=True))
+    first_panel, last_panel = panels[0], panels[-1]
+
+    # All panels add to one legend, which is drawn below them.
     legend: Legend = {}
-    for axes, panel_value in zip(all_axes, panel_values, strict=True):
+    for panel, panel_value in zip(panels, panel_values, strict=True):
         if panel_axis is not None:
-            axes.set_title(f"{panel_axis['title']}: {_value_word(panel_value)}")
-        labels = _draw_panel(axes, _select(answer["cells"], panel_axis, panel_value), legend, answer)
-        if axes is all_axes[-1]:
-            style.label_ends(axes, labels, heading=None if line_axis is None else line_axis["title"])
-    all_axes[0].set_ylabel(_vertical_title(answer))
+            panel.set_title(f"{panel_axis['title']}: {_value_word(panel_value)}")
+        labels = _draw_panel(panel, _select(cells, panel_axis, panel_value), legend, answer)
+        if panel is last_panel:
+            heading = None if line_axis is None else line_axis["title"]
+            style.label_ends(panel, labels, heading=heading)
+
+    first_panel.set_ylabel(_vertical_title(answer))
     _draw_legend(figure, legend)
     figure.suptitle(answer["title"], x=0.01, ha="left", fontsize=12)
     return figure
@@ -113,20 +121,29 @@ def _draw_panel(axes: Axes, cells: Cells, legend: Legend, answer: JsonObject) ->
     across, line_axis = answer["across"], answer.get("lines")
     scale = AxisScale(_values(answer["cells"], across), across["scale"])
     drawers = proved.line_drawers(answer)
+
     labels: Labels = []
-    for number, value in enumerate(_values(answer["cells"], line_axis)):
-        line_cells = _select(cells, line_axis, value)
+    for number, line_value in enumerate(_values(answer["cells"], line_axis)):
+        line_cells = _select(cells, line_axis, line_value)
         if not line_cells:
             continue
-        colour = None if line_axis is None else style.COLOURS[number % len(style.COLOURS)]
+        # A single line has no colour of its own: its curves, such as measurement and bound, have different colours.
+        colour = None
+        if line_axis is not None:
+            colour = style.COLOURS[number % len(style.COLOURS)]
         positions = scale.positions(line_cells, across["name"])
-        draw: Callable[[GridLine], Labels] = drawers.get(line_cells[0]["kind"], _draw_line)
-        line_labels = draw(GridLine.sort(axes, positions, line_cells, colour, legend, answer))
+        line = GridLine.sort(axes, positions, line_cells, colour, legend, answer)
+        kind = line_cells[0]["kind"]
+        draw: Callable[[GridLine], Labels] = drawers.get(kind, _draw_line)
+        line_labels = draw(line)
+
+        # With several lines, one label names each line, at the height of its first curve.
         if line_axis is None:
             labels += line_labels
         else:
             height, _, _ = line_labels[0]
-            labels.append((height, _value_word(value), str(colour)))
+            labels.append((height, _value_word(line_value), str(colour)))
+
     # Excess risks and ε span several powers of ten; other scores have a linear axis.
     if "measure" not in answer:
         style.logarithmic(axes)
@@ -136,11 +153,19 @@ def _draw_panel(axes: Axes, cells: Cells, legend: Legend, answer: JsonObject) ->
 
 
 def _draw_legend(figure: Figure, legend: Legend) -> None:
-    """Draw the legend of all dashes and markers below the figure."""
-    proxies = [
-        Line2D([], [], color="#333333", linestyle=dash, marker=marker, markersize=4) for dash, marker in legend.values()
-    ]
-    figure.legend(proxies, list(legend), loc="outside lower center", ncols=min(len(legend), 3), frameon=False)
+    """Draw the legend of all dashes and markers below the figure.
+
+    Args:
+        figure: the figure.
+        legend: dash pattern and marker of each entry, by its words.
+    """
+    # The legend explains the dashes only. Its samples are grey, because colours distinguish the lines.
+    samples = []
+    for dash, marker in legend.values():
+        samples.append(Line2D([], [], color="#333333", linestyle=dash, marker=marker, markersize=4))
+    most_columns = 3
+    columns = min(len(legend), most_columns)
+    figure.legend(samples, list(legend), loc="outside lower center", ncols=columns, frameon=False)
 
 
 def _draw_line(line: GridLine) -> Labels:
@@ -155,7 +180,7 @@ def _draw_line(line: GridLine) -> Labels:
         The labels to write at the right of the line, the measured one first.
     """
     if line.cells[0]["kind"] == "audit":
-        return _draw_audits(line)
+        return draw_audits(line)
     labels = _draw_measured(line)
     if line.measure is None:
         labels += _draw_bound(line)
@@ -176,12 +201,23 @@ def _draw_measured(line: GridLine) -> Labels:
         finals = [cell["final_excess"] for cell in line.cells]
     else:
         finals = [cell["scores"][line.measure] for cell in line.cells]
-    mean, lower, upper = (style.numbers(final[name] for final in finals) for name in ("mean", "lower", "upper"))
-    line.look(MEASURED, "-", "o")
+    mean = style.numbers(final["mean"] for final in finals)
+    lower = style.numbers(final["lower"] for final in finals)
+    upper = style.numbers(final["upper"] for final in finals)
+
     # The lower end of a band stays above 0, which a logarithmic axis cannot show.
-    errors = np.stack([np.minimum(mean - lower, mean * 0.999), upper - mean])
+    lengths_below = np.minimum(mean - lower, mean * 0.999)
+    lengths_above = upper - mean
+    line.look(MEASURED, "-", "o")
     line.axes.errorbar(
-        line.positions, mean, yerr=errors, color=colour, linewidth=2.0, marker="o", markersize=4, capsize=3
+        line.positions,
+        mean,
+        yerr=np.stack([lengths_below, lengths_above]),
+        color=colour,
+        linewidth=2.0,
+        marker="o",
+        markersize=4,
+        capsize=3,
     )
     return [(float(mean[-1]), "measured", colour)]
 
@@ -211,126 +247,34 @@ def _draw_comparisons(line: GridLine) -> Labels:
 
     Args:
         line: cells of one line of a panel, with their axes, horizontal positions and colour.
+
+    Returns:
+        One label for each compared run: height, words and colour.
     """
     labels: Labels = []
-    titles, run_colours = line.answer.get("beside", {}), iter(style.COLOURS[1:])
-    for number, name in enumerate(line.cells[0].get("beside", {})):
+    run_titles = line.answer.get("beside", {})
+    run_names = line.cells[0].get("beside", {})
+    unused_colours = iter(style.COLOURS[1:])  # the first colour belongs to the private run
+    for number, name in enumerate(run_names):
+        if line.colour:
+            run_colour = line.colour
+        elif name == "non-private":
+            run_colour = style.NON_PRIVATE
+        else:
+            run_colour = next(unused_colours)
         values = style.numbers(_comparison_mean(cell, name, line.measure) for cell in line.cells)
-        words = titles.get(name, style.run_words(name))
+        words = run_titles.get(name, style.run_words(name))
+        # The first two dash patterns belong to the measurement and its bound.
         dash = line.look(words, style.DASHES[2 + number % 3])
-        run_colour = line.colour or (style.NON_PRIVATE if name == "non-private" else next(run_colours))
         line.axes.plot(line.positions, values, color=run_colour, linewidth=1.3, linestyle=dash)
         labels.append((float(values[-1]), style.wrap(words), run_colour))
     return labels
 
 
-def _draw_audits(line: GridLine) -> Labels:
-    """Draw the lower bounds on ε that audits prove, with the certified and the claimed ε, and return their labels.
-
-    An audit attacks a mechanism, and its success proves a lower bound on ε. Statements that hold for all cells are
-    written at the top of the panel.
-
-    Args:
-        line: table cells of one line of a panel, with their axes, horizontal positions and colour.
-
-    Returns:
-        Labels for the ends of the lines: height, word and colour of each.
-    """
-    axes, colour = line.axes, line.colour or style.MEASURED
-    proved_epsilon = style.numbers(cell["test_epsilon_lower"] for cell in line.cells)
-    line.look(PROVED, "-", "o")
-    axes.plot(line.positions, proved_epsilon, color=colour, linewidth=2.0, marker="o", markersize=4)
-    labels = [(float(proved_epsilon[-1]), "proved", colour)]
-    notes = _audit_notes(line.cells)
-    axes.text(
-        0.5,
-        0.98,
-        "\n".join(notes),
-        color=style.CERTIFIED,
-        fontsize=9,
-        transform=axes.transAxes,
-        ha="center",
-        va="top",
-    )
-    _draw_certificates(line)
-    claimed = style.numbers(cell["claim"]["epsilon"] if "claim" in cell else "unbounded" for cell in line.cells)
-    if np.isfinite(claimed).any():
-        _annotate_deltas(line, proved_epsilon, colour)
-        dash = line.look(CLAIMED, style.DASHES[3])
-        axes.plot(line.positions, claimed, color=style.BOUND, linewidth=1.5, linestyle=dash)
-        labels.append((float(claimed[-1]), "claimed", style.BOUND))
-    style.logarithmic(axes)
-    _fit_height(axes, MARGIN**2 if notes else MARGIN)
-    return labels
-
-
-def _audit_notes(cells: Cells) -> list[str]:
-    """Return the statements that hold for every cell and that no line can show."""
-    notes = []
-    if all(style.number(cell["epsilon_lower"]) == np.inf for cell in cells):
-        notes.append(IMPOSSIBLE)
-    if all(style.number(cell["epsilon"]["lower"]) >= BEYOND_USE for cell in cells):
-        notes.append(USELESS)
-    return notes
-
-
-def _draw_certificates(line: GridLine) -> None:
-    """Draw the certified lower and upper bounds on ε, except those too large to be of use.
-
-    Args:
-        line: cells of one line of a panel, with their axes, horizontal positions and colour.
-    """
-    for words, bound, new_dash in (
-        (CERTIFIED_UPPER, "upper", style.DASHES[1]),
-        (CERTIFIED_LOWER, "lower", style.DASHES[2]),
-    ):
-        values = style.numbers(cell["epsilon"][bound] for cell in line.cells)
-        values = np.where(values < BEYOND_USE, values, np.nan)
-        if np.isfinite(values).any():
-            dash = line.look(words, new_dash)
-            line.axes.plot(line.positions, values, color=style.CERTIFIED, linewidth=1.3, linestyle=dash)
-
-
-def _fit_height(axes: Axes, upper_margin: float) -> None:
-    """Limit the vertical axis to the positive values of all lines, with a margin on both sides.
-
-    Args:
-        axes: the axes.
-        upper_margin: ratio of the upper limit to the largest value.
-    """
-    heights = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in axes.get_lines()])
-    positive = heights[heights > 0.0]
-    if positive.size:
-        axes.set_ylim(positive.min() / MARGIN, positive.max() * upper_margin)
-
-
-def _annotate_deltas(line: GridLine, heights: npt.NDArray[np.float64], colour: str) -> None:
-    """Write below each point the lower bound on δ at the claimed ε, if an audit proves one.
-
-    Args:
-        line: the cells with their axes. Each has a claimed ε that its audit checked.
-        heights: vertical position of each cell's point, its lower bound on ε. A point at 0 is not on the axis and gets
-            no text.
-        colour: colour of the text.
-    """
-    for position, height, cell in zip(line.positions, heights, line.cells, strict=True):
-        delta_lower = cell["claim"]["delta_lower"]
-        if height > 0.0 and delta_lower > 0.0:
-            line.axes.annotate(
-                f"δ ≥ {delta_lower:.3g}\nat the\nclaimed ε",
-                (position, height),
-                (0, -7),
-                textcoords="offset points",
-                ha="center",
-                va="top",
-                color=colour,
-                fontsize=8,
-            )
-
-
 def _least_bound(cell: JsonObject) -> float:
     """Return the smallest comparable bound on the excess risk; math.inf if there is none."""
-    return min((style.number(bound["value"]) for bound in _excess_bounds(cell)), default=float("inf"))
+    bounds = [style.number(bound["value"]) for bound in _excess_bounds(cell)]
+    return min(bounds, default=float("inf"))
 
 
 def _excess_bounds(cell: JsonObject) -> Cells:
@@ -339,8 +283,17 @@ def _excess_bounds(cell: JsonObject) -> Cells:
 
 
 def _comparison_mean(cell: JsonObject, name: str, measure: str | None) -> str | float:
-    """Return the mean of a compared run: its final excess, or the named score."""
-    measured: JsonObject = cell["beside"][name] if measure is None else cell["scores_beside"][name][measure]
+    """Return the mean of a compared run: its final excess risk, or the named score.
+
+    Args:
+        cell: result of a simulation in JSON form.
+        name: name of the compared run.
+        measure: name of the score, or None for the excess risk.
+    """
+    if measure is None:
+        measured: JsonObject = cell["beside"][name]
+    else:
+        measured = cell["scores_beside"][name][measure]
     mean: str | float = measured["mean"]
     return mean
 
@@ -351,7 +304,9 @@ def _vertical_title(answer: JsonObject) -> str:
         return "log₁₀ δ"
     if "measure" in answer:
         return f"{style.run_words(answer['measure'])} of the output"
-    return "excess risk of the output (unit of the loss)" if answer["cells"][0]["kind"] == "risk" else "ε (nats)"
+    if answer["cells"][0]["kind"] == "risk":
+        return "excess risk of the output (unit of the loss)"
+    return "ε (nats)"
 
 
 def _values(cells: Cells, axis: JsonObject | None) -> tuple[object, ...]:
@@ -360,17 +315,31 @@ def _values(cells: Cells, axis: JsonObject | None) -> tuple[object, ...]:
     Args:
         cells: simulations of an experiment in JSON form.
         axis: the axis; without one, the only value is None.
+
+    Returns:
+        The values, in the order in which the simulations first have them.
     """
     if axis is None:
         return (None,)
-    return tuple(dict.fromkeys(cell["place"][axis["name"]] for cell in cells))
+    name = axis["name"]
+    return tuple(dict.fromkeys(cell["place"][name] for cell in cells))
 
 
 def _select(cells: Cells, axis: JsonObject | None, value: object) -> Cells:
-    """Select the simulations ("cells") with a value on an axis; without an axis, all of them."""
-    return cells if axis is None else [cell for cell in cells if cell["place"][axis["name"]] == value]
+    """Select the simulations ("cells") with a value on an axis.
+
+    Args:
+        cells: simulations of an experiment in JSON form.
+        axis: the axis; without one, all simulations are selected.
+        value: the value.
+    """
+    if axis is None:
+        return cells
+    return [cell for cell in cells if cell["place"][axis["name"]] == value]
 
 
 def _value_word(value: object) -> str:
     """Return a value of an axis as text, a number with at most six digits."""
-    return value if isinstance(value, str) else f"{value:g}"
+    if isinstance(value, str):
+        return value
+    return f"{value:g}"

@@ -67,18 +67,26 @@ def _draw_bounds(axes: Axes, answer: JsonObject) -> None:
         answer: answer of the membership inference in its JSON form.
     """
     attacks = answer["attacks"]
+
+    # Choose the axis. A certified upper bound far above all lower bounds is left off.
     upper = style.number(answer["certified"]["upper"])
-    largest = max((attack["epsilon_lower"] for attack in attacks), default=0.0)
-    is_visible = math.isfinite(upper) and (largest == 0.0 or upper <= FAR * largest)
-    right_limit = 1.25 * (upper if is_visible else max(largest, 1.0))
+    largest_lower = max((attack["epsilon_lower"] for attack in attacks), default=0.0)
+    is_near = largest_lower == 0.0 or upper <= FAR * largest_lower
+    is_visible = math.isfinite(upper) and is_near
+    largest_drawn = upper if is_visible else max(largest_lower, 1.0)
+    right_limit = 1.25 * largest_drawn
     _draw_certificate(axes, answer["certified"], right_limit, is_visible=is_visible)
+
+    # One bar for each attack, from 0 to its lower bound.
     for row, attack in enumerate(attacks):
         colour = style.COLOURS[row % len(style.COLOURS)]
-        value = attack["epsilon_lower"]
-        axes.barh(row, value, height=0.35, color=colour)
-        words = f"at least {value:.3g}" if value > 0.0 else "proves nothing"
-        axes.text(value + 0.01 * right_limit, row, words, color=colour, va="center", fontsize=9)
-    axes.set_yticks(range(len(attacks)), [style.wrap(style.run_words(attack["attack"])) for attack in attacks])
+        lower_bound = attack["epsilon_lower"]
+        axes.barh(row, lower_bound, height=0.35, color=colour)
+        words = f"at least {lower_bound:.3g}" if lower_bound > 0.0 else "proves nothing"
+        axes.text(lower_bound + 0.01 * right_limit, row, words, color=colour, va="center", fontsize=9)
+
+    row_titles = [style.wrap(style.run_words(attack["attack"])) for attack in attacks]
+    axes.set_yticks(range(len(attacks)), row_titles)
     axes.set_ylim(len(attacks) - 0.45, -0.75)
     axes.set_xlim(0.0, right_limit)
     axes.set_xlabel(f"ε at δ = {style.power_of_ten(answer['log10_delta'])} (nats)")
@@ -98,15 +106,25 @@ def _draw_certificate(axes: Axes, certified: JsonObject, right_limit: float, *, 
     if is_visible:
         axes.axvspan(lower, upper, color=style.CERTIFIED, alpha=0.5)
         axes.axvline(upper, color=style.CERTIFIED, linewidth=1.5)
+
     words = ""
     if math.isfinite(upper):
-        words = f"certified: at most {upper:.4g}" + ("" if is_visible else ", off scale →")
-    position = min(upper, right_limit) if is_visible else right_limit
-    axes.text(position * 0.985, -0.45, words, color=style.CERTIFIED, ha="right", va="center", fontsize=9)
+        words = f"certified: at most {upper:.4g}"
+        if not is_visible:
+            words += ", off scale →"
+    right_end = min(upper, right_limit) if is_visible else right_limit
+    axes.text(right_end * 0.985, -0.45, words, color=style.CERTIFIED, ha="right", va="center", fontsize=9)
 
 
 def _title(answer: JsonObject) -> str:
-    """Return the title: unit, relation, and the numbers of canaries, runs and references."""
+    """Return the title of the figure: the protected unit, the relation, and the numbers of canaries and runs.
+
+    A canary is a record or client that is inserted to be detected. A reference is a further training that an attacker
+    learns from.
+
+    Args:
+        answer: answer of the membership inference in its JSON form.
+    """
     noun = "canary" if answer["canaries"] == 1 else "canaries"
     runs = "run" if answer["runs"] == 1 else "runs"
     return (

@@ -41,16 +41,20 @@ def draw_formulas(line: GridLine) -> Labels:
     """
     labels: Labels = []
     colour = line.colour or style.MEASURED
+
+    # One curve for each interpretation of the formula, such as printed or corrected.
     for number, name in enumerate(line.cells[0]["log10_deltas"]):
         dash = line.look(f"{name} δ", style.DASHES[number % len(style.DASHES)])
         values = style.numbers(cell["log10_deltas"][name] for cell in line.cells)
         line.axes.plot(line.positions, values, color=colour, linewidth=1.6, linestyle=dash)
         labels.append((float(values[-1]), f"{name} δ", colour))
+
+    # Points for the lower bounds that attacks prove. A bound of 0 has no logarithm and is not drawn.
     lower_bounds = [cell.get("claim", {}).get("delta_lower", 0.0) for cell in line.cells]
-    proved = np.array([np.log10(bound) if bound > 0.0 else np.nan for bound in lower_bounds])
-    if np.isfinite(proved).any():
+    log10_lower_bounds = np.array([np.log10(bound) if bound > 0.0 else np.nan for bound in lower_bounds])
+    if np.isfinite(log10_lower_bounds).any():
         line.look("proved by an attack: δ at least", "", "o")
-        line.axes.plot(line.positions, proved, color=colour, linewidth=0.0, marker="o", markersize=4)
+        line.axes.plot(line.positions, log10_lower_bounds, color=colour, linewidth=0.0, marker="o", markersize=4)
     return labels
 
 
@@ -72,8 +76,11 @@ def draw_attacks(line: GridLine) -> Labels:
         colour = line.colour or style.COLOURS[number % len(style.COLOURS)]
         line.axes.plot(line.positions, values, color=colour, linewidth=1.8, marker="o", markersize=4, linestyle=dash)
         labels.append((float(values[-1]), style.wrap(attack_words), colour))
+
+    # The certified upper bound, which no proved lower bound should exceed.
     upper = style.numbers(cell["epsilon"]["upper"] for cell in line.cells)
     dash = line.look(CERTIFIED, (0, (9, 2.5)))
     line.axes.plot(line.positions, upper, color=style.CERTIFIED, linewidth=1.3, linestyle=dash)
-    visible = [label for label in labels if np.isfinite(label[0])]
-    return [*visible, (float(upper[-1]), "certified", style.CERTIFIED)]
+
+    visible_labels = [(height, words, colour) for height, words, colour in labels if np.isfinite(height)]
+    return [*visible_labels, (float(upper[-1]), "certified", style.CERTIFIED)]

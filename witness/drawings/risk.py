@@ -36,17 +36,25 @@ def risk(answer: JsonObject) -> Figure:
     figure = style.new_figure()
     axes = figure.add_subplot()
     labels: list[tuple[float, str, str]] = []
+
+    # Draw every run. Runs with other roles take the next colour of the palette.
     palette = iter(style.COLOURS[1:])
     heights: list[float] = []
     for series in answer["series"]:
-        colour = _ROLE_COLOURS[series["role"]] if series["role"] in _ROLE_COLOURS else next(palette)
+        role = series["role"]
+        colour = _ROLE_COLOURS.get(role) or next(palette)
         mean = _draw_series(axes, series, colour)
-        name = "measured" if series["role"] == "private" else style.wrap(_series_words(series))
+        name = "measured" if role == "private" else style.wrap(_series_words(series))
         labels.append((mean[-1], name, colour))
         heights += [float(value) for value in mean if value > 0.0]
+
+    # Draw the bounds on the output as short marks at the last round.
     top = max(heights, default=1.0)
     last_round = max(series["rounds"][-1] for series in answer["series"])
-    marks = _draw_bounds(axes, answer, top, MARK * last_round, labels)
+    mark_length = MARK * last_round
+    marks = _draw_bounds(axes, answer, top, mark_length, labels)
+
+    # The vertical axis fits the visible curves and bounds.
     heights += [style.number(bound["value"]) for bound in _visible_bounds(answer, top)]
     _dress_axes(axes, heights, top, last_round)
     axes.set_title(_title(answer))
@@ -65,9 +73,11 @@ def _dress_axes(axes: Axes, heights: list[float], top: float, last_round: int) -
         top: largest measured mean. Heights below `LEAST_SHOWN` times `top` are cut off.
         last_round: right limit of the horizontal axis.
     """
+    margin = 1.6  # ratio of the limits to the nearest heights
     style.logarithmic(axes)
     if heights:
-        axes.set_ylim(max(min(heights), top * LEAST_SHOWN) / 1.6, max(heights) * 1.6)
+        lowest = max(min(heights), top * LEAST_SHOWN)
+        axes.set_ylim(lowest / margin, max(heights) * margin)
     axes.set_xlim(0, last_round)
     axes.set_xlabel("communication rounds")
     axes.set_ylabel("excess risk (unit of the loss)")
@@ -88,17 +98,17 @@ def _draw_series(axes: Axes, series: JsonObject, colour: str) -> npt.NDArray[np.
     """
     mean, rounds = style.numbers(series["mean"]), series["rounds"]
     lower, upper = style.numbers(series["lower"]), style.numbers(series["upper"])
-    width, dash = (2.0, "-") if series["role"] == "private" else (1.5, "--")
+
     # A band may reach 0 or less, which has no place on a logarithmic axis.
-    axes.fill_between(rounds, np.maximum(lower, 1e-300), upper, color=colour, alpha=0.2, linewidth=0)
-    axes.plot(
-        rounds,
-        mean,
-        color=colour,
-        linewidth=width,
-        linestyle=dash,
-        marker="o" if len(rounds) < 3 else None,  # so few points hardly show as a curve
-    )
+    positive_lower = np.maximum(lower, 1e-300)
+    axes.fill_between(rounds, positive_lower, upper, color=colour, alpha=0.2, linewidth=0)
+
+    # One or two points hardly show as a curve, so that they get markers.
+    is_private = series["role"] == "private"
+    marker = "o" if len(rounds) < 3 else None
+    width = 2.0 if is_private else 1.5
+    dash = "-" if is_private else "--"
+    axes.plot(rounds, mean, color=colour, linewidth=width, linestyle=dash, marker=marker)
     return mean
 
 
@@ -109,7 +119,7 @@ def _draw_bounds(
 
     Args:
         axes: the axes.
-        answer: the answer.
+        answer: the answer of the risk simulation in its JSON form.
         top: largest measured mean.
         length: length of a mark, in rounds. A longer line would suggest a bound on earlier rounds.
         labels: labels, to which those of the bounds are added.
@@ -118,25 +128,34 @@ def _draw_bounds(
         The marks, by their texts in the legend.
     """
     marks: dict[str, Line2D] = {}
-    last = answer["series"][0]["rounds"][-1]
-    for bound in _visible_bounds(answer, top):
+    last_round = answer["series"][0]["rounds"][-1]
+    horizontal = (last_round - length, last_round)
+    for number, bound in enumerate(_visible_bounds(answer, top), start=1):
         value = style.number(bound["value"])
-        verdict = f"holds: {bound['holds']}" if bound["compared"] else "not compared"
-        dash = "-" if bound["compared"] else ":"
-        (mark,) = axes.plot((last - length, last), (value, value), color=style.BOUND, linewidth=2.5, linestyle=dash)
-        marks[f"bound {len(marks) + 1}: {bound['theorem']}, on the output after round {last} ({verdict})"] = mark
-        labels.append((value, f"bound {len(marks)}\n({verdict})", style.BOUND))
+        # A bound whose conditions do not hold is dotted, because no verdict applies to it.
+        verdict, dash = "not compared", ":"
+        if bound["compared"]:
+            verdict, dash = f"holds: {bound['holds']}", "-"
+        (mark,) = axes.plot(horizontal, (value, value), color=style.BOUND, linewidth=2.5, linestyle=dash)
+        marks[f"bound {number}: {bound['theorem']}, on the output after round {last_round} ({verdict})"] = mark
+        labels.append((value, f"bound {number}\n({verdict})", style.BOUND))
     return marks
 
 
 def _visible_bounds(answer: JsonObject, top: float) -> list[JsonObject]:
-    """Return the bounds on the excess with explicit constants, at most `DECADES_ABOVE` decades above the curves."""
+    """Return the bounds on the excess risk with explicit constants that are near enough to the curves to be drawn.
+
+    Args:
+        answer: the answer of the risk simulation in its JSON form.
+        top: largest measured mean. Bounds more than `DECADES_ABOVE` powers of ten above it are left out.
+    """
+    highest = top * 10**DECADES_ABOVE
     return [
         bound
         for bound in answer["bounds"]
         if bound["constant"] != "hidden"
         and bound["quantity"] == "excess"
-        and 0.0 < style.number(bound["value"]) <= top * 10**DECADES_ABOVE
+        and 0.0 < style.number(bound["value"]) <= highest
     ]
 
 

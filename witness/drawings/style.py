@@ -62,7 +62,12 @@ def settings() -> AbstractContextManager[None]:
 
 
 def render(figure: Figure, file_format: Format) -> bytes:
-    """Return the figure as a file; the same figure gives the same bytes."""
+    """Return the figure as the content of a file; the same figure gives the same bytes.
+
+    Args:
+        figure: the figure.
+        file_format: `png` for pixels, or `svg` for vector graphics.
+    """
     buffer = io.BytesIO()
     # The file contains neither the date nor the version of matplotlib.
     metadata = {"Date": None} if file_format == "svg" else {"Software": None}
@@ -83,7 +88,14 @@ def numbers(values: Iterable[str | float]) -> npt.NDArray[np.float64]:
 
 
 def sorted_rates(points: Iterable[JsonObject]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return the false and the true positive rates of a test at all its thresholds, by ascending false rate."""
+    """Return the false and the true positive rates of a test at all its thresholds, by ascending false rate.
+
+    Args:
+        points: one point for each threshold, with `false_positive_rate` and `true_positive_rate`.
+
+    Returns:
+        Two arrays of equal length with rates from 0 to 1.
+    """
     rates = [(point["false_positive_rate"], point["true_positive_rate"]) for point in points]
     false_rates, true_rates = np.array(sorted(rates), dtype=float).T
     return false_rates, true_rates
@@ -138,15 +150,19 @@ def label_ends(axes: Axes, labels: Sequence[tuple[float, str, str]], *, heading:
     drawable = [(value, words, colour) for value, words, colour in labels if math.isfinite(value)]
     if not drawable:
         return
+
+    # Place each label at the height of its line, and then move labels apart that overlap.
     axes.figure.canvas.draw()  # limits are final only now
     low, high = axes.get_ylim()
-    scaled = [min(max(_share(axes, value, low, high), 0.0), 1.0) for value, _, _ in drawable]
+    line_heights = [min(max(_share(axes, value, low, high), 0.0), 1.0) for value, _, _ in drawable]
     sizes = [LABEL_SPACING * (1 + words.count("\n")) for _, words, _ in drawable]
-    label_heights = _separate(scaled, sizes)
-    for (_, words, colour), height, label_height in zip(drawable, scaled, label_heights, strict=True):
-        was_moved = abs(label_height - height) > 0.005
+    label_heights = _separate(line_heights, sizes)
+
+    # Heights are in units of the axes' height, and horizontal positions in units of their width.
+    for (_, words, colour), line_height, label_height in zip(drawable, line_heights, label_heights, strict=True):
+        was_moved = abs(label_height - line_height) > 0.005
         if was_moved:
-            ends = (height, label_height)
+            ends = (line_height, label_height)
             axes.plot((1.0, 1.018), ends, color=colour, linewidth=0.8, transform=axes.transAxes, clip_on=False)
         axes.text(
             1.022, label_height, words, color=colour, transform=axes.transAxes, va="center", ha="left", fontsize=9
@@ -157,10 +173,23 @@ def label_ends(axes: Axes, labels: Sequence[tuple[float, str, str]], *, heading:
 
 
 def _share(axes: Axes, value: float, low: float, high: float) -> float:
-    """Return the position of a value on the vertical axis, between 0 (bottom) and 1 (top)."""
-    if axes.get_yscale() == "log":
-        return 0.0 if value <= 0.0 else math.log(value / low) / math.log(high / low)
-    return (value - low) / (high - low)
+    """Return the position of a value on the vertical axis, as a fraction of its length.
+
+    Args:
+        axes: the axes, with a linear or logarithmic vertical scale.
+        value: the value.
+        low: value at the bottom, positive on a logarithmic scale.
+        high: value at the top.
+
+    Returns:
+        0 at the bottom and 1 at the top; values off the axis are below 0 or above 1. A value without a logarithm is at
+        the bottom.
+    """
+    if axes.get_yscale() != "log":
+        return (value - low) / (high - low)
+    if value <= 0.0:
+        return 0.0
+    return math.log(value / low) / math.log(high / low)
 
 
 def _separate(heights: Sequence[float], sizes: Sequence[float]) -> list[float]:
@@ -177,13 +206,16 @@ def _separate(heights: Sequence[float], sizes: Sequence[float]) -> list[float]:
     """
     order = sorted(range(len(heights)), key=heights.__getitem__)  # indices of the labels from bottom to top
     ascending = [heights[index] for index in order]
+    # Two neighbours just touch if their centres differ by half of both heights.
     needed_distances = [(sizes[below] + sizes[above]) / 2 for below, above in pairwise(order)]
+
     for _ in range(SWEEPS):
         for index, needed in enumerate(needed_distances):
             overlap = needed - (ascending[index + 1] - ascending[index])
             if overlap > 1e-9:
                 ascending[index] -= overlap / 2
                 ascending[index + 1] += overlap / 2
+
     separated = [0.0] * len(heights)
     for index, height in zip(order, ascending, strict=True):
         separated[index] = height

@@ -25,7 +25,7 @@ from epsilond.witness.findings import comparison_score, judge_pairs, judge_trend
 from epsilond.witness.joins.grid_fedavg import binomial_trials
 from epsilond.witness.joins.norm_fedavg import printed_log_delta
 from epsilond.witness.risks.answer import Measured
-from epsilond.witness.risks.measurement import RiskSimulation
+from epsilond.witness.risks.request import RiskSimulation
 from epsilond.witness.tally import Tally
 
 EPSILONS = (8.0, 16.0, 32.0, 100.0, 300.0)

@@ -26,7 +26,7 @@ from epsilond.witness.experiments.das_digits import (
 )
 from epsilond.witness.findings import judge_pairs, private_score
 from epsilond.witness.risks.answer import Measured
-from epsilond.witness.risks.measurement import RiskSimulation
+from epsilond.witness.risks.request import RiskSimulation
 
 NORMALISED, PLAIN = "NormFedAvg", "FedAvg"
 SPLITS: tuple[Split, ...] = ("iid", "by-label")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from epsilond.simulators.algorithms.mb_sgd import MbSgdRun
 from epsilond.simulators.problems.kinds import MeanEstimationProblem
 from epsilond.witness.experiment import Axis, Cell, Preset, format_scientific
-from epsilond.witness.risks.measurement import RiskSimulation
+from epsilond.witness.risks.request import RiskSimulation
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
 DELTA = 1e-5

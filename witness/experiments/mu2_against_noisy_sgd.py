@@ -12,7 +12,7 @@ from epsilond.accountants.theorems.papers.reshef_levy.conversions import exact_e
 from epsilond.simulators.algorithms.mu2_sgd.run import Mu2SgdRun
 from epsilond.simulators.problems.kinds import LogisticProblem
 from epsilond.witness.experiment import Axis, Cell, Preset
-from epsilond.witness.risks.measurement import RiskSimulation
+from epsilond.witness.risks.request import RiskSimulation
 
 MUS = (0.5, 1.0, 2.0, 4.0, 8.0)
 PARTICIPANTS = (4, 20)

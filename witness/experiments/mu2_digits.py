@@ -30,7 +30,7 @@ from epsilond.witness.experiment import Axis, Cell, Claimed, Finding, Preset, fo
 from epsilond.witness.findings import comparison_score, judge_pairs, judge_printed_noise, private_score
 from epsilond.witness.joins.mu2_sgd import federation_fields
 from epsilond.witness.risks.answer import Measured
-from epsilond.witness.risks.measurement import RiskSimulation
+from epsilond.witness.risks.request import RiskSimulation
 
 MUS = (4.0, 8.0, 12.0)
 SIZES = ((8, 4), (4, 2))

@@ -25,7 +25,7 @@ from epsilond.witness.experiments.ppsgd_synthetic import (
     personalization_name,
 )
 from epsilond.witness.findings import MeasuredPoint, best_unshared, judge_order, judge_pairs
-from epsilond.witness.risks.measurement import RiskSimulation
+from epsilond.witness.risks.request import RiskSimulation
 
 TIMES_CLIENTS = (0.0, 0.1, 1.0, 10.0, math.inf)
 """Personalization α, times the number of clients."""

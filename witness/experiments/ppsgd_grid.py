@@ -29,7 +29,7 @@ from epsilond.witness.experiments.ppsgd_synthetic import (
 )
 from epsilond.witness.findings import MeasuredPoint, format_bound, judge_order
 from epsilond.witness.risks.answer import Measured
-from epsilond.witness.risks.measurement import RiskSimulation
+from epsilond.witness.risks.request import RiskSimulation
 
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.2, 1.5, 1.8)
 TIMES_PARTICIPANTS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, math.inf)

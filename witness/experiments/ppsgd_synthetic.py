@@ -17,7 +17,7 @@ from epsilond.simulators.problems.personalized_problems import PersonalizedLeast
 from epsilond.witness.cells import CellAnswer
 from epsilond.witness.experiment import Axis, Cell, Finding, Preset, format_scientific
 from epsilond.witness.findings import MeasuredPoint, best_unshared, judge_order, judge_pairs
-from epsilond.witness.risks.measurement import RiskSimulation
+from epsilond.witness.risks.request import RiskSimulation
 
 OWN_CLAIM = "Under user-level privacy models of one's own are more accurate than one model for all."
 OWN_NAMES = ("the best personalization", "one model for all")

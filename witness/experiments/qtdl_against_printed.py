@@ -5,7 +5,7 @@ from __future__ import annotations
 from epsilond.simulators.algorithms.norm_fedavg import NormFedavgRun
 from epsilond.simulators.problems.kinds import LeastSquaresProblem
 from epsilond.witness.experiment import Axis, Cell, Preset, format_scientific
-from epsilond.witness.risks.measurement import RiskSimulation
+from epsilond.witness.risks.request import RiskSimulation
 
 EPSILONS = (4.0, 8.0, 16.0, 32.0)
 DELTA = 1e-5

@@ -15,7 +15,7 @@ from epsilond.simulators.federations.groups import RunGroup
 from epsilond.simulators.problems.kinds import LogisticProblem
 from epsilond.witness.cells import CellAnswer
 from epsilond.witness.experiment import Axis, Cell, Finding, Preset, format_scientific
-from epsilond.witness.risks.measurement import RiskSimulation
+from epsilond.witness.risks.request import RiskSimulation
 from epsilond.witness.tally import Tally
 
 EPSILONS = (1.0, 2.0, 4.0, 8.0)

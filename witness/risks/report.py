@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ import numpy as np
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Calibration, Caution
-from epsilond.simulators.algorithms.algorithm import AnyRun
 from epsilond.simulators.algorithms.kinds import algorithm_of
 from epsilond.simulators.problems.problem import Floats, SimulatedProblem
 from epsilond.witness.join import PromisedBound
@@ -25,6 +23,7 @@ from epsilond.witness.risks.answer import (
     SeriesAnswer,
     Spread,
 )
+from epsilond.witness.risks.blocks import Measurement, as_floats
 from epsilond.witness.risks.measure import confidence_band, judge_bound
 
 GRADIENT_NORM = "largest_gradient_norm"
@@ -35,51 +34,6 @@ NOTABLE_GAP = 0.01
 """Share of the measured excess above which the error of the optimum is reported."""
 SHARES = ("test_error", "test_accuracy")
 """Scores that are at most 1."""
-
-
-BlockOfRun = tuple[Floats, Mapping[str, Floats], Mapping[str, Floats], Floats | None]
-"""Numbers of one block of a run: excess of shape (repetitions, rounds); diagnostics and scores on held-out records by
-name, each of shape (repetitions,); and, for the first block and if requested, the first model."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Measurement:
-    """The measurements of all repetitions of one run.
-
-    Attributes:
-        name: name of the run among those that are compared; `private` for the run that was requested.
-        run: the parameters of the algorithm.
-        rounds: rounds after which the excess risk was measured, ascending.
-        blocks: results for successive blocks of repetitions; at least one.
-    """
-
-    name: str
-    run: AnyRun
-    rounds: tuple[int, ...]
-    blocks: Sequence[BlockOfRun]
-
-    def excess(self) -> Floats:
-        """Return the excess risks, of shape (repetitions, rounds)."""
-        return np.concatenate([block[0] for block in self.blocks])
-
-    def diagnostics(self) -> Mapping[str, Floats]:
-        """Return one value of each diagnostic for each repetition, by name, in alphabetical order."""
-        return {name: np.concatenate([block[1][name] for block in self.blocks]) for name in sorted(self.blocks[0][1])}
-
-    def scores(self) -> Mapping[str, Floats]:
-        """Return one value of each score on held-out records for each repetition, by name, in alphabetical order."""
-        return {name: np.concatenate([block[2][name] for block in self.blocks]) for name in sorted(self.blocks[0][2])}
-
-    def model(self) -> tuple[tuple[float, ...], ...] | None:
-        """Return the weights that the first repetition put out, a row for each model.
-
-        Returns:
-            The rows, or None if they were not requested or are not finite.
-        """
-        model = self.blocks[0][3]
-        if model is None or not np.all(np.isfinite(model)):
-            return None
-        return tuple(tuple(float(weight) for weight in row) for row in np.atleast_2d(model))
 
 
 def make_answer(
@@ -105,20 +59,30 @@ def make_answer(
     """
     private_measurement = measurements[0]
     algorithm = algorithm_of(private_measurement.run)
+
+    # Summarise every run over its repetitions.
     titles = {"private": algorithm.title, **algorithm.titles}
     series = tuple(_series(measurement, request.confidence, titles) for measurement in measurements)
     private = series[0]
-    # The minimum of the risk is known up to this error. Personalised problems have exact optima.
+
+    # Compare the bounds. The minimum of the risk is known up to `gap`. Personalised problems have exact optima.
     gap = getattr(problem.constants, "optimum_gap", 0.0)
     compared = tuple(
         _compare_bound(bound, private.final, private_measurement, request.confidence, gap) for bound in bounds
     )
+
+    # Only calibrated noise has a guarantee.
+    guarantee = None
+    client_groups = None
+    if calibration is not None:
+        guarantee = calibration.guarantee
+        client_groups = getattr(calibration.parameters, "groups", None)
     return RiskAnswer(
         algorithm=algorithm.name,
         title=algorithm.title,
         parameters=private_measurement.run,
-        guarantee=None if calibration is None else calibration.guarantee,
-        client_groups=None if calibration is None else getattr(calibration.parameters, "groups", None),
+        guarantee=guarantee,
+        client_groups=client_groups,
         problem=_describe_problem(request.problem, problem),
         rounds=private.rounds[-1],
         repetitions=request.repetitions,
@@ -168,6 +132,7 @@ def _series(measurement: Measurement, confidence: float, titles: Mapping[str, st
         Mean, ends of the band and standard error at each measured round and at the last one. `scores` is None if the
         problem has no scores.
     """
+    # The output of the run is the model after its last round.
     band = confidence_band(measurement.excess(), confidence)
     final = Measured(
         mean=float(band.mean[-1]),
@@ -175,11 +140,13 @@ def _series(measurement: Measurement, confidence: float, titles: Mapping[str, st
         upper=float(band.upper[-1]),
         standard_error=float(band.standard_error[-1]),
     )
+
+    # A share, such as an accuracy, is at most 1. Other scores have no upper limit.
     scores = {}
     for name, values in measurement.scores().items():
-        # A share, such as an accuracy, is at most 1. Other scores have no upper limit.
         largest_score = 1.0 if name in SHARES else math.inf
         scores[name] = mean_over_repetitions(values, confidence, most=largest_score)
+    diagnostics = {name: _spread(values) for name, values in measurement.diagnostics().items()}
     return SeriesAnswer(
         name=measurement.name,
         title=titles[measurement.name],
@@ -187,20 +154,15 @@ def _series(measurement: Measurement, confidence: float, titles: Mapping[str, st
         algorithm=measurement.run.algorithm,
         parameters=measurement.run,
         rounds=measurement.rounds,
-        mean=_numbers(band.mean),
-        lower=_numbers(band.lower),
-        upper=_numbers(band.upper),
-        standard_error=_numbers(band.standard_error),
+        mean=as_floats(band.mean),
+        lower=as_floats(band.lower),
+        upper=as_floats(band.upper),
+        standard_error=as_floats(band.standard_error),
         final=final,
         scores=scores or None,
-        diagnostics={name: _spread(values) for name, values in measurement.diagnostics().items()},
+        diagnostics=diagnostics,
         model=measurement.model(),
     )
-
-
-def _numbers(values: Floats) -> tuple[float, ...]:
-    """Return the numbers of a one-dimensional array as Python floats."""
-    return tuple(float(value) for value in values)
 
 
 def _role(name: str) -> Role:
@@ -220,12 +182,17 @@ def _compare_bound(
 ) -> BoundAnswer:
     """Compare a bound with the measured quantity that it bounds: the excess risk of the output, or a diagnostic.
 
+    A diagnostic is a further number that a run records in each repetition.
+
     Args:
         bound: the bound, with the name of the quantity.
         final: measured excess risk of the output.
         measurement: numbers of the run, with the diagnostics.
         confidence: confidence level of a diagnostic's band, between 0 and 1.
         gap: largest error of the problem's minimum; it affects the excess risk only.
+
+    Returns:
+        The bound with its verdict, or with the reason why it is not compared.
     """
     if bound.quantity == "excess":
         return _bound(bound, final, gap)
@@ -240,10 +207,17 @@ def mean_over_repetitions(values: Floats, confidence: float, most: float = math.
         values: one value for each repetition, from 0 to `most`.
         confidence: confidence level, between 0 and 1.
         most: largest possible value.
+
+    Returns:
+        Mean, bounds of its confidence interval, and standard error, in the unit of the values.
     """
-    band = confidence_band(values[:, None], confidence)
-    mean, lower, upper, error = (float(part[0]) for part in (band.mean, band.lower, band.upper, band.standard_error))
-    return Measured(mean=mean, lower=lower, upper=min(upper, most), standard_error=error)
+    band = confidence_band(values[:, None], confidence)  # one column, as for a single round
+    return Measured(
+        mean=float(band.mean[0]),
+        lower=float(band.lower[0]),
+        upper=min(float(band.upper[0]), most),
+        standard_error=float(band.standard_error[0]),
+    )
 
 
 def _bound(bound: PromisedBound, measured: Measured, gap: float) -> BoundAnswer:
@@ -256,10 +230,21 @@ def _bound(bound: PromisedBound, measured: Measured, gap: float) -> BoundAnswer:
         bound: the bound.
         measured: the mean of the bounded quantity, with its confidence band.
         gap: largest error of the measured mean that is due to the problem's minimum.
+
+    Returns:
+        The bound with its verdict and its ratio to the mean, or with the reason why it is not compared.
     """
     reason = reason_not_compared(bound)
     is_compared = reason is None
-    is_informative = is_compared and 0.0 < measured.mean < math.inf and max(bound.value, measured.mean) >= gap
+
+    verdict = None
+    ratio = None
+    if is_compared:
+        verdict = judge_bound(bound.value, measured.lower, measured.upper, gap)
+        has_finite_mean = 0.0 < measured.mean < math.inf
+        exceeds_gap = max(bound.value, measured.mean) >= gap
+        if has_finite_mean and exceeds_gap:
+            ratio = bound.value / measured.mean
     return BoundAnswer(
         theorem=bound.theorem,
         status=bound.status,
@@ -269,8 +254,8 @@ def _bound(bound: PromisedBound, measured: Measured, gap: float) -> BoundAnswer:
         conditions=tuple(bound.conditions),
         compared=is_compared,
         reason=reason,
-        ratio=bound.value / measured.mean if is_informative else None,
-        holds=judge_bound(bound.value, measured.lower, measured.upper, gap) if is_compared else None,
+        ratio=ratio,
+        holds=verdict,
     )
 
 
@@ -278,7 +263,7 @@ def reason_not_compared(bound: PromisedBound) -> str | None:
     """Return the reason why a theorem's bound cannot be compared with a measurement.
 
     Args:
-        bound: the bound.
+        bound: the bound, with its conditions checked for the run.
 
     Returns:
         The reason, or None if the bound is explicit and finite, and all its conditions hold.
@@ -288,7 +273,9 @@ def reason_not_compared(bound: PromisedBound) -> str | None:
     failing = [condition.id for condition in bound.conditions if condition.holds != Verdict.YES]
     if failing:
         return "these conditions do not hold, or cannot be decided: " + ", ".join(failing)
-    return None if math.isfinite(bound.value) else "it is infinite here"
+    if not math.isfinite(bound.value):
+        return "it is infinite here"
+    return None
 
 
 def _warnings(
@@ -305,22 +292,23 @@ def _warnings(
         One warning for each fault; empty if there is none.
     """
     warnings = list(_large_gradients(series, problem.constants.lipschitz))
-    warnings += [
-        Caution(code="diverged", message=f"{run.name}: some repetitions diverged; their excess is infinite")
-        for run in series
-        if not all(math.isfinite(value) for value in run.mean)
-    ]
-    warnings += [
-        Caution(
-            code="bound-broken",
-            message=f"the whole confidence band lies above the bound of {bound.theorem}, {bound.value:.6g}",
-        )
-        for bound in bounds
-        if bound.holds == Verdict.NO
-    ]
+
+    # A repetition that diverged has an infinite excess risk, and so has the mean.
+    for run in series:
+        if not all(math.isfinite(mean) for mean in run.mean):
+            message = f"{run.name}: some repetitions diverged; their excess is infinite"
+            warnings.append(Caution(code="diverged", message=message))
+
+    # A measurement that contradicts a theorem points to a fault in the theorem or in the simulation.
+    for bound in bounds:
+        if bound.holds == Verdict.NO:
+            message = f"the whole confidence band lies above the bound of {bound.theorem}, {bound.value:.6g}"
+            warnings.append(Caution(code="bound-broken", message=message))
+
     # The excess risk is measured from a computed minimum, which may lie above the true one by the gap.
     gap = getattr(problem.constants, "optimum_gap", 0.0)
-    if gap > NOTABLE_GAP * series[0].final.mean:
+    private = series[0]
+    if gap > NOTABLE_GAP * private.final.mean:
         message = (
             f"the optimum is known up to {gap:.3g} only, which is more than"
             f" {NOTABLE_GAP:.0%} of the measured excess; verdicts on bounds allow for it"
@@ -337,6 +325,9 @@ def _large_gradients(series: Sequence[SeriesAnswer], lipschitz: float) -> Iterat
     Args:
         series: summaries of the runs. Runs that did not measure gradients are ignored.
         lipschitz: the Lipschitz constant, a bound on the norm of every gradient.
+
+    Yields:
+        One warning for each such run.
     """
     for run in series:
         if GRADIENT_NORM not in run.diagnostics:

@@ -33,10 +33,16 @@ def printed_accuracy(arms: PrintedRow, name: str) -> float:
     Args:
         arms: one row of a table, as in `TABLE_1`.
         name: name of the algorithm, one of `ARMS`.
+
+    Returns:
+        A share of test records, in [0, 1].
     """
+    # The table prints noisy SGD together with the paper's own algorithm.
     if name == NOISY_SGD:
         return arms[TAKEN_BACK]["noisy-sgd"]
-    return arms[TAKEN_BACK if name == TAKEN_BACK else ONE_PASS]["private"]
+    if name == TAKEN_BACK:
+        return arms[TAKEN_BACK]["private"]
+    return arms[ONE_PASS]["private"]
 
 
 def judge_over_rho(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
@@ -49,22 +55,24 @@ def judge_over_rho(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         One finding for each claim, with its verdict from the measured test accuracies.
     """
     scores = read_scores(answers, "gaussian_dp_mu")
-    smallest, *_, largest = sorted(TABLE_1)
-    # The table has the paper's own algorithm ahead at every ρ but the largest.
-    ahead = [((TAKEN_BACK, rho), (SEVERAL_PASSES, rho)) for rho in sorted(TABLE_1)[:-1]]
-    rising = [((name, more), (name, less)) for name in ARMS for less, more in pairwise(sorted(TABLE_1))]
+    all_rho = sorted(TABLE_1)
+    smallest, *_, largest = all_rho
+
+    # The table has the paper's own algorithm ahead at every ρ but the largest, and its rival at the largest.
+    table_order = [((TAKEN_BACK, rho), (SEVERAL_PASSES, rho)) for rho in all_rho[:-1]]
+    table_order.append(((SEVERAL_PASSES, largest), (TAKEN_BACK, largest)))
     return (
         *_judge_algorithms(scores, TABLE_1),
         _judge(
             "The accuracy of all three algorithms rises with ρ.",
             scores,
-            rising,
+            _rising_pairs(all_rho),
             names=("the larger ρ", "the next smaller one"),
         ),
         _judge(
             f"Lowy and Razaviyayn's algorithm overtakes noise that is taken back only at ρ = {largest:g}.",
             scores,
-            [*ahead, ((SEVERAL_PASSES, largest), (TAKEN_BACK, largest))],
+            table_order,
             names=("the algorithm that the table has ahead", "the other one"),
         ),
         _judge_nearness(scores, smallest),
@@ -84,16 +92,17 @@ def judge_over_participants(answers: Sequence[CellAnswer]) -> tuple[Finding, ...
     scores = read_scores(answers, "participants")
     sizes = sorted(TABLE_2)
     middle, largest = sizes[-2:]
-    # The claim is about each pair of neighbouring m: the larger should have the better accuracy.
-    rising = [((name, more), (name, less)) for name in ARMS for less, more in pairwise(sizes)]
-    rising.remove(((NOISY_SGD, largest), (NOISY_SGD, middle)))  # the exception that the paper states
+
+    # The claim is about each pair of neighbouring m, with one exception that the paper states.
+    rising_pairs = _rising_pairs(sizes)
+    rising_pairs.remove(((NOISY_SGD, largest), (NOISY_SGD, middle)))
     most_accurate = [((SEVERAL_PASSES, largest), (name, largest)) for name in (TAKEN_BACK, NOISY_SGD)]
     return (
         *_judge_algorithms(scores, TABLE_2),
         _judge(
             f"Accuracy rises with m, except that of noisy SGD from m = {middle} to {largest}.",
             scores,
-            rising,
+            rising_pairs,
             names=("the larger m", "the next smaller one"),
         ),
         _judge(
@@ -113,16 +122,41 @@ def judge_over_participants(answers: Sequence[CellAnswer]) -> tuple[Finding, ...
     )
 
 
-def read_scores(answers: Sequence[CellAnswer], axis: str) -> Scores:
-    """Collect the measured test accuracies, by pairs of an algorithm and a value of an axis. Missing ones are left out.
+def _rising_pairs(values: Sequence[float]) -> list[tuple[Setting, Setting]]:
+    """Return the pairs of settings to compare for the claim that accuracy rises with a parameter.
+
+    A setting is an algorithm at one value of the parameter.
 
     Args:
-        answers: the cells of the experiment.
+        values: values of the parameter, ascending.
+
+    Returns:
+        For each algorithm and each two neighbouring values, the setting with the larger value and the one with the
+        smaller value.
+    """
+    pairs: list[tuple[Setting, Setting]] = []
+    for name in ARMS:
+        pairs += [((name, larger), (name, smaller)) for smaller, larger in pairwise(values)]
+    return pairs
+
+
+def read_scores(answers: Sequence[CellAnswer], axis: str) -> Scores:
+    """Collect the measured test accuracies, by pairs of an algorithm and a value of an axis.
+
+    Args:
+        answers: results of the experiment's simulations ("cells"), with their places on its axes.
         axis: name of the axis of ρ or m.
+
+    Returns:
+        Mean accuracies with their confidence bands. Settings without a measured accuracy are left out.
     """
     read = private_score("test_accuracy")
-    scores = {(str(cell.place["algorithm"]), float(cell.place[axis])): read(cell) for cell in answers}
-    return {setting: score for setting, score in scores.items() if score is not None}
+    scores = {}
+    for cell in answers:
+        score = read(cell)
+        if score is not None:
+            scores[str(cell.place["algorithm"]), float(cell.place[axis])] = score
+    return scores
 
 
 def _judge(
@@ -130,12 +164,17 @@ def _judge(
 ) -> Finding:
     """Judge the claim that in each pair of settings the first setting is more accurate than the second.
 
+    A setting is an algorithm at one value of a parameter.
+
     Args:
         claim: the claim in words.
         scores: measured accuracies.
         settings: pairs of settings. A pair with a setting that was not measured is left out.
         names: words for the first and for the second settings.
         **options: further arguments of `judge_pairs`.
+
+    Returns:
+        The finding, from the confidence bands of the accuracies.
     """
     pairs = [(scores[first], scores[second]) for first, second in settings if first in scores and second in scores]
     return judge_pairs(claim, pairs, names=names, quantity=QUANTITY, lower_is_better=False, **options)
@@ -144,9 +183,8 @@ def _judge(
 def _judge_algorithms(scores: Scores, table: Iterable[float]) -> tuple[Finding, Finding]:
     """Judge whether the algorithm of Reshef and Levy beats noisy SGD, and whether it is as accurate as a rival.
 
-    The rival is the algorithm of Lowy and Razaviyayn. Both are compared at every value of a table.
-
-    In the algorithm of Reshef and Levy a client takes back the noise of its earlier messages.
+    In the algorithm of Reshef and Levy a client takes back the noise of its earlier messages. The rival is the
+    algorithm of Lowy and Razaviyayn. Both are compared at every value of a table.
 
     Args:
         scores: measured accuracies.
@@ -189,6 +227,7 @@ def _judge_nearness(scores: Scores, rho: float) -> Finding:
     pairs = []
     if own is not None and noisy_sgd is not None and several_passes is not None:
         pairs.append((several_passes, _midpoint(own, noisy_sgd)))
+    # Closer to the less accurate algorithm means a lower accuracy than the midpoint.
     return judge_pairs(
         f"At ρ = {rho:g} Lowy and Razaviyayn's algorithm is closer to noisy SGD than to noise that is taken back.",
         pairs,
@@ -262,6 +301,7 @@ def _changes(scores: Scores) -> list[_AccuracyChange]:
         For each algorithm the absolute change of its mean, the bounds on the change, and the printed change.
     """
     least, most = min(TABLE_2), max(TABLE_2)
+    first_row, last_row = TABLE_1[min(TABLE_1)], TABLE_1[max(TABLE_1)]
     changes = []
     for name in ARMS:
         first, last = scores.get((name, least)), scores.get((name, most))
@@ -270,14 +310,13 @@ def _changes(scores: Scores) -> list[_AccuracyChange]:
         # Largest rise and largest fall that both confidence bands allow. A negative value excludes the direction.
         largest_rise = last.upper - first.lower
         largest_fall = first.upper - last.lower
-        printed_first = printed_accuracy(TABLE_1[min(TABLE_1)], name)
-        printed_last = printed_accuracy(TABLE_1[max(TABLE_1)], name)
+        printed_change = abs(printed_accuracy(last_row, name) - printed_accuracy(first_row, name))
         change = _AccuracyChange(
             algorithm=name,
             smallest=max(0.0, -largest_rise, -largest_fall),
             mean=abs(last.mean - first.mean),
             largest=max(largest_rise, largest_fall),
-            printed=abs(printed_last - printed_first),
+            printed=printed_change,
         )
         changes.append(change)
     return changes
@@ -311,10 +350,14 @@ def _judge_printed_accuracies(name: str, scores: Scores, table: PrintedTable) ->
     differences = []
     for value, accuracies in table.items():
         measured = scores.get((name, value))
-        if measured is not None:
-            printed = printed_accuracy(accuracies, name)
-            is_inside.append(measured.lower <= printed <= measured.upper)
-            differences.append(abs(measured.mean - printed))
+        if measured is None:
+            continue
+        printed = printed_accuracy(accuracies, name)
+        is_inside.append(measured.lower <= printed <= measured.upper)
+        differences.append(abs(measured.mean - printed))
+
     tally = Tally(holds=is_inside.count(True), fails=is_inside.count(False), of=len(is_inside))
-    words = f"The mean is at most {max(differences):.3f} away." if differences else "Nothing was measured."
+    words = "Nothing was measured."
+    if differences:
+        words = f"The mean is at most {max(differences):.3f} away."
     return tally.finding(f"The printed accuracy of {name} lies in the band of the measured mean.", words)
