@@ -15,8 +15,8 @@ from typing import Final, Literal
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import ConditionViolated, InvalidInput, LedgerClosed
 from epsilond.accountants.verdict import Verdict
+from epsilond.ledgers.mathematics.checks.readiness import require_consistent
 from epsilond.ledgers.mathematics.invariant import Opening, opening
-from epsilond.ledgers.mathematics.moves import require_consistent
 from epsilond.ledgers.mathematics.state import JOB, LedgerState, PlanItem
 
 Independence = Literal["independent-of-outputs"]
