@@ -23,7 +23,7 @@ from epsilond.accountants.quantities import (
 from epsilond.accountants.specs import Spec
 from epsilond.ledgers.calibrating.compartment import ChargeTarget
 from epsilond.ledgers.mathematics.amounts import Amount, exact
-from epsilond.ledgers.mathematics.entries import is_blank
+from epsilond.ledgers.mathematics.checks.people import is_blank
 from epsilond.ledgers.mathematics.opening import RequestedItem, RequestedSlot
 from epsilond.ledgers.mathematics.state import Declared, SlotKind
 from epsilond.ledgers.mathematics.targets.asked import TargetAsked

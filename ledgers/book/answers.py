@@ -30,7 +30,8 @@ from epsilond.ledgers.book.figures import (
     target_answer_of,
 )
 from epsilond.ledgers.calibrating.within import Within
-from epsilond.ledgers.mathematics.entries import amounts, read_target
+from epsilond.ledgers.mathematics.amounts import format_amounts
+from epsilond.ledgers.mathematics.entries import read_target
 from epsilond.ledgers.mathematics.invariant import opening
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.mathematics.view import PlanCurve, conditions, find_scarcest, in_words, plan_curve
@@ -331,7 +332,7 @@ def what_if(result: WhatIf, warnings: Sequence[Caution] = ()) -> WhatIfAnswer:
         reason=result.reason,
         nearest=dict(result.nearest),
         runs_out_first=resource_answer(result.scarcest),
-        held_by_others={kind: amounts(parts) for kind, parts in result.held_by_others.items()},
+        held_by_others={kind: format_amounts(parts) for kind, parts in result.held_by_others.items()},
         warnings=tuple(warnings) or None,
     )
 

@@ -32,7 +32,7 @@ from epsilond.ledgers.book.gated import ApprovalMoves
 from epsilond.ledgers.book.owning import require_movable, require_no_overlap, require_setting
 from epsilond.ledgers.book.states import item_of, parts_of, rows_after
 from epsilond.ledgers.mathematics import entries as entry_records
-from epsilond.ledgers.mathematics import moves
+from epsilond.ledgers.mathematics.checks.readiness import require_consistent
 from epsilond.ledgers.mathematics.opening import open_ledger
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.mathematics.what_if import WhatIf, what_if
@@ -376,7 +376,7 @@ class Book(ApprovalMoves):
             ReservationEnded: runs of the reservation were voided.
         """
         for _, state in states.values():
-            moves.require_consistent(state)
+            require_consistent(state)
         if self._desk.was_voided(connection, held):
             raise ReservationEnded("Runs of the reservation were voided: its receipts are void.")
 

@@ -10,8 +10,7 @@ from typing import Annotated, Final, Literal
 
 from epsilond.accountants.json_types import JsonObject
 from epsilond.calibrators.answer import Caution, Served, TargetAnswer
-from epsilond.ledgers.mathematics.amounts import Amount, format_amount, less
-from epsilond.ledgers.mathematics.entries import amounts
+from epsilond.ledgers.mathematics.amounts import Amount, format_amount, format_amounts, less
 from epsilond.ledgers.mathematics.state import Charge, LedgerTarget
 from epsilond.ledgers.mathematics.view import ScarceResource
 from epsilond.ledgers.store.records import HoldingRow, ItemRow, LedgerRow
@@ -281,8 +280,8 @@ def charge_answer(item: str | None, slot: str | None, count: int, charge: Charge
         item=item,
         slot=slot,
         count=count,
-        parts=amounts(charge.parts),
-        each=amounts(charge.each) if charge.each else None,
+        parts=format_amounts(charge.parts),
+        each=format_amounts(charge.each) if charge.each else None,
         remaining=None if charge.remaining is None else format_amount(charge.remaining),
         theorem=charge.theorem,
     )

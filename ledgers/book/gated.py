@@ -34,7 +34,7 @@ from epsilond.ledgers.book.pending import (
 from epsilond.ledgers.book.states import rows_after
 from epsilond.ledgers.correction_requests import AmendAsked, VoidAsked
 from epsilond.ledgers.log.encodings import to_base64
-from epsilond.ledgers.mathematics import entries as entry_records
+from epsilond.ledgers.mathematics.checks.people import is_same_person, normalise_person
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.store import ledgers, pending
 from epsilond.ledgers.store.balances import find_misread
@@ -141,7 +141,7 @@ class ApprovalMoves(OwnerMoves):
             InvalidInput: the approver has no name.
             EpsilondError: the ledger does not permit the move now. The move stays pending.
         """
-        if not entry_records.normalise_person(by):
+        if not normalise_person(by):
             raise InvalidInput.at("/by", "is needed: a ledger with approval records who approves")
         return self._retry(partial(self._approve, tenant, identifier, move, by))
 
@@ -242,7 +242,7 @@ class ApprovalMoves(OwnerMoves):
         with looking(self._database) as connection:
             self._desk.row(connection, tenant, identifier)
             move = self._move(connection, identifier, name)
-            if entry_records.is_same_person(move.requested_by, by):
+            if is_same_person(move.requested_by, by):
                 message = f"{move.requested_by} requested the move, so {by} cannot approve it: another approver must."
                 raise SamePerson(message)
             request = read_request(move)
@@ -301,7 +301,7 @@ class ApprovalMoves(OwnerMoves):
         with self._moving({identifier: self._before(tenant, identifier)}, compared=False) as connection:
             self._desk.row(connection, tenant, identifier)
             move = self._move(connection, identifier, name)
-            withdraws = entry_records.is_same_person(move.requested_by, by)
+            withdraws = is_same_person(move.requested_by, by)
             if not withdraws and not is_approver:
                 raise RoleMissing("approver")
             if move.kind == "reconcile":

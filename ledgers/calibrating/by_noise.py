@@ -16,7 +16,7 @@ from epsilond.accountants.errors import NoCertificate
 from epsilond.accountants.specs import Spec
 from epsilond.calibrators.parameter_search import crossing
 from epsilond.calibrators.search import LEAST, MOST
-from epsilond.ledgers.mathematics.nearest import map_noise, noise_of
+from epsilond.ledgers.mathematics.searches.noise_multipliers import map_noise, noise_of
 
 NEAR = 2e-6
 """Tolerance of the search, as a difference of log noise; the answer's noise exceeds the noise that fits by at most

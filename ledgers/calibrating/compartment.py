@@ -17,10 +17,11 @@ from epsilond.ledgers.mathematics.charges import charge
 from epsilond.ledgers.mathematics.charges.gaussian import eta_of, mu_squared
 from epsilond.ledgers.mathematics.charges.request import ChargeRequest
 from epsilond.ledgers.mathematics.charges.stepped import steps_of
+from epsilond.ledgers.mathematics.checks.readiness import require_open
 from epsilond.ledgers.mathematics.exchange import dominance_reason
 from epsilond.ledgers.mathematics.invariant import slot_pair
-from epsilond.ledgers.mathematics.nearest import map_noise, noise_of
 from epsilond.ledgers.mathematics.residue import may_be_composed, quick_cost, shortfall
+from epsilond.ledgers.mathematics.searches.noise_multipliers import map_noise, noise_of
 from epsilond.ledgers.mathematics.state import LedgerState, PlanItem, Reservation, Slot, SlotKind
 
 TRIAL = "calibration"
@@ -110,7 +111,7 @@ def compartment_of(state: LedgerState, charge_target: ChargeTarget) -> Compartme
         LedgerExhausted: nothing is left of the slot or the item.
         LedgerClosed, NotSealed: the ledger takes no reservations at present.
     """
-    moves.require_open(state)
+    require_open(state)
     if charge_target.slot is not None and charge_target.item is not None:
         raise InvalidInput.at("/slot", "give an item of the plan or a slot, not both")
     if charge_target.item is not None:

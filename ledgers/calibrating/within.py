@@ -39,8 +39,8 @@ from epsilond.ledgers.calibrating.compartment import (
     reserve_trial,
 )
 from epsilond.ledgers.calibrating.setting import request_fields, require_one, require_possible
-from epsilond.ledgers.mathematics.moves import require_consistent
-from epsilond.ledgers.mathematics.nearest import map_noise
+from epsilond.ledgers.mathematics.checks.readiness import require_consistent
+from epsilond.ledgers.mathematics.searches.noise_multipliers import map_noise
 from epsilond.ledgers.mathematics.state import LedgerState, Reservation
 from epsilond.reading import read
 from epsilond.spelling import choose_by_name

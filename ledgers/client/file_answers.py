@@ -19,7 +19,7 @@ from epsilond.ledgers.book.pending import pending_move
 from epsilond.ledgers.client.place import Answer
 from epsilond.ledgers.log.key_files import open_keyring, origin_of
 from epsilond.ledgers.log.signing import SigningKeys
-from epsilond.ledgers.mathematics.entries import normalise_person
+from epsilond.ledgers.mathematics.checks.people import normalise_person
 from epsilond.ledgers.store.records import LedgerRow, PendingRow, ReservationRow
 
 OWNER: Final = "local"

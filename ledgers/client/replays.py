@@ -9,7 +9,7 @@ from epsilond.accountants.json_types import JsonObject
 from epsilond.ledgers.client.local import FilePlace
 from epsilond.ledgers.log.canonical import Record
 from epsilond.ledgers.log.verify import ClaimOutcome, LogVerification
-from epsilond.ledgers.mathematics.entries import amounts
+from epsilond.ledgers.mathematics.amounts import format_amounts
 from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replay_entries
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.store.names import normalise
@@ -173,7 +173,7 @@ def _has_slot_balances(stored_slots: Sequence[JsonObject], expected: Mapping[str
         return False
     for slot in stored_slots:
         for column in ("used", "reserved"):
-            expected_amounts = dict.fromkeys(slot[column], "0") | dict(amounts(expected[slot["kind"]][column]))
+            expected_amounts = dict.fromkeys(slot[column], "0") | dict(format_amounts(expected[slot["kind"]][column]))
             if slot[column] != expected_amounts:
                 return False
     return True

@@ -15,8 +15,8 @@ from typing import Final, Literal
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import ConditionViolated, InvalidInput, LedgerClosed
 from epsilond.accountants.verdict import Verdict
+from epsilond.ledgers.mathematics.checks.readiness import require_consistent
 from epsilond.ledgers.mathematics.invariant import Opening, opening
-from epsilond.ledgers.mathematics.moves import require_consistent
 from epsilond.ledgers.mathematics.state import JOB, LedgerState, PlanItem
 
 Independence = Literal["independent-of-outputs"]
@@ -66,9 +66,13 @@ def amend_plan(
         state = replace(state, approval=approval)
     if not changes_plan:
         return state, opening(state)
+
+    # After a commit, outputs may have been seen, so the amendment must be declared to depend on none.
     was_released = released or state.released or _count_committed(state) > 0
     if was_released and declared is None:
         raise _needs_declaration(state)
+
+    # Change the plan, and certify the whole ledger again.
     for name, planned in (lower or {}).items():
         state = state.with_item(_lower_item(state, name, planned))
     for index, item in enumerate(add):
@@ -135,8 +139,8 @@ def _lower_item(state: LedgerState, name: str, planned: int) -> PlanItem:
     """
     item = state.item(name)
     if item is None or item.job is not None:
-        names = ", ".join(planned_item.name for planned_item in state.plan if planned_item.job is None) or "none"
-        raise InvalidInput.at("/lower", "names no item of the plan", allowed=names)
+        names = ", ".join(planned_item.name for planned_item in state.plan if planned_item.job is None)
+        raise InvalidInput.at("/lower", "names no item of the plan", allowed=names or "none")
     taken = item.reserved + item.committed
     if not taken <= planned <= item.planned:
         raise InvalidInput.at("/lower", f"would change what is taken of {name}", allowed=f"{taken} to {item.planned}")
@@ -174,5 +178,9 @@ def _count_committed(state: LedgerState) -> int:
     Args:
         state: the ledger.
     """
-    used_slots = [slot for slot in state.slots if any(amount > 0 for amount in slot.used.values())]
-    return sum(item.committed for item in state.plan) + len(used_slots)
+    committed_runs = sum(item.committed for item in state.plan)
+    used_slots = 0
+    for slot in state.slots:
+        if any(amount > 0 for amount in slot.used.values()):
+            used_slots += 1
+    return committed_runs + used_slots

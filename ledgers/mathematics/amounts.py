@@ -7,6 +7,7 @@ entries can add the charges by hand.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, Inexact, InvalidOperation, localcontext
 from fractions import Fraction
 from typing import Final
@@ -73,21 +74,59 @@ def exact(value: float | str | Decimal, pointer: str) -> Amount:
     Raises:
         InvalidInput: the value is not an amount, or has more than 18 decimal places.
     """
+    text = repr(value) if isinstance(value, float) else value
     try:
-        number = Decimal(repr(value) if isinstance(value, float) else value)
+        number = Decimal(text)
     except InvalidOperation:
         raise InvalidInput.at(pointer, "is not a decimal number") from None
     if not number.is_finite() or number < 0 or number >= LARGEST:
         raise InvalidInput.at(pointer, "is not an amount", allowed="at least 0 and below 10^18")
-    if number != _round(number, ROUND_FLOOR):
+    rounded = _round(number, ROUND_FLOOR)
+    if number != rounded:
         raise InvalidInput.at(pointer, "has too many decimal places", allowed="at most 18")
-    return abs(_round(number, ROUND_FLOOR))  # turns −0 into 0
+    return abs(rounded)  # turns −0 into 0
 
 
 def format_amount(amount: Amount) -> str:
-    """Return an amount as a decimal string without exponent and without trailing zeros."""
+    """Return an amount as a decimal string without exponent and without trailing zeros.
+
+    Args:
+        amount: decimal number with at most 18 decimal places.
+
+    Returns:
+        The shortest such string, for example `0.25` or `3`.
+    """
     text = f"{amount:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    if "." not in text:
+        return text
+    return text.rstrip("0").rstrip(".")
+
+
+def format_amounts(parts: Mapping[str, Amount]) -> dict[str, str]:
+    """Return amounts as decimal strings, by the same names.
+
+    Args:
+        parts: amounts of a slot (a budget) or of a charge, by names such as `mu_squared` and `eta`.
+
+    Returns:
+        The strings, without exponent and without trailing zeros.
+    """
+    return {part: format_amount(amount) for part, amount in parts.items()}
+
+
+def read_amounts(parts: Mapping[str, str]) -> dict[str, Amount]:
+    """Read the amounts of a slot (a budget) or of a charge from decimal strings, without rounding.
+
+    Args:
+        parts: decimal strings by names such as `mu_squared` and `eta`.
+
+    Returns:
+        The amounts, by the same names.
+
+    Raises:
+        InvalidInput: a string is not an amount, or has more than 18 decimal places.
+    """
+    return {part: exact(amount, f"/{part}") for part, amount in parts.items()}
 
 
 def total(*amounts: Amount) -> Amount:
@@ -104,17 +143,19 @@ def total(*amounts: Amount) -> Amount:
     return sum_
 
 
-def less(some: Amount, other: Amount) -> Decimal:
+def less(amount: Amount, subtracted: Amount) -> Decimal:
     """Return the exact difference of two amounts, which may be negative.
 
+    An amount is a decimal number with at most 18 decimal places, such as a privacy budget in μ².
+
     Args:
-        some: the amount from which the other is subtracted.
-        other: the amount to subtract.
+        amount: the amount that is reduced.
+        subtracted: the amount to subtract from it.
 
     Returns:
-        `some` − `other`, computed without rounding.
+        `amount` − `subtracted`, computed without rounding.
     """
-    return EXACT.subtract(some, other)
+    return EXACT.subtract(amount, subtracted)
 
 
 def multiple(each: Amount, count: int) -> Amount:
@@ -136,7 +177,9 @@ def root_below(amount: Amount) -> float:
     Args:
         amount: decimal number that is at least 0.
     """
-    return math.nextafter(math.nextafter(math.sqrt(float(amount)), 0.0), 0.0)
+    root = math.sqrt(float(amount))
+    one_step_down = math.nextafter(root, 0.0)
+    return math.nextafter(one_step_down, 0.0)
 
 
 def root_above(amount: Amount) -> float:
@@ -150,7 +193,9 @@ def root_above(amount: Amount) -> float:
     """
     if amount <= 0:
         return 0.0
-    return math.nextafter(math.nextafter(math.sqrt(float(amount)), math.inf), math.inf)
+    root = math.sqrt(float(amount))
+    one_step_up = math.nextafter(root, math.inf)
+    return math.nextafter(one_step_up, math.inf)
 
 
 def float_below(amount: Amount) -> float:
@@ -162,8 +207,10 @@ def float_below(amount: Amount) -> float:
     Returns:
         The float, at least 0.
     """
-    value = float(amount)
-    return value if Decimal(value) <= amount else math.nextafter(value, 0.0)
+    nearest = float(amount)
+    if Decimal(nearest) <= amount:
+        return nearest
+    return math.nextafter(nearest, 0.0)
 
 
 def float_above(amount: Amount) -> float:
@@ -171,9 +218,14 @@ def float_above(amount: Amount) -> float:
 
     Args:
         amount: decimal number that is at least 0.
+
+    Returns:
+        The float, at least 0.
     """
-    value = float(amount)
-    return value if Decimal(value) >= amount else math.nextafter(value, math.inf)
+    nearest = float(amount)
+    if Decimal(nearest) >= amount:
+        return nearest
+    return math.nextafter(nearest, math.inf)
 
 
 def _round(value: float | str | Decimal, rounding: str) -> Amount:

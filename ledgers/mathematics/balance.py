@@ -40,14 +40,20 @@ def balance_of(state: LedgerState, text: SpecText) -> JsonRecord:
     plan = [
         [item.name, text(item.spec), item.planned, item.reserved, item.committed, item.credit] for item in state.plan
     ]
-    live_reservations = [reservation for _, reservation in sorted(state.reservations.items()) if is_live(reservation)]
+    slots = [{"kind": slot.kind, "parts": _part_records(slot)} for slot in state.slots]
+
+    # Only reservations with uncommitted runs count, in the order of their ids.
+    held = []
+    for _, reservation in sorted(state.reservations.items()):
+        if is_live(reservation):
+            held.append(_reservation_record(reservation, text))
     return {
         "status": state.status,
         "sealed": state.sealed,
         "approval": state.approval,
-        "slots": [{"kind": slot.kind, "parts": _part_records(slot)} for slot in state.slots],
+        "slots": slots,
         "plan": plan,
-        "held": [_reservation_record(reservation, text) for reservation in live_reservations],
+        "held": held,
     }
 
 
@@ -74,7 +80,8 @@ def digest_of(state: LedgerState, text: SpecText) -> str:
         state: the ledger. It must contain at least the reservations with runs that are not committed yet.
         text: returns the canonical JSON text of a mechanism.
     """
-    return SHA256 + digest(canonical(balance_of(state, text)))
+    balance_text = canonical(balance_of(state, text))
+    return SHA256 + digest(balance_text)
 
 
 def is_live(reservation: Reservation) -> bool:
@@ -86,7 +93,8 @@ def is_live(reservation: Reservation) -> bool:
     Returns:
         False if all its runs were committed, or if it was cancelled or has expired.
     """
-    return reservation.state in ("reserved", "committed") and reservation.committed < reservation.count
+    has_ended = reservation.state not in ("reserved", "committed")
+    return not has_ended and reservation.committed < reservation.count
 
 
 def _reservation_record(reservation: Reservation, text: SpecText) -> JsonRecord:
@@ -98,12 +106,15 @@ def _reservation_record(reservation: Reservation, text: SpecText) -> JsonRecord:
         reservation: the reservation.
         text: returns the canonical JSON text of a mechanism.
     """
+    charge = None
+    if reservation.charge is not None:
+        charge = charge_record(reservation.charge)
     return {
         "id": reservation.id,
         "spec": text(reservation.spec),
         "item": reservation.item,
         "slot": reservation.slot,
-        "charge": None if reservation.charge is None else charge_record(reservation.charge),
+        "charge": charge,
         "count": reservation.count,
         "committed": reservation.committed,
     }

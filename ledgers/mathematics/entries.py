@@ -6,8 +6,6 @@ numbers the shortest strings that give the same double.
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Final
@@ -18,7 +16,7 @@ from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.accountants.quantities import require_unit
 from epsilond.accountants.quantities.risks import RISKS, RiskTargetFields
 from epsilond.accountants.quantities.units import unit_json
-from epsilond.ledgers.mathematics.amounts import Amount, exact, format_amount
+from epsilond.ledgers.mathematics.amounts import exact, format_amount, format_amounts, read_amounts
 from epsilond.ledgers.mathematics.invariant import Opening
 from epsilond.ledgers.mathematics.state import (
     Charge,
@@ -33,13 +31,6 @@ from epsilond.ledgers.mathematics.state import (
 Record = JsonRecord
 APPROVED_KINDS: Final = frozenset({"amended", "voided", "reconciled"})
 """Kinds of entries that two people decide in a ledger with approval."""
-_BLANK: Final = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
-)
-"""Pattern of the characters that Python calls printable although they show nothing.
-
-They have the Unicode property Default_Ignorable_Code_Point, except for U+2800, the empty Braille pattern.
-"""
 
 
 def opening_record(state: LedgerState, certified: Opening, specs: Mapping[str, str]) -> Record:
@@ -59,6 +50,11 @@ def opening_record(state: LedgerState, certified: Opening, specs: Mapping[str, s
         The entry. Its member `approval` is present only if a second person approves changes.
     """
     setting, declared = state.setting, state.declared
+    plan = [{"name": item.name, "spec": specs[item.name], "planned": item.planned} for item in state.plan]
+    slots = []
+    for slot in state.slots:
+        weights = [repr(weight) for weight in slot.weights]
+        slots.append({"kind": slot.kind, "capacity": format_amounts(slot.capacity), "weights": weights})
     record: Record = {
         "kind": "opened",
         "relation": setting.relation,
@@ -70,25 +66,33 @@ def opening_record(state: LedgerState, certified: Opening, specs: Mapping[str, s
             "sealed": declared.sealed,
             "released_before": declared.released_before,
         },
-        "plan": [{"name": item.name, "spec": specs[item.name], "planned": item.planned} for item in state.plan],
-        "slots": [
-            {"kind": slot.kind, "capacity": amounts(slot.capacity), "weights": list(map(repr, slot.weights))}
-            for slot in state.slots
-        ],
+        "plan": plan,
+        "slots": slots,
         "certified": {"log_delta": repr(certified.log_delta), "epsilon": repr(certified.epsilon)},
     }
-    if state.approval:
+    if state.approval:  # absent otherwise, as in the entries of earlier versions
         record["approval"] = True
     return record
 
 
 def _target_record(target: LedgerTarget) -> Record:
-    """Return a target as a record: its ε and log δ, and the risk if that is the target."""
+    """Return the privacy target of a ledger as a JSON object for the log.
+
+    Floats are written as the shortest decimal strings that give the same double.
+
+    Args:
+        target: ε and log δ, and the risk, such as an attacker's advantage, if that is the target.
+
+    Returns:
+        An object with the members `epsilon` and `log_delta`. It has `risk` only if a risk is the target.
+    """
     record: Record = {"epsilon": repr(target.epsilon), "log_delta": repr(target.log_delta)}
-    if target.risk is not None:
-        record["risk"] = {"kind": target.risk.kind, "bound": repr(target.risk.bound)}
-        if target.risk.kind == "true_positive_rate":
-            record["risk"]["false_positive_rate"] = repr(target.risk.false_positive_rate)
+    risk = target.risk
+    if risk is None:
+        return record
+    record["risk"] = {"kind": risk.kind, "bound": repr(risk.bound)}
+    if risk.kind == "true_positive_rate":
+        record["risk"]["false_positive_rate"] = repr(risk.false_positive_rate)
     return record
 
 
@@ -98,6 +102,9 @@ def read_target(record: JsonObject) -> LedgerTarget:
     Args:
         record: object with the members `epsilon` and `log_delta`. If the target is a risk, such as an attacker's
             advantage, it also has `risk` with the risk's kind and bound.
+
+    Returns:
+        The target. Its `risk` is None if the object has none.
 
     Raises:
         InvalidInput: the risk is of no known kind, or a number is out of its range.
@@ -148,7 +155,17 @@ def commit_record(reservation: Reservation, count: int) -> Record:
 
 
 def end_record(reservation: Reservation) -> Record:
-    """Return the log entry of a reservation that was cancelled or has expired, with its number of uncommitted runs."""
+    """Return the log entry of a reservation that has ended, because it was cancelled or has expired.
+
+    Its uncommitted runs return to the ledger.
+
+    Args:
+        reservation: the reservation after its end. Its state is `cancelled` or `expired`, which becomes the kind of the
+            entry.
+
+    Returns:
+        The entry, with the number of uncommitted runs as `count`.
+    """
     return {
         "kind": reservation.state,
         "reservation": reservation.id,
@@ -161,7 +178,7 @@ def void_record(reservation: Reservation, count: int) -> Record:
 
     Args:
         reservation: the reservation of the runs.
-        count: number of runs that are taken back.
+        count: number of runs that are taken back, at least 1.
     """
     return {"kind": "voided", "reservation": reservation.id, "count": count, "declared": "no-output-observed"}
 
@@ -184,13 +201,15 @@ def amendment_record(
         specs: each added item's mechanism as canonical JSON text.
         approval: whether a second person approves from now on; None means that this stays as it was.
     """
-    items = [{"name": item.name, "spec": spec, "planned": item.planned} for item, spec in zip(add, specs, strict=True)]
+    added = [{"name": item.name, "spec": spec, "planned": item.planned} for item, spec in zip(add, specs, strict=True)]
+    lowered = [{"name": name, "planned": planned} for name, planned in lower.items()]
     record: Record = {
         "kind": "amended",
-        "add": items,
-        "lower": [{"name": name, "planned": planned} for name, planned in lower.items()],
+        "add": added,
+        "lower": lowered,
         "certified": {"log_delta": repr(certified.log_delta), "epsilon": repr(certified.epsilon)},
     }
+    # A member that says nothing new is left out.
     if approval is not None:
         record["approval"] = approval
     if declared is not None:
@@ -206,66 +225,6 @@ def reconciliation_record(size: int, root: str) -> Record:
         root: root of its Merkle tree in base 64.
     """
     return {"kind": "reconciled", "declared": "missing-entries-are-accounted-for", "size": size, "root": root}
-
-
-def is_invisible(character: str) -> bool:
-    """Return whether a character shows nothing on a screen.
-
-    These are control and format characters, and some characters that Python calls printable although they show nothing.
-
-    Args:
-        character: a single character.
-    """
-    return unicodedata.category(character) in ("Cc", "Cf") or is_blank(character)
-
-
-def is_blank(text: str) -> bool:
-    """Return whether a text has a character that Python calls printable and that shows nothing."""
-    return _BLANK.search(text) is not None
-
-
-def is_same_person(first: str, second: str) -> bool:
-    """Return whether two names denote one person.
-
-    Names are compared without case, in one Unicode form (NFKC), and without invisible characters. Spaces at both ends
-    do not count, and several spaces count as one.
-
-    Args:
-        first: name of a person.
-        second: name of a person.
-    """
-    return normalise_person(first) == normalise_person(second)
-
-
-def normalise_person(name: str) -> str:
-    """Return the form of a name in which names are compared. It is empty if the name shows nothing.
-
-    Invisible characters are removed, case is folded, and the text is put into one Unicode form (NFKC). Spaces at both
-    ends are removed, and several spaces become one.
-
-    Args:
-        name: name of a person as it was given.
-    """
-    visible = "".join(letter for letter in name if letter.isspace() or not is_invisible(letter))
-    folded = unicodedata.normalize("NFKC", visible).casefold()
-    normalised = unicodedata.normalize("NFKC", folded)  # again, because folding may leave the form
-    return " ".join(normalised.split())
-
-
-def has_two_people(entry: JsonObject) -> bool:
-    """Return whether a log entry names a requester and an approver who are two different people.
-
-    Args:
-        entry: log entry. Its members `requested_by` and `approved_by` may be absent or of any type.
-
-    Returns:
-        True if both members are texts with visible characters that denote different people.
-    """
-    requester, approver = entry.get("requested_by"), entry.get("approved_by")
-    if not isinstance(requester, str) or not isinstance(approver, str):
-        return False
-    are_visible = bool(normalise_person(requester) and normalise_person(approver))
-    return are_visible and not is_same_person(requester, approver)
 
 
 def contradiction_record(observations: Sequence[Observation], reservations: Sequence[str] | None) -> Record:
@@ -311,21 +270,12 @@ def charge_record(price: Charge) -> Record:
         price: the cost. Its `each`, the cost of one run, and `remaining`, the μ² that the slot had left before a whole
             job, are left out if absent.
     """
-    record: Record = {"parts": amounts(price.parts), "theorem": price.theorem}
+    record: Record = {"parts": format_amounts(price.parts), "theorem": price.theorem}
     if price.each:
-        record["each"] = amounts(price.each)
+        record["each"] = format_amounts(price.each)
     if price.remaining is not None:
         record["remaining"] = format_amount(price.remaining)
     return record
-
-
-def amounts(parts: Mapping[str, Amount]) -> dict[str, str]:
-    """Return amounts as decimal strings, by the same names.
-
-    Args:
-        parts: amounts of a slot (a budget) or of a charge, by names such as `mu_squared` and `eta`.
-    """
-    return {part: format_amount(amount) for part, amount in parts.items()}
 
 
 def charge_of(record: JsonObject) -> Charge:
@@ -343,12 +293,12 @@ def charge_of(record: JsonObject) -> Charge:
     has_both_or_neither = ("remaining" in record) == ("each" in record)
     if has_both_or_neither:
         raise InvalidInput.at("/charge", "has either a part of each run, or what was left when it was found")
-    return Charge(
-        parts=_read_amounts(record["parts"]),
-        each=_read_amounts(record.get("each", {})),
-        remaining=exact(record["remaining"], "/charge/remaining") if "remaining" in record else None,
-        theorem=record["theorem"],
-    )
+    parts = read_amounts(record["parts"])
+    cost_of_run = read_amounts(record.get("each", {}))
+    remaining = None
+    if "remaining" in record:
+        remaining = exact(record["remaining"], "/charge/remaining")
+    return Charge(parts=parts, each=cost_of_run, remaining=remaining, theorem=record["theorem"])
 
 
 def state_of(record: JsonObject, specs: JsonObject) -> LedgerState:
@@ -362,22 +312,32 @@ def state_of(record: JsonObject, specs: JsonObject) -> LedgerState:
         The state, in which nothing is reserved or committed.
     """
     declared = record["declared"]
+    unit = require_unit(record["unit"])
     plan = [PlanItem(name=item["name"], spec=specs[item["name"]], planned=item["planned"]) for item in record["plan"]]
+    slots = [_slot_of(slot) for slot in record["slots"]]
     return LedgerState(
-        setting=Setting.of(relation=record["relation"], unit=require_unit(record["unit"]), observer=record["observer"]),
+        setting=Setting.of(relation=record["relation"], unit=unit, observer=record["observer"]),
         target=read_target(record["target"]),
         declared=Declared(**declared),
         plan=tuple(plan),
-        slots=tuple(_slot_of(slot) for slot in record["slots"]),
+        slots=tuple(slots),
         sealed=declared["sealed"],
         approval=read_approval(record),
     )
 
 
 def _slot_of(record: JsonObject) -> Slot:
-    """Return a slot without used or reserved amounts, from its record in the entry of the opening."""
+    """Return a slot, a part of a new ledger's privacy budget, from its JSON object in the log.
+
+    Args:
+        record: object with the `kind` of the slot, its `capacity` as decimal strings by name, and the `weights` of
+            Rényi orders.
+
+    Returns:
+        The slot, of which nothing is used or reserved.
+    """
     weights = tuple(map(float, record["weights"]))
-    return Slot(kind=record["kind"], capacity=_read_amounts(record["capacity"]), weights=weights)
+    return Slot(kind=record["kind"], capacity=read_amounts(record["capacity"]), weights=weights)
 
 
 def read_approval(record: JsonObject) -> bool:
@@ -393,8 +353,3 @@ def read_approval(record: JsonObject) -> bool:
     if not isinstance(approval, bool):
         raise InvalidInput.at("/approval", "is neither true nor false")
     return approval
-
-
-def _read_amounts(parts: Mapping[str, str]) -> dict[str, Amount]:
-    """Read amounts from decimal strings, by their names."""
-    return {part: exact(amount, f"/{part}") for part, amount in parts.items()}

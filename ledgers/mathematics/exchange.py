@@ -46,7 +46,8 @@ def choose_item(state: LedgerState, spec: Spec | None, name: str | None) -> Plan
         hint = f"; name the slot {kinds} to charge it there" if kinds else ""
         raise NotInPlan(f"The plan has no such mechanism{hint}. To run it for one of the plan's, name that item.")
     # Prefer an item with free runs. Otherwise the caller reports that the first one has none.
-    return next((item for item in items_of_step if item.free), items_of_step[0])
+    first_item, *_ = items_of_step
+    return next((item for item in items_of_step if item.free), first_item)
 
 
 def _named_item(state: LedgerState, name: str, spec: Spec | None) -> PlanItem:
@@ -68,7 +69,10 @@ def _named_item(state: LedgerState, name: str, spec: Spec | None) -> PlanItem:
     if item is None:
         names = ", ".join(planned.name for planned in state.plan) or "none"
         raise NotInPlan(f"The plan has no item of this name. It has: {names}.")
-    if spec is not None and dominance_reason(steps_of(spec)[0], item.spec) is None:
+    if spec is None:
+        return item
+    step, _ = steps_of(spec)
+    if dominance_reason(step, item.spec) is None:
         raise NotInPlan(
             f"The mechanism is not proved to lose as little as the plan's item {name}: it needs the same sampling "
             "and kind of noise, no larger rate and no smaller noise."

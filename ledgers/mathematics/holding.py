@@ -114,13 +114,11 @@ def require_free(slot: Slot, parts: Amounts) -> None:
         if len(slot.orders) > 1:
             return
     for part, amount in parts.items():
-        if amount > slot.free(part):
-            raise LedgerExhausted(
-                f"less of {part} is free in the slot {slot.kind} than the job costs",
-                violated_condition(
-                    "epsilond.ledger-slot", f"the cost in {part} is at most the free amount", amount, slot.free(part)
-                ),
-            )
+        free = slot.free(part)
+        if amount > free:
+            statement = f"the cost in {part} is at most the free amount"
+            condition = violated_condition("epsilond.ledger-slot", statement, amount, free)
+            raise LedgerExhausted(f"less of {part} is free in the slot {slot.kind} than the job costs", condition)
 
 
 def violated_condition(condition: str, text: str, lhs: object, rhs: object) -> ConditionResult:

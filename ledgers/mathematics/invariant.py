@@ -18,7 +18,6 @@ from epsilond.accountants.composition.product import composed_pair
 from epsilond.accountants.errors import Infeasible
 from epsilond.accountants.kinds.declared.approximate import approximate_pair
 from epsilond.accountants.numerics.outward import sum_up
-from epsilond.accountants.numerics.root_search import brent_root
 from epsilond.accountants.profiles.concentrated import concentrated_pair
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.powers import powers_pair
@@ -26,10 +25,11 @@ from epsilond.accountants.verdict import Verdict
 from epsilond.ledgers.mathematics.amounts import ZERO, Amount, down, float_above, float_below, less, root_above, total
 from epsilond.ledgers.mathematics.charges.request import ChargeRequest
 from epsilond.ledgers.mathematics.mixture import log_coefficients
+from epsilond.ledgers.mathematics.searches.capacity import estimate_capacity, root_near
 from epsilond.ledgers.mathematics.targets.risks import is_implied, remaining_risk, risk_excess, risk_figure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from epsilond.accountants.curve.pair import Pair
     from epsilond.accountants.rule import Effort
@@ -38,25 +38,23 @@ if TYPE_CHECKING:
 
 _SEARCHED = {"gdp": "mu_squared", "zcdp": "rho", "pure": "epsilon"}
 """Name of the part whose largest capacity is searched, by kind of slot. All orders of a Rényi slot get the same."""
-_SMALLEST = 1e-15
-"""Capacity at or below which nothing is left for a slot, in the unit of its part."""
-_TOLERANCE = 1e-9
-"""Relative tolerance of the search for the largest capacity; the remainder of the target is lost to the slot."""
 _MORE = 1.0 + 1e-9
 """Factor by which a proposed risk exceeds the smallest possible target, so that rounding does not reject it again."""
-_ESTIMATED = 1e-4
-"""Relative tolerance of the first search. Its rough bounds on δ have errors of this size; the root is certified later.
-"""
 
 
 @dataclass(frozen=True)
 class Opening:
-    """Certificate that a ledger stays within its target (ε*, δ*), even if it is used up completely."""
+    """Certificate that a ledger stays within its target (ε*, δ*), even if it is used up completely.
+
+    A ledger allows planned runs, and other runs that its slots (parts of the privacy budget) pay for.
+
+    Attributes:
+        log_delta: upper bound on log δ at ε* of all planned runs and full slots, including the δ that slots may add.
+        epsilon: upper bound on ε at δ* of all planned runs and full slots, in nats; at most ε*.
+    """
 
     log_delta: float
-    """Upper bound on log δ at ε* of all planned runs and full slots, including the δ that slots may add."""
     epsilon: float
-    """Upper bound on ε at δ* of all planned runs and full slots, in nats; at most ε*."""
 
 
 def opening(state: LedgerState) -> Opening:
@@ -66,6 +64,9 @@ def opening(state: LedgerState) -> Opening:
     condition is δ(ε*) ≤ δ* − Σ η. Here δ(ε) is the privacy profile of all planned runs composed with all full slots. Σ
     η is the δ that slots may add to it. A risk as the target, such as an attacker's advantage, is compared in the same
     way.
+
+    Args:
+        state: the ledger with its target, its plan and its slots. What is used or reserved does not count.
 
     Returns:
         Upper bounds: log δ at ε*, and ε at the δ that δ* leaves after the δ of the slots.
@@ -80,7 +81,8 @@ def opening(state: LedgerState) -> Opening:
     log_delta = pair.log_delta_bounds(target.epsilon).upper
     if target.risk is not None:
         _require_risk(state, pair, target.risk)
-        log_delta = min(log_delta, log_allowed)  # a larger bound is less close than the (ε*, δ*) that the risk implies
+        # The risk implies (ε*, δ*), so log δ at ε* is at most the allowed value even if the computed bound is larger.
+        log_delta = min(log_delta, log_allowed)
     elif not log_delta <= log_allowed:
         raise _exceeds_target(pair, log_delta, log_allowed)
     epsilon = min(pair.epsilon(log_allowed).upper, target.epsilon)
@@ -104,20 +106,26 @@ def _require_risk(state: LedgerState, pair: Pair, risk: RiskTarget) -> None:
     """
     if not is_implied(state.target):
         raise Infeasible(f"The target {risk.kind} does not imply the ε and δ that the ledger states.")
-    figure = risk_figure(risk, pair, _of_plan(state), state.slots)
-    added = slots_delta(state)
-    if risk_excess(figure, remaining_risk(risk, added)) <= 0.0:
+    # Compare the risk of the composed mechanisms with the risk that the δ of the slots leaves.
+    composed_risk = risk_figure(risk, pair, _of_plan(state), state.slots)
+    added_delta = slots_delta(state)
+    if risk_excess(composed_risk, remaining_risk(risk, added_delta)) <= 0.0:
         return
-    total_figure = sum_up((figure, float_above(added))) if math.isfinite(figure) else math.inf
+
+    # The error has the risk of the whole ledger, and proposes a target slightly above it if one is possible.
+    total_risk = math.inf
+    if math.isfinite(composed_risk):
+        total_risk = sum_up((composed_risk, float_above(added_delta)))
     condition = ConditionResult(
         "epsilond.ledger-invariant",
         f"{risk.kind} of everything that the ledger allows is at most its target",
         Verdict.NO,
-        total_figure,
+        total_risk,
         risk.bound,
     )
-    is_possible = total_figure < math.inf and (state.target.admits_delta or added <= 0)
-    nearest: dict[str, float] = {risk.kind: total_figure * _MORE} if is_possible else {}
+    nearest: dict[str, float] = {}
+    if total_risk < math.inf and (state.target.admits_delta or added_delta <= 0):
+        nearest[risk.kind] = total_risk * _MORE
     raise Infeasible("The plan and the slots have a larger risk together than the target allows.", condition, nearest)
 
 
@@ -130,8 +138,15 @@ def _exceeds_target(pair: Pair, log_delta: float, log_allowed: float) -> Infeasi
         pair: dominating pair of everything that the ledger allows, without the δ that slots add.
         log_delta: upper bound on log δ of the pair at the target's ε.
         log_allowed: log of the δ that the target allows the pair; −∞ if slots may add all of the target's δ.
+
+    Returns:
+        The error, which the caller raises. `nearest` has the ε, if one is finite.
     """
-    nearest = pair.epsilon(log_allowed).upper if log_allowed > -math.inf else math.inf
+    nearest: dict[str, float] = {}
+    if log_allowed > -math.inf:
+        smallest_epsilon = pair.epsilon(log_allowed).upper
+        if math.isfinite(smallest_epsilon):
+            nearest["epsilon"] = smallest_epsilon
     condition = ConditionResult(
         "epsilond.ledger-invariant",
         "δ of everything that the ledger allows, at its ε, is at most its δ less what its slots may add",
@@ -140,7 +155,7 @@ def _exceeds_target(pair: Pair, log_delta: float, log_allowed: float) -> Infeasi
         math.exp(log_allowed),
     )
     message = "The plan and the slots lose more together than the target allows."
-    return Infeasible(message, condition, {"epsilon": nearest} if math.isfinite(nearest) else {})
+    return Infeasible(message, condition, nearest)
 
 
 def largest(state: LedgerState, kind: str) -> Slot:
@@ -162,7 +177,8 @@ def largest(state: LedgerState, kind: str) -> Slot:
     slot = state.slot(kind)
     assert slot is not None  # required of the caller
     part = _SEARCHED.get(kind, "")
-    other_pairs, log_allowed = _pairs(state.without_slot(kind)), _log_allowed(state)
+    rest = state.without_slot(kind)
+    other_pairs, log_allowed = _pairs(rest), _log_allowed(state)
 
     @cache
     def excess(capacity: float, effort: Effort) -> float:
@@ -172,9 +188,10 @@ def largest(state: LedgerState, kind: str) -> Slot:
         return _excess(state.with_slot(trial), pair, log_allowed)
 
     capacity = 0.0
-    if _leaves_room(state.without_slot(kind), other_pairs, log_allowed):
-        estimate = _estimate_capacity(partial(excess, effort="coarse"))
-        capacity = _root_near(partial(excess, effort="default"), estimate)
+    if _leaves_room(rest, other_pairs, log_allowed):
+        # Rough bounds give an estimate; certified bounds are then computed near the estimate only.
+        estimate = estimate_capacity(partial(excess, effort="coarse"))
+        capacity = root_near(partial(excess, effort="default"), estimate)
     if down(capacity) <= 0:
         raise Infeasible(f"Nothing is left for the slot {kind}: the rest of the ledger takes all of the target.")
     return _with_capacity(slot, part, capacity)
@@ -183,12 +200,16 @@ def largest(state: LedgerState, kind: str) -> Slot:
 def _excess(state: LedgerState, pair: Pair, log_allowed: float) -> float:
     """Return by how much a ledger exceeds its target: at most 0 if and only if it is certified to be within it.
 
-    The number is a difference of logarithms: of δ, or of the risk that is the target.
+    If the target is (ε*, δ*), the result is log δ(ε*) of everything that the ledger allows, less the allowed log δ. If
+    the target is a risk, the logarithms of risks are compared.
 
     Args:
         state: the ledger.
         pair: dominating pair of everything that the ledger allows: all planned runs and full slots.
         log_allowed: log of the δ that this pair may have at the target's ε.
+
+    Returns:
+        The difference of logarithms.
     """
     risk = state.target.risk
     if risk is None:
@@ -212,77 +233,6 @@ def _leaves_room(rest: LedgerState, pairs: Sequence[tuple[Pair, int]], log_allow
     return _excess(rest, composed_pair(pairs, "default"), log_allowed) <= 0.0
 
 
-def _estimate_capacity(excess: Callable[[float], float]) -> float:
-    """Estimate the capacity at which a ledger just reaches its target, within the relative tolerance `_ESTIMATED`.
-
-    Args:
-        excess: increasing function of the capacity; at most 0 if and only if the ledger is within its target.
-
-    Returns:
-        The capacity. If the root is below 1e-15, a number between it and 1e-15.
-    """
-    low, high = 0.0, 0.25  # a capacity that many ledgers have; the bracket grows and shrinks quickly from there
-    while excess(high) <= 0.0:
-        low, high = high, 8.0 * high
-    while low == 0.0 and high > _SMALLEST:
-        smaller = high / 64.0
-        if excess(smaller) <= 0.0:
-            low = smaller
-        else:
-            high = smaller
-    if low == 0.0:
-        return high
-    if excess(low) == 0.0:
-        return low
-    return brent_root(excess, low, high, absolute=1e-300, relative=_ESTIMATED)  # in effect only relative
-
-
-def _root_near(excess: Callable[[float], float], estimate: float) -> float:
-    """Find the root of an increasing function, and return a number near it at which the function is at most 0.
-
-    Args:
-        excess: the function. It is an upper bound: rounding may make it too large, never too small.
-        estimate: initial estimate of the root, above 0.
-
-    Returns:
-        The number: within a relative tolerance of 1e-9 of a root if the function is smooth. Otherwise the function's
-        jumps limit the accuracy. It is 0 if no number above 1e-15 is found.
-    """
-    low, high = _bracket_root(excess, estimate)
-    low_excess = excess(low)
-    if low <= _SMALLEST and low_excess > 0.0:
-        return 0.0
-    root = low if low_excess == 0.0 else brent_root(excess, low, high, absolute=1e-300, relative=_TOLERANCE)
-    margin = _TOLERANCE
-    while excess(root) > 0.0:  # the root search may end just above the root
-        root = max(root * (1.0 - margin), low)
-        margin *= 4.0
-    return root
-
-
-def _bracket_root(excess: Callable[[float], float], estimate: float) -> tuple[float, float]:
-    """Return two numbers around the root of an increasing function, the first with a value of at most 0.
-
-    The bracket begins next to the estimate, with a relative width that grows by a factor of 8 in each step.
-
-    Args:
-        excess: the function.
-        estimate: initial estimate of the root, above 0.
-
-    Returns:
-        The bracket. If the root is below 1e-15, the first number is at most 1e-15 and may have a positive value.
-    """
-    low = high = estimate
-    width = 4.0 * _ESTIMATED
-    while excess(high) <= 0.0:
-        low, high = high, high * (1.0 + width)
-        width *= 8.0
-    while low > _SMALLEST and excess(low) > 0.0:
-        low, high = low / (1.0 + width), low
-        width *= 8.0
-    return low, high
-
-
 def product(state: LedgerState) -> Pair:
     """Return a dominating pair of everything that a ledger allows: all planned runs composed with all full slots.
 
@@ -296,17 +246,32 @@ def product(state: LedgerState) -> Pair:
 
 
 def plan_pair(state: LedgerState) -> Pair | None:
-    """Return the dominating pair of all planned runs of a ledger, without its slots; None if it has no planned runs.
+    """Return the dominating pair of all planned runs of a ledger, without its slots.
 
     The hockey-stick divergence of the pair of distributions is at least δ of the composed runs at every ε. Slots are
     budgets for mechanisms outside the plan.
+
+    Args:
+        state: the ledger.
+
+    Returns:
+        The pair; None if the ledger has no planned runs.
     """
     pairs = _of_plan(state)
-    return composed_pair(pairs, "default") if pairs else None
+    if not pairs:
+        return None
+    return composed_pair(pairs, "default")
 
 
 def _pairs(state: LedgerState) -> list[tuple[Pair, int]]:
-    """Return the dominating pairs of the plan and of the full slots, each with its number of runs."""
+    """Return the dominating pairs of everything that a ledger allows, each with its number of runs.
+
+    These are the pairs of all planned runs, and of each slot (a part of the privacy budget) if it is used up. The order
+    is plan first, then slots.
+
+    Args:
+        state: the ledger.
+    """
     slots = [(slot_pair(slot), 1) for slot in state.slots]
     return _of_plan(state) + slots
 
@@ -316,6 +281,9 @@ def _of_plan(state: LedgerState) -> list[tuple[Pair, int]]:
 
     Items of the plan that were made for a job are left out, because a slot, another part of the budget, has paid for
     them.
+
+    Args:
+        state: the ledger.
     """
     pairs: list[tuple[Pair, int]] = []
     for item in state.plan:
@@ -325,7 +293,15 @@ def _of_plan(state: LedgerState) -> list[tuple[Pair, int]]:
 
 
 def item_pairs(item: PlanItem, state: LedgerState) -> Sequence[tuple[Pair, int]]:
-    """Return the dominating pairs of all planned runs of an item, each with its number of runs."""
+    """Return the dominating pairs of all planned runs of an item of a ledger's plan, each with its number of runs.
+
+    The hockey-stick divergence of a dominating pair is at least the privacy profile δ(ε) of its mechanism at every ε. A
+    composed mechanism has one pair for each of its parts.
+
+    Args:
+        item: the item, a mechanism with its number of planned runs.
+        state: the ledger, whose setting (relation, unit and observer) the pairs hold for.
+    """
     return ChargeRequest(setting=state.setting, spec=item.spec, count=item.planned).parts
 
 
@@ -362,31 +338,51 @@ def _with_capacity(slot: Slot, part: str, capacity: float) -> Slot:
 
 
 def slots_delta(state: LedgerState) -> Amount:
-    """Return the δ that all slots together may add to the composed profile: the sum of their parts η and δ."""
-    return total(*(slot.capacity.get(part, ZERO) for slot in state.slots for part in ("eta", "delta")))
+    """Return the δ that all slots of a ledger together may add to the composed privacy profile.
+
+    A slot is a part of the privacy budget. It adds its part `eta` or `delta`, whichever it has; a Rényi slot adds
+    nothing.
+
+    Args:
+        state: the ledger.
+
+    Returns:
+        The exact sum over all slots, whatever they have used.
+    """
+    added_deltas: list[Amount] = []
+    for slot in state.slots:
+        added_deltas += [slot.capacity.get(part, ZERO) for part in ("eta", "delta")]
+    return total(*added_deltas)
 
 
 def _log_allowed(state: LedgerState) -> float:
     """Return the logarithm of the δ that is left for the composed mechanisms of a ledger: log(δ* − δ of slots).
 
-    It is rounded down, and −∞ if nothing is left. δ* belongs to the ledger's target (ε*, δ*). Slots, parts of the
-    budget, may add a δ to the composed profile. The last line subtracts more than the rounding error of the logarithm.
+    δ* belongs to the ledger's target (ε*, δ*). Slots, parts of the budget, may add a δ to the composed profile.
+
+    Args:
+        state: the ledger.
+
+    Returns:
+        The logarithm, rounded down; −∞ if nothing is left.
     """
-    added = slots_delta(state)
-    rest = less(state.target.delta, added)
-    if added <= 0:
-        log_rest = state.target.log_delta  # as an amount, a δ* below 10^-18 would be 0
-    elif rest > 0:
-        log_rest = math.log(float_below(rest))
+    added_delta = slots_delta(state)
+    remaining_delta = less(state.target.delta, added_delta)
+    if added_delta <= 0:
+        log_remaining = state.target.log_delta  # as an amount, a δ* below 10^-18 would be 0
+    elif remaining_delta > 0:
+        log_remaining = math.log(float_below(remaining_delta))
     else:
         return -math.inf
-    return log_rest - 1e-15 * (1.0 + abs(log_rest))
+    rounding_error = 1e-15 * (1.0 + abs(log_remaining))  # more than the error of the logarithm
+    return log_remaining - rounding_error
 
 
 def _with_added(log_delta: float, state: LedgerState) -> float:
-    """Return an upper bound on the log δ of a whole ledger: of its composed mechanisms, and added by its slots.
+    """Return an upper bound on log δ of a whole ledger: of its composed mechanisms, plus the δ that its slots may add.
 
-    It is cut off at log δ* of the target. Slots are parts of the budget, which may add a δ to the composed profile.
+    Slots are parts of the budget, which may add a δ to the composed profile. The bound is cut off at log δ* of the
+    target, because the sum was certified to be within the target.
 
     Args:
         log_delta: log δ of the composed mechanisms at the target's ε, which was certified to fit.

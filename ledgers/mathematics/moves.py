@@ -14,18 +14,21 @@ from typing import Literal
 
 from epsilond.accountants.errors import (
     InvalidInput,
-    LedgerClosed,
     LedgerExhausted,
-    NotSealed,
     Observation,
     ReservationEnded,
-    RunDiffers,
 )
 from epsilond.accountants.specs import Spec
 from epsilond.ledgers.mathematics.amounts import Amount, require_amounts
 from epsilond.ledgers.mathematics.charges import charge
 from epsilond.ledgers.mathematics.charges.request import ChargeRequest
 from epsilond.ledgers.mathematics.charges.stepped import check_count, steps_of
+from epsilond.ledgers.mathematics.checks.readiness import (
+    check_commit_count,
+    find_reservation,
+    require_consistent,
+    require_open,
+)
 from epsilond.ledgers.mathematics.exchange import choose_item
 from epsilond.ledgers.mathematics.holding import hold_charge, renew_charge, use_reserved, violated_condition
 from epsilond.ledgers.mathematics.state import (
@@ -70,6 +73,9 @@ def reserve(
         delta: δ that each run may take from a pure or zero-concentrated slot. None means 0.
         rough: whether to charge a price that is quick to compute, certified, and a little too high.
 
+    Returns:
+        The ledger with the new reservation, which holds the runs of the item or the charged amounts of the slot.
+
     Raises:
         LedgerClosed: the ledger was closed.
         NotSealed: the membership of the data set's block is not fixed yet.
@@ -87,7 +93,7 @@ def reserve(
         raise InvalidInput.at("/slot", "give an item of the plan or a slot, not both")
     if slot is not None:
         return _reserve_of_slot(state, identifier, kind=slot, spec=spec, count=count, eta=eta, delta=delta, rough=rough)
-    return _reserve_of_plan(state, identifier, item, spec, count)
+    return _reserve_of_plan(state, identifier, item_name=item, spec=spec, count=count)
 
 
 def commit(state: LedgerState, identifier: str, count: int | None = None) -> LedgerState:
@@ -107,17 +113,23 @@ def commit(state: LedgerState, identifier: str, count: int | None = None) -> Led
         RunDiffers: a run was observed to differ from the mechanism that the ledger paid for.
     """
     require_consistent(state)
-    reservation = _find_reservation(state, identifier)
-    run_count = _check_commit_count(reservation, count)
+    reservation = find_reservation(state, identifier)
+    run_count = check_commit_count(reservation, count)
+
+    # The charge of a whole job becomes final now. Its runs are then an item of the plan.
     if reservation.is_charged_at_commit:
         state = _charge_whole_job(state, reservation)
         reservation = state.reservations[identifier]
+
+    # Move the runs of an item, or the amounts of a slot, from reserved to committed.
     if reservation.item is not None:
         state = state.with_runs(reservation.item, reserved=-run_count, committed=run_count)
     elif reservation.slot is not None and reservation.charge is not None:
         slot = _slot(state, reservation.slot)
-        state = state.with_slot(use_reserved(slot, times(reservation.charge.each, run_count)))
-    return state.with_reservation(replace(reservation, committed=reservation.committed + run_count, state="committed"))
+        spent_amounts = times(reservation.charge.each, run_count)
+        state = state.with_slot(use_reserved(slot, spent_amounts))
+    committed = reservation.committed + run_count
+    return state.with_reservation(replace(reservation, committed=committed, state="committed"))
 
 
 def release(state: LedgerState, identifier: str, outcome: Literal["cancelled", "expired"] = "cancelled") -> LedgerState:
@@ -135,17 +147,20 @@ def release(state: LedgerState, identifier: str, outcome: Literal["cancelled", "
     Raises:
         ReservationEnded: the reservation has ended before, or all of its runs were committed.
     """
-    reservation = _find_reservation(state, identifier)
-    left = reservation.count - reservation.committed
-    if left == 0:
+    reservation = find_reservation(state, identifier)
+    uncommitted = reservation.count - reservation.committed
+    if uncommitted == 0:
         raise ReservationEnded("All of the reservation was committed: nothing of it returns.")
     if reservation.item is not None:
-        state = state.with_runs(reservation.item, reserved=-left, credit=left if reservation.committed else 0)
+        credit = uncommitted if reservation.committed else 0
+        state = state.with_runs(reservation.item, reserved=-uncommitted, credit=credit)
     elif reservation.slot is not None and reservation.charge is not None:
         # A charge of a whole job is in the slot only until the first commit, so all of it is uncommitted here.
-        returned = times(reservation.charge.each, left) if reservation.charge.additive else reservation.charge.parts
+        returned_amounts = reservation.charge.parts
+        if reservation.charge.additive:
+            returned_amounts = times(reservation.charge.each, uncommitted)
         slot = _slot(state, reservation.slot)
-        state = state.with_slot(replace(slot, reserved=minus(slot.reserved, returned)))
+        state = state.with_slot(replace(slot, reserved=minus(slot.reserved, returned_amounts)))
     return state.with_reservation(replace(reservation, state=outcome))
 
 
@@ -165,11 +180,17 @@ def seal(state: LedgerState) -> LedgerState:
 
 
 def close(state: LedgerState) -> LedgerState:
-    """Return the state that accepts no further reservations. Existing reservations may still be committed.
+    """Return the state of a ledger that accepts no further reservations.
 
-    A contradicted ledger stays contradicted.
+    Existing reservations may still be committed. A contradicted ledger, of which a run differed from its mechanism,
+    stays contradicted.
+
+    Args:
+        state: the ledger before.
     """
-    return state if state.status == "contradicted" else replace(state, status="closed")
+    if state.status == "contradicted":
+        return state
+    return replace(state, status="closed")
 
 
 def contradict(
@@ -193,17 +214,15 @@ def contradict(
     for index, identifier in enumerate(reservations or ()):
         if identifier not in state.reservations:
             raise InvalidInput.at(f"/reservations/{index}", "is not a reservation of this ledger")
+
+    # Mark the reservations that paid for the run; without their ids, all with committed runs.
     if reservations is None:
         reservations = [reservation.id for reservation in state.reservations.values() if reservation.committed]
-    contradicted = {
-        identifier: replace(state.reservations[identifier], contradicted=True) for identifier in reservations
-    }
-    return replace(
-        state,
-        status="contradicted",
-        observations=(*state.observations, *observations),
-        reservations={**state.reservations, **contradicted},
-    )
+    updated = dict(state.reservations)
+    for identifier in reservations:
+        updated[identifier] = replace(updated[identifier], contradicted=True)
+    all_observations = (*state.observations, *observations)
+    return replace(state, status="contradicted", observations=all_observations, reservations=updated)
 
 
 def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
@@ -230,12 +249,14 @@ def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
         state = state.with_runs(reservation.item, committed=-count, credit=count)
     elif reservation.slot is not None and reservation.charge is not None:
         slot = _slot(state, reservation.slot)
-        state = state.with_slot(replace(slot, used=minus(slot.used, times(reservation.charge.each, count))))
-    return replace(state.with_reservation(replace(reservation, voided=reservation.voided + count)), conditional=True)
+        returned_amounts = times(reservation.charge.each, count)
+        state = state.with_slot(replace(slot, used=minus(slot.used, returned_amounts)))
+    updated = replace(reservation, voided=reservation.voided + count)
+    return replace(state.with_reservation(updated), conditional=True)
 
 
 def _reserve_of_plan(
-    state: LedgerState, identifier: str, item_name: str | None, spec: Spec | None, count: int | None
+    state: LedgerState, identifier: str, *, item_name: str | None, spec: Spec | None, count: int | None
 ) -> LedgerState:
     """Reserve planned runs of a ledger, and return the new state.
 
@@ -253,23 +274,25 @@ def _reserve_of_plan(
         NotInPlan, LedgerExhausted, ConditionViolated, InvalidInput: as `reserve`.
     """
     item = choose_item(state, spec, item_name)
-    if spec is None:
-        step = item.spec
-        run_count = max(item.free, 1) if count is None else check_count(count, steps=1)
-    else:
+    # Find the mechanism of one run and the number of runs.
+    if spec is not None:
         step, steps = steps_of(spec)
         run_count = check_count(count, steps)
+    elif count is not None:
+        step, run_count = item.spec, check_count(count, steps=1)
+    else:
+        step, run_count = item.spec, max(item.free, 1)
+
+    # A dominated mechanism also needs a theorem of its own in the ledger's setting; its absence raises an error.
     if step != item.spec:
-        # A dominated mechanism also needs a theorem of its own in the ledger's setting; its absence raises an error.
         ChargeRequest(setting=state.setting, spec=step, count=1).guarantee(step)
     if run_count > item.free:
-        raise LedgerExhausted(
-            f"the plan's item {item.name} has fewer runs left",
-            violated_condition(
-                "epsilond.ledger-plan", "the requested runs are at most those left", run_count, item.free
-            ),
-            {"largest_count": float(item.free)},
-        )
+        statement = "the requested runs are at most those left"
+        condition = violated_condition("epsilond.ledger-plan", statement, run_count, item.free)
+        message = f"the plan's item {item.name} has fewer runs left"
+        raise LedgerExhausted(message, condition, {"largest_count": float(item.free)})
+
+    # Take the runs, those without credit first.
     free_without_credit = item.free - item.credit
     from_credit = max(0, run_count - free_without_credit)
     updated = replace(item, reserved=item.reserved + run_count, credit=item.credit - from_credit)
@@ -304,14 +327,17 @@ def _reserve_of_slot(
     """
     slot = state.slot(kind)
     if slot is None:
-        allowed = ", ".join(present.kind for present in state.slots) or "no slot: the ledger has only a plan"
+        kinds = ", ".join(present.kind for present in state.slots)
+        allowed = kinds or "no slot: the ledger has only a plan"
         raise InvalidInput.at("/slot", "is not a slot of this ledger", allowed=allowed)
     if spec is None:
         raise InvalidInput.at("/spec", "is needed: a slot is charged for a mechanism")
     step, steps = steps_of(spec)
     run_count = check_count(count, steps)
+    # Price the runs, and hold the amounts in the slot.
     request = ChargeRequest(setting=state.setting, spec=step, count=run_count, eta=eta, delta=delta, rough=rough)
-    reservation = Reservation(id=identifier, spec=step, count=run_count, slot=kind, charge=charge(request, slot))
+    price = charge(request, slot)
+    reservation = Reservation(id=identifier, spec=step, count=run_count, slot=kind, charge=price)
     return hold_charge(state, reservation, slot)
 
 
@@ -321,80 +347,31 @@ def _charge_whole_job(state: LedgerState, reservation: Reservation) -> LedgerSta
     A Gaussian slot pays, a privacy budget in μ². The charge is certified for the μ² that the slot has left now. It is
     spent at once, because it pays for the job and not for single runs.
 
+    Args:
+        state: the ledger before the commit.
+        reservation: the reservation of the job, for which the slot holds a charge.
+
     Raises:
         LedgerExhausted: the slot has less free than the job now costs.
     """
     assert reservation.slot is not None  # only a slot charges a whole job
     slot, price = renew_charge(state.setting, _slot(state, reservation.slot), reservation)
-    name = f"{JOB}{reservation.id}"
+    runs = reservation.count
     item = PlanItem(
-        name=name, spec=reservation.spec, planned=reservation.count, reserved=reservation.count, job=reservation.id
+        name=f"{JOB}{reservation.id}", spec=reservation.spec, planned=runs, reserved=runs, job=reservation.id
     )
-    charged = replace(reservation, charge=price, item=name)
-    return state.with_slot(use_reserved(slot, price.parts)).with_item(item).with_reservation(charged)
-
-
-def _check_commit_count(reservation: Reservation, count: int | None) -> int:
-    """Return the number of runs to commit. None commits all reserved runs that are not committed yet.
-
-    Args:
-        reservation: the reservation.
-        count: requested number of runs, or None.
-
-    Raises:
-        InvalidInput: the reservation does not hold so many runs.
-    """
-    left = reservation.count - reservation.committed
-    run_count = left if count is None else count
-    if not 1 <= run_count <= left:
-        allowed = f"1 to {left}" if left else "none: there are no more"
-        raise InvalidInput.at("/count", "is not a number of runs that the reservation still holds", allowed=allowed)
-    return run_count
-
-
-def _find_reservation(state: LedgerState, identifier: str) -> Reservation:
-    """Return the reservation with this id, which must not have ended.
-
-    Raises:
-        ReservationEnded: the reservation does not exist, was cancelled, or has expired.
-    """
-    reservation = state.reservations.get(identifier)
-    if reservation is None or reservation.state in ("cancelled", "expired"):
-        raise ReservationEnded("There is no such reservation any more: it was cancelled, has expired, or never was.")
-    return reservation
+    charged = replace(reservation, charge=price, item=item.name)
+    paid = state.with_slot(use_reserved(slot, price.parts))
+    return paid.with_item(item).with_reservation(charged)
 
 
 def _slot(state: LedgerState, kind: SlotKind) -> Slot:
-    """Return the slot that a reservation names. Slots are never removed from a ledger."""
+    """Return the slot, a part of a ledger's privacy budget, that pays for a reservation.
+
+    Args:
+        state: the ledger.
+        kind: kind of the slot. The ledger must have it; slots are never removed.
+    """
     slot = state.slot(kind)
     assert slot is not None
     return slot
-
-
-def require_consistent(state: LedgerState) -> None:
-    """Check that no run was observed to differ from the mechanism that was paid for.
-
-    Args:
-        state: state of the ledger.
-
-    Raises:
-        RunDiffers: one was. The error has all observations.
-    """
-    if state.status == "contradicted":
-        message = "Observations contradict a run that was paid from this ledger, so there is no ε and no further run:"
-        raise RunDiffers(message, state.observations)
-
-
-def require_open(state: LedgerState) -> None:
-    """Reject a ledger that takes no reservations at present.
-
-    Raises:
-        RunDiffers: a run was observed to differ from the mechanism that the ledger paid for.
-        LedgerClosed: the ledger was closed.
-        NotSealed: it is not fixed yet which records belong to the ledger's block of data.
-    """
-    require_consistent(state)
-    if state.status == "closed":
-        raise LedgerClosed("The ledger was closed: nothing more is reserved.")
-    if not state.sealed:
-        raise NotSealed("The membership of the block is not fixed: seal the ledger before anything reads the block.")

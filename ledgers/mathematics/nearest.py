@@ -6,9 +6,9 @@ The search uses the same charges as a reservation, so that every answer can be r
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import Field, fields, is_dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from epsilond.accountants.errors import NoCertificate
 from epsilond.ledgers.mathematics.charges import charge
@@ -16,26 +16,14 @@ from epsilond.ledgers.mathematics.charges.gaussian import eta_of
 from epsilond.ledgers.mathematics.charges.request import ChargeRequest
 from epsilond.ledgers.mathematics.mixture import may_go_on
 from epsilond.ledgers.mathematics.residue import composed_cost, exact, quick_cost
+from epsilond.ledgers.mathematics.searches.bisection import LARGEST_FACTOR, MOST_TRIALS, largest_fit, smallest_fit
+from epsilond.ledgers.mathematics.searches.noise_multipliers import map_noise, noise_of
 
 if TYPE_CHECKING:
     from epsilond.ledgers.mathematics.state import Slot
 
-
-class DataclassInstance(Protocol):
-    """An instance of a data class."""
-
-    __dataclass_fields__: ClassVar[dict[str, Field[object]]]
-
-
-Noisy = TypeVar("Noisy", bound=DataclassInstance)
-_NOISE = ("noise_multiplier", "scale_multiplier")
-"""Members of specs that hold a noise multiplier."""
-_MOST_TRIALS = 12
-"""Largest number of charges computed for each answer, each of which may take a fraction of a second."""
 _MOST_COMPOSED_TRIALS = 3
 """Largest number of charges by composition, which prices a large job better than the sum of its steps."""
-_LARGEST_FACTOR = 1e4
-"""Largest factor by which the noise multiplier is raised."""
 _CLOSE_SHARE = 0.98
 """Cost, as a share of the free amount, from which on a search ends. A closer answer would take further charges."""
 _AIMED_SHARE = 0.995
@@ -82,7 +70,12 @@ def largest_count(request: ChargeRequest, slot: Slot) -> int:
         A number of runs that fits, usually within a few runs or one percent of the largest; 0 if none was found.
     """
     if not _is_charged_whole(request, slot):
-        return _largest_fit(lambda count: _fits(replace(request, count=count), slot), request.count)
+
+        def fits_with(count: int) -> bool:
+            """Return whether the slot can pay for this number of runs."""
+            return _fits(replace(request, count=count), slot)
+
+        return largest_fit(fits_with, request.count)
     stepwise_count = _largest_stepwise_count(request, slot)
     return _raise_count(request, slot, stepwise_count)
 
@@ -90,74 +83,91 @@ def largest_count(request: ChargeRequest, slot: Slot) -> int:
 def _largest_stepwise_count(request: ChargeRequest, slot: Slot) -> int:
     """Find nearly the largest number of runs that fit a privacy budget in μ², by the sum of the prices of single runs.
 
-    Such a price bounds the cost of one run. Composing all runs may be cheaper, but takes longer.
+    The price of a run is a certified bound on its cost. To compose all runs may be cheaper, but takes longer. The
+    search keeps a bracket, and predicts the next trial from the cost of the last one.
 
     Args:
         request: the job; its number of runs is the most that is searched for.
-        slot: the Gaussian slot that pays.
+        slot: the Gaussian slot that pays, a privacy budget in μ².
 
     Returns:
         A number of runs that fits, usually within one percent of the largest; 0 if none was found.
     """
-    largest_fit, smallest_misfit = 0, request.count + 1
+    most_that_fit, fewest_that_do_not = 0, request.count + 1
     count = request.count
-    for _ in range(_MOST_TRIALS):
+    for _ in range(MOST_TRIALS):
+        # Narrow the bracket by the present trial.
         cost_share = _stepwise_share(replace(request, count=count), slot)
         if cost_share <= 1.0:
-            largest_fit = count
+            most_that_fit = count
         else:
-            smallest_misfit = count
-        is_close = _CLOSE_SHARE < cost_share <= 1.0
-        if is_close or smallest_misfit - largest_fit <= 1 + largest_fit // 100:
+            fewest_that_do_not = count
+
+        # Stop if the budget is nearly used up, or if the bracket is at most about one percent wide.
+        uses_nearly_all = _CLOSE_SHARE < cost_share <= 1.0
+        is_narrow = fewest_that_do_not - most_that_fit <= 1 + most_that_fit // 100
+        if uses_nearly_all or is_narrow:
             break
-        count = _next_count(largest_fit, smallest_misfit, count, cost_share)
-    return largest_fit
+        count = _next_count(most_that_fit, fewest_that_do_not, count, cost_share)
+    return most_that_fit
 
 
-def _next_count(largest_fit: int, smallest_misfit: int, count: int, cost_share: float) -> int:
-    """Return the number of runs to try next: in proportion to the last cost, or between the known bounds.
+def _next_count(most_that_fit: int, fewest_that_do_not: int, count: int, cost_share: float) -> int:
+    """Return the number of runs to try next in a search for the largest number that a budget can pay for.
+
+    A cost is nearly proportional to the number of runs. If the proportional number is outside the bracket, or if the
+    last cost is not known, the geometric mean of the bracket is tried.
 
     Args:
-        largest_fit: largest number that is known to fit; 0 if none is.
-        smallest_misfit: smallest number that is known not to fit.
+        most_that_fit: largest number that is known to fit; 0 if none is.
+        fewest_that_do_not: smallest number that is known not to fit.
         count: number that was tried last.
         cost_share: cost of `count` runs, as a share of the free amount; math.inf if it is not known.
+
+    Returns:
+        A number of at least 1.
     """
-    proportional = int(count * (_AIMED_SHARE / cost_share)) if 0.0 < cost_share < math.inf else 0
-    if largest_fit < proportional < smallest_misfit:
-        return proportional
-    geometric_mean = math.isqrt(largest_fit * smallest_misfit)
-    if largest_fit == 0:  # the geometric mean is 0 then, so the upper bound is divided by 16 instead
-        return max(smallest_misfit // 16, 1)
-    return max(geometric_mean, largest_fit + 1)
+    if 0.0 < cost_share < math.inf:
+        proportional = int(count * (_AIMED_SHARE / cost_share))
+        if most_that_fit < proportional < fewest_that_do_not:
+            return proportional
+    if most_that_fit == 0:  # the geometric mean would be 0
+        return max(fewest_that_do_not // 16, 1)
+    geometric_mean = math.isqrt(most_that_fit * fewest_that_do_not)
+    return max(geometric_mean, most_that_fit + 1)
 
 
 def _raise_count(request: ChargeRequest, slot: Slot, stepwise_count: int) -> int:
     """Raise a number of runs as far as the budget allows if all runs are composed and charged together.
 
-    The composition costs less than the sum of the single runs, but is slower to compute.
+    The composition costs less than the sum of the single runs, but is slower to compute. At most
+    `_MOST_COMPOSED_TRIALS` numbers are therefore tried.
 
     Args:
-        request: the job. The result is at most its count.
-        slot: the slot that pays.
-        stepwise_count: number of runs that fits if they are charged one after another. The result is at least this.
+        request: the job, whose own number of runs is not exceeded.
+        slot: the Gaussian slot that pays, a privacy budget in μ².
+        stepwise_count: number of runs that fits if they are charged one after another; 0 if none is known.
+
+    Returns:
+        A number of runs that fits, at least `stepwise_count`.
     """
-    largest_fit, smallest_misfit = stepwise_count, request.count + 1
+    most_that_fit, fewest_that_do_not = stepwise_count, request.count + 1
     count = max(stepwise_count, 1)
     for _ in range(_MOST_COMPOSED_TRIALS):
         cost_share = _composed_share(replace(request, count=count), slot)
         if cost_share is None:
-            return largest_fit
+            return most_that_fit
+        # Narrow the bracket. The next trial assumes a cost in proportion to the number of runs.
         if cost_share <= 1.0:
-            largest_fit = max(largest_fit, count)
+            most_that_fit = max(most_that_fit, count)
             estimate = int(count * (_AIMED_SHARE / cost_share))
         else:
-            smallest_misfit = min(smallest_misfit, count)
-            estimate = math.isqrt(largest_fit * count)
-        if not largest_fit < estimate < smallest_misfit:
-            return largest_fit
+            fewest_that_do_not = min(fewest_that_do_not, count)
+            estimate = math.isqrt(most_that_fit * count)
+        if not most_that_fit < estimate < fewest_that_do_not:
+            return most_that_fit
         count = estimate
-    return largest_fit
+    return most_that_fit
 
 
 def smallest_noise(request: ChargeRequest, slot: Slot) -> float | None:
@@ -174,7 +184,12 @@ def smallest_noise(request: ChargeRequest, slot: Slot) -> float | None:
     if present_noise is None:
         return None
     if not _is_charged_whole(request, slot):
-        return _smallest_fit(lambda noise: _fits(_with_noise(request, noise), slot), present_noise)
+
+        def fits_with(noise: float) -> bool:
+            """Return whether the slot can pay for the job with this noise multiplier."""
+            return _fits(_with_noise(request, noise), slot)
+
+        return smallest_fit(fits_with, present_noise)
     stepwise_noise = _smallest_stepwise_noise(request, slot, present_noise)
     if stepwise_noise is None:
         return None
@@ -184,39 +199,52 @@ def smallest_noise(request: ChargeRequest, slot: Slot) -> float | None:
 def _smallest_stepwise_noise(request: ChargeRequest, slot: Slot, present_noise: float) -> float | None:
     """Find about the smallest noise multiplier at which a budget can pay for a job, if each run is priced by itself.
 
+    The search keeps a bracket, and predicts the next trial from the cost of the last one. A larger noise multiplier
+    costs less.
+
     Args:
         request: the job. Its noise multiplier is replaced.
-        slot: the slot that pays.
+        slot: the Gaussian slot that pays, a privacy budget in μ².
         present_noise: noise multiplier of the job, with which the search begins.
 
     Returns:
-        The noise multiplier. None if none was found within about `_LARGEST_FACTOR` times the present one.
+        The noise multiplier. None if none was found within about `LARGEST_FACTOR` times the present one.
     """
     too_small, large_enough = present_noise, math.inf
     noise = present_noise
-    for _ in range(_MOST_TRIALS):
+    for _ in range(MOST_TRIALS):
+        # Narrow the bracket by the present trial.
         cost_share = _stepwise_share(_with_noise(request, noise), slot)
         if cost_share <= 1.0:
             large_enough = min(large_enough, noise)
         else:
             too_small = max(too_small, noise)
-        is_close = _CLOSE_SHARE < cost_share <= 1.0 or large_enough <= _NOISE_TOLERANCE * too_small
-        if is_close or noise > _LARGEST_FACTOR * present_noise:
+
+        # Stop if the budget is nearly used up, if the bracket is narrow, or if the noise has become too large.
+        uses_nearly_all = _CLOSE_SHARE < cost_share <= 1.0
+        is_narrow = large_enough <= _NOISE_TOLERANCE * too_small
+        if uses_nearly_all or is_narrow or noise > LARGEST_FACTOR * present_noise:
             break
         noise = _next_noise(too_small, large_enough, noise, cost_share)
-    return None if math.isinf(large_enough) else large_enough
+    if math.isinf(large_enough):
+        return None
+    return large_enough
 
 
 def _next_noise(too_small: float, large_enough: float, noise: float, cost_share: float) -> float:
     """Return the noise multiplier to try next in a search for the smallest one that a budget can pay.
 
-    A cost is nearly proportional to 1/noise², so that few trials are needed.
+    A cost is nearly proportional to 1/noise², which predicts the next trial. If the prediction is outside the bracket,
+    the geometric mean is tried, or twice the lower bound if that is smaller.
 
     Args:
         too_small: largest noise multiplier that is known not to fit.
         large_enough: smallest noise multiplier that is known to fit; math.inf if none is.
         noise: noise multiplier that was tried last.
         cost_share: its cost, as a share of the free amount; math.inf if it is not known.
+
+    Returns:
+        The noise multiplier of the next trial.
     """
     estimate = 2.0 * noise
     if not math.isinf(cost_share):
@@ -230,11 +258,17 @@ def _next_noise(too_small: float, large_enough: float, noise: float, cost_share:
 def _lower_noise(request: ChargeRequest, slot: Slot, present_noise: float, stepwise_noise: float) -> float:
     """Lower a noise multiplier as far as the budget allows if all runs are composed and charged together.
 
+    The composition costs less than the sum of the single runs, but is slower to compute. At most
+    `_MOST_COMPOSED_TRIALS` multipliers are therefore tried.
+
     Args:
         request: the job. Its noise multiplier is replaced.
-        slot: the slot that pays.
+        slot: the Gaussian slot that pays, a privacy budget in μ².
         present_noise: noise multiplier of the job, which does not fit.
-        stepwise_noise: noise multiplier that fits if the runs are charged one after another; the result is no larger.
+        stepwise_noise: noise multiplier that fits if the runs are charged one after another.
+
+    Returns:
+        A noise multiplier that fits, at most `stepwise_noise`.
     """
     too_small, large_enough = present_noise, stepwise_noise
     noise = stepwise_noise
@@ -242,6 +276,7 @@ def _lower_noise(request: ChargeRequest, slot: Slot, present_noise: float, stepw
         cost_share = _composed_share(_with_noise(request, noise), slot)
         if cost_share is None:
             return large_enough
+        # Narrow the bracket. The next trial assumes a cost in proportion to 1/noise².
         if cost_share <= 1.0:
             large_enough = min(large_enough, noise)
             estimate = noise * (cost_share / _CLOSE_SHARE) ** 0.5
@@ -255,12 +290,27 @@ def _lower_noise(request: ChargeRequest, slot: Slot, present_noise: float, stepw
 
 
 def _is_charged_whole(request: ChargeRequest, slot: Slot) -> bool:
-    """Return whether the job is not Gaussian and a Gaussian slot pays, so that the job is charged as a whole."""
+    """Return whether a Gaussian slot, a privacy budget in μ², charges a job as a whole instead of run by run.
+
+    A Gaussian mechanism has an exact price for each run. Any other mechanism has a certified price for all runs
+    together.
+
+    Args:
+        request: the job.
+        slot: the part of the privacy budget that pays.
+
+    Returns:
+        True if the slot is Gaussian and the mechanism is not.
+    """
     return slot.kind == "gdp" and request.one.gaussian_dp_mu is None
 
 
 def _stepwise_share(request: ChargeRequest, slot: Slot) -> float:
     """Return the cost of a job, its runs priced one by one, as a fraction of the free part of a budget in μ².
+
+    Args:
+        request: the job.
+        slot: the Gaussian slot that pays. It has amounts of μ² and of η, a δ on top of its Gaussian profile.
 
     Returns:
         The fraction cost / free μ². A value of at most 1 certifies that the job fits. A larger value is an estimate, or
@@ -272,8 +322,11 @@ def _stepwise_share(request: ChargeRequest, slot: Slot) -> float:
         return math.inf
     cost = quick_cost(request.parts, remaining=slot.remainder("mu_squared"), eta=eta)
     if cost.certified is None:
+        # The estimate is rough, so it counts only if it is far above the free amount.
         is_far_above = 2.0 * free < cost.estimate < math.inf
-        return cost.estimate / free if is_far_above else math.inf
+        if not is_far_above:
+            return math.inf
+        return cost.estimate / free
     share = float(cost.certified) / free
     if cost.certified > slot.free("mu_squared"):
         return max(share, 1.0 + 1e-9)  # the division may round the share of a cost that does not fit down to 1
@@ -282,6 +335,10 @@ def _stepwise_share(request: ChargeRequest, slot: Slot) -> float:
 
 def _composed_share(request: ChargeRequest, slot: Slot) -> float | None:
     """Return the certified cost of a job, all runs composed, as a fraction of the free part of a budget in μ².
+
+    Args:
+        request: the job.
+        slot: the Gaussian slot that pays. It has amounts of μ² and of η, a δ on top of its Gaussian profile.
 
     Returns:
         The fraction cost / free μ² if it is at most 1. math.inf if the cost exceeds the free μ², or if no cost is
@@ -299,7 +356,18 @@ def _composed_share(request: ChargeRequest, slot: Slot) -> float | None:
 
 
 def _fits(request: ChargeRequest, slot: Slot) -> bool:
-    """Return whether a slot, a part of the privacy budget, can pay for a job; False if no cost of the job is proved."""
+    """Return whether a slot, a part of a ledger's privacy budget, can pay for a job.
+
+    The price is the certified charge of a reservation, so that every job that fits can be reserved.
+
+    Args:
+        request: the job, a number of runs of one mechanism.
+        slot: the slot that would pay.
+
+    Returns:
+        True if every amount of the charge is free. Several Rényi orders count together by their weighted mean. False
+        also if no charge of the job is proved.
+    """
     try:
         price = charge(request, slot)
     except NoCertificate:
@@ -309,92 +377,11 @@ def _fits(request: ChargeRequest, slot: Slot) -> bool:
     return all(amount <= slot.free(part) for part, amount in price.parts.items())
 
 
-def _largest_fit(fits: Callable[[int], bool], most: int) -> int:
-    """Find nearly the largest number of runs that a budget can pay, by bisection in at most `_MOST_TRIALS` trials.
-
-    Args:
-        fits: function that returns whether a given number of runs fits. If it does, every smaller number must fit.
-        most: largest number that is tried.
-
-    Returns:
-        The number; 0 if none was found to fit.
-    """
-    low, high = 0, most
-    for _ in range(_MOST_TRIALS):
-        if high - low <= low // 200:
-            break
-        middle = (low + high + 1) // 2 if low else max(1, high // 4)  # small numbers first, which are cheap to price
-        if fits(middle):
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _smallest_fit(fits: Callable[[float], bool], present_noise: float) -> float | None:
-    """Find a noise multiplier at which a budget can pay for a job, within one percent of the smallest, by bisection.
-
-    Args:
-        fits: function that returns whether the job with a given noise multiplier fits.
-        present_noise: noise multiplier of the job, with which the search begins.
-
-    Returns:
-        The noise multiplier. None if it would be more than `_LARGEST_FACTOR` times the present one.
-    """
-    low, high = present_noise, present_noise
-    while not fits(high):
-        low, high = high, 2.0 * high
-        if high > _LARGEST_FACTOR * present_noise:
-            return None
-    while high > 1.01 * low:
-        middle = (low * high) ** 0.5
-        if fits(middle):
-            high = middle
-        else:
-            low = middle
-    return high
-
-
-def noise_of(spec: DataclassInstance) -> float | None:
-    """Return the only noise multiplier in a spec, or None if there are none or several."""
-    noises = _noises(spec)
-    return noises[0] if len(noises) == 1 else None
-
-
-def _noises(spec: DataclassInstance) -> list[float]:
-    """Return all noise multipliers in a spec and in the specs that it contains."""
-    noises: list[float] = []
-    for member in fields(spec):
-        value = getattr(spec, member.name)
-        if member.name in _NOISE:
-            noises.append(float(value))
-            continue
-        for contained in value if isinstance(value, tuple) else (value,):
-            if is_dataclass(contained) and not isinstance(contained, type):
-                noises += _noises(contained)
-    return noises
-
-
-def map_noise(spec: Noisy, noise: Callable[[float], float]) -> Noisy:
-    """Return a copy of a mechanism's description in which every noise multiplier is replaced, at any depth.
-
-    Args:
-        spec: the description, which may contain others.
-        noise: function from the present noise multiplier to the new one.
-    """
-    changed: dict[str, object] = {}
-    for member in fields(spec):
-        value = getattr(spec, member.name)
-        is_list_of_specs = isinstance(value, tuple) and any(is_dataclass(contained) for contained in value)
-        if member.name in _NOISE:
-            changed[member.name] = noise(float(value))
-        elif is_list_of_specs:
-            changed[member.name] = tuple(map_noise(contained, noise) for contained in value)
-        elif is_dataclass(value) and not isinstance(value, type):
-            changed[member.name] = map_noise(value, noise)
-    return replace(spec, **changed) if changed else spec
-
-
 def _with_noise(request: ChargeRequest, noise: float) -> ChargeRequest:
-    """Return the request with another noise multiplier in its spec."""
+    """Return a request for the price of the same job with another noise multiplier.
+
+    Args:
+        request: the job. Every noise multiplier in its mechanism is replaced.
+        noise: the new noise multiplier.
+    """
     return replace(request, spec=map_noise(request.spec, lambda _: noise))

@@ -82,6 +82,9 @@ def open_ledger(
             then computed.
         approval: whether a second person approves amendments and voids.
 
+    Returns:
+        The state of the new ledger, and its certificate: upper bounds on δ at ε*, and on ε at δ*.
+
     Raises:
         InvalidInput: the ledger is empty, something was released before, or a part of a slot is missing or unknown.
         Infeasible: plan and slots exceed the target, or nothing is left for the largest slot.
@@ -92,21 +95,26 @@ def open_ledger(
         raise InvalidInput.at("/declared/released_before", message, allowed="false")
     if not plan and not slots:
         raise InvalidInput.at("/plan", "give a plan, slots, or both")
+
     # A slot with the capacity "largest" is left empty at first, and is filled when the other slots are known.
-    searched = [index for index, slot in enumerate(slots) if _is_searched(slot)]
-    if len(searched) > 1:
-        raise InvalidInput.at(f"/slots/{searched[1]}/capacity", "only one slot can be the largest that fits")
+    searched_slots = [index for index, slot in enumerate(slots) if _is_searched(slot)]
+    if len(searched_slots) > 1:
+        _, second_index, *_ = searched_slots
+        raise InvalidInput.at(f"/slots/{second_index}/capacity", "only one slot can be the largest that fits")
+    plan_items = [item_of(item, f"/plan/{index}") for index, item in enumerate(plan)]
+    empty_slots = [_slot(slot, f"/slots/{index}/capacity", target) for index, slot in enumerate(slots)]
     state = LedgerState(
         setting=setting,
         target=target,
         declared=declared,
-        plan=tuple(item_of(item, f"/plan/{index}") for index, item in enumerate(plan)),
-        slots=tuple(_slot(slot, f"/slots/{index}/capacity", target) for index, slot in enumerate(slots)),
+        plan=tuple(plan_items),
+        slots=tuple(empty_slots),
         sealed=declared.sealed,
         approval=approval,
     )
-    for index in searched:
-        # Give the slot as much as the target leaves next to the plan and the other slots.
+
+    # Give the slot as much as the target leaves next to the plan and the other slots.
+    for index in searched_slots:
         state = state.with_slot(largest(state, slots[index].kind))
     return state, opening(state)
 
@@ -142,8 +150,10 @@ def _is_searched(slot: RequestedSlot) -> bool:
     """
     if isinstance(slot.capacity, str):
         return True
-    first = "budget" if slot.kind == "rdp" else PARTS[slot.kind][0]
-    return bool(slot.capacity.get(first, LARGEST) == LARGEST)
+    main_part = "budget"
+    if slot.kind != "rdp":
+        main_part, _ = PARTS[slot.kind]
+    return bool(slot.capacity.get(main_part, LARGEST) == LARGEST)
 
 
 def _slot(request: RequestedSlot, pointer: str, target: LedgerTarget) -> Slot:
@@ -162,23 +172,40 @@ def _slot(request: RequestedSlot, pointer: str, target: LedgerTarget) -> Slot:
             with δ = 0 at every Rényi order, and the slot adds a δ or limits few orders.
     """
     parts = _requested_parts(request, pointer)
+    excluding_risk = None if target.admits_delta else target.risk  # a μ or ρ, which an added δ would make false
     if request.kind == "rdp":
-        if target.risk is not None and not target.admits_delta:
-            message = f"limits few Rényi orders, so nothing follows for the target {target.risk.kind}"
+        if excluding_risk is not None:
+            message = f"limits few Rényi orders, so nothing follows for the target {excluding_risk.kind}"
             raise InvalidInput.at(pointer.replace("/capacity", "/kind"), message, allowed="gdp, zcdp, pure")
         return _renyi_slot(parts, pointer)
-    budget, added_delta = PARTS[request.kind]
-    has_share = request.kind == "gdp" and target.admits_delta
-    default_delta = target.largest_added_delta / SHARE_OF_DELTA if has_share else ZERO
-    capacity = {budget: _amount(parts[budget], f"{pointer}/{budget}")}
-    if added_delta in parts:
-        capacity[added_delta] = exact(parts[added_delta], f"{pointer}/{added_delta}")
-        if target.risk is not None and not target.admits_delta and capacity[added_delta] > 0:
-            message = f"adds to δ, so that no {target.risk.kind} holds for the whole"
-            raise InvalidInput.at(f"{pointer}/{added_delta}", message, allowed="0")
+
+    # Any other slot has a main amount, such as ρ, and a δ that it may add.
+    main_part, delta_part = PARTS[request.kind]
+    main_amount = _amount(parts[main_part], f"{pointer}/{main_part}")
+    if delta_part in parts:
+        delta = exact(parts[delta_part], f"{pointer}/{delta_part}")
+        if excluding_risk is not None and delta > 0:
+            message = f"adds to δ, so that no {excluding_risk.kind} holds for the whole"
+            raise InvalidInput.at(f"{pointer}/{delta_part}", message, allowed="0")
     else:
-        capacity[added_delta] = down(default_delta)
-    return Slot(kind=request.kind, capacity=capacity)
+        delta = _default_delta(request.kind, target)
+    return Slot(kind=request.kind, capacity={main_part: main_amount, delta_part: delta})
+
+
+def _default_delta(kind: SlotKind, target: LedgerTarget) -> Amount:
+    """Return the δ that a slot, a part of the privacy budget, may add if the request does not state it.
+
+    Args:
+        kind: kind of the slot. Only a Gaussian slot needs a δ, for mechanisms that are not Gaussian.
+        target: privacy target of the ledger.
+
+    Returns:
+        A quarter of the largest δ that slots could add, rounded down. It is 0 for a slot of another kind, and if the
+        target admits no δ.
+    """
+    if kind != "gdp" or not target.admits_delta:
+        return down(ZERO)
+    return down(target.largest_added_delta / SHARE_OF_DELTA)
 
 
 def _requested_parts(request: RequestedSlot, pointer: str) -> JsonObject:
@@ -190,19 +217,25 @@ def _requested_parts(request: RequestedSlot, pointer: str) -> JsonObject:
         request: kind and capacity of the slot.
         pointer: JSON Pointer of the capacity, for errors.
 
+    Returns:
+        The requested values by name. Empty for a Rényi slot that is requested by the word.
+
     Raises:
         InvalidInput: the word or the name of a part is not known, or the first part is missing.
     """
     names = PARTS[request.kind]
+    main_part, *_ = names
+    # A Rényi slot has a default budget for its orders, so its first part need not be given.
+    is_renyi = request.kind == "rdp"
     if isinstance(request.capacity, str):
         if request.capacity != LARGEST:
             raise InvalidInput.at(pointer, "is neither parts nor a known word", allowed=LARGEST)
-        return {} if request.kind == "rdp" else {names[0]: LARGEST}
+        return {} if is_renyi else {main_part: LARGEST}
     for part in request.capacity:
         if part not in names:
             raise InvalidInput.at(f"{pointer}/{part}", "is not a part of such a slot", allowed=", ".join(names))
-    if request.kind != "rdp" and names[0] not in request.capacity:
-        raise InvalidInput.at(f"{pointer}/{names[0]}", "is missing")
+    if not is_renyi and main_part not in request.capacity:
+        raise InvalidInput.at(f"{pointer}/{main_part}", "is missing")
     return request.capacity
 
 
@@ -274,7 +307,8 @@ def _order_part(order: float) -> str:
     Args:
         order: Rényi order, above 1. A whole number is written without decimal point.
     """
-    return f"order:{int(order) if order.is_integer() else repr(order)}"
+    number = int(order) if order.is_integer() else repr(order)
+    return f"order:{number}"
 
 
 def _amount(value: float | str | Decimal, pointer: str) -> Amount:
@@ -287,4 +321,6 @@ def _amount(value: float | str | Decimal, pointer: str) -> Amount:
     Raises:
         InvalidInput: the value is not an amount.
     """
-    return ZERO if value == LARGEST else exact(value, pointer)
+    if value == LARGEST:
+        return ZERO
+    return exact(value, pointer)

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.json_types import JsonObject
-from epsilond.accountants.quantity import LARGEST_COUNT
 from epsilond.accountants.specs import Spec
 from epsilond.ledgers.mathematics import holding, moves
 from epsilond.ledgers.mathematics.amending import INDEPENDENT, amend_plan
@@ -19,10 +18,11 @@ from epsilond.ledgers.mathematics.amounts import ZERO
 from epsilond.ledgers.mathematics.balance import BALANCE, SpecText, digest_of
 from epsilond.ledgers.mathematics.charges import charge
 from epsilond.ledgers.mathematics.charges.request import ChargeRequest
+from epsilond.ledgers.mathematics.checks.people import has_two_people
+from epsilond.ledgers.mathematics.checks.readiness import is_count, is_integer, require_open
 from epsilond.ledgers.mathematics.entries import (
     APPROVED_KINDS,
     charge_of,
-    has_two_people,
     observations_of,
     read_approval,
     state_of,
@@ -103,17 +103,23 @@ def apply_entry(state: LedgerState | None, entry: JsonObject, read: SpecReader, 
         read: returns the mechanism that a canonical JSON text describes.
         certify: whether to prove again that a recorded charge is large enough.
 
+    Returns:
+        The ledger after the entry. A reconciliation changes nothing.
+
     Raises:
         DoesNotReplay: the recorded charge is too small, or the entry does not fit the state.
         EpsilondError: the move is not possible in this state.
     """
     kind = entry["kind"]
+    # The first entry must be the opening, and no later one.
     if kind == "opened":
         _require(state is None, "a ledger is opened once")
         return _open(entry, read, certify=certify)
     if state is None:
         raise DoesNotReplay("the first entry must open the ledger")
     _require_people(state, entry)
+
+    # Reservations, commits and amendments are checked here. The other changes have functions of their own.
     if kind == "reserved":
         return _reserve(state, entry, read, certify=certify)
     if kind == "committed":
@@ -189,11 +195,14 @@ def _reserve(state: LedgerState, entry: JsonObject, read: SpecReader, *, certify
         DoesNotReplay: the entry does not fit the state, or the charge is too small.
     """
     spec, count, identifier = read(entry["spec"]), entry["count"], entry["reservation"]
-    moves.require_open(state)
-    _require(_is_count(count), "the count is not a number of runs")
+    require_open(state)
+    _require(is_count(count), "the count is not a number of runs")
     _require(identifier not in state.reservations, "the reservation was made before")
+    # Runs of the plan are reserved as at the first time.
     if "slot" not in entry:
         return moves.reserve(state, identifier, spec=spec, item=entry["item"], count=count)
+
+    # A slot is charged the recorded amount, which is not computed again but checked.
     slot = state.slot(entry["slot"])
     if slot is None:
         raise DoesNotReplay("the ledger has no such slot")
@@ -263,15 +272,18 @@ def _amend(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerSta
         DoesNotReplay: a number of runs or the declaration is not valid.
         EpsilondError: the amendment is not possible in this state, for example because the target is exceeded.
     """
-    added = [
-        PlanItem(name=record["name"], spec=read(record["spec"]), planned=record["planned"]) for record in entry["add"]
-    ]
+    added = []
+    for record in entry["add"]:
+        item = PlanItem(name=record["name"], spec=read(record["spec"]), planned=record["planned"])
+        added.append(item)
     lowered = {record["name"]: record["planned"] for record in entry["lower"]}
-    _require(all(_is_count(item.planned) for item in added), "an item has no valid number of runs")
-    _require(all(_is_integer(planned) for planned in lowered.values()), "an item has no valid number of runs")
+    _require(all(is_count(item.planned) for item in added), "an item has no valid number of runs")
+    _require(all(is_integer(planned) for planned in lowered.values()), "an item has no valid number of runs")
     declared = entry.get("declared")
     _require(declared in (None, INDEPENDENT), "nothing such can be declared")
-    approval = read_approval(entry) if "approval" in entry else None
+    approval = None
+    if "approval" in entry:
+        approval = read_approval(entry)
     amended, _ = amend_plan(state, add=added, lower=lowered, declared=declared, approval=approval)
     return amended
 
@@ -337,7 +349,7 @@ def _require_opened(state: LedgerState) -> None:
     """
     _require(not state.declared.released_before, "something was released before")
     for item in state.plan:
-        _require(_is_count(item.planned), "an item has no valid number of runs")
+        _require(is_count(item.planned), "an item has no valid number of runs")
         _require(not item.name.startswith(JOB), "an item has the name of a charged job")
     for slot in state.slots:
         if slot.kind == "rdp":
@@ -348,18 +360,12 @@ def _require_opened(state: LedgerState) -> None:
             _require(set(slot.capacity) == set(PARTS[slot.kind]), "a slot has other parts than its kind")
 
 
-def _is_count(value: object) -> bool:
-    """Return whether a value is a valid number of runs: an integer from 1 to `LARGEST_COUNT`."""
-    return isinstance(value, int) and _is_integer(value) and 1 <= value <= LARGEST_COUNT
-
-
-def _is_integer(value: object) -> bool:
-    """Return whether a value is an integer and no truth value, which Python also counts as an integer."""
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
 def _require(condition: bool, message: str) -> None:
-    """Check a condition of a valid entry.
+    """Check a condition of a valid log entry, and raise the error of an invalid one if it is violated.
+
+    Args:
+        condition: whether the entry is valid in this respect.
+        message: what is wrong with the entry, as a clause.
 
     Raises:
         DoesNotReplay: the condition is false. The error has the message.

@@ -37,10 +37,14 @@ class LedgerTarget:
 
     @property
     def largest_added_delta(self) -> Amount:
-        """The δ that slots might add at most if nothing else were allowed, rounded down."""
+        """Return the largest δ that slots could add if nothing else were allowed, rounded down.
+
+        Slots are parts of the privacy budget. An added δ raises an attacker's true positive rate at a given false
+        positive rate by at most δ. So a target on that rate allows the difference of both rates. Any other target
+        allows its δ*.
+        """
         if self.risk is None or self.risk.kind != "true_positive_rate":
             return self.delta
-        # An added δ raises the true positive rate at a given false positive rate by at most δ.
         rate_difference = max(self.risk.bound - self.risk.false_positive_rate, 0.0)
         return down(rate_difference * (1.0 - 1e-15))  # 1e-15 exceeds the rounding of the difference and the product
 
@@ -98,6 +102,7 @@ class Slot:
         capacity: amount of each part at the opening.
         used: committed charges of each part; an absent part is zero.
         reserved: charges that reservations hold; an absent part is zero.
+        weights: weights of the Rényi orders, in the order of `capacity`, with sum one. Empty for other kinds.
     """
 
     kind: SlotKind
@@ -105,7 +110,6 @@ class Slot:
     used: Amounts = field(default_factory=dict)
     reserved: Amounts = field(default_factory=dict)
     weights: tuple[float, ...] = ()
-    """Weights of the Rényi orders, in the order of `capacity`, with sum one."""
 
     def remainder(self, part: str) -> Amount:
         """Return the capacity of a part less its committed charges. Reserved amounts are still included."""
@@ -262,7 +266,8 @@ class LedgerState:
         """Return the state with an item of the plan. It replaces the item of the same name, or is added at the end."""
         if self.item(item.name) is None:
             return replace(self, plan=(*self.plan, item))
-        return replace(self, plan=tuple(item if present.name == item.name else present for present in self.plan))
+        updated_plan = [item if present.name == item.name else present for present in self.plan]
+        return replace(self, plan=tuple(updated_plan))
 
     def with_runs(self, name: str, *, reserved: int = 0, committed: int = 0, credit: int = 0) -> LedgerState:
         """Change the numbers of runs of an item of the plan, and return the new state.
@@ -288,7 +293,8 @@ class LedgerState:
 
     def with_slot(self, slot: Slot) -> LedgerState:
         """Return the state with this slot, which replaces the slot of the same kind."""
-        return replace(self, slots=tuple(slot if present.kind == slot.kind else present for present in self.slots))
+        updated_slots = [slot if present.kind == slot.kind else present for present in self.slots]
+        return replace(self, slots=tuple(updated_slots))
 
     def without_slot(self, kind: str) -> LedgerState:
         """Return the state without the slot of this kind."""
@@ -304,17 +310,19 @@ class LedgerState:
         return any(reservation.committed for reservation in self.reservations.values())
 
 
-def plus(some: Amounts, more: Amounts) -> Amounts:
+def plus(amounts: Amounts, added: Amounts) -> Amounts:
     """Add two mappings of amounts, name by name.
 
     Args:
-        some: amounts by the names of the parts of a slot (a budget), such as `rho` and `delta`. An absent name is zero.
-        more: amounts to add, by the same names.
+        amounts: amounts by the names of the parts of a slot (a budget), such as `rho` and `delta`. An absent name is
+            zero.
+        added: amounts to add, by the same names.
 
     Returns:
         The exact sums, with every name that occurs in one of the mappings.
     """
-    return {part: total(some.get(part, ZERO), more.get(part, ZERO)) for part in {**some, **more}}
+    names = {**amounts, **added}
+    return {name: total(amounts.get(name, ZERO), added.get(name, ZERO)) for name in names}
 
 
 def minus(amounts: Amounts, subtracted: Amounts) -> Amounts:
@@ -325,6 +333,9 @@ def minus(amounts: Amounts, subtracted: Amounts) -> Amounts:
     Args:
         amounts: amounts by the names of their parts, such as `rho` and `delta`.
         subtracted: amounts to subtract.
+
+    Returns:
+        The exact differences, with every name that occurs in one of the mappings.
 
     Raises:
         ValueError: a difference would be negative.
@@ -342,5 +353,8 @@ def times(amounts: Amounts, count: int) -> Amounts:
     Args:
         amounts: amounts of one run, by the names of the parts of a slot (a budget), such as `rho` and `delta`.
         count: number of runs.
+
+    Returns:
+        The exact products, by the same names.
     """
     return {part: multiple(amount, count) for part, amount in amounts.items()}

@@ -39,6 +39,12 @@ BLOCK = Condition(
     "ledger-block", "a unit's block is a function of its identity only, and no other mechanism computes from the block"
 )
 UNSEEN = Condition("ledger-unseen", "no output of voided runs was seen, and nothing is run on their receipts")
+_CHANGES = {
+    "replace-one": "replacing",
+    "add-or-remove-one": "adding or removing",
+    "zero-out-one": "counting as zero the contribution of",
+}
+"""Words for the change of one protected unit, by the neighbouring relation."""
 
 
 def conditions(state: LedgerState, *, of_block: bool) -> tuple[Condition, ...]:
@@ -49,8 +55,11 @@ def conditions(state: LedgerState, *, of_block: bool) -> tuple[Condition, ...]:
     Args:
         state: the ledger.
         of_block: whether the ledger covers only a block of a data set, so that the blocks must be disjoint.
+
+    Returns:
+        The conditions, each with its id and its statement.
     """
-    result = [BEFORE, DECISIONS, ONCE, RUNNER, SEALED]
+    result = [BEFORE, DECISIONS, ONCE, RUNNER, SEALED]  # of every ledger
     if of_block:
         result.append(BLOCK)
     if isinstance(state.setting.protected_unit, WindowedUnit):
@@ -217,17 +226,22 @@ def in_words(state: LedgerState, name: str) -> str:
     Args:
         state: the ledger.
         name: name of the ledger in the text.
+
+    Returns:
+        One paragraph in English: the bound, the risk if it is the target, the adversary and the condition on the noise.
     """
     setting, target = state.setting, state.target
-    protected = setting.protected_unit
-    unit = describe_window(protected) if isinstance(protected, WindowedUnit) else UNITS[setting.unit]
-    change = {
-        "replace-one": "replacing",
-        "add-or-remove-one": "adding or removing",
-        "zero-out-one": "counting as zero the contribution of",
-    }[setting.relation]
-    factor = f"{math.exp(min(target.epsilon, 700.0)):.4g}"  # e^700 is close to the largest double
-    delta = f"10^{target.log_delta / math.log(10.0):.4g}"
+    # What changes between two neighbouring data sets, for example "replacing one person".
+    unit = UNITS[setting.unit]
+    if isinstance(setting.protected_unit, WindowedUnit):
+        unit = describe_window(setting.protected_unit)
+    change = _CHANGES[setting.relation]
+
+    # The bounds: the factor e^ε on probabilities, and the added δ as a power of ten.
+    largest_exponent = 700.0  # e^700 is close to the largest double
+    factor = f"{math.exp(min(target.epsilon, largest_exponent)):.4g}"
+    log10_delta = target.log_delta / math.log(10.0)
+    delta = f"10^{log10_delta:.4g}"
     conditional = ", as long as what its owner declared is so" if state.conditional else ""
     return (
         f"Everything that is released through the ledger {name}, together: {change} {unit} multiplies the probability"

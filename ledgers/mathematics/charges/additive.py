@@ -37,10 +37,17 @@ def charge_pure(request: ChargeRequest, _: Slot) -> Charge:
 
 
 def epsilon_of_run(request: ChargeRequest, delta: Amount) -> float:
-    """Return an upper bound on ε of one run at δ; math.inf if ε is not finite.
+    """Return an upper bound on ε of one run of a job at a given δ.
+
+    The bound is that of the dominating pair of the run, a pair of distributions that is at least as easy to tell apart
+    as the outputs on neighbouring data sets.
 
     Args:
-        request: the job.
+        request: the job, of which one run is bounded.
         delta: δ of the run. It is rounded down to a float, which can only raise ε. At 0 the pure ε is returned.
+
+    Returns:
+        ε in nats; math.inf if no finite ε holds at this δ.
     """
-    return request.one.epsilon(math.log(float_below(delta)) if delta > 0 else -math.inf).upper
+    log_delta = math.log(float_below(delta)) if delta > 0 else -math.inf
+    return request.one.epsilon(log_delta).upper

@@ -42,8 +42,8 @@ def charge(request: ChargeRequest, _: Slot) -> Charge:
     Raises:
         ConditionViolated: no ρ is proved of the mechanism at that δ, or ρ is larger than any amount.
     """
-    squared = mu_squared(request)
-    bound = _least_bound(request) if squared is None else Concentration(rho=Fraction(squared) / 2)
+    gaussian_cost = mu_squared(request)
+    bound = _least_bound(request) if gaussian_cost is None else Concentration(rho=Fraction(gaussian_cost) / 2)
     if bound.rho > Fraction(LARGEST) - 1:
         raise ConditionViolated(f"one run costs ρ = {float(bound.rho):g}, which is larger than the largest amount")
     run_charge = {"rho": up(bound.rho), "delta": up(bound.delta)}
@@ -63,20 +63,25 @@ def _least_bound(request: ChargeRequest) -> Concentration:
         ConditionViolated: no ρ is proved at this δ.
     """
     delta = ZERO if request.delta is None else request.delta
+    # Collect all proved bounds: from ε of the whole run, and from the parts of the run.
     by_epsilon = _bound_by_epsilon(request, delta)
     proved = [] if by_epsilon is None else [by_epsilon]
-    proved += _sums([(_bounds_of_part(request, spec), count) for spec, count in flatten(request.spec)])
+    bounds_of_parts = [(_bounds_of_part(request, spec), count) for spec, count in flatten(request.spec)]
+    proved += _sums(bounds_of_parts)
+
     # A mechanism may declare its δ as a double. So the decimal δ of the job is compared as the double above it.
     # The slot is charged with the exact δ of the bound.
     largest_delta = Fraction(float_above(delta)) if delta > 0 else Fraction(0)
     allowed = [bound for bound in proved if bound.delta <= largest_delta]
     if allowed:
         return min(allowed, key=lambda bound: (bound.rho, bound.delta))
+
+    # No bound holds at this δ: report the δ that a bound needs, if there is one.
     if proved:
-        needed = format_amount(up(min(bound.delta for bound in proved)))
+        least_delta = min(bound.delta for bound in proved)
         raise ConditionViolated(
-            f"ρ of the mechanism holds except with probability δ = {needed}: the job must state a delta of at least "
-            f"that for each run, and allows {format_amount(delta)}"
+            f"ρ of the mechanism holds except with probability δ = {format_amount(up(least_delta))}: the job must "
+            f"state a delta of at least that for each run, and allows {format_amount(delta)}"
         )
     raise ConditionViolated(
         f"no ρ of zero-concentrated privacy is proved of the mechanism, and it has no finite ε at δ = "
@@ -98,11 +103,12 @@ def _sums(parts: list[tuple[list[Concentration], int]]) -> list[Concentration]:
     """
     totals = [Concentration(rho=Fraction(0))]
     for bounds, count in parts:
-        sums = [
-            Concentration(rho=total.rho + count * bound.rho, delta=total.delta + count * bound.delta)
-            for total in totals
-            for bound in bounds
-        ]
+        # Add each bound of the part to each sum over the parts before.
+        sums = []
+        for total in totals:
+            for bound in bounds:
+                rho, delta = total.rho + count * bound.rho, total.delta + count * bound.delta
+                sums.append(Concentration(rho=rho, delta=delta))
         totals = []
         # Keep a sum only if its ρ is below that of every kept sum. These have no larger δ.
         for candidate in sorted(sums, key=lambda bound: (bound.delta, bound.rho)):
@@ -135,11 +141,18 @@ def _bounds_of_part(request: ChargeRequest, spec: Spec) -> list[Concentration]:
 
 
 def _bound_by_epsilon(request: ChargeRequest, delta: Amount) -> Concentration | None:
-    """Return the bound ρ = ε²/2 with δ, where ε bounds the loss of one run at δ; None if ε is infinite.
+    """Return the bound (ρ, δ) on one run that follows from its ε at δ: ρ = ε²/2.
+
+    (ρ, δ) means ρ-zero-concentrated privacy, except with probability δ.
 
     Args:
         request: the job.
         delta: δ of a run.
+
+    Returns:
+        The bound; None if one run has no finite ε at δ.
     """
     epsilon = epsilon_of_run(request, delta)
-    return None if math.isinf(epsilon) else Concentration(rho=Fraction(epsilon) ** 2 / 2, delta=Fraction(delta))
+    if math.isinf(epsilon):
+        return None
+    return Concentration(rho=Fraction(epsilon) ** 2 / 2, delta=Fraction(delta))

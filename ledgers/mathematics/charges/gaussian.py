@@ -36,14 +36,20 @@ def charge(request: ChargeRequest, slot: Slot) -> Charge:
         request: the job, with its requested η, and whether a quick price is enough.
         slot: the slot that pays.
 
+    Returns:
+        The charged amounts by name: `mu_squared` and `eta`. For Gaussian runs, the amounts of one run are included.
+
     Raises:
         ConditionViolated: no η is left for a job that is not Gaussian.
         LedgerExhausted: all μ² that is left does not pay for the job.
     """
+    # Runs of a Gaussian mechanism have an exact price each.
     run_cost = mu_squared(request)
     if run_cost is not None:
         run_charge = {"mu_squared": run_cost, "eta": ZERO}
         return Charge(parts=times(run_charge, request.count), each=run_charge, theorem=EXACT)
+
+    # Any other job is priced as a whole, with the first η at which it fits.
     remaining = slot.remainder("mu_squared")
     find = rough_cost if request.rough else least_cost
     for eta in _candidate_etas(request, slot):
@@ -73,6 +79,8 @@ def _candidate_etas(request: ChargeRequest, slot: Slot) -> list[Amount]:
         return [largest]
     remaining, free_eta = slot.remainder("mu_squared"), slot.free("eta")
     smaller = [up(slot.capacity["eta"] / divisor) for divisor in SMALLER_SHARES]
+
+    # Count the equal jobs that fit for each η: as many as both the remaining μ² and the free η allow.
     jobs_that_fit = {largest: Fraction(0)}
     for eta in (largest, *smaller):
         if not LEAST_ETA <= eta <= largest:

@@ -35,10 +35,15 @@ def charge(request: ChargeRequest, slot: Slot) -> Charge:
         request: the mechanism and its number of runs.
         slot: the slot, which has one amount for each order.
 
+    Returns:
+        The charge by the names `order:a` of the orders a, for one run and for all runs.
+
     Raises:
         ConditionViolated: the mechanism's divergence is not known at an order.
     """
-    run_charge = {part: up(_divergence(request, order)) for part, order in zip(slot.capacity, slot.orders, strict=True)}
+    run_charge = {}
+    for part, order in zip(slot.capacity, slot.orders, strict=True):
+        run_charge[part] = up(_divergence(request, order))
     return Charge(parts=times(run_charge, request.count), each=run_charge, theorem=THEOREM)
 
 
@@ -52,15 +57,21 @@ def _divergence(request: ChargeRequest, order: float) -> float:
         request: the job.
         order: Rényi order, above 1.
 
+    Returns:
+        The bound in nats, finite.
+
     Raises:
         ConditionViolated: the mechanism's divergence is not known.
     """
     pair = request.one
     if pair.gaussian_dp_mu is not None:
-        return 0.5 * order * pair.gaussian_dp_mu * pair.gaussian_dp_mu * _ROUNDING  # a μ²/2 for the order a
+        mu = pair.gaussian_dp_mu
+        return 0.5 * order * mu * mu * _ROUNDING  # a μ²/2 for the order a
     if isinstance(pair.law, SampledGaussianLaw) and pair.law.direction != "replace":
         noise_multiplier = math.nextafter(1.0 / pair.law.shift, 0.0)
         return sampled_gaussian_renyi(order=order, rate=pair.law.rate, noise_multiplier=noise_multiplier).upper
+
+    # Any other mechanism: the sum over its parts, or the bound from its pure ε.
     bound = _sum_of_divergences(request, order)
     pure_epsilon = pair.epsilon(-math.inf).upper  # of the whole run, which may give a smaller bound
     if math.isfinite(pure_epsilon):
@@ -73,16 +84,20 @@ def _divergence(request: ChargeRequest, order: float) -> float:
 
 
 def _sum_of_divergences(request: ChargeRequest, order: float) -> float:
-    """Bound the Rényi divergence of one run by the sum over its mechanisms, rounded up; ∞ if one is not known.
+    """Bound the Rényi divergence of one run by the sum over the mechanisms of which it is composed.
 
     Args:
-        request: the job.
+        request: the job, of which one run may consist of several mechanisms.
         order: Rényi order, above 1.
+
+    Returns:
+        The sum in nats, rounded up; math.inf if the divergence of a mechanism is not known.
     """
-    divergences = [(_of_part(request, spec, order), times) for spec, times in flatten(request.spec)]
-    if not all(math.isfinite(divergence) for divergence, _ in divergences):
+    divergences = [(_of_part(request, spec, order), repetitions) for spec, repetitions in flatten(request.spec)]
+    are_finite = all(math.isfinite(divergence) for divergence, _ in divergences)
+    if not are_finite:
         return math.inf
-    return sum_up(product_up(divergence, times) for divergence, times in divergences)
+    return sum_up(product_up(divergence, repetitions) for divergence, repetitions in divergences)
 
 
 def _of_part(request: ChargeRequest, spec: Spec, order: float) -> float:

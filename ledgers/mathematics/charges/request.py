@@ -58,10 +58,18 @@ class ChargeRequest:
 
     @cached_property
     def one(self) -> Pair:
-        """The dominating pair of one run."""
+        """Return the dominating pair of one run.
+
+        It consists of two distributions, whose hockey-stick divergence bounds the privacy profile δ(ε) of the run at
+        every ε.
+        """
         return self.guarantee(self.spec).curve.upper
 
     @cached_property
     def parts(self) -> list[tuple[Pair, int]]:
-        """The dominating pairs of the whole job, each with its number of runs."""
+        """Return the dominating pairs of the whole job, each with its number of runs.
+
+        A run may be composed of several mechanisms. Each of them has a pair of distributions whose hockey-stick
+        divergence bounds its privacy profile δ(ε).
+        """
         return [(self.guarantee(spec).curve.upper, times * self.count) for spec, times in flatten(self.spec)]

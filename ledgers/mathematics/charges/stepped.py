@@ -19,6 +19,9 @@ def steps_of(spec: Spec) -> tuple[Spec, int]:
 
     Args:
         spec: the mechanism of the job.
+
+    Returns:
+        The mechanism of one step, and the number of steps, at least 1.
     """
     count = 1
     while isinstance(spec, Repeated) and spec.stepped:
@@ -40,8 +43,9 @@ def check_count(count: int | None, steps: int) -> int:
         InvalidInput: the number is below 1 or exceeds the steps of the job.
     """
     run_count = steps if count is None else count
-    exceeds_job = steps > 1 and run_count > steps
+    has_several_steps = steps > 1
+    exceeds_job = has_several_steps and run_count > steps
     if run_count < 1 or exceeds_job:
-        allowed = f"1 to {steps}" if steps > 1 else "at least 1"
+        allowed = f"1 to {steps}" if has_several_steps else "at least 1"
         raise InvalidInput.at("/count", "is not a number of runs", allowed=allowed)
     return run_count

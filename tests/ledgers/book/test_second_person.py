@@ -25,8 +25,8 @@ from epsilond.ledgers.book.errors import BookError, KeyReused, NotFound, RoleMis
 from epsilond.ledgers.book.gated import PENDING_SECONDS
 from epsilond.ledgers.book.pending import MOST_PENDING
 from epsilond.ledgers.correction_requests import AmendAsked, VoidAsked
-from epsilond.ledgers.mathematics import entries
 from epsilond.ledgers.mathematics.balance import BALANCE
+from epsilond.ledgers.mathematics.checks import people
 from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replay_entries
 from epsilond.ledgers.requests import CommitAsked
 from epsilond.ledgers.store.opening import open_store
@@ -499,11 +499,11 @@ def test_the_database_refuses_a_replica_that_knows_no_approval(
     ],
 )
 def test_a_name_that_looks_like_another_is_the_same_person(name: str, twin: str) -> None:
-    assert entries.is_same_person(name, twin)
-    assert not entries.has_two_people({"requested_by": name, "approved_by": twin})
-    assert entries.has_two_people({"requested_by": name, "approved_by": "bob"})
+    assert people.is_same_person(name, twin)
+    assert not people.has_two_people({"requested_by": name, "approved_by": twin})
+    assert people.has_two_people({"requested_by": name, "approved_by": "bob"})
 
 
 @pytest.mark.parametrize("name", ["", " ", "\u3164", "\u200b"])
 def test_a_name_that_shows_nothing_is_nobody(name: str) -> None:
-    assert not entries.has_two_people({"requested_by": "ana", "approved_by": name})
+    assert not people.has_two_people({"requested_by": "ana", "approved_by": name})

@@ -1,0 +1,1 @@
+"""Checks that a ledger and its reservations permit a requested change."""
