@@ -200,7 +200,8 @@ def test_gaussian_releases_are_one(noises: tuple[float, ...], chosen: int, relat
         several = spec_of(*map(gaussian, noises), steps=20, chosen=chosen, **fields)  # type: ignore[arg-type]
         single = spec_of(one, steps=20, chosen=chosen, **fields)  # type: ignore[arg-type]
         for epsilon in EPSILONS:
-            assert bounds(several, epsilon, relation) == pytest.approx(bounds(single, epsilon, relation), rel=1e-9)
+            # The noise of the single release is rounded, so that its search may end at a slightly different bound.
+            assert bounds(several, epsilon, relation) == pytest.approx(bounds(single, epsilon, relation), rel=1e-6)
             assert bounds(several, epsilon, relation)[1] > 0.0
 
 
