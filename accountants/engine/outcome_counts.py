@@ -40,13 +40,15 @@ class _Outcome(NamedTuple):
 def _enumerate_counts(size: int, count: int) -> Iterator[_Outcome]:
     """Yield the steps that list all counts n_1, …, n_k ≥ 0 of the outcomes of some runs. Each step adds one outcome.
 
+    A partial list has counts for the outcomes so far, and some runs that remain. A step extends each partial list by
+    every possible count of the next outcome. The last outcome takes all runs that remain.
+
     Args:
         size: number k of outcomes.
         count: number of runs, which is Σ n_i.
 
     Yields:
         The step of one outcome: the lists that it extends, the count that it adds to each, and log n_i! of that count.
-        The last outcome takes all runs that remain.
     """
     log_factorial = np.asarray(gammaln(np.arange(count + 1) + 1.0))
     remaining = np.asarray([count])
@@ -62,7 +64,12 @@ def _enumerate_counts(size: int, count: int) -> Iterator[_Outcome]:
 
 @functools.lru_cache(maxsize=_STORED_TABLES)
 def _store_counts(size: int, count: int) -> tuple[_Outcome, ...]:
-    """Return all steps of `_enumerate_counts` for a small enumeration. The latest results are stored."""
+    """Return all steps that list the counts of the outcomes of some runs, for a small enumeration; it is stored.
+
+    Args:
+        size: number of outcomes.
+        count: number of runs.
+    """
     return tuple(_enumerate_counts(size, count))
 
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from epsilond.accountants.numerics.binomial.terms import deviance, exponent_gap, quick_exponent_gap, stirling_remainder
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp
 
 if TYPE_CHECKING:
@@ -44,84 +45,6 @@ _FEWEST_LOOKED_UP = 16
 _NODES_PER_PANEL = 24
 _ROWS_PER_BLOCK = (1 << 18) // (6 * _NODES_PER_PANEL)
 """Number of integrals that are computed at once: two megabytes of nodes with six panels."""
-_STIRLING_TABLE = np.asarray(
-    [0.0] + [math.lgamma(n + 1.0) - (n + 0.5) * math.log(n) + n - 0.5 * math.log(2 * math.pi) for n in range(1, 16)]
-)
-
-
-def _stirling_remainder(n: FloatArray) -> FloatArray:
-    """Return log n! − (n + 1/2) log n + n − log √(2π), and 0 at n = 0, where it is not used.
-
-    Args:
-        n: whole numbers, at least 0. Those below 16 are looked up, and others use Stirling's series.
-    """
-    is_small = n < 16.0
-    x = 1.0 / np.where(is_small, 16.0, n)
-    y = x * x
-    series = x * (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y * (1 / 1188)))))
-    return np.asarray(np.where(is_small, _STIRLING_TABLE[np.minimum(n, 15.0).astype(np.int64)], series))
-
-
-def _deviance(x: FloatArray, mean: FloatArray) -> FloatArray:
-    """Return x log(x/m) + m − x ≥ 0 for a mean m and x > 0, the deviance in Loader's form of binomial probabilities.
-
-    It is accurate to a few units in the last place of x − m. Near x = m, with v = (x − m)/(x + m), it is computed as
-    (x − m) v + 2xv Σ_{j≥1} v^{2j}/(2j + 1).
-
-    Args:
-        x: number of successes or failures, above 0.
-        mean: its mean m, above 0.
-
-    Returns:
-        One deviance for each element.
-    """
-    v = (x - mean) / (x + mean)
-    is_near = np.abs(v) < 0.1
-    near_v = np.where(is_near, v, 0.0)
-    square = near_v * near_v
-    tail = np.zeros_like(square)
-    for j in range(10, 0, -1):
-        tail = square * (1.0 / (2 * j + 1) + tail)
-    series = (x - mean) * near_v + 2.0 * x * near_v * tail
-    with np.errstate(divide="ignore", invalid="ignore"):
-        direct = x * np.log(x / mean) + mean - x
-    return np.asarray(np.where(is_near, series, direct))
-
-
-def _log1p_gap(x: FloatArray) -> FloatArray:
-    """Return x − log(1 + x) for x ≥ 0, with relative accuracy, by its Taylor series for small x.
-
-    Args:
-        x: numbers, at least 0.
-    """
-    small_x = np.where(x < 0.125, x, 0.0)
-    series = np.zeros_like(small_x)
-    for j in range(20, 1, -1):
-        series = small_x * ((-1.0 if j % 2 else 1.0) / j + series)
-    return np.asarray(np.where(x < 0.125, small_x * series, x - np.log1p(x)))
-
-
-def _exp_gap(v: FloatArray) -> FloatArray:
-    """Return e^{−v} − (1 − v) for v ≥ 0, with relative accuracy, by its Taylor series for small v.
-
-    Args:
-        v: numbers, at least 0.
-    """
-    small_v = np.where(v < 0.125, v, 0.0)
-    series = np.zeros_like(small_v)
-    for j in range(12, 1, -1):
-        series = small_v * ((-1.0 if j % 2 else 1.0) / math.factorial(j) + series)
-    return np.asarray(np.where(v < 0.125, small_v * series, v + np.expm1(-v)))
-
-
-def _exponent_gap(v: FloatArray, odds: float) -> FloatArray:
-    """Return h(v) = o v − log(1 + o(1 − e^{−v})) with relative accuracy, for v ≥ 0 and the odds o."""
-    return odds * _exp_gap(v) + _log1p_gap(-odds * np.expm1(-v))
-
-
-def _quick_exponent_gap(v: FloatArray, odds: float) -> FloatArray:
-    """Return `_exponent_gap` up to a few units in the last place of v."""
-    return np.asarray(odds * v - np.log1p(-odds * np.expm1(-v)))
 
 
 class _TailQuadrature(NamedTuple):
@@ -145,21 +68,25 @@ class _TailQuadrature(NamedTuple):
 
 
 def _gauss_rule(panels: int) -> tuple[FloatArray, FloatArray]:
-    """Return nodes and weights on [0, 1] of 24-node Gauss–Legendre sums over equal panels."""
+    """Return nodes and weights on [0, 1] of the 24-node Gauss–Legendre rule, repeated on equal panels.
+
+    Args:
+        panels: number of panels.
+    """
     x, w = np.polynomial.legendre.leggauss(_NODES_PER_PANEL)
     starts = np.arange(panels)[:, None]
     return ((starts + 0.5 * (1.0 + x)) / panels).ravel(), np.tile(0.5 * w / panels, panels)
 
 
 _ONE_PANEL = _gauss_rule(1)
-_MODERATE = _TailQuadrature(*_gauss_rule(6), 48.0, _exponent_gap)
-_LARGE = _TailQuadrature(*_gauss_rule(2), 48.0, _exponent_gap)
-_QUICK = _TailQuadrature(*_ONE_PANEL, 32.0, _quick_exponent_gap)
+_MODERATE = _TailQuadrature(*_gauss_rule(6), 48.0, exponent_gap)
+_LARGE = _TailQuadrature(*_gauss_rule(2), 48.0, exponent_gap)
+_QUICK = _TailQuadrature(*_ONE_PANEL, 32.0, quick_exponent_gap)
 
 
 @dataclass(frozen=True)
 class Binomial:
-    """The distribution of the number K of successes in independent trials.
+    """The distribution of the number K of successes in independent trials, in logarithms.
 
     Attributes:
         trials: number n of trials, a whole number held in a float, or an array, which broadcasts with the counts.
@@ -173,15 +100,19 @@ class Binomial:
 
     @property
     def accuracy(self) -> float:
-        """Error of log masses and tails per unit of 1 + |their log|. The error of p itself is multiplied by √n."""
-        largest = float(np.max(self.trials, initial=0.0))
-        return 32 * UNIT_ROUNDOFF + (0.0 if self.p == self.q else 16 * UNIT_ROUNDOFF * math.sqrt(largest))
+        """Bound on the error of log masses and log tails, per unit of 1 + |their value|.
+
+        Unless p = q, which is 1/2 exactly, the error of p itself is multiplied by √n.
+        """
+        largest_trials = float(np.max(self.trials, initial=0.0))
+        error_of_p = 0.0 if self.p == self.q else 16 * UNIT_ROUNDOFF * math.sqrt(largest_trials)
+        return 32 * UNIT_ROUNDOFF + error_of_p
 
     def log_mass(self, k: FloatArray) -> FloatArray:
         """Return log P(K = k) of the binomial distribution of K successes in n trials.
 
         For 0 < k < n it is Loader's saddle-point form, with q = 1 − p, the remainder s of Stirling's formula and the
-        deviance D (`_deviance`),
+        deviance D (`deviance`),
 
             log P(K = k) = s(n) − s(k) − s(n − k) − D(k, np) − D(n − k, nq) − ½ log(2π k (n − k)/n).
 
@@ -192,13 +123,17 @@ class Binomial:
             One logarithm for each k; −inf outside 0 … n.
         """
         n, k = np.broadcast_arrays(self.trials, k)
+
+        # The saddle-point form for 0 < k < n; other entries have harmless arguments.
         is_inside = (k > 0) & (k < n)
         successes = np.where(is_inside, k, 1.0)
         failures = np.where(is_inside, n - k, 1.0)
         total = np.where(is_inside, n, 2.0)
-        deviance = _deviance(successes, total * self.p) + _deviance(failures, total * self.q)
-        remainder = _stirling_remainder(total) - _stirling_remainder(successes) - _stirling_remainder(failures)
-        inside = remainder - deviance - 0.5 * np.log(2 * math.pi * successes * (failures / total))
+        total_deviance = deviance(successes, total * self.p) + deviance(failures, total * self.q)
+        remainder = stirling_remainder(total) - stirling_remainder(successes) - stirling_remainder(failures)
+        inside = remainder - total_deviance - 0.5 * np.log(2 * math.pi * successes * (failures / total))
+
+        # n failures, or n successes.
         only_failures = _log_power(_log_probability(self.q, self.p), n)
         only_successes = _log_power(_log_probability(self.p, self.q), n)
         at_bounds = np.where(k == 0, only_failures, -np.inf)
@@ -208,6 +143,8 @@ class Binomial:
     def tail_ratio(self, k: FloatArray) -> FloatArray:
         """Return R(k) = P(K ≥ k)/P(K = k) for np < k ≤ n, and 1 for other k, where it is not needed.
 
+        Many ratios for one moderate number of trials are looked up in a table. Others are integrals (module docstring).
+
         Args:
             k: whole numbers of successes.
 
@@ -216,7 +153,9 @@ class Binomial:
         """
         if self._may_tabulate and np.ndim(k) and np.size(k) >= _FEWEST_LOOKED_UP:
             count = np.clip(np.asarray(k, dtype=np.float64), 0.0, self.trials)
-            return np.asarray(np.where(count > self.trials * self.p, self._ratio_table[count.astype(np.int64)], 1.0))
+            from_table = self._ratio_table[count.astype(np.int64)]
+            is_above_mean = count > self.trials * self.p
+            return np.asarray(np.where(is_above_mean, from_table, 1.0))
         trials, count = np.broadcast_arrays(np.asarray(self.trials, dtype=np.float64), np.asarray(k, dtype=np.float64))
         return self._compute_ratios(trials.ravel(), count.ravel()).reshape(trials.shape)
 
@@ -262,13 +201,29 @@ class Binomial:
         return np.asarray(ratios[::-1])
 
     def _ratio_by_polynomial(self, n: FloatArray, k: FloatArray) -> FloatArray:
-        """Return R(k) = k ∫₀¹ (1 − w)^{k−1} (1 + ow)^{n−k} dw with o = p/q, exactly up to rounding."""
+        """Return R(k) = P(K ≥ k)/P(K = k) as an integral of a polynomial, exactly up to rounding.
+
+        With the odds o = p/q it is k ∫₀¹ (1 − w)^{k−1} (1 + ow)^{n−k} dw. The polynomial has the degree n − 1, for
+        which 24 nodes are exact up to n = 47.
+
+        Args:
+            n: numbers of trials, at most `_POLYNOMIAL_UP_TO`.
+            k: counts above the mean np, below n.
+        """
         w, weights = _ONE_PANEL
-        log_integrand = (k - 1.0)[:, None] * np.log1p(-w) + (n - k)[:, None] * np.log1p(self.p / self.q * w)
-        return np.asarray(k * (np.exp(log_integrand) @ weights))
+        log_failure_power = (k - 1.0)[:, None] * np.log1p(-w)
+        log_success_power = (n - k)[:, None] * np.log1p(self.p / self.q * w)
+        return np.asarray(k * (np.exp(log_failure_power + log_success_power) @ weights))
 
     def quick_tail_ratio(self, k: FloatArray) -> FloatArray:
-        """Return `tail_ratio` within `QUICK_RATIO_ACCURACY`, by the 24 nodes of one panel up to a lower depth."""
+        """Return R(k) = P(K ≥ k)/P(K = k) like `tail_ratio`, but quicker and within `QUICK_RATIO_ACCURACY`.
+
+        The integral has the 24 nodes of one panel, and is cut at a lower depth. For more than `QUICK_UP_TO` trials the
+        result is that of `tail_ratio`.
+
+        Args:
+            k: whole numbers of successes.
+        """
         n, k = np.broadcast_arrays(np.asarray(self.trials, dtype=np.float64), np.asarray(k, dtype=np.float64))
         if n.max(initial=0.0) > QUICK_UP_TO:
             return self.tail_ratio(k)
@@ -300,8 +255,8 @@ class Binomial:
     def _integration_end(self, n: FloatArray, k: FloatArray, method: _TailQuadrature) -> FloatArray:
         """Return the upper limit V of the integral for P(K ≥ k)/P(K = k): the root of g(V) = `depth`, within 0.1 %.
 
-        g is that of `_ratio_by_quadrature`. Newton's method starts beyond the root, because g(v) is at least
-        kv − (n − k) log(1 + o) for the odds o. The iterates decrease to the root, as g is convex.
+        g is that of `_ratio_by_quadrature`. Newton's method starts beyond the root, because g(v) is at least kv − (n −
+        k) log(1 + o) for the odds o. The iterates decrease to the root, as g is convex.
 
         Args:
             n: numbers of trials.
@@ -316,7 +271,8 @@ class Binomial:
         end = (method.depth + failures * math.log1p(odds)) / k
         for _ in range(40):
             excess = drift * end + failures * method.exponent_gap(end, odds) - method.depth
-            slope = drift + failures * odds * (-np.expm1(-end)) * (1.0 + odds) / (1.0 + odds - odds * np.exp(-end))
+            slope_numerator = failures * odds * (-np.expm1(-end)) * (1.0 + odds)
+            slope = drift + slope_numerator / (1.0 + odds - odds * np.exp(-end))
             step = excess / slope
             end = end - step
             if (step <= 1e-3 * end).all():
@@ -342,14 +298,24 @@ class Binomial:
 
 
 def _log_probability(probability: float, complement: float) -> float:
-    """Return the log of a probability, from 1 − the probability if that is smaller and therefore more accurate."""
+    """Return the logarithm of a probability p, from 1 − p if that is smaller and therefore more accurate.
+
+    Args:
+        probability: p; −inf is returned for 0.
+        complement: 1 − p.
+    """
     if probability > 0.5:
         return math.log1p(-complement)
     return math.log(probability) if probability > 0.0 else -math.inf
 
 
 def _log_power(log_base: float, exponent: FloatArray) -> FloatArray:
-    """Return n log b for each exponent n; log 0⁰ is 0."""
+    """Return n log b for each exponent n, the log of a power of b; log 0⁰ is 0.
+
+    Args:
+        log_base: log b ≤ 0, which may be −inf.
+        exponent: values of n ≥ 0.
+    """
     if math.isfinite(log_base):
         return exponent * log_base
     return np.where(exponent == 0, 0.0, -np.inf)

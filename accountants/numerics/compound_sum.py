@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import log_ndtr
 
+from epsilond.accountants.numerics.positive_part.alias import OVERFLOW_EXPONENT, choose_period
+from epsilond.accountants.numerics.positive_part.tilted_sum import TiltedSum
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.numerics.step_law import LARGEST_PIECE_EXPONENT
 from epsilond.accountants.numerics.sum_quadrature import QuadratureRule, integrate_transform
@@ -35,8 +37,6 @@ NEGLIGIBLE = 30.0
 """Nats by which alias and truncation are below E[S₊]: the bounds then agree to thirteen digits."""
 _LARGEST_TILT_EXPONENT = 600.0
 """Largest λ max Y: e^600 is well within the range of doubles, also after the products with it."""
-_OVERFLOW_EXPONENT = 700.0
-"""Exponents are cut here, because e^710 overflows."""
 _MOST_NODES = 6000
 """Largest number of nodes of the trapezoidal rule."""
 _BLOCK_SIZE = 1 << 15
@@ -45,86 +45,36 @@ _LARGEST_MAGNITUDE = 1e100
 """Largest |Y| whose square, multiplied by any count, is a double."""
 _SMOOTHING = 1.0 / 160.0
 """Standard deviation τ of the added Gaussian, as a share of the deviation of the integrand."""
-_TILT_FACTORS = (1.03, 1.1, 1.3, 1.7, 2.5)
-"""Ratios of the tilts λ and μ, or of μ and λ, that are tried for the bound of the alias."""
 
 
 class LogInterval(NamedTuple):
-    """Bounds on the logarithm of a number. The lower bound may be −inf."""
+    """Bounds on the logarithm of a positive number.
+
+    Attributes:
+        lower: lower bound, which may be −inf.
+        upper: upper bound.
+    """
 
     lower: float
     upper: float
 
     def widen(self, accuracy: float) -> LogInterval:
-        """Move both bounds outward by `accuracy` per unit of 1 + |bound|. A bound at −inf does not change."""
+        """Move both bounds outward by a share of 1 + |bound|. A bound at −inf does not change.
+
+        Args:
+            accuracy: the share, at least 0.
+        """
         lower_margin = 0.0 if math.isinf(self.lower) else accuracy * (1.0 + abs(self.lower))
         upper_margin = 0.0 if math.isinf(self.upper) else accuracy * (1.0 + abs(self.upper))
         return LogInterval(self.lower - lower_margin, self.upper + upper_margin)
 
 
-@dataclass(frozen=True)
-class _TiltedSum:
-    """Numbers of the sum S of independent variables under the distribution tilted by λ, that is, weighted by e^{λS}.
-
-    Attributes:
-        tilt: λ > 0.
-        log_transform: K(λ) = log E e^{λS}.
-        error: bound on the error of K(λ).
-        mean: K′(λ), the mean of S under the tilted distribution.
-        variance: K″(λ), its variance.
-    """
-
-    tilt: float
-    log_transform: float
-    error: float
-    mean: float
-    variance: float
-
-    @property
-    def deviation(self) -> float:
-        """√(K″(λ) + 2/λ²), the reciprocal of the width of the integrand φ(t)ⁿ/(λ + it)² in t."""
-        return math.sqrt(self.variance + 2.0 / self.tilt**2)
-
-    @property
-    def log_saddle_factor(self) -> float:
-        """Estimate of log E[S₊] − K(λ): the saddle-point approximation 1/(λ² √(2π (K″ + 2/λ²)))."""
-        return -2.0 * math.log(self.tilt) - 0.5 * math.log(2.0 * math.pi) - math.log(self.deviation)
-
-
-class _AliasTerm(NamedTuple):
-    """A bound on one half (k > 0 or k < 0) of the error Σ_{k≠0} e^{λkA} E[(S − kA)₊] of a rule with period A.
-
-    By (y)₊ ≤ e^{μy}/(eμ) for a tilt μ on that side of λ, it is at most e^{b + K(λ)}/(e^{dA} − 1), K(λ) = log E e^{λS}.
-
-    Attributes:
-        distance: d = |μ − λ|.
-        log_level: b = K(μ) − K(λ) − 1 − log μ.
-    """
-
-    distance: float
-    log_level: float
-
-
-class _Period(NamedTuple):
-    """The period A = 2π/Δt of a trapezoidal rule with spacing Δt for E[S₊], and its alias, the error by the period.
-
-    Attributes:
-        length: A, in the unit of S.
-        log_alias: log of a bound on the alias, in units of e^{K(λ)}.
-        largest_tilt: largest tilt μ of that bound. With a Gaussian ξ, the alias is at most e^{(τμ)²/2} times larger.
-    """
-
-    length: float
-    log_alias: float
-    largest_tilt: float
-
-
 class _Cutoff(NamedTuple):
-    """The last node of a trapezoidal rule.
+    """The last node of a trapezoidal rule for E[S₊], with a bound on the part of the sum beyond it.
 
     Attributes:
         rule: the trapezoidal rule up to that node.
-        tail_bound: bound on the part of the sum beyond the node, in units of e^{K(λ)}.
+        tail_bound: bound on the part of the sum beyond the node, in units of e^{K(λ)}, for K(λ) = log E e^{λS}.
     """
 
     rule: QuadratureRule
@@ -133,10 +83,10 @@ class _Cutoff(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CompoundSum:
-    """The sum S of n independent copies of a variable Y.
+    """The sum S of n independent copies of a variable Y, with bounds on its mean positive part E[S₊].
 
     Attributes:
-        law: distribution of Y.
+        law: distribution of Y, with single values (atoms) and uniform pieces.
         count: n.
         start: a tilt near the best one, if it is known from a similar sum. It affects only where the search starts.
     """
@@ -145,27 +95,43 @@ class CompoundSum:
     count: int
     start: float | None = None
 
-    def evaluate_tilt(self, tilt: float) -> _TiltedSum:
-        """Return K(λ) = log E e^{λS} of the sum S at λ = `tilt`, a bound on its error, and its first two derivatives.
+    def evaluate_tilt(self, tilt: float) -> TiltedSum:
+        """Return K(λ) = log E e^{λS} of the sum S at a tilt λ, a bound on its error, and its first two derivatives.
 
-        M(λ) = E e^{λY} of one summand is computed as 1 + Σ w (e^{λy} − 1), without cancellation if λy is small.
+        M(λ) = E e^{λY} of one summand is computed as 1 + Σ w (e^{λy} − 1) over quadrature nodes y with weights w,
+        without cancellation if λy is small. K(λ) is n log M(λ).
+
+        Args:
+            tilt: λ > 0.
         """
         points, weights, point_errors, weight_errors = self.law.nodes
         change = np.expm1(tilt * points)
         size = np.abs(change)
         excess = float(weights @ change)  # M − 1
-        tilted = (weights + weights * change) / (1.0 + excess)
-        mean = float(tilted @ points)
-        variance = float(tilted @ (points * points)) - mean * mean
+
+        # Mean and variance of Y under the tilted weights.
+        tilted_weights = (weights + weights * change) / (1.0 + excess)
+        mean = float(tilted_weights @ points)
+        variance = float(tilted_weights @ (points * points)) - mean * mean
+
+        # The relative error of M, from the errors of the weights and points and from the summation.
         rounding = UNIT_ROUNDOFF * (math.sqrt(points.size) + 16.0) * float(weights @ size)
-        weight_error, point_error = float(weight_errors @ size), tilt * float(tilted @ point_errors)
+        weight_error = float(weight_errors @ size)
+        point_error = tilt * float(tilted_weights @ point_errors)
         relative_error = (weight_error + rounding) / (1.0 + excess) + point_error
+
         log_transform = self.count * math.log1p(excess)
         error = 2.0 * self.count * relative_error + 8 * UNIT_ROUNDOFF * (1.0 + abs(log_transform))
-        return _TiltedSum(tilt, log_transform, error, self.count * mean, self.count * max(variance, 0.0))
+        return TiltedSum(tilt, log_transform, error, self.count * mean, self.count * max(variance, 0.0))
 
     def _upper_log_transforms(self, tilts: Sequence[float]) -> list[float]:
-        """Return upper bounds on K(λ) = log E e^{λS} of the sum S at several tilts λ."""
+        """Return upper bounds on K(λ) = log E e^{λS} of the sum S at several tilts λ.
+
+        The computation is that of `evaluate_tilt`, for a block of tilts at a time: a row of arrays belongs to one tilt.
+
+        Args:
+            tilts: values of λ > 0.
+        """
         points, weights, point_errors, weight_errors = self.law.nodes
         bounds: list[float] = []
         rows = max(_BLOCK_SIZE // max(points.size, 1), 1)
@@ -173,12 +139,14 @@ class CompoundSum:
             tilt = np.asarray(tilts[start : start + rows])[:, None]
             change = np.expm1(tilt * points)
             size = np.abs(change)
-            excess = change @ weights
+            excess = change @ weights  # M − 1 for the transform M of one summand
+
             rounding = UNIT_ROUNDOFF * (math.sqrt(points.size) + 16.0) * (size @ weights)
             relative_error = (size @ weight_errors + rounding) / (1.0 + excess)
             if point_errors.any():
                 mean_errors = (weights + weights * change) @ point_errors
                 relative_error = relative_error + tilt[:, 0] * mean_errors / (1.0 + excess)
+
             log_transform = self.count * np.log1p(excess)
             error = 2.0 * self.count * relative_error + 8 * UNIT_ROUNDOFF * (1.0 + np.abs(log_transform))
             bounds.extend((log_transform + error).tolist())
@@ -186,23 +154,28 @@ class CompoundSum:
 
     @cached_property
     def _largest_tilt(self) -> float:
+        """Largest tilt λ at which e^{λY} is within the range of doubles."""
         return _LARGEST_TILT_EXPONENT / max(self.law.largest_value, 1e-290)
 
     @cached_property
-    def _saddle(self) -> _TiltedSum:
+    def _saddle(self) -> TiltedSum:
         """The sum S near the tilt λ that minimises K(λ) − 2 log λ, the log of the integrand at t = 0.
 
         K(λ) = log E e^{λS}. Newton's method, safeguarded by bisection, finds λ within 0.02 of the integrand's scale; a
         step at most triples it. Every tilt gives valid bounds; this one gives tight ones with few nodes.
         """
         points, weights, _, _ = self.law.nodes
-        start = self.start or 1.0 / math.sqrt(self.count * float(weights @ (points * points)))
+        second_moment = float(weights @ (points * points))
+        start = self.start or 1.0 / math.sqrt(self.count * second_moment)
         tilt = min(start, 0.5 * self._largest_tilt)
         low, high = 0.0, self._largest_tilt
         for _ in range(60):
             saddle = self.evaluate_tilt(tilt)
             slope, curvature = saddle.mean - 2.0 / tilt, saddle.variance + 2.0 / tilt**2
-            low, high = (low, tilt) if slope > 0 else (tilt, high)
+            if slope > 0:
+                high = tilt
+            else:
+                low = tilt
             next_tilt = tilt - slope / curvature
             if abs(next_tilt - tilt) * math.sqrt(curvature) < 0.02:
                 break
@@ -224,20 +197,23 @@ class CompoundSum:
     def log_positive_part(self, negligible: float = NEGLIGIBLE) -> LogInterval:
         """Return bounds on log E[S₊] of the sum S.
 
+        E[S₊] is a contour integral of the transform of S, evaluated by the trapezoidal rule (module docstring). If the
+        rule needs too many nodes, the upper bound is Chernoff's, from (y)₊ ≤ e^{λy}/(eλ), and the lower one −inf.
+
         Guarantees: lower ≤ truth ≤ upper, for any `negligible`. The upper bound is finite or −inf.
 
         Args:
-            negligible: nats by which alias and truncated part should be below the estimate of E[S₊]. With 30 the
-                bounds agree to thirteen digits; less is quicker. Both are charged, whatever their size.
+            negligible: nats by which alias and truncated part should be below the estimate of E[S₊]. With 30 the bounds
+                agree to thirteen digits; less is quicker. Both errors widen the bounds, whatever their size.
         """
         if self.law.largest_value == 0.0:
             return LogInterval(-math.inf, -math.inf)
         if self.law.largest_magnitude > _LARGEST_MAGNITUDE:
             return self._rescaled_positive_part(negligible)
+
         saddle = self._saddle
-        # Chernoff's bound: (y)₊ ≤ e^{λy}/(eλ).
         chernoff = saddle.log_transform + saddle.error - 1.0 - math.log(saddle.tilt)
-        period = self._choose_period(negligible)
+        period = choose_period(saddle, self._upper_log_transforms, self._largest_tilt, negligible)
         cutoff = self._choose_cutoff(2.0 * math.pi / period.length, negligible)
         if cutoff is None:
             return LogInterval(-math.inf, chernoff)
@@ -245,28 +221,40 @@ class CompoundSum:
         shift = self._shift(rule.smoothing_std)
         total = integrate_transform(self.law.nodes, self.count, saddle.tilt, rule, shift)
         log_slack = saddle.error + 32 * UNIT_ROUNDOFF
+
+        # The alias is not negative, so it counts for the lower bound only.
         largest = total.value + total.rounding_error + cutoff.tail_bound
         upper = saddle.log_transform + math.log(largest) + log_slack
         log_alias = period.log_alias + 0.5 * (rule.smoothing_std * period.largest_tilt) ** 2
-        alias = math.exp(min(log_alias, _OVERFLOW_EXPONENT))
+        alias = math.exp(min(log_alias, OVERFLOW_EXPONENT))
         least = total.shifted_value - total.rounding_error - cutoff.tail_bound - alias
+
+        # With an added Gaussian ξ and the shift c, the lower bound is less by E[(ξ − c)₊].
         if rule.smoothing_std > 0.0 and least > 0.0:
             log_excess = _log_gaussian_excess(rule.smoothing_std, shift) - saddle.log_transform + log_slack
-            least -= math.exp(min(log_excess, _OVERFLOW_EXPONENT))
+            least -= math.exp(min(log_excess, OVERFLOW_EXPONENT))
         lower = saddle.log_transform + math.log(least) - log_slack if least > 0.0 else -math.inf
         return LogInterval(lower, min(upper, chernoff))
 
     def _rescaled_positive_part(self, negligible: float) -> LogInterval:
-        """Return `log_positive_part` from E[S₊] = 2^m E[(S/2^m)₊], as squares of Y itself may overflow."""
-        exponent = math.frexp(self.law.largest_magnitude)[1]
-        lower, upper = CompoundSum(self.law.divide(exponent), self.count).log_positive_part(negligible)
+        """Return the bounds of `log_positive_part` from a smaller variable, as squares of Y itself may overflow.
+
+        E[S₊] = 2^m E[(S/2^m)₊] for the binary exponent m of the largest |Y|.
+
+        Args:
+            negligible: nats by which alias and truncated part should be below the estimate of E[S₊].
+        """
+        _, exponent = math.frexp(self.law.largest_magnitude)
+        scaled_sum = CompoundSum(self.law.divide(exponent), self.count)
+        lower, upper = scaled_sum.log_positive_part(negligible)
         log_scale = exponent * math.log(2.0)
         return LogInterval(lower + log_scale, upper + log_scale).widen(8 * UNIT_ROUNDOFF)
 
     def _shift(self, smoothing_std: float) -> float:
-        """Return the decrease c of the sum for the lower bound E[(S + ξ − c)₊] − E[(ξ − c)₊] on E[S₊], with Gaussian ξ.
+        """Return the decrease c of the sum for a lower bound on E[S₊] when a Gaussian ξ is added to S.
 
-        It is so large that E[(ξ − c)₊] is small compared with the estimate of E[S₊].
+        The lower bound is E[(S + ξ − c)₊] − E[(ξ − c)₊]. c is so large that the second term is small compared with the
+        estimate of E[S₊].
 
         Args:
             smoothing_std: standard deviation τ of ξ; 0 if there is none.
@@ -276,52 +264,16 @@ class CompoundSum:
         gap = max(math.log(smoothing_std) - self.log_estimate, 0.0)
         return smoothing_std * math.sqrt(2.0 * gap + 8.0)
 
-    def _choose_period(self, negligible: float) -> _Period:
-        """Choose the period A of the trapezoidal rule for E[S₊], and bound its alias Σ_{k≠0} e^{λkA} E[(S − kA)₊].
-
-        The terms with k > 0 are bounded with a tilt μ > λ, those with k < 0 with a tilt μ < λ. On either side, the best
-        of several μ is used. The alias is about `negligible` nats below the estimate of E[S₊].
-        """
-        tilt, deviation = self._saddle.tilt, self._saddle.deviation
-        # Tilts are tried at relative distances from λ, and at distances in units of 8/deviation.
-        larger = [mu for f in _TILT_FACTORS for mu in (tilt * f, tilt + 8.0 * (f - 1.0) / deviation)]
-        smaller = [mu for f in _TILT_FACTORS for mu in (tilt / f, tilt - 8.0 * (f - 1.0) / deviation)]
-        sides = self._bound_alias_terms(larger, smaller)
-        length = max(0.0, *(self._needed_period(side, negligible) for side in sides))
-        log_above, log_below = (self._log_alias(side, length) for side in sides)
-        return _Period(length, float(np.logaddexp(log_above, log_below)), max(larger))
-
-    def _bound_alias_terms(self, *sides: list[float]) -> list[list[_AliasTerm]]:
-        """Return the bound on the alias of the trapezoidal rule for each usable tilt μ, in one list for each side."""
-        saddle = self._saddle
-        usable = [[mu for mu in side if 0.0 < mu <= self._largest_tilt and mu != saddle.tilt] for side in sides]
-        # One call for both sides, because it evaluates the transform at many tilts together.
-        bounds = iter(self._upper_log_transforms([mu for side in usable for mu in side]))
-        return [
-            [_AliasTerm(abs(mu - saddle.tilt), next(bounds) - saddle.log_transform - 1.0 - math.log(mu)) for mu in side]
-            for side in usable
-        ]
-
-    def _needed_period(self, side: list[_AliasTerm], negligible: float) -> float:
-        """Return the shortest period at which one side of the alias is negligible, for the best tilt μ."""
-        log_target = self._saddle.log_saddle_factor
-        periods = [(max(term.log_level - log_target, -20.0) + negligible) / term.distance for term in side]
-        return min(periods, default=40.0 * self._saddle.deviation)
-
-    @staticmethod
-    def _log_alias(side: list[_AliasTerm], period: float) -> float:
-        """Return log of the best bound e^b/(e^{dA} − 1) on one side of the alias; inf if no tilt μ is usable."""
-        bounds = [
-            term.log_level - math.log(math.expm1(min(term.distance * period, _OVERFLOW_EXPONENT))) for term in side
-        ]
-        return min(bounds, default=math.inf)
-
     @cached_property
     def _tilted_pieces(self) -> TiltedPieces:
+        """The uniform pieces of Y after tilting by λ, from which the decay of the transform is bounded."""
         return self.law.pieces.tilt(self._saddle.tilt, self._saddle.log_transform / self.count)
 
     def _log_modulus(self, t: float, smoothing_std: float) -> float:
-        """Return an upper bound on n log |φ(t)| + τ²(λ² − t²)/2, for the integrand at t; it decreases in t.
+        """Return an upper bound on the log modulus of the integrand at a frequency t, which decreases in t.
+
+        It is a bound on n log |φ(t)| + τ²(λ² − t²)/2, with the characteristic function φ of a tilted summand. It comes
+        from the uniform pieces of Y; without pieces, only the Gaussian makes the integrand decay.
 
         Args:
             t: frequency.
@@ -351,7 +303,7 @@ class CompoundSum:
             if last_index <= most_nodes:
                 log_tail = self._log_tail(last_index * spacing, smoothing_std)
                 rule = QuadratureRule(spacing, last_index, smoothing_std)
-                return _Cutoff(rule, math.exp(min(log_tail, _OVERFLOW_EXPONENT)))
+                return _Cutoff(rule, math.exp(min(log_tail, OVERFLOW_EXPONENT)))
         return None
 
     @property
@@ -363,14 +315,23 @@ class CompoundSum:
         return math.sqrt(max(modulus**2 - self._saddle.tilt**2, 0.0))
 
     def _log_tail(self, frequency: float, smoothing_std: float) -> float:
-        """Return log of a bound B(t)/(πt) on the sum beyond t, in units of e^{K(λ)}; B bounds |φⁿ| from t on."""
+        """Return the log of a bound on the trapezoidal sum beyond a frequency t, in units of e^{K(λ)}.
+
+        The bound is B(t)/(πt), where B(t) bounds the modulus of the integrand from t on.
+
+        Args:
+            frequency: t > 0.
+            smoothing_std: standard deviation τ of the added Gaussian.
+        """
         return self._log_modulus(frequency, smoothing_std) - math.log(math.pi * frequency)
 
     def _find_last_index(self, spacing: float, smoothing_std: float, negligible: float, most_nodes: int) -> int:
         """Find the first node beyond which the trapezoidal rule is negligible, up to a sixteenth of its index too far.
 
+        The index is doubled until the part beyond is negligible, and then bisected.
+
         Args:
-            spacing: Δt.
+            spacing: distance Δt of neighbouring nodes.
             smoothing_std: standard deviation τ of the added Gaussian.
             negligible: nats by which a negligible part is below the estimate of E[S₊].
             most_nodes: limit; the result is above it if no node up to it serves.
@@ -378,6 +339,7 @@ class CompoundSum:
         log_target = self._saddle.log_saddle_factor - negligible
 
         def is_negligible_beyond(index: int) -> bool:
+            """Return whether the part of the rule beyond a node is negligible."""
             return not self._log_tail(index * spacing, smoothing_std) > log_target
 
         low, high = 0, 8
@@ -385,12 +347,17 @@ class CompoundSum:
             low, high = high, 2 * high
         while high - low > max(1, high // 16):
             middle = (low + high) // 2
-            low, high = (low, middle) if is_negligible_beyond(middle) else (middle, high)
+            if is_negligible_beyond(middle):
+                high = middle
+            else:
+                low = middle
         return high
 
 
 def _log_gaussian_excess(std: float, threshold: float) -> float:
-    """Return log of a bound on E[(ξ − c)₊] for ξ ~ N(0, τ²): it is at most τ φ(c/τ) ≤ τ Φ(−c/τ) (c/τ + 1).
+    """Return the log of an upper bound on E[(ξ − c)₊] for a Gaussian ξ ~ N(0, τ²).
+
+    With the standard normal density φ and distribution function Φ, it is at most τ φ(c/τ) ≤ τ Φ(−c/τ) (c/τ + 1).
 
     Args:
         std: τ > 0.

@@ -19,7 +19,18 @@ import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import BeyondBudget
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_excess, log_normal_tail
+from epsilond.accountants.numerics.renyi.log_excess import log_excess
+from epsilond.accountants.numerics.renyi.nodes import (
+    BEYOND,
+    LOG_LEFT_OUT,
+    group_orders,
+    log_error_at_ends,
+    node_count,
+    node_distance,
+    relevant_nodes,
+    sampled_log_ratio,
+)
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,16 +38,9 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 _MOST_NODES = 4_000_000
-_MOST_TERMS, _FEW_NODES = 100_000, 100
-"""Largest number of terms of several orders that share nodes, and number of nodes that cost less than a call."""
-_BLOCK = 16
-"""Number of nodes that are left out together."""
-_LOG_LEFT_OUT = -80.0
-"""Logarithm of a term below which it is left out, relative to the largest one of r^a."""
+"""Largest number of quadrature nodes for one order: an array of them takes 32 MB."""
 _LARGEST_SUM = 1024
 """Largest integer order with a finite sum: its binomial coefficients are doubles."""
-_BEYOND = 13.0
-_LOG_QUADRATURE = -75.0
 _LARGE_EXPONENT = 30.0
 """Exponent from which on a moment is computed by its logarithm."""
 LEAST_LOG_INTEGRAL = -50.0
@@ -44,7 +48,7 @@ LEAST_LOG_INTEGRAL = -50.0
 
 
 def divergence_of_atoms(order: float, log_second: FloatArray, log_ratio: FloatArray) -> Interval:
-    """Enclose the Rényi divergence D_a(P‖Q) of two distributions on the same finitely many atoms.
+    """Enclose the Rényi divergence D_a(P‖Q) of two distributions on the same finitely many outcomes (atoms).
 
     With r = P/Q it is log(1 + Σ Q (r^a − 1 − a (r − 1)))/(a − 1), a sum of terms that are not negative. The logarithm
     of each term errs by at most 64 units of roundoff, and by four units of |log Q|, of a |log r| and of itself. The
@@ -66,10 +70,13 @@ def divergence_of_atoms(order: float, log_second: FloatArray, log_ratio: FloatAr
     if not is_positive.any():
         return Interval(0.0, 0.0)
     log_terms, log_q, log_r = log_terms[is_positive], log_second[is_positive], log_ratio[is_positive]
-    finite_log_r = np.where(np.isfinite(log_r), np.abs(log_r), 0.0)
+
+    # The rounding error of the logarithm of each term.
+    size_of_log_r = np.where(np.isfinite(log_r), np.abs(log_r), 0.0)
     size = np.abs(log_q) + np.abs(log_terms)
-    size += order * finite_log_r
+    size += order * size_of_log_r
     rounding = UNIT_ROUNDOFF * (128.0 + 4.0 * size)
+
     lower = divergence_of_log_excess(_log_sum(log_terms - rounding), order)
     upper = divergence_of_log_excess(_log_sum(log_terms + rounding), order)
     return Interval(lower, math.nextafter(upper, math.inf))
@@ -114,7 +121,8 @@ def shifted_gaussian_renyi(*, order: float, rate: float, shift: float) -> Interv
 def shifted_gaussian_renyis(*, orders: Sequence[float], rate: float, shift: float) -> list[Interval | None]:
     """Enclose the Rényi divergences of a Poisson-subsampled Gaussian step at several orders, which share nodes.
 
-    An integer order up to `_LARGEST_SUM` is a finite sum instead.
+    Without subsampling, the divergence is a s²/2 for the order a and the shift s. An integer order up to `_LARGEST_SUM`
+    is a finite sum. Other orders are integrals over the noise.
 
     Args:
         orders: orders a > 1.
@@ -125,85 +133,61 @@ def shifted_gaussian_renyis(*, orders: Sequence[float], rate: float, shift: floa
         The bounds at each order; None if they would take more than four million nodes.
     """
     bounds: dict[float, Interval] = {}
-    integrals: list[float] = []
-    step, _ = _step(1.0 / shift)
+    orders_to_integrate: list[float] = []
+    step, _ = node_distance(1.0 / shift)
     for order in orders:
+        is_integer = order % 1.0 == 0.0
         if rate == 1.0:
             exact = 0.5 * order * shift * shift
             bounds[order] = Interval(exact * (1 - 8 * UNIT_ROUNDOFF), exact * (1 + 8 * UNIT_ROUNDOFF))
-        elif order <= _LARGEST_SUM and order % 1.0 == 0.0:
+        elif is_integer and order <= _LARGEST_SUM:
             bounds[order] = _binomial_sum(int(order), rate, shift)
-        elif _node_count(order, shift, step) <= _MOST_NODES:
-            integrals.append(order)
-    for group in _group_orders(sorted(integrals), shift, step):
+        elif node_count(order, shift, step) <= _MOST_NODES:
+            orders_to_integrate.append(order)
+    for group in group_orders(sorted(orders_to_integrate), shift, step):
         bounds.update(zip(group, _integrate(group, rate, shift), strict=True))
     return [bounds.get(order) for order in orders]
-
-
-def _group_orders(orders: Sequence[float], shift: float, step: float) -> list[list[float]]:
-    """Divide increasing orders into groups that share the nodes of one quadrature (`_share_nodes`)."""
-    groups: list[list[float]] = []
-    for order in orders:
-        if groups and _share_nodes(order, groups[-1], shift, step):
-            groups[-1].append(order)
-        else:
-            groups.append([order])
-    return groups
-
-
-def _node_count(order: float, shift: float, step: float) -> int:
-    """Return the number of nodes of the quadrature for an order, at a sensitivity `shift` and a distance `step`."""
-    return math.ceil((order * shift + 2.0 * _BEYOND) / step) + 1
-
-
-def _share_nodes(order: float, group: Sequence[float], shift: float, step: float) -> bool:
-    """Return whether the divergence of an order is integrated together with those of a group of smaller orders.
-
-    It is if it needs few more quadrature nodes than the smallest one, and if all terms together fit into the memory.
-
-    Args:
-        order: the order.
-        group: the smaller orders, increasing; at least one.
-        shift: sensitivity in standard deviations.
-        step: distance of the nodes.
-    """
-    count, least_count = _node_count(order, shift, step), _node_count(group[0], shift, step)
-    is_near = count <= least_count + _BEYOND / step or count <= least_count + _FEW_NODES
-    return is_near and count * (len(group) + 1) <= _MOST_TERMS
 
 
 def _integrate(orders: Sequence[float], rate: float, shift: float) -> list[Interval]:
     """Enclose the divergences at some orders by the trapezoidal rule, with the nodes of the largest order for all.
 
-    More nodes leave out less of the integral. The integrand is at most a max(1, r^a). Nodes are left out at which this
-    is negligible for all orders.
+    More nodes leave out less of the integral. The integrand is at most a max(1, r^a), with the likelihood ratio r at
+    the order a. Nodes are left out at which this is negligible for all orders.
 
     Args:
         orders: increasing orders a > 1.
         rate: inclusion probability q in (0, 1).
         shift: sensitivity s in standard deviations of the noise.
     """
-    step, log_quadrature_error = _step(1.0 / shift)
-    count = _node_count(orders[-1], shift, step)
+    step, log_quadrature_error = node_distance(1.0 / shift)
+    count = node_count(orders[-1], shift, step)
     column = np.asarray(orders, dtype=np.float64)[:, None]
-    y = step * _places(column, rate, shift, step, count) - _BEYOND
-    log_ratio = _log_ratio(np.asarray(shift * (y - 0.5 * shift)), rate)
+
+    # The noise y at the nodes that matter, with the log likelihood ratio; arrays have a row for each order.
+    y = step * relevant_nodes(column, rate, shift, step, count) - BEYOND
+    log_ratio = sampled_log_ratio(np.asarray(shift * (y - 0.5 * shift)), rate)
     exponents = 0.5 * y * y
     log_powers = column * np.maximum(log_ratio, 0.0) - exponents
-    log_tops = np.max(log_powers, axis=1)
-    is_used = np.any(log_powers > log_tops[:, None] + _LOG_LEFT_OUT, axis=0)
+    log_largest_powers = np.max(log_powers, axis=1)
+    is_used = np.any(log_powers > log_largest_powers[:, None] + LOG_LEFT_OUT, axis=0)
     log_ratio, exponents = log_ratio[is_used], exponents[is_used]
+
+    # Sums of the integrand, in units of its largest value; numpy adds pairwise.
     log_terms = log_excess(column, log_ratio) - exponents
-    largest = np.max(log_terms, axis=1)
-    sums = np.sum(np.exp(log_terms - largest[:, None]), axis=1)  # pairwise, of positive terms
-    sizes = np.max(exponents + column * np.abs(log_ratio), axis=1)
-    log_relative_error = float(np.logaddexp(log_quadrature_error, _log_ends(step)))
-    log_left_out = np.log(column[:, 0]) + log_tops + _LOG_LEFT_OUT + math.log(count * step)
+    log_units = np.max(log_terms, axis=1)
+    sums = np.sum(np.exp(log_terms - log_units[:, None]), axis=1)
+
+    # Errors of the rule, of the nodes that are left out, and of rounding.
+    log_relative_error = float(np.logaddexp(log_quadrature_error, log_error_at_ends(step)))
+    log_left_out = np.log(column[:, 0]) + log_largest_powers + LOG_LEFT_OUT + math.log(count * step)
+    exponent_sizes = np.max(exponents + column * np.abs(log_ratio), axis=1)
+
     log_step, log_normaliser = math.log(step), 0.5 * math.log(2.0 * math.pi)
     bounds = []
-    columns = (largest.tolist(), sums.tolist(), sizes.tolist(), log_left_out.tolist())
-    for order, log_largest, total, size, left_out in zip(orders, *columns, strict=True):
-        log_integral = log_largest + math.log(total) + log_step - log_normaliser
+    columns = (log_units.tolist(), sums.tolist(), exponent_sizes.tolist(), log_left_out.tolist())
+    for order, log_unit, total, size, left_out in zip(orders, *columns, strict=True):
+        log_integral = log_unit + math.log(total) + log_step - log_normaliser
         rounding = UNIT_ROUNDOFF * (128.0 + 4.0 * (size + abs(log_integral)) + 4.0 * math.log2(count))
         log_error = _log_error(log_integral, order, log_relative_error, left_out)
         bounds.append(_divergence_around(log_integral, order, rounding=rounding, log_error=log_error))
@@ -226,61 +210,52 @@ def _log_error(log_integral: float, order: float, log_relative_error: float, log
 
 
 def _divergence_around(log_integral: float, order: float, *, rounding: float, log_error: float) -> Interval:
-    """Return bounds on D_a from a computed log(E[r^a] − 1), its rounding error, and the log of a quadrature error."""
-    upper = log_error + _log_one_more(log_integral + rounding - log_error)
-    share_left = -math.expm1(min(log_error - log_integral, 0.0))
-    lower = log_integral - rounding + math.log(share_left) if share_left > 0.0 else -math.inf
-    return Interval(divergence_of_log_excess(lower, order), divergence_of_log_excess(upper, order))
+    """Return bounds on a Rényi divergence D_a from a computed integral and the bounds on its errors.
 
-
-def _places(column: FloatArray, rate: float, shift: float, step: float, count: int) -> FloatArray:
-    """Return the indices of quadrature nodes, in blocks, where the integrand r^a e^{−y²/2} may matter at some order a.
-
-    The ratio r rises with the noise y. So the integrand on a block is at most r^a of its last node, or 1, times
-    e^{−y²/2} at its node nearest to 0. A block is left out where this is negligible next to the first node of a block.
+    D_a is log(1 + I)/(a − 1) for the integral I = E[r^a] − 1, with the likelihood ratio r.
 
     Args:
-        column: orders a > 1, in a column.
-        rate: inclusion probability q in (0, 1).
-        shift: sensitivity s in standard deviations of the noise.
-        step: distance of the nodes.
-        count: number of nodes, of which the first one is at −`_BEYOND`.
+        log_integral: the computed log I.
+        order: order a > 1.
+        rounding: bound on the rounding error of log I.
+        log_error: log of a bound on the quadrature error of I.
     """
-    places = np.arange(float(count))
-    if count <= _BLOCK * _BLOCK:
-        return places
-    first = np.arange(0, count, _BLOCK)
-    y = step * np.append(first, first[-1] + _BLOCK) - _BEYOND
-    log_ratio = np.maximum(_log_ratio(np.asarray(shift * (y - 0.5 * shift)), rate), 0.0)
-    nearest = np.maximum(np.maximum(y[:-1], -y[1:]), 0.0)
-    least = np.max(column * log_ratio[:-1] - 0.5 * y[:-1] ** 2, axis=1)
-    most = column * log_ratio[1:] * (1.0 + 1e-12) - 0.5 * nearest**2
-    is_used = np.any(most > least[:, None] + _LOG_LEFT_OUT, axis=0)
-    return np.asarray(places[np.repeat(is_used, _BLOCK)[:count]])
+    log_upper_integral = log_error + _log_one_more(log_integral + rounding - log_error)
+    upper = divergence_of_log_excess(log_upper_integral, order)
+    share_left = -math.expm1(min(log_error - log_integral, 0.0))  # 1 − error/I
+    if not share_left > 0.0:
+        return Interval(0.0, upper)
+    log_lower_integral = log_integral - rounding + math.log(share_left)
+    return Interval(divergence_of_log_excess(log_lower_integral, order), upper)
 
 
 def _binomial_sum(order: int, rate: float, shift: float) -> Interval:
-    """Enclose the divergence at an integer order by E[r^a] − 1 = Σ_{k ≥ 2} C(a, k) q^k (1 − q)^{a − k} (e^{x_k} − 1).
+    """Enclose the divergence of a subsampled Gaussian step at an integer order by a finite sum of positive terms.
 
-    Here x_k = k (k − 1) s²/2. It follows from the binomial theorem and E[e^{k (s y − s²/2)}] = e^{x_k}. All terms are
-    positive. A logarithm of a term errs by at most 16 units of roundoff, and by four units of each of its summands. The
-    logarithm of e^x − 1 errs by two units more, since an error of three units of x changes it by at most 3 (1 + x) u.
+    For the likelihood ratio r it is E[r^a] − 1 = Σ_{k ≥ 2} C(a, k) q^k (1 − q)^{a − k} (e^{x_k} − 1) with x_k = k (k −
+    1) s²/2. This follows from the binomial theorem and E[e^{k (s y − s²/2)}] = e^{x_k}. A logarithm of a term errs by
+    at most 16 units of roundoff, and by four units of each of its summands. The logarithm of e^x − 1 errs by two units
+    more, since an error of three units of x changes it by at most 3 (1 + x) u.
 
     Args:
         order: order a, at least 2 and at most `_LARGEST_SUM`.
         rate: inclusion probability q in (0, 1).
         shift: sensitivity s in standard deviations of the noise.
     """
+    # The logarithm of each term.
     k, log_binomials = _binomials(order)
     x = (0.5 * shift * shift) * k * (k - 1.0)
     log_rise = _log_expm1(x)
-    log_in, log_out = k * math.log(rate), (order - k) * math.log1p(-rate)
-    log_terms = log_binomials + log_in + log_out + log_rise
+    log_included, log_excluded = k * math.log(rate), (order - k) * math.log1p(-rate)
+    log_terms = log_binomials + log_included + log_excluded + log_rise
+
     largest = float(np.max(log_terms))
     if largest == -math.inf:
         return Interval(0.0, math.nextafter(0.0, 1.0))
     log_sum = largest + math.log(float(np.sum(np.exp(log_terms - largest))))
-    sizes = log_binomials - log_in - log_out + np.abs(log_rise) + x
+
+    # The rounding error, from the largest sum of the sizes of the summands.
+    sizes = log_binomials - log_included - log_excluded + np.abs(log_rise) + x
     size = float(np.max(sizes[np.isfinite(log_terms)]))
     rounding = UNIT_ROUNDOFF * (64.0 + 4.0 * (size + abs(log_sum)) + 4.0 * math.log2(order))
     lower = divergence_of_log_excess(log_sum - rounding, order)
@@ -288,7 +263,11 @@ def _binomial_sum(order: int, rate: float, shift: float) -> Interval:
 
 
 def _log_expm1(x: FloatArray) -> FloatArray:
-    """Return log(e^x − 1) for x ≥ 0, elementwise; −∞ at 0."""
+    """Return log(e^x − 1) for x ≥ 0, elementwise and without overflow; −∞ at 0.
+
+    Args:
+        x: numbers, at least 0.
+    """
     with np.errstate(divide="ignore"):
         for_small = np.log(np.expm1(np.minimum(x, _LARGE_EXPONENT)))
     for_large = x + np.log1p(-np.exp(-np.maximum(x, 1.0)))
@@ -297,21 +276,29 @@ def _log_expm1(x: FloatArray) -> FloatArray:
 
 @functools.lru_cache(maxsize=256)
 def _binomials(order: int) -> tuple[FloatArray, FloatArray]:
-    """Return k = 2, …, a for a = `order`, and log C(a, k), from exact integers."""
+    """Return k = 2, …, a and the logarithms of the binomial coefficients C(a, k), from exact integers.
+
+    Args:
+        order: a, at least 2; small enough that the coefficients are doubles.
+    """
     binomials = [float(math.comb(order, k)) for k in range(2, order + 1)]
     return np.arange(2.0, order + 1.0), np.log(np.asarray(binomials))
 
 
 def _log_one_more(exponent: float) -> float:
-    """Return log(1 + e^x)."""
+    """Return log(1 + e^x) without overflow.
+
+    Args:
+        exponent: x.
+    """
     return max(exponent, 0.0) + math.log1p(math.exp(-abs(exponent)))
 
 
 def pure_renyi(*, order: float, epsilon: float) -> float:
     """Return an upper bound on the Rényi divergence of any mechanism with pure privacy loss ε.
 
-    Randomized response attains the largest divergence. At order a it is log(p^a r^(1−a) + r^a p^(1−a))/(a − 1), with
-    p = 1/(1 + e^−ε) and r = 1 − p.
+    Randomized response attains the largest divergence. At order a it is log(p^a r^(1−a) + r^a p^(1−a))/(a − 1), with p
+    = 1/(1 + e^−ε) and r = 1 − p. A Rényi divergence is also at most ε.
 
     Args:
         order: Rényi order a, above 1.
@@ -319,39 +306,49 @@ def pure_renyi(*, order: float, epsilon: float) -> float:
     """
     log_p = -math.log1p(math.exp(-epsilon))
     log_r = -epsilon - math.log1p(math.exp(-epsilon))
-    first = order * log_p + (1.0 - order) * log_r
-    second = order * log_r + (1.0 - order) * log_p
-    larger = max(first, second)
-    log_moment = larger + math.log1p(math.exp(min(first, second) - larger))
+
+    # The logarithm of the sum of the two terms.
+    first_log_term = order * log_p + (1.0 - order) * log_r
+    second_log_term = order * log_r + (1.0 - order) * log_p
+    larger, smaller = max(first_log_term, second_log_term), min(first_log_term, second_log_term)
+    log_moment = larger + math.log1p(math.exp(smaller - larger))
+
     rounding = 64.0 * UNIT_ROUNDOFF * (1.0 + order * (abs(log_p) + abs(log_r)))
     divergence = (max(log_moment, 0.0) + rounding) / (order - 1.0)
-    return min(divergence, epsilon * (1.0 + 16 * UNIT_ROUNDOFF))  # a Rényi divergence is at most ε
+    return min(divergence, epsilon * (1.0 + 16 * UNIT_ROUNDOFF))
 
 
 def laplace_renyi(*, order: float, shift: float) -> Interval:
     """Enclose the Rényi divergence of Laplace noise of scale 1 around two locations; it is equal in both directions.
 
-    With s the distance, E[r^a] = (a e^{(a−1)s} + (a − 1) e^{−as})/(2a − 1) (Mironov 2017, Proposition 6). Below
-    `_LARGE_EXPONENT` the excess over 1 is a difference of two positive terms. Their rounding is added outward.
+    With the distance s and the likelihood ratio r, E[r^a] = (a e^{(a−1)s} + (a − 1) e^{−as})/(2a − 1) (Mironov 2017,
+    Proposition 6). Unless the first exponent is large, the excess over 1 is computed as a difference of two positive
+    terms. Their rounding is added outward.
 
     Args:
         order: order a > 1.
         shift: distance s of the locations over the scale, at least 0.
     """
     a = order
-    exponent, other_exponent = (a - 1.0) * shift, a * shift
-    weight, other_weight = a / (2.0 * a - 1.0), (a - 1.0) / (2.0 * a - 1.0)
-    if exponent > _LARGE_EXPONENT:
-        log_moment = math.log(weight) + exponent + math.log1p((a - 1.0) / a * math.exp(-exponent - other_exponent))
-        error = 16 * UNIT_ROUNDOFF * (1.0 + exponent)
+    growth_exponent, decay_exponent = (a - 1.0) * shift, a * shift
+    growth_weight, decay_weight = a / (2.0 * a - 1.0), (a - 1.0) / (2.0 * a - 1.0)
+    if growth_exponent > _LARGE_EXPONENT:
+        decaying_share = (a - 1.0) / a * math.exp(-growth_exponent - decay_exponent)
+        log_moment = math.log(growth_weight) + growth_exponent + math.log1p(decaying_share)
+        error = 16 * UNIT_ROUNDOFF * (1.0 + growth_exponent)
         return Interval((log_moment - error) / (a - 1.0), (log_moment + error) / (a - 1.0))
-    gain, loss = weight * math.expm1(exponent), other_weight * -math.expm1(-other_exponent)
+
+    # E[r^a] − 1 as the growth of the first term less the decrease of the second one.
+    gain = growth_weight * math.expm1(growth_exponent)
+    loss = decay_weight * -math.expm1(-decay_exponent)
     error = 16 * UNIT_ROUNDOFF * (gain + loss)
     least_excess, largest_excess = max(gain - loss - error, 0.0), max(gain - loss + error, 0.0)
     lower = math.log1p(least_excess) / (a - 1.0) * (1.0 - 8 * UNIT_ROUNDOFF)
     upper = math.log1p(largest_excess) / (a - 1.0) * (1.0 + 8 * UNIT_ROUNDOFF)
+
     # The divergence is at most a s²/2, and at most the largest loss s.
-    upper = min(upper, min(0.5 * a * shift * shift, shift) * (1.0 + 16 * UNIT_ROUNDOFF))
+    simple_bound = min(0.5 * a * shift * shift, shift)
+    upper = min(upper, simple_bound * (1.0 + 16 * UNIT_ROUNDOFF))
     return Interval(min(lower, upper), upper)
 
 
@@ -368,32 +365,12 @@ def divergence_of_log_excess(log_integral: float, order: float) -> float:
 
 
 def _log_sum(logs: FloatArray) -> float:
-    """Return log Σ e^logs; the sum is exact up to the roundings of its terms."""
-    largest = float(np.max(logs))
-    return largest if math.isinf(largest) else largest + math.log(math.fsum(np.exp(logs - largest)))
-
-
-def _step(noise_multiplier: float) -> tuple[float, float]:
-    """Return the distance h of quadrature nodes for a Rényi divergence, and the log of the bound on the relative error.
-
-    The bound is 2 e^{w²/2}/(e^{2πw/h} − 1) with w < πz, and is below e^−75.
+    """Return log Σ e^x over the elements x of an array; the sum is exact up to the roundings of its terms.
 
     Args:
-        noise_multiplier: standard deviation z of the noise, in units of the sensitivity.
+        logs: the elements x, at least one. The largest one may be infinite.
     """
-    height = min(3.0 * noise_multiplier, 12.0)
-    step = 2.0 * math.pi * height / (0.5 * height * height - _LOG_QUADRATURE + 2.0)
-    exponent = 2.0 * math.pi * height / step
-    return step, math.log(2.0) + 0.5 * height * height - exponent + 1e-9
-
-
-def _log_ends(step: float) -> float:
-    """Return log of the bound 2 Φ(−c) on the part of the integral beyond the nodes, for c one step inside the last."""
-    return math.log(2.0) + float(log_normal_tail(_BEYOND - step))
-
-
-def _log_ratio(exponent: FloatArray, rate: float) -> FloatArray:
-    """Return log(1 − q + q e^t) for each t = `exponent` and q = `rate`."""
-    near = np.log1p(rate * np.expm1(np.minimum(exponent, 30.0)))
-    far = exponent + np.log(rate + (1.0 - rate) * np.exp(-np.maximum(exponent, 30.0)))
-    return np.asarray(np.where(exponent < 30.0, near, far))
+    largest = float(np.max(logs))
+    if math.isinf(largest):
+        return largest
+    return largest + math.log(math.fsum(np.exp(logs - largest)))

@@ -15,26 +15,21 @@ since φ(a) = e^ε φ(b). All functions are elementwise on float64 arrays.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from scipy.special import erfcx, log_ndtr
 
 from epsilond.accountants.numerics.odd_moments import odd_moment_series, odd_moment_sum
+from epsilond.accountants.numerics.thetas.precise_threshold import log_normal_density, precise_threshold
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 FloatArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.float64]]"
-Numbers = TypeVar("Numbers", float, "FloatArray")
-"""A number or an array of numbers, for arithmetic that supports both."""
-
 UNIT_ROUNDOFF = 2.0**-53
 LOG_ACCURACY = 16 * UNIT_ROUNDOFF
 """|log θ̂ − log θ| ≤ LOG_ACCURACY · (1 + |log θ|) (for 1 − θ too); measured 9.2 units, tested."""
-
-_EXCESS_TERMS = 12
-"""Last power in the series of `log_excess`. The terms that are left out are below 10 units of roundoff."""
 
 FARTHEST = 1e145
 LEAST_LOG = -0.5 * FARTHEST**2
@@ -43,10 +38,8 @@ LEAST_LOG = -0.5 * FARTHEST**2
 It is an upper bound on the logarithm, and not a lower bound.
 """
 
-_LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 _SQRT_HALF = math.sqrt(0.5)
 _SQRT_HALF_PI = math.sqrt(math.pi / 2)
-_SPLITTER = 2.0**27 + 1
 _FEW = 16
 """Number of values up to which Python's numbers are quicker than arrays."""
 _FAR_RATIO = 1e7
@@ -54,36 +47,53 @@ _FAR_RATIO = 1e7
 
 
 def mills(x: FloatArray) -> FloatArray:
-    """Return the Mills ratio R(x) = (1 − Φ(x))/φ(x), to a few units in the last place for x ≥ −37."""
+    """Return the Mills ratio R(x) = (1 − Φ(x))/φ(x) of the standard normal distribution.
+
+    It is accurate to a few units in the last place for x ≥ −37.
+
+    Args:
+        x: numbers; below about −37 the result overflows.
+    """
     return _SQRT_HALF_PI * np.asarray(erfcx(x * _SQRT_HALF))
 
 
 def log_normal_tail(x: ArrayLike) -> FloatArray:
-    """Return log(1 − Φ(x)); −inf at +inf."""
+    """Return log(1 − Φ(x)), the log upper tail of the standard normal distribution; −inf at +inf.
+
+    Args:
+        x: numbers, or one number.
+    """
     return np.asarray(log_ndtr(-np.asarray(x, dtype=np.float64)))
 
 
 def log_difference(larger: FloatArray, smaller: FloatArray) -> FloatArray:
-    """Return log(e^larger − e^smaller), accurately both for nearly equal and for very different numbers.
+    """Return log(e^a − e^b) for a ≥ b, accurately both for nearly equal and for very different numbers.
+
+    It is a + log(1 − e^{b−a}). The second term is computed with `log1p` for a wide gap a − b, and with `expm1` for a
+    narrow one, so that no digits cancel.
 
     Args:
-        larger: logarithms of the minuends.
-        smaller: logarithms of the subtrahends, at most `larger`.
+        larger: logarithms a of the minuends.
+        smaller: logarithms b of the subtrahends, at most `larger`.
 
     Returns:
         The logarithms of the differences; −inf where both are equal.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         gap = np.where(np.isneginf(smaller), -np.inf, smaller - larger)
-        # log1p keeps digits for wide gaps, expm1 for narrow ones.
         for_wide_gap = np.log1p(-np.exp(np.minimum(gap, 0.0)))
         for_narrow_gap = np.log(-np.expm1(np.minimum(gap, 0.0)))
-    difference = larger + np.where(gap < -math.log(2.0), for_wide_gap, for_narrow_gap)
+    is_wide = gap < -math.log(2.0)
+    difference = larger + np.where(is_wide, for_wide_gap, for_narrow_gap)
     return np.asarray(np.where(np.isneginf(larger), -np.inf, difference))
 
 
 def log1m_exp(x: ArrayLike) -> FloatArray:
-    """Return log(1 − e^x) for x ≤ 0; −inf at 0."""
+    """Return log(1 − e^x) for x ≤ 0 without cancellation; −inf at 0.
+
+    Args:
+        x: numbers at most 0, or one such number.
+    """
     values = np.asarray(x, dtype=np.float64)
     return log_difference(np.zeros_like(values), values)
 
@@ -100,18 +110,31 @@ def log_one_minus_exp(x: FloatArray) -> FloatArray:
         return np.full(np.shape(x), _log_one_minus_exp_at(float(np.reshape(x, ()))))
     at = np.minimum(x, 0.0)
     with np.errstate(divide="ignore"):
-        return np.asarray(np.where(at > -0.7, np.log(-np.expm1(at)), np.log1p(-np.exp(np.minimum(at, -0.5)))))
+        near_zero = np.log(-np.expm1(at))
+        far_from_zero = np.log1p(-np.exp(np.minimum(at, -0.5)))
+        return np.asarray(np.where(at > -0.7, near_zero, far_from_zero))
 
 
 def _log_one_minus_exp_at(x: float) -> float:
-    """Return the result of `log_one_minus_exp` for one number; NaN stays NaN."""
-    if x < 0.0:
-        return math.log(-math.expm1(x)) if x > -0.7 else math.log1p(-math.exp(x))
-    return x if math.isnan(x) else -math.inf
+    """Return log(1 − e^x) for one number, by the formulas of `log_one_minus_exp`; NaN stays NaN.
+
+    Args:
+        x: a number; the result is −inf at 0 and above.
+    """
+    if math.isnan(x):
+        return x
+    if not x < 0.0:
+        return -math.inf
+    return math.log(-math.expm1(x)) if x > -0.7 else math.log1p(-math.exp(x))
 
 
 def log_sum(first: float, second: float) -> float:
-    """Return log(e^first + e^second) of two numbers."""
+    """Return log(e^a + e^b) for two numbers a and b, without overflow.
+
+    Args:
+        first: a, which may be −inf.
+        second: b, which may be −inf.
+    """
     larger, smaller = max(first, second), min(first, second)
     if smaller == -math.inf:
         return larger
@@ -119,52 +142,22 @@ def log_sum(first: float, second: float) -> float:
 
 
 def log_expm1(x: float) -> float:
-    """Return log(e^x − 1) for x ≥ 0; −inf at 0."""
+    """Return log(e^x − 1) for x ≥ 0 without overflow; −inf at 0.
+
+    Args:
+        x: a number, at least 0.
+    """
     return x + math.log(-math.expm1(-x)) if x > 0 else -math.inf
 
 
-def _two_product(x: Numbers, y: Numbers) -> tuple[Numbers, Numbers]:
-    """Return x·y as an unevaluated sum high + low, exactly (Dekker), for |x|, |y| < 2^996."""
-    product = x * y
-    high_x = _SPLITTER * x - (_SPLITTER * x - x)
-    high_y = _SPLITTER * y - (_SPLITTER * y - y)
-    low_x, low_y = x - high_x, y - high_y
-    return product, ((high_x * high_y - product) + high_x * low_y + low_x * high_y) + low_x * low_y
-
-
-def _threshold(epsilon: Numbers, shift: Numbers) -> tuple[Numbers, Numbers]:
-    """Return a = ε/r − r/2 = (ε − r²/2)/r with twice the precision of a double, as a sum of two doubles, high + low.
-
-    The division has one Newton correction with an exact remainder. For ε = 1e9 and r = 5e4 the plain quotient has an
-    error of 1e-11, which a²/2 would amplify to 1e-6.
-
-    Args:
-        epsilon: ε.
-        shift: r.
-    """
-    square, square_low = _two_product(shift, shift)
-    half_square, half_square_low = 0.5 * square, 0.5 * square_low
-    # The numerator ε − r²/2 as the sum numerator + numerator_low (Knuth's two-sum).
-    numerator = epsilon - half_square
-    subtracted = numerator - epsilon
-    numerator_low = (epsilon - (numerator - subtracted)) - (half_square + subtracted) - half_square_low
-    quotient = numerator / shift
-    product, product_low = _two_product(quotient, shift)
-    correction = ((numerator - product) - product_low + numerator_low) / shift
-    high = quotient + correction
-    return high, (quotient - high) + correction
-
-
-def _log_density(high: Numbers, low: Numbers) -> Numbers:
-    """Return log φ(high + low)."""
-    square, square_low = _two_product(high, high)
-    return -0.5 * square - (0.5 * square_low + high * low) - _LOG_SQRT_2PI
-
-
 def log_theta(epsilon: ArrayLike, shift: ArrayLike) -> FloatArray:
-    """Return log θ_ε(r) for ε ≥ 0 and shift r ≥ 0 (in standard deviations), broadcast.
+    """Return log θ_ε(r), the log hockey-stick divergence of N(r, 1) and N(0, 1) at e^ε, elementwise.
 
     The value is −inf, which means zero, only at r = 0. It is 0 at r = inf.
+
+    Args:
+        epsilon: values of ε ≥ 0, in nats, which are broadcast with the shifts.
+        shift: shifts r ≥ 0, in standard deviations.
 
     Guarantees: the error is at most `LOG_ACCURACY · (1 + |value|)` for ε ≤ 1e15 and r in [1e-300, 1e7]. Values below
     `LEAST_LOG` are replaced by `LEAST_LOG`, which is never below the truth.
@@ -173,12 +166,24 @@ def log_theta(epsilon: ArrayLike, shift: ArrayLike) -> FloatArray:
 
 
 def log_theta_complement(epsilon: ArrayLike, shift: ArrayLike) -> FloatArray:
-    """Return log(1 − θ_ε(r)), with the same accuracy as `log_theta`: 0 at r = 0, −inf at r = inf."""
+    """Return log(1 − θ_ε(r)) for the hockey-stick divergence θ of N(r, 1) and N(0, 1) at e^ε, elementwise.
+
+    The accuracy is that of `log_theta`. The value is 0 at r = 0, and −inf at r = inf.
+
+    Args:
+        epsilon: values of ε ≥ 0, in nats, which are broadcast with the shifts.
+        shift: shifts r ≥ 0, in standard deviations.
+    """
     return _theta(epsilon, shift)[1]
 
 
 def log_theta_and_complement(epsilon: ArrayLike, shift: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return `log_theta` and `log_theta_complement`, in the time of one evaluation."""
+    """Return `log_theta` and `log_theta_complement`, in the time of one evaluation.
+
+    Args:
+        epsilon: values of ε ≥ 0, in nats, which are broadcast with the shifts.
+        shift: shifts r ≥ 0, in standard deviations.
+    """
     return _theta(epsilon, shift)
 
 
@@ -195,16 +200,20 @@ def _theta(epsilon: ArrayLike, shift: ArrayLike) -> tuple[FloatArray, FloatArray
     eps, r = np.broadcast_arrays(np.asarray(epsilon, dtype=np.float64), np.asarray(shift, dtype=np.float64))
     if eps.size <= _FEW:
         return _theta_of_few(eps, r)
+
     # At first θ = 0 everywhere, which is the value at r = 0 and at an infinite ε.
     log_value, log_complement = np.full(eps.shape, -np.inf), np.zeros(eps.shape)
     is_infinite = np.isposinf(r)
     log_value[is_infinite], log_complement[is_infinite] = 0.0, -np.inf
+
+    # Thresholds that are too far from 0 for their square: one logarithm is 0, and the smaller one is raised.
     is_regular = (r > 0) & ~is_infinite & np.isfinite(eps)
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
         threshold = np.where(is_regular, eps / r - 0.5 * r, 0.0)
     is_far_above, is_far_below = is_regular & (threshold > FARTHEST), is_regular & (threshold < -FARTHEST)
     log_value[is_far_above] = LEAST_LOG
     log_value[is_far_below], log_complement[is_far_below] = 0.0, LEAST_LOG
+
     is_computed = is_regular & ~is_far_above & ~is_far_below
     if is_computed.any():
         log_value[is_computed], log_complement[is_computed] = _theta_inside(eps[is_computed], r[is_computed])
@@ -212,11 +221,13 @@ def _theta(epsilon: ArrayLike, shift: ArrayLike) -> tuple[FloatArray, FloatArray
 
 
 def _theta_of_few(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the result of `_theta` for arrays of equal shape, by one number after the other.
+    """Return log θ and log(1 − θ) for few numbers, one after the other, which is quicker than arrays.
+
+    θ is the hockey-stick divergence of N(r, 1) and N(0, 1) at e^ε (`theta_logs`).
 
     Args:
-        eps: values of ε ≥ 0.
-        r: shifts r ≥ 0, in standard deviations.
+        eps: values of ε ≥ 0, in nats.
+        r: shifts r ≥ 0, in standard deviations; an array of the same shape.
     """
     pairs = zip(eps.ravel().tolist(), r.ravel().tolist(), strict=True)
     logs = [theta_logs(epsilon, shift) for epsilon, shift in pairs]
@@ -227,7 +238,9 @@ def _theta_of_few(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArra
 def theta_logs(epsilon: float, shift: float) -> tuple[float, float]:
     """Return log θ and log(1 − θ) for θ = θ_ε(r), the hockey-stick divergence of N(r, 1) and N(0, 1) at e^ε.
 
-    For one ε ≥ 0 and one shift r ≥ 0 this is quicker than arrays. The accuracy is that of `log_theta`.
+    For one ε ≥ 0 and one shift r ≥ 0 this is quicker than arrays. The accuracy is that of `log_theta`. With the normal
+    density φ, Mills' ratio R and a = ε/r − r/2, θ = φ(a) (R(a) − R(a + r)) and 1 − θ = φ(a) (R(−a) + R(a + r)). The
+    smaller one of the two is computed so, and the larger one from it.
 
     Args:
         epsilon: ε ≥ 0, in nats.
@@ -238,22 +251,33 @@ def theta_logs(epsilon: float, shift: float) -> tuple[float, float]:
     if not shift > 0.0 or not math.isfinite(epsilon):
         return -math.inf, 0.0
     # Threshold a of the best test: N(r, 1) has a larger density by e^ε beyond a + r.
-    approximate = epsilon / shift - 0.5 * shift
-    if abs(approximate) > FARTHEST:
-        return (LEAST_LOG, 0.0) if approximate > 0.0 else (0.0, LEAST_LOG)
-    a, a_low = _threshold(epsilon, shift)
-    log_density = _log_density(a, a_low)
+    approximate_threshold = epsilon / shift - 0.5 * shift
+    if abs(approximate_threshold) > FARTHEST:
+        return (LEAST_LOG, 0.0) if approximate_threshold > 0.0 else (0.0, LEAST_LOG)
+
+    a, a_low = precise_threshold(epsilon, shift)
+    log_density = log_normal_density(a, a_low)
     if a < -1.0:
         mills_sum = _mills_at(-a) + _mills_at(max(a + shift, 0.0))
-        complement = min(log_density + math.log(mills_sum), 0.0)  # 1 − θ = φ(a)(R(−a) + R(a + r))
-        return log1m_exp_at(complement), complement
-    value = min(log_density + _log_mills_difference_at(a, epsilon, shift), 0.0)  # θ = φ(a)(R(a) − R(a + r))
-    return value, log1m_exp_at(value)
+        log_complement = min(log_density + math.log(mills_sum), 0.0)
+        return log1m_exp_at(log_complement), log_complement
+    log_value = min(log_density + _log_mills_difference_at(a, epsilon, shift), 0.0)
+    return log_value, log1m_exp_at(log_value)
 
 
 def _log_mills_difference_at(a: float, epsilon: float, shift: float) -> float:
-    """Return the result of `_log_mills_difference` for one a = ε/r − r/2 ≥ −1 and r = `shift` > 0."""
-    if not shift < 0.5 * max(1.0, a):
+    """Return log(R(a) − R(a + r)) for one a = ε/r − r/2 ≥ −1, with Mills' ratio R(x) = (1 − Φ(x))/φ(x).
+
+    A large shift r has no cancellation in the difference. For a small one the result is that of the power series in
+    `_log_mills_difference`, or of its first term.
+
+    Args:
+        a: ε/r − r/2, at least −1.
+        epsilon: ε ≥ 0, in nats.
+        shift: r > 0, in standard deviations.
+    """
+    is_small_shift = shift < 0.5 * max(1.0, a)
+    if not is_small_shift:
         return math.log(_mills_at(a) - _mills_at(a + shift))
     c = min(epsilon / shift, 1e150)
     if c > _FAR_RATIO:  # as `_log_far_bracket`
@@ -262,12 +286,20 @@ def _log_mills_difference_at(a: float, epsilon: float, shift: float) -> float:
 
 
 def _mills_at(x: float) -> float:
-    """Return the Mills ratio of `mills` for one number."""
+    """Return the Mills ratio R(x) = (1 − Φ(x))/φ(x) of `mills` for one number.
+
+    Args:
+        x: the number.
+    """
     return _SQRT_HALF_PI * float(erfcx(x * _SQRT_HALF))
 
 
 def log1m_exp_at(x: float) -> float:
-    """Return log(1 − e^x) for x ≤ 0."""
+    """Return log(1 − e^x) for one number x ≤ 0; −inf at 0.
+
+    Args:
+        x: a number, at most 0.
+    """
     if x == 0.0:
         return -math.inf
     return math.log1p(-math.exp(x)) if x < -math.log(2.0) else math.log(-math.expm1(x))
@@ -276,17 +308,24 @@ def log1m_exp_at(x: float) -> float:
 def _theta_inside(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return log θ and log(1 − θ), the hockey-stick divergence θ of N(r, 1) and N(0, 1), where neither underflows.
 
-    This is the case for finite ε, and r > 0 with |ε/r − r/2| ≤ `FARTHEST`. With a = ε/r − r/2, b = a + r, the normal
-    density φ and Mills' ratio R, θ = φ(a)(R(a) − R(b)) for a ≥ −1, and 1 − θ = φ(a)(R(−a) + R(b)) for a < −1. The other
-    one is 1 minus it.
+    With a = ε/r − r/2, b = a + r, the normal density φ and Mills' ratio R, θ = φ(a)(R(a) − R(b)) for a ≥ −1, and 1 − θ
+    = φ(a)(R(−a) + R(b)) for a < −1. The logarithm of 1 minus the computed number follows from its own logarithm.
+
+    Args:
+        eps: values of ε ≥ 0, finite, in nats.
+        r: shifts r > 0, in standard deviations, with |ε/r − r/2| ≤ `FARTHEST`.
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
-        a, a_low = _threshold(eps, r)
-        log_density = _log_density(a, a_low)
+        a, a_low = precise_threshold(eps, r)
+        log_density = log_normal_density(a, a_low)
         is_below = a < -1.0
+
+        # log(1 − θ) and log θ for a < −1.
         mills_sum = mills(np.where(is_below, -a, 0.0)) + mills(np.maximum(a + r, 0.0))
         complement_below = np.minimum(log_density + np.log(mills_sum), 0.0)
         value_below = log1m_exp(np.where(is_below, complement_below, 0.0))
+
+        # log θ and log(1 − θ) for a ≥ −1.
         value_above = log_density + _log_mills_difference(a, eps, r)
         log_value = np.minimum(np.where(is_below, value_below, value_above), 0.0)
         log_complement = np.where(is_below, complement_below, log1m_exp(log_value))
@@ -296,104 +335,53 @@ def _theta_inside(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArra
 def _log_mills_difference(a: FloatArray, eps: FloatArray, r: FloatArray) -> FloatArray:
     """Return log(R(a) − R(a + r)) for a = ε/r − r/2 ≥ −1, with Mills' ratio R(x) = (1 − Φ(x))/φ(x).
 
-    Entries with other a are not set. For small r it is log ∫ 2 e^{−ct−t²/2} sinh(rt/2) dt with c = ε/r, by the power
-    series of `odd_moment_series`.
+    A large shift r has no cancellation in the difference. For small r it is log ∫ 2 e^{−ct−t²/2} sinh(rt/2) dt with c =
+    ε/r, by the power series of `odd_moment_series`. For c > 1e7 the first term of the series is enough.
+
+    Args:
+        a: ε/r − r/2. Entries below −1 are not set in the result.
+        eps: values of ε ≥ 0, in nats.
+        r: shifts r > 0, in standard deviations.
     """
-    log_bracket = np.empty_like(a)
+    log_difference_of_mills = np.empty_like(a)
     is_series = (a >= -1.0) & (r < 0.5 * np.maximum(1.0, a))
     is_direct = (a >= -1.0) & ~is_series
     if is_series.any():
         c, small_r = np.minimum(eps[is_series] / r[is_series], 1e150), r[is_series]
-        is_far = c > _FAR_RATIO  # the moment M_1 is about 1/c² and the rest of the series is below one unit
+        is_far = c > _FAR_RATIO
         near_c = np.minimum(c, _FAR_RATIO)
-        log_moment = np.log(_odd_moments(near_c, small_r))
-        log_bracket[is_series] = np.log(small_r) + np.where(is_far, _log_far_bracket(c, small_r), log_moment)
+        log_near_bracket = np.log(_odd_moments(near_c, small_r))
+        log_bracket = np.where(is_far, _log_far_bracket(c, small_r), log_near_bracket)
+        log_difference_of_mills[is_series] = np.log(small_r) + log_bracket
     if is_direct.any():
-        log_bracket[is_direct] = np.log(mills(a[is_direct]) - mills(a[is_direct] + r[is_direct]))
-    return log_bracket
+        direct_a, direct_r = a[is_direct], r[is_direct]
+        log_difference_of_mills[is_direct] = np.log(mills(direct_a) - mills(direct_a + direct_r))
+    return log_difference_of_mills
 
 
 def _odd_moments(c: FloatArray, r: FloatArray) -> FloatArray:
-    """Return `odd_moment_series`, or `odd_moment_sum` of one number after the other if they are few."""
+    """Return ∫ e^{−ct−t²/2} (2/r) sinh(rt/2) dt over t > 0, elementwise.
+
+    Few numbers are evaluated one after the other, which is quicker than the arrays of `odd_moment_series`.
+
+    Args:
+        c: numbers ≥ 0.
+        r: shifts > 0; an array of the same shape.
+    """
+    mills_ratios = mills(c)
     if c.size > _FEW:
-        return odd_moment_series(c, mills(c), r)
-    arguments = zip(c.ravel().tolist(), mills(c).ravel().tolist(), r.ravel().tolist(), strict=True)
+        return odd_moment_series(c, mills_ratios, r)
+    arguments = zip(c.ravel().tolist(), mills_ratios.ravel().tolist(), r.ravel().tolist(), strict=True)
     return np.asarray([odd_moment_sum(*triple) for triple in arguments]).reshape(c.shape)
 
 
 def _log_far_bracket(c: FloatArray, r: FloatArray) -> FloatArray:
-    """Return the log of ∫ e^{−ct} (2/r) sinh(rt/2) dt = 1/(c² − r²/4). The term t²/2 is negligible for c > 1e7."""
+    """Return the log of ∫ e^{−ct} (2/r) sinh(rt/2) dt = 1/(c² − r²/4) over t > 0.
+
+    It replaces the same integral with a factor e^{−t²/2}, which is negligible for c > 1e7.
+
+    Args:
+        c: numbers above r/2.
+        r: shifts > 0.
+    """
     return -np.log(c - 0.5 * r) - np.log(c + 0.5 * r)
-
-
-def log_excess(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
-    """Compute log(r^a − 1 − a (r − 1)), the integrand of a Rényi divergence with the likelihood ratio r.
-
-    The result is within 64 units of roundoff, also for r near 1 and for a near 1. Let L = log r and b = a − 1. There
-    are three forms: a series for |aL| < 1/4 (`_log_excess_series`), one for bL > 1 (`_log_excess_of_large`), and one
-    between them (`_log_excess_between`).
-
-    Args:
-        order: order a > 1, or a column of orders.
-        log_ratio: L, elementwise.
-
-    Returns:
-        One logarithm for each order and ratio; −inf where r = 1.
-    """
-    power = (order - 1.0) * log_ratio
-    log_large = _log_excess_of_large(order, log_ratio)
-    is_large = power > 1.0
-    if is_large.all():
-        return np.asarray(log_large)
-    is_series = np.abs(order * log_ratio) < 0.25
-    log_series = _log_excess_series(order, np.where(is_series, log_ratio, 0.0))
-    log_between = _log_excess_between(order, log_ratio)
-    return np.asarray(np.where(is_series, log_series, np.where(is_large, log_large, log_between)))
-
-
-def _log_excess_of_large(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
-    """Return log(r^a − 1 − a (r − 1)) for a likelihood ratio r = e^L with (a − 1) L > 1.
-
-    With b = a − 1 it is log(r^a (1 − e^{−bL} (1 + b (1 − e^{−L})))), where the bracket is at least 1/4. For other L the
-    result has no meaning.
-
-    Args:
-        order: order a = 1 + b > 1, or a column of orders.
-        log_ratio: L = log r, elementwise.
-    """
-    b = order - 1.0
-    decay = np.exp(-np.maximum(b * log_ratio, 1.0))
-    bracket = 1.0 - decay + b * np.expm1(-np.maximum(log_ratio, 0.0)) * decay
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(order * log_ratio + np.log(bracket))
-
-
-def _log_excess_between(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
-    """Return log(r^a − 1 − a (r − 1)) for a likelihood ratio r = e^L with |aL| ≥ 1/4 and (a − 1) L ≤ 1.
-
-    With b = a − 1 it is log(r (e^{bL} − 1) − b (r − 1)). Both terms are proportional to b as b approaches 0. Their
-    difference is at least |aL|/2 > 1/8 of the larger, because r (e^{bL} − 1) is about bL (1 + bL/2 + L). For other L
-    the result has no meaning.
-
-    Args:
-        order: order a = 1 + b > 1, or a column of orders.
-        log_ratio: L = log r, elementwise.
-    """
-    b = order - 1.0
-    positive, negative = np.maximum(log_ratio, 0.0), np.minimum(log_ratio, 0.0)
-    for_ratio_below_one = np.exp(negative) * np.expm1(b * negative) - b * np.expm1(negative)
-    # For r > 1, r is taken out of the logarithm.
-    for_ratio_above_one = np.expm1(np.minimum(b * positive, 1.0)) + b * np.expm1(-positive)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log_above_one = log_ratio + np.log(for_ratio_above_one)
-        return np.asarray(np.where(log_ratio > 0.0, log_above_one, np.log(for_ratio_below_one)))
-
-
-def _log_excess_series(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
-    """Return the logarithm of Σ_{k ≥ 2} a (a^(k−1) − 1) L^k/k! for |aL| < 1/4; no power of L underflows."""
-    log_order = np.log(order)
-    total = np.zeros_like(log_ratio)
-    for k in range(_EXCESS_TERMS, 1, -1):
-        total = total * log_ratio + np.expm1((k - 1) * log_order) / math.factorial(k)
-    with np.errstate(divide="ignore"):
-        return np.asarray(log_order + 2.0 * np.log(np.abs(log_ratio)) + np.log(total))

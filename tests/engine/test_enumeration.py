@@ -17,7 +17,8 @@ from epsilond.accountants.composition.product import composed_pair
 from epsilond.accountants.curve.finite_law import FiniteLaw
 from epsilond.accountants.curve.pair import Pair, unfold
 from epsilond.accountants.engine import outcome_counts
-from epsilond.accountants.engine.enumeration import MOST_KINDS, EnumeratedProfile, enumerated_pair
+from epsilond.accountants.engine.enumerated_profile import EnumeratedProfile
+from epsilond.accountants.engine.enumeration import MOST_KINDS, enumerated_pair
 from epsilond.accountants.engine.lattice.composition import compose
 from epsilond.accountants.kinds.randomized_response import response_pair
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.engine.lattice.budget import Budget
+from epsilond.accountants.engine.lattice.cells.atoms import locate_atoms
 from epsilond.accountants.engine.lattice.composition import compose
-from epsilond.accountants.engine.lattice.outline import locate_atoms, outline
+from epsilond.accountants.engine.lattice.outline import outline
 from epsilond.accountants.profiles.geometric import GeometricProfile
 from tests.engine.pairs import atomic, randomized_response
 from tests.oracles.convolution import Law, delta, log_delta_float

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ChernoffBounds(NamedTuple):
-    """Upper bounds log D(ε) ≤ b(μ) − μ ε at several tilts μ (docs/engine-certificate.md, A1).
+    """Chernoff bounds log D(ε) ≤ b(μ) − με on the finite part of δ(ε), at several exponents μ.
 
     D(ε) = E_P[(1 − e^{ε−S})₊] for the total loss S with K(μ) = log E_P[e^{μS}]. Since (1 − e^{−x})₊ ≤ C(μ) e^{μx},
 
@@ -25,6 +25,8 @@ class ChernoffBounds(NamedTuple):
     Attributes:
         tilts: μ ≥ 0, increasing from 0.
         log_bounds: upper bounds on b(μ).
+
+    Source: docs/engine-certificate.md, A1.
     """
 
     tilts: FloatArray
@@ -46,8 +48,9 @@ class ChernoffBounds(NamedTuple):
         Returns:
             The exponents, and an upper bound on b(μ) at each.
         """
+        exponents = tilts.tolist()
         cumulants = np.asarray(
-            [[transform.upper_cumulant(tilt) for tilt in tilts.tolist()] for transform in transforms]
+            [[transform.upper_cumulant(exponent) for exponent in exponents] for transform in transforms]
         )
         log_bounds = cumulants.sum(axis=0) + log_chernoff_factor(tilts)
         summed_size = len(cumulants) * np.abs(cumulants).sum(axis=0)
@@ -55,9 +58,14 @@ class ChernoffBounds(NamedTuple):
         return cls(tilts, log_bounds + rounding)
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """Return the least of the bounds b(μ) − μ ε on log D(ε), and at most 0. Roundings are included."""
+        """Return the least of the bounds b(μ) − με on log D(ε), and at most 0. Roundings are included.
+
+        Args:
+            epsilon: ε in nats, of any sign.
+        """
         rounding = 16 * UNIT_ROUNDOFF * (1.0 + np.abs(self.log_bounds) + self.tilts * abs(epsilon))
-        return min(float((self.log_bounds - self.tilts * epsilon + rounding).min()), 0.0)
+        bounds = self.log_bounds - self.tilts * epsilon + rounding
+        return min(float(bounds.min()), 0.0)
 
     def log_excess(self, tilt: float, period: float, epsilon: float) -> float:
         """Return an upper bound on the log of the alias, the error of the trapezoidal rule for δ(ε) by its period.
@@ -103,9 +111,15 @@ class ChernoffBounds(NamedTuple):
 
 
 def log_chernoff_factor(tilt: FloatArray) -> FloatArray:
-    """Return log C(μ) = μ log μ − (1 + μ) log(1 + μ); 0 at μ = 0 (docs/engine-certificate.md, A1).
+    """Return log C(μ) = μ log μ − (1 + μ) log(1 + μ), the constant of the Chernoff bound on δ; 0 at μ = 0.
 
     C(μ) is the largest value of (1 − v) v^μ on [0, 1]. As −log(1 + μ) − μ log(1 + 1/μ) the logarithm does not cancel
     for large μ.
+
+    Args:
+        tilt: exponents μ ≥ 0.
+
+    Source: docs/engine-certificate.md, A1.
     """
-    return np.asarray(-np.log1p(tilt) - tilt * np.log1p(1.0 / np.where(tilt > 0.0, tilt, np.inf)))
+    reciprocal = 1.0 / np.where(tilt > 0.0, tilt, np.inf)
+    return np.asarray(-np.log1p(tilt) - tilt * np.log1p(reciprocal))

@@ -70,7 +70,12 @@ class GaussianSteps(ClosedForm):
         return self.moments(tilt)[0] * (1.0 + _ACCURACY)
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:  # noqa: ARG002
-        """Return upper bounds on log |φ(t)|^T = −μ² t²/2, which decreases in t and does not depend on the tilt."""
+        """Return upper bounds on log |φ(t)|^T = −μ² t²/2, which decreases in t and does not depend on the tilt.
+
+        Args:
+            tilt: not used.
+            frequencies: t ≥ 0.
+        """
         return np.asarray(-0.5 * self.square * frequencies * frequencies * (1.0 - _ACCURACY))
 
     def on_line(self, line: Line) -> LineValues:
@@ -140,10 +145,14 @@ class LaplaceSteps(ClosedForm):
         """
         s, x = self.shift, tilt + 0.5
         tanh = math.tanh(x * s)
-        sech_squared = (1.0 - tanh) * (1.0 + tanh)
+        sech_squared = (1.0 - tanh) * (1.0 + tanh)  # 1 − tanh² xs
+
+        # f and its first two derivatives.
         f = tanh / (2.0 * x)
         f_first = s * sech_squared / (2.0 * x) - tanh / (2.0 * x * x)
         f_second = -s * s * tanh * sech_squared / x - s * sech_squared / (x * x) + tanh / x**3
+
+        # The cumulant of one step, and its derivatives.
         log_derivative = f_first / (1.0 + f)
         cumulant = _log_cosh(x * s) + (math.log1p(f) - 0.5 * s)
         mean = s * tanh + log_derivative
@@ -151,9 +160,13 @@ class LaplaceSteps(ClosedForm):
         return self.count * cumulant, self.count * mean, self.count * variance
 
     def _cumulant_error(self, tilt: float, cumulant: float) -> float:
-        """Return a bound on the error of the computed cumulant K = T log E[e^{lL}] of T Laplace steps at the tilt l.
+        """Return a bound on the error of the computed cumulant K = T log E[e^{lL}] of T Laplace steps at a tilt l.
 
-        It includes the rounding of x = l + ½, since the derivative of K is at most T s.
+        It includes the rounding of x = l + ½, since the derivative of K is at most T s for the shift s.
+
+        Args:
+            tilt: l ≥ 0.
+            cumulant: the computed K.
         """
         return UNIT_ROUNDOFF * (32.0 * self.count * self.shift * (1.5 + tilt) + 4.0 * abs(cumulant))
 
@@ -180,13 +193,18 @@ class LaplaceSteps(ClosedForm):
         Source: docs/engine-certificate.md, A7, Decay.
         """
         s, x = self.shift, tilt + 0.5
-        quarter_turn = 0.5 * math.pi / s
         f = math.tanh(s * x) / (2.0 * x)
+
+        # The first bound, at t or at π/2s if that is larger.
+        quarter_turn = 0.5 * math.pi / s
         far_bound = (1.0 + 0.5 / np.maximum(frequencies, quarter_turn)) / (1.0 + f)
+
+        # The second bound, in which 1 − ρ = (1 − ρ²)/(1 + ρ) does not cancel.
         sine_ratio = np.sin(np.minimum(s * frequencies, 0.5 * math.pi)) / math.cosh(min(s * x, 350.0))
-        # 1 − ρ = (1 − ρ²)/(1 + ρ) does not cancel.
-        one_minus_rho = sine_ratio * sine_ratio / (1.0 + np.sqrt((1.0 - sine_ratio) * (1.0 + sine_ratio)))
+        rho = np.sqrt((1.0 - sine_ratio) * (1.0 + sine_ratio))
+        one_minus_rho = sine_ratio * sine_ratio / (1.0 + rho)
         near_bound = np.where(frequencies < quarter_turn, 1.0 - one_minus_rho / (1.0 + f), 0.0)
+
         rounding = 32 * UNIT_ROUNDOFF * (1.0 + s * x)
         bound = np.maximum(near_bound, far_bound) * (1.0 + rounding)
         return np.asarray(self.count * np.log(np.minimum(bound, 1.0)))
@@ -254,7 +272,11 @@ class LaplaceSteps(ClosedForm):
 
 
 def _log_cosh(y: float) -> float:
-    """Return log cosh y for y ≥ 0, with relative accuracy also for small y, and without overflow for large y."""
+    """Return log cosh y for y ≥ 0, with relative accuracy for small y, and without overflow for large y.
+
+    Args:
+        y: a number ≥ 0.
+    """
     if y < 1.0:
         return 0.5 * math.log1p(math.sinh(y) ** 2)
     return y + math.log1p(math.exp(-2.0 * y)) - math.log(2.0)

@@ -44,7 +44,7 @@ _MOST_LINES = 12
 
 
 class _Level(NamedTuple):
-    """A value that a decreasing function of ε is to take, such as a given log δ. A search finds this ε, the root.
+    """A value that a decreasing function of ε, such as log δ, is to take. A search finds this ε, the root.
 
     Attributes:
         target: the value minus a saddle-point estimate of the function, whose zero is the first ε of the search.
@@ -84,21 +84,29 @@ def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval
     estimate = _estimate_log_delta(parts, epsilon)
     for _ in range(_MOST_LINES):
         integrand, _ = build_integrand(parts, epsilon, estimate, widest)
-        previous_estimate, estimate = estimate, integrand.estimate(epsilon)[0]
+        previous_estimate = estimate
+        estimate, _ = integrand.estimate(epsilon)
         if abs(estimate - previous_estimate) <= _LARGEST_CHANGE:
             break
     return _demand_narrow(integrand.enclosure(epsilon), widest)
 
 
 def _log_delta_of_zero_loss(epsilon: float) -> Interval:
-    """Return an enclosure of log δ(ε) = log(1 − e^ε) of two equal distributions, for ε < 0."""
-    value = log1m_exp_at(epsilon)
+    """Return an enclosure of log δ(ε) = log(1 − e^ε) of two equal distributions, for ε < 0.
+
+    Args:
+        epsilon: ε < 0, in nats.
+    """
+    value = log1m_exp_at(epsilon)  # at most 0
     lower, upper = value * (1.0 + 8 * UNIT_ROUNDOFF), value * (1.0 - 8 * UNIT_ROUNDOFF)
     return Interval(math.nextafter(lower, -math.inf), min(math.nextafter(upper, math.inf), 0.0))
 
 
 def upper_log_delta(laws: Laws, epsilon: float) -> float:
     """Return an upper bound on log δ(ε) of a composition: the Chernoff bound at about its best exponent.
+
+    For the total loss S, δ(ε) ≤ E[e^{λS}] e^{−λε} for every λ > 0, times a constant of at most 1. The probability of
+    losses that are left out as improbable is added.
 
     Args:
         laws: distribution of the privacy loss of each step, with its number of steps.
@@ -123,10 +131,13 @@ def upper_log_delta(laws: Laws, epsilon: float) -> float:
 def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float = WIDEST) -> Interval:
     """Return an enclosure of the smallest ε ≥ 0 at which a composition has log δ(ε) ≤ `log_delta`.
 
+    An approximate root of log δ(ε) = `log_delta` is found first. From there, ε moves away on both sides until the
+    bounds on δ certify that it is above or below the root.
+
     Args:
         laws: distribution of the privacy loss of each step, with its number of steps.
         log_delta: log of the target δ, finite.
-        slack: distance ≥ 0 from the target that log δ keeps at both bounds.
+        slack: distance ≥ 0 from the target that log δ has at both bounds.
         widest: largest relative width of δ at the root.
 
     Guarantees: both bounds have been evaluated. At the upper bound, the upper log δ is at most the target less `slack`.
@@ -142,12 +153,14 @@ def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float =
     if not parts or log_delta >= 0.0:
         return Interval(0.0, 0.0)
     target = log_delta_target(log_delta)
-    if find_saddle(parts, target).epsilon <= 0.0 and upper_log_delta(laws, 0.0) <= log_delta - slack:
+    may_be_zero = find_saddle(parts, target).epsilon <= 0.0
+    if may_be_zero and upper_log_delta(laws, 0.0) <= log_delta - slack:
         return Interval(0.0, 0.0)
+
     level = _Level(target, _log_delta_at, log_delta)
     root, integrand = _find_root(parts, level, 0.0, widest)
-    at_root = _demand_narrow(integrand.enclosure(root), widest)
-    return _certify_root(integrand, root, at_root.upper - at_root.lower, log_delta, slack)
+    lower_at_root, upper_at_root = _demand_narrow(integrand.enclosure(root), widest)
+    return _certify_root(integrand, root, upper_at_root - lower_at_root, log_delta, slack)
 
 
 def threshold(laws: Laws, log_size: float) -> tuple[float, Integrand]:
@@ -211,19 +224,32 @@ def _demand_narrow(bounds: Interval, widest: float) -> Interval:
     Raises:
         ContourRefused: they differ by more, for example because the lower bound is −inf.
     """
-    if bounds.upper - bounds.lower > widest:
+    width = bounds.upper - bounds.lower
+    if width > widest:
         reason = RefusalReason.TOO_WIDE if math.isfinite(bounds.lower) else RefusalReason.NOT_POSITIVE
-        raise ContourRefused(reason, f"relative width {bounds.upper - bounds.lower:.3g}")
+        raise ContourRefused(reason, f"relative width {width:.3g}")
     return bounds
 
 
 def _log_delta_at(integrand: Integrand, epsilon: float) -> float:
-    """Return an estimate of log D(ε), for D of the module docstring: δ(ε) of the finite losses."""
+    """Return an estimate of log δ(ε), without infinite losses, from the integrand on a line.
+
+    Args:
+        integrand: values of the integrand of δ on a vertical line.
+        epsilon: ε in nats, near the one that the line was chosen for.
+    """
     return integrand.estimate(epsilon)[0]
 
 
 def _log_size_at(integrand: Integrand, epsilon: float) -> float:
-    """Return an estimate of log Q(S > ε) = log(−dD/dε) − ε; math.inf if dD/dε is lost in roundings, for δ near 1."""
+    """Return an estimate of log Q(S > ε), the log false positive rate of a test on the total loss S.
+
+    It is log(−dδ/dε) − ε. The result is math.inf if the derivative is lost in roundings, which happens for δ near 1.
+
+    Args:
+        integrand: values of the integrand of δ on a vertical line.
+        epsilon: ε in nats, near the one that the line was chosen for.
+    """
     value, slope = integrand.estimate(epsilon)
     return value + math.log(-slope) - epsilon if slope < 0.0 else math.inf
 
@@ -234,7 +260,7 @@ def _find_root(parts: list[Part], level: _Level, least: float, widest: float) ->
     Each integrand is accurate near one ε and gives the next ε. The search ends when two successive ε are close.
 
     Args:
-        parts: parts of the composition.
+        parts: parts of the composition. Each is the total loss of some of its steps.
         level: the function and the value.
         least: smallest ε that is returned.
         widest: largest useful relative width of the enclosure of δ.
@@ -252,9 +278,12 @@ def _find_root(parts: list[Part], level: _Level, least: float, widest: float) ->
         centre = root
         integrand, saddle = build_integrand(parts, centre, log_delta, widest)
         root = _find_root_near(integrand, saddle, level, centre, least)
-        previous_log_delta, log_delta = log_delta, integrand.estimate(root)[0]
+
+        previous_log_delta = log_delta
+        log_delta, _ = integrand.estimate(root)
         is_near_centre = abs(root - centre) <= _LARGEST_OFFSET * saddle.width
-        if is_near_centre and abs(log_delta - previous_log_delta) <= _LARGEST_CHANGE:
+        is_stable = abs(log_delta - previous_log_delta) <= _LARGEST_CHANGE
+        if is_near_centre and is_stable:
             return root, integrand
     raise ContourRefused(RefusalReason.NO_TILT, "the search for ε does not converge")
 
@@ -278,7 +307,8 @@ def _find_root_near(integrand: Integrand, saddle: Saddle, level: _Level, centre:
     low, high = max(centre - saddle.width, least), centre + saddle.width
     if low == least and level.evaluate(integrand, least) <= level.value:
         return least
-    for _ in range(ITERATIONS if low < high else 0):
+    bisections = ITERATIONS if low < high else 0
+    for _ in range(bisections):
         middle = 0.5 * (low + high)
         if level.evaluate(integrand, middle) > level.value:
             low = middle
@@ -294,10 +324,10 @@ def _certify_root(integrand: Integrand, root: float, width: float, log_delta: fl
 
     Args:
         integrand: encloses log δ near the root.
-        root: the approximate root.
+        root: the approximate root, ε in nats.
         width: relative width of δ there.
         log_delta: log of the target δ.
-        slack: distance ≥ 0 in log δ that both bounds keep from the target.
+        slack: distance ≥ 0 in log δ that both bounds have from the target.
 
     Returns:
         The bounds on ε. The lower one is 0 if δ(0) may be small enough.
@@ -305,14 +335,17 @@ def _certify_root(integrand: Integrand, root: float, width: float, log_delta: fl
     Raises:
         ContourRefused: no certified bound is near the root.
     """
-    slope = abs(integrand.estimate(root)[1])
+    _, slope = integrand.estimate(root)
     # Each bound is about half of the width away from log δ; 0.6 leaves a margin.
     margin = 0.6 * width + slack + 8 * UNIT_ROUNDOFF * (1.0 + abs(log_delta))
-    expected_distance = margin / slope + 4 * UNIT_ROUNDOFF * root
+    expected_distance = margin / abs(slope) + 4 * UNIT_ROUNDOFF * root
     first_step = 0 if root == 0.0 else 1
     distances = [expected_distance * (2.0**k - 1.0) for k in range(first_step, ITERATIONS)]
-    upper = _certify_above(integrand, [root + distance for distance in distances], log_delta - slack)
-    lower = _certify_below(integrand, [max(root - distance, 0.0) for distance in distances], log_delta + slack)
+
+    larger_candidates = [root + distance for distance in distances]
+    smaller_candidates = [max(root - distance, 0.0) for distance in distances]
+    upper = _certify_above(integrand, larger_candidates, log_delta - slack)
+    lower = _certify_below(integrand, smaller_candidates, log_delta + slack)
     if not 0.0 <= lower <= upper < math.inf:
         raise ContourRefused(RefusalReason.NOT_POSITIVE, "no certified bound near the root")
     return Interval(lower, upper)

@@ -76,7 +76,12 @@ def _count_laws(laws: Laws) -> Counter[Law]:
 
 
 def _build_subsampled_part(law: SampledGaussianLaw | DrawnGaussianLaw, count: int) -> NoiseSteps:
-    """Return subsampled Gaussian steps as a part of a composition."""
+    """Return subsampled Gaussian steps as a part of a composition, whose transform is an integral over the noise.
+
+    Args:
+        law: distribution of the privacy loss of one step, with its inclusion rate and its shift.
+        count: number of steps.
+    """
     kind = "drawn" if isinstance(law, DrawnGaussianLaw) else law.direction
     return NoiseSteps(LikelihoodRatio(law.rate, law.shift), kind, count)
 
@@ -96,9 +101,11 @@ def transform_decays(laws: Laws) -> bool:
     """
     if any(isinstance(law, GaussianMixtureLaw) and not law.is_silent for law, _ in laws):
         return True
-    mixed_batches = [(law, count) for law, count in laws if isinstance(law, DrawnMixtureLaw)]
-    atoms = [(law.atom, count) for law, count in mixed_batches]
-    for part in build_parts([(law, count) for law, count in laws if not isinstance(law, DrawnMixtureLaw)]):
+
+    # The atom a and the number T of steps of each kind of batch.
+    atoms = [(law.atom, count) for law, count in laws if isinstance(law, DrawnMixtureLaw)]
+    other_laws = [(law, count) for law, count in laws if not isinstance(law, DrawnMixtureLaw)]
+    for part in build_parts(other_laws):
         if not isinstance(part, NoiseSteps):
             return True
         atoms.append((part.atom, part.count))
@@ -114,9 +121,13 @@ def supremum(laws: Laws) -> float:
     Args:
         laws: distribution of the privacy loss of each step, with its number of steps.
     """
-    mixtures = [(law, count) for law, count in laws if isinstance(law, MixedLaw)]
-    suprema = [count * law.supremum for law, count in mixtures if count and not law.is_silent]
-    parts = build_parts([(law, count) for law, count in laws if not isinstance(law, MixedLaw)])
-    suprema += [part.supremum for part in parts]
+    suprema = []
+    other_laws = []
+    for law, count in laws:
+        if not isinstance(law, MixedLaw):
+            other_laws.append((law, count))
+        elif count and not law.is_silent:
+            suprema.append(count * law.supremum)
+    suprema += [part.supremum for part in build_parts(other_laws)]
     rounding = 4 * UNIT_ROUNDOFF * len(suprema)
     return math.fsum(suprema) * (1.0 + rounding)

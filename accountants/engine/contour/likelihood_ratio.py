@@ -25,11 +25,13 @@ _LARGE_EXPONENT = 300.0
 
 @dataclass(frozen=True)
 class LikelihoodRatio:
-    """The likelihood ratio of a subsampled Gaussian step as a function of the noise.
+    """The likelihood ratio of a Poisson-subsampled Gaussian step as a function of its noise.
 
     With the noise x in standard deviations, the rate q and the shift s,
 
         r(x) = 1 − q + q e^y,   y = s x − s²/2,   p(x) = q e^y / r(x) = (log r)′(x)/s.
+
+    p(x) is the probability that the record was included, given the noisy value.
 
     Attributes:
         rate: inclusion probability q in (0, 1].
@@ -40,7 +42,11 @@ class LikelihoodRatio:
     shift: float
 
     def exponent(self, x: FloatArray) -> FloatArray:
-        """Return y = s (x − s/2) of the noise x, within two units of roundoff."""
+        """Return y = s (x − s/2), the log likelihood ratio of an included record, within two units of roundoff.
+
+        Args:
+            x: values of the noise, in standard deviations.
+        """
         return self.shift * (x - 0.5 * self.shift)
 
     def log_ratio(self, x: FloatArray) -> FloatArray:
@@ -61,7 +67,7 @@ class LikelihoodRatio:
         """Return bounds on the errors of log r(x), if x errs by two units of roundoff of |x| + 2.
 
         Args:
-            x: values of the noise.
+            x: values of the noise, in standard deviations.
             log_ratio: the computed log r(x).
 
         Returns:
@@ -69,14 +75,20 @@ class LikelihoodRatio:
 
         Source: docs/engine-certificate.md, A4, Errors of L.
         """
-        size = np.abs(self.exponent(x)) + self.shift * (np.abs(x) + 1.0)
+        exponent_size = np.abs(self.exponent(x)) + self.shift * (np.abs(x) + 1.0)
         if self.rate > 0.5:
-            return np.asarray(24 * UNIT_ROUNDOFF * size)
-        return np.asarray(UNIT_ROUNDOFF * (16.0 * np.abs(log_ratio) + 8.0 * self.response(x) * size))
+            return np.asarray(24 * UNIT_ROUNDOFF * exponent_size)
+        error_units = 16.0 * np.abs(log_ratio) + 8.0 * self.response(x) * exponent_size
+        return np.asarray(UNIT_ROUNDOFF * error_units)
 
     def response(self, x: FloatArray) -> FloatArray:
-        """Return p(x) = q e^y / r(x), the probability of inclusion given the noisy value."""
-        return np.asarray(expit(math.log(self.rate) - math.log1p(-self.rate) + self.exponent(x)))
+        """Return p(x) = q e^y / r(x), the probability that the record was included, given the noisy value.
+
+        Args:
+            x: values of the noise, in standard deviations.
+        """
+        log_odds = math.log(self.rate) - math.log1p(-self.rate)
+        return np.asarray(expit(log_odds + self.exponent(x)))
 
     def turn(self, x: FloatArray, height: float) -> tuple[FloatArray, FloatArray]:
         """Return arg r(x + iy) and log |r(x + iy)|/r(x) at complex noise x + iy.
@@ -105,13 +117,14 @@ def log_mixture(rate: float, y: FloatArray) -> FloatArray:
     It is log(1 + q (e^y − 1)) for small y, and y + log q + log(1 + (1 − q) e^{−y}/q) for large y.
 
     Args:
-        rate: q.
+        rate: q in (0, 1).
         y: exponents.
 
     Source: docs/engine-certificate.md, A4, Errors of L.
     """
     for_small = np.log1p(rate * np.expm1(np.minimum(y, _LARGE_EXPONENT)))
-    for_large = y + math.log(rate) + np.log1p((1.0 - rate) / rate * np.exp(-np.maximum(y, _LARGE_EXPONENT)))
+    inverse_odds = (1.0 - rate) / rate
+    for_large = y + math.log(rate) + np.log1p(inverse_odds * np.exp(-np.maximum(y, _LARGE_EXPONENT)))
     return np.where(y > _LARGE_EXPONENT, for_large, for_small)
 
 
@@ -125,4 +138,6 @@ def clip_response(response: FloatArray) -> tuple[FloatArray, FloatArray]:
         response: p(x), the probability that the record was sampled, given the noisy value x.
     """
     is_small = response <= 0.5
-    return np.where(is_small, response, 1.0), np.where(is_small, response * (1.0 - response), 0.25)
+    tau = np.where(is_small, response, 1.0)
+    sigma = np.where(is_small, response * (1.0 - response), 0.25)
+    return tau, sigma

@@ -20,6 +20,7 @@ from epsilond.accountants.engine.contour.chernoff import ChernoffBounds
 from epsilond.accountants.engine.contour.part import Line, floor_spacing, join_parts, summation_error
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.engine.contour.saddle import epsilon_target, find_saddle
+from epsilond.accountants.engine.contour.trapezoidal_rule import transform_errors, trapezoidal_terms
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -39,22 +40,24 @@ _TILTS = np.geomspace(0.4, 6.0, 6)
 
 @dataclass(frozen=True)
 class Integrand:
-    """The integrand of D(ε) at the nodes t_k = k Δt of a line Re z = l, with all error bounds.
+    """The integrand of δ(ε) at equally spaced points of a vertical line in the complex plane, with all error bounds.
 
-    D(ε) = E_P[(1 − e^{ε−S})₊] of the total loss S is approximated by the trapezoidal rule,
+    The finite part of δ is D(ε) = E_P[(1 − e^{ε−S})₊] for the total loss S. It is approximated by the trapezoidal rule
+    at the nodes z_k = l + it_k with t_k = k Δt,
 
         D(ε) ≈ e^{K(l) − lε} Re Σ_k a_k e^{it_k(c − ε)},   a_k = (Δt/π) φ(t_k)^T e^{−it_k c}/(z_k(1 + z_k)),
 
-    with a_0 halved. The same terms serve every ε near the one that the line was chosen for.
+    with a_0 halved. K is the log moment of S, and φ^T the characteristic function of S after tilting by l. The same
+    terms serve every ε near the one that the line was chosen for.
 
     Attributes:
         line: tilt l and frequencies t_k.
         values: the characteristic function φ^T, centred at c, with its errors.
-        chernoff: bounds on D at other tilts, for the alias.
+        chernoff: bounds on D at other tilts, for the alias, the error of the rule by its period.
         terms: a_k.
         fixed_error: bound on the truncation, the errors of φ^T, and the roundings that do not depend on ε, in units of
             e^{K − lε}.
-        log_leak: log of the probability of losses that were left out.
+        log_leak: log of the probability of losses that were left out as improbable.
     """
 
     line: Line
@@ -84,20 +87,29 @@ class Integrand:
         """
         last_frequency = line.nodes * line.spacing
         values = join_parts(part.resolve(line.tilt, last_frequency).on_line(line) for part in parts)
-        terms = _trapezoidal_terms(line, values)
+        terms = trapezoidal_terms(line, values)
         moduli = np.abs(terms)
-        size = np.abs(values.log_modulus) + np.abs(values.phase)
-        # Exponents are cut at 700, where e^x is still a double.
-        term_rounding = np.expm1(np.minimum(values.rounding + UNIT_ROUNDOFF * (4.0 * size + 32.0), 700.0))
-        transform_error = float(_transform_errors(line, values, moduli).sum())
+
+        # Rounding of each term and of their sum. Exponents are cut at 700, where e^x is still a double.
+        exponent_size = np.abs(values.log_modulus) + np.abs(values.phase)
+        exponent_error = values.rounding + UNIT_ROUNDOFF * (4.0 * exponent_size + 32.0)
+        term_rounding = np.expm1(np.minimum(exponent_error, 700.0))
         rounding_error = float(moduli @ (term_rounding + summation_error(line.nodes)))
+
+        transform_error = float(transform_errors(line, values, moduli).sum())
         error = truncation + transform_error + rounding_error
         log_leak = float(np.logaddexp.reduce([part.log_leak for part in parts]))
         # The factor 1.01 covers the roundings of the error itself.
         return cls(line, values, chernoff, terms, 1.01 * error, log_leak)
 
     def log_scale(self, epsilon: float) -> float:
-        """Return K(l) − l ε, the log of the unit of the trapezoidal sum."""
+        """Return K(l) − l ε, the log of the unit in which the trapezoidal sum gives δ(ε).
+
+        K is the cumulant of the total loss, and l the tilt of the line.
+
+        Args:
+            epsilon: ε in nats, of any sign.
+        """
         return self.values.cumulant - self.line.tilt * epsilon
 
     def _sums(self, epsilon: float) -> tuple[float, float, float]:
@@ -112,15 +124,19 @@ class Integrand:
         offset, frequencies = self.values.centre - epsilon, self.line.frequencies
         rotated_terms = self.terms * np.exp(1j * offset * frequencies)
         value = float(rotated_terms.real.sum())
-        slope = -float((rotated_terms * (self.line.tilt + 1j * frequencies)).real.sum())
+        points = self.line.tilt + 1j * frequencies
+        slope = -float((rotated_terms * points).real.sum())
+
+        # The angle t (c − ε) has an error proportional to the frequency t.
         angle_error = 8 * UNIT_ROUNDOFF * (abs(offset) + abs(self.values.centre) + abs(epsilon))
-        return value, slope, self.fixed_error + angle_error * float(np.abs(self.terms) @ frequencies)
+        rotation_error = angle_error * float(np.abs(self.terms) @ frequencies)
+        return value, slope, self.fixed_error + rotation_error
 
     def enclosure(self, epsilon: float) -> Interval:
         """Enclose log δ(ε) of the composition at any ε. It is narrow only near the ε that the line was chosen for.
 
-        The alias, the error of the trapezoidal rule by its period, is not negative. It is charged to the lower bound
-        only. The probability of the noise that was left out is added to the upper bound.
+        The alias, the error of the trapezoidal rule by its period, is not negative. It is subtracted from the lower
+        bound only. The probability of the noise that was left out is added to the upper bound.
 
         Args:
             epsilon: ε in nats, of any sign.
@@ -138,15 +154,21 @@ class Integrand:
         alias = self._alias(epsilon)
         lower = _log_outward(log_scale - scale_error, value - error - alias, -1)
         upper = _log_outward(log_scale + scale_error, value + error, +1)
+
         chernoff = self.chernoff.upper_log_delta(epsilon)
         if lower > chernoff + scale_error:
             raise ContourRefused(RefusalReason.INCONSISTENT, f"log delta above {lower:.17g}, below {chernoff:.17g}")
+
         log_total = float(np.logaddexp(min(upper, chernoff), self.log_leak))
         upper = min(log_total * (1.0 - 8 * UNIT_ROUNDOFF), 0.0)
         return Interval(min(lower, upper), upper)
 
     def _scale_error(self, epsilon: float) -> float:
-        """Return a bound on the error of `log_scale` at ε."""
+        """Return a bound on the error of K(l) − l ε, the log of the unit of the trapezoidal sum.
+
+        Args:
+            epsilon: ε in nats, of any sign.
+        """
         size = abs(self.values.cumulant) + self.line.tilt * abs(epsilon) + 64.0
         return self.values.cumulant_error + 4 * UNIT_ROUNDOFF * size
 
@@ -182,46 +204,8 @@ class Integrand:
         return self.log_scale(epsilon) + math.log(value), slope / value
 
 
-def _trapezoidal_terms(line: Line, values: LineValues) -> ComplexArray:
-    """Return the terms of the trapezoidal sum for δ: a_k = (Δt/π) φ(t_k)^T e^{−it_k c}/(z_k(1 + z_k)), with a_0 halved.
-
-    Args:
-        line: tilt l and frequencies t_k with spacing Δt; z_k = l + it_k.
-        values: the characteristic function φ^T of the total tilted loss at each frequency, centred at c.
-
-    Returns:
-        One complex term for each frequency. The sum of Re a_k e^{it_k(c − ε)} is about δ(ε), in units of e^{K(l) − lε}.
-    """
-    z = line.tilt + 1j * line.frequencies
-    power = np.exp(values.log_modulus + 1j * values.phase)
-    terms = np.asarray(line.spacing / math.pi * power / (z * (1.0 + z)), dtype=np.complex128)
-    terms[0] *= 0.5
-    return terms
-
-
-def _transform_errors(line: Line, values: LineValues, moduli: FloatArray) -> FloatArray:
-    """Return bounds on the errors of the trapezoidal terms a_k that errors of the characteristic function φ^T cause.
-
-    Let m be log |φ^T|. The computed φ^T is off by at most e^m (e^g − 1), and a term by at most |a_k| (e^g − 1). For
-    g ≥ 1 the bound uses the size that the term may have, (Δt/π) e^{m + g}/|z|².
-
-    Args:
-        line: tilt l and frequencies t_k with spacing Δt; z = l + it_k.
-        values: m and g at each frequency.
-        moduli: |a_k|.
-
-    Returns:
-        One bound for each frequency, in the unit of the terms.
-    """
-    scale = line.spacing / math.pi
-    growth = values.log_growth
-    largest_power = np.exp(np.minimum(values.log_modulus + growth, 700.0))
-    largest_term = largest_power * scale / (line.frequencies**2 + line.tilt**2)
-    return np.where(growth < 1.0, moduli * np.expm1(np.minimum(growth, 1.0)), largest_term)
-
-
 def _log_outward(log_scale: float, value: float, side: int) -> float:
-    """Return log_scale + log(value), rounded outward.
+    """Return the logarithm of a number that is given in some unit, rounded up or down.
 
     Args:
         log_scale: log of the unit of `value`.
@@ -229,7 +213,7 @@ def _log_outward(log_scale: float, value: float, side: int) -> float:
         side: −1 to round down, 1 to round up.
 
     Returns:
-        The logarithm; −inf if value ≤ 0.
+        log_scale + log(value) after rounding; −inf if value ≤ 0.
     """
     if value <= 0.0:
         return -math.inf
@@ -240,19 +224,22 @@ def _log_outward(log_scale: float, value: float, side: int) -> float:
 def trim_parts(parts: Sequence[Part], log_delta: float, tilt: float = 0.0) -> list[Part]:
     """Leave out improbable noise from the parts of a composition: at most a share e^−28 of δ in total.
 
-    Otherwise very large losses of tiny probability could determine the saddle point, although they add nothing to δ.
+    Otherwise very large losses of tiny probability could determine the saddle point of the integral, although they add
+    nothing to δ.
 
     Args:
         parts: parts of a composition. Each is the total loss of some of its steps.
         log_delta: estimate of log δ.
-        tilt: exponent l. Improbable noise is kept too while its weight in E_P[e^{lL}] is large and falls outwards.
+        tilt: exponent l of the weight e^{lL} of a loss L. Improbable noise is not left out while its weight is large
+            and falls outwards.
 
     Returns:
-        The parts without that noise, in the same order. Each holds the probability that it leaves out (`log_leak`).
+        The parts without that noise, in the same order. Each states the probability that it leaves out (`log_leak`).
 
     Source: docs/engine-certificate.md, A2, Hard cut.
     """
-    return [part.trim(log_delta - NATS - math.log(len(parts)), tilt) for part in parts]
+    log_share = log_delta - NATS - math.log(len(parts))
+    return [part.trim(log_share, tilt) for part in parts]
 
 
 def find_saddle_below(parts: Sequence[Part], epsilon: float) -> Saddle:
@@ -299,14 +286,14 @@ def build_integrand_at(
 ) -> Integrand:
     """Evaluate the integrand of δ(ε) on the vertical line through a given saddle point.
 
-    The spacing of the frequencies follows from the allowed alias, the error of the trapezoidal rule by its period.
-    The number of frequencies follows from the decay of the integrand.
+    The spacing of the frequencies follows from the allowed alias, the error of the trapezoidal rule by its period. The
+    number of frequencies follows from the decay of the integrand.
 
     Args:
         parts: parts of the composition, with improbable noise left out.
         saddle: any saddle point. The line needs few nodes if it is near that of ε.
         epsilon: ε in nats, of any sign.
-        log_delta: estimate of log D(ε).
+        log_delta: estimate of log D(ε), for the finite part D of δ.
         widest: largest useful relative width of the enclosure of δ.
 
     Returns:
@@ -315,23 +302,33 @@ def build_integrand_at(
     Raises:
         ContourRefused: the integrand does not decay, or needs too many nodes. Both are known before it is evaluated.
     """
+    # Chernoff bounds at tilts around the saddle, and the period for which they prove the alias small.
     tilts = _chernoff_tilts(saddle)
-    transforms = [part.resolve(float(tilts[-1]), 0.0) for part in parts]
+    largest_tilt = float(tilts[-1])
+    transforms = [part.resolve(largest_tilt, 0.0) for part in parts]
     chernoff = ChernoffBounds.at(transforms, tilts)
     log_delta = min(log_delta, chernoff.upper_log_delta(epsilon))
     period = chernoff.shortest_period(saddle.tilt, epsilon, log_delta - NATS)
     if not 0.0 < period < math.inf:
         raise ContourRefused(RefusalReason.NO_TILT, f"period {period:.3g}")
+
+    # The spacing for this period, and the last frequency that matters.
     spacing = floor_spacing(2.0 * math.pi / period)
     log_unit = saddle.cumulant - saddle.tilt * epsilon
     largest_frequency = spacing * (MOST_NODES - 2)
     last_frequency, truncation = _truncate(transforms, saddle, log_delta - log_unit, largest_frequency, widest)
-    line = Line(saddle.tilt, spacing, math.ceil(last_frequency / spacing) + 1)
-    return Integrand.of(parts, line, chernoff, truncation)
+    nodes = math.ceil(last_frequency / spacing) + 1
+    return Integrand.of(parts, Line(saddle.tilt, spacing, nodes), chernoff, truncation)
 
 
 def _chernoff_tilts(saddle: Saddle) -> FloatArray:
-    """Return the tilts of the Chernoff bounds, increasing: 0, that of the saddle, and several on either side of it."""
+    """Return the tilts at which Chernoff bounds on δ are evaluated, increasing and not negative.
+
+    They are 0, the tilt of the saddle point, and several on either side of it at distances in units of 1/√F″.
+
+    Args:
+        saddle: the saddle point, with the curvature F″ of the exponent of the integrand.
+    """
     distances = _TILTS / saddle.width
     tilts = np.concatenate((saddle.tilt - distances, [0.0, saddle.tilt], saddle.tilt + distances))
     return np.unique(tilts[tilts >= 0.0])
@@ -361,14 +358,18 @@ def _truncate(
 
     Source: docs/engine-certificate.md, A3.
     """
+    # Bounds on the part beyond each of several frequencies in geometric progression.
     first_frequency = min(5.0 / saddle.width, largest_frequency)
     frequencies = np.geomspace(first_frequency, largest_frequency, _FREQUENCIES)
     log_integrals = np.log(np.arctan2(saddle.tilt, frequencies) / (math.pi * saddle.tilt))
-    log_tails = log_integrals + sum(transform.log_decay(saddle.tilt, frequencies) for transform in transforms)
+    log_decay = sum(transform.log_decay(saddle.tilt, frequencies) for transform in transforms)
+    log_tails = log_integrals + log_decay
+
     negligible = np.flatnonzero(log_tails <= log_delta - NATS)
     index = int(negligible[0]) if negligible.size else -1
     # The tail widens the enclosure on both sides, so that each side may use half of the width.
     largest_log_tail = log_delta + max(math.log(0.5 * widest), -NATS)
     if not log_tails[index] <= largest_log_tail:
         raise ContourRefused(RefusalReason.NO_DECAY, f"frequencies up to {largest_frequency:.3g}")
-    return float(frequencies[index]), 1.001 * math.exp(float(log_tails[index]))
+    rounding_factor = 1.001
+    return float(frequencies[index]), rounding_factor * math.exp(float(log_tails[index]))

@@ -51,11 +51,10 @@ class NoiseSteps(TruncatedSteps):
         log_density_above = self._log_density(distances, 1, tilt)
         improbable_below = self.log_outside(distances, -1) <= log_leak - log_count
         improbable_above = self.log_outside(distances, 1) <= log_leak - log_count
-        largest = max(
-            float(log_density_below[~improbable_below].max(initial=-np.inf)),
-            float(log_density_above[~improbable_above].max(initial=-np.inf)),
-        )
-        negligible = largest - NEGLIGIBLE_NATS - log_count
+        # The integrand is negligible if it is far below its largest value at noise that is not improbable.
+        largest_below = float(log_density_below[~improbable_below].max(initial=-np.inf))
+        largest_above = float(log_density_above[~improbable_above].max(initial=-np.inf))
+        negligible = max(largest_below, largest_above) - NEGLIGIBLE_NATS - log_count
         return dataclasses.replace(
             self,
             low=-_first_end(distances, improbable_below, log_density_below, negligible),
@@ -63,9 +62,19 @@ class NoiseSteps(TruncatedSteps):
         )
 
     def _log_density(self, distances: FloatArray, side: int, tilt: float) -> FloatArray:
-        """Return the log of the largest integrand f_l of all pieces at ends of the noise on one side."""
-        x = side * distances + (0.5 * self.ratio.shift if self.kind == "drawn" else 0.0)
-        return np.asarray(np.max([piece.log_maximum(tilt, x, x) for piece in self.pieces], axis=0))
+        """Return the log of the largest integrand f_l of all pieces at possible ends of the noise on one side.
+
+        f_l is the density of the noise times e^{lL} for the loss L.
+
+        Args:
+            distances: distances of the ends from the centre of the noise, or from the edge s/2 of a batch's noise.
+            side: 1 for ends above, −1 for ends below.
+            tilt: l.
+        """
+        edge = 0.5 * self.ratio.shift if self.kind == "drawn" else 0.0
+        x = side * distances + edge
+        log_densities = [piece.log_maximum(tilt, x, x) for piece in self.pieces]
+        return np.asarray(np.max(log_densities, axis=0))
 
     def resolve(self, tilt: float, frequency: float) -> NoiseSums:
         """Choose quadrature nodes of the noise with which M(z) = E[e^{zL}] of one step's loss L is accurate.
@@ -85,8 +94,11 @@ class NoiseSteps(TruncatedSteps):
         """
         if self.ratio.rate < _LEAST_RATE:
             raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"rate {self.ratio.rate:g}")
-        nats = QUADRATURE_NATS + math.log(self.count) + (NEGLIGIBLE_NATS / self.count if frequency == 0.0 else 0.0)
-        tilts = [0.0, 0.5 * tilt, tilt] if frequency == 0.0 else [tilt]
+        nats, tilts = QUADRATURE_NATS + math.log(self.count), [tilt]
+        if frequency == 0.0:
+            # The nodes serve the decay bound too, and lower tilts.
+            nats += NEGLIGIBLE_NATS / self.count
+            tilts = [0.0, 0.5 * tilt, tilt]
         panels = [Panels.widest(piece) for piece in self.pieces]
         while True:
             sums = NoiseSums(self, panels)
@@ -112,13 +124,14 @@ def _too_wide_panels(sums: NoiseSums, tilts: list[float], frequency: float, nats
     Returns:
         One mask for each piece.
     """
-    count = sum(panels.widths.size for panels in sums.panels)
-    log_share = -nats - math.log(count)
+    number_of_panels = sum(panels.widths.size for panels in sums.panels)
+    log_share = -nats - math.log(number_of_panels)
     log_allowed = {tilt: sums.log_moment(tilt) + log_share for tilt in tilts}
-    return [
-        np.any([panels.log_errors(tilt, frequency) > log_allowed[tilt] for tilt in tilts], axis=0)
-        for panels in sums.panels
-    ]
+    masks = []
+    for panels in sums.panels:
+        exceeds_share = [panels.log_errors(tilt, frequency) > log_allowed[tilt] for tilt in tilts]
+        masks.append(np.any(exceeds_share, axis=0))
+    return masks
 
 
 def _first_end(distances: FloatArray, improbable: BoolArray, log_density: FloatArray, negligible: float) -> float:

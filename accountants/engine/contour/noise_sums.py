@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.engine.contour.accuracy import LOG_SQRT_2PI, TINY
+from epsilond.accountants.engine.contour.accuracy import TINY
+from epsilond.accountants.engine.contour.edge_bound import edge_bound
 from epsilond.accountants.engine.contour.part import (
     LineValues,
     characteristic_change,
@@ -39,7 +40,9 @@ the error of one step's quadrature for the decay bound, which itself is small fo
 
 
 class _NoiseNodes(NamedTuple):
-    """Quadrature nodes j over the noise of one step; a last node is the atom at the loss 0, if there is one.
+    """Nodes j of a quadrature over the Gaussian noise of one step, with their masses and privacy losses.
+
+    A last node is the atom at the loss 0, if there is one.
 
     Attributes:
         log_masses: log p_j: log of the quadrature weight times the density of the first distribution.
@@ -68,12 +71,14 @@ class NoiseSums:
 
     @cached_property
     def _nodes(self) -> _NoiseNodes:
+        """Nodes of all panels, and the atom at the loss 0, with their masses and losses."""
         columns = []
         for panels in self.panels:
             log_density, density_error, loss, loss_error = panels.piece.losses(panels.nodes)
             columns.append(np.stack((panels.log_weights + log_density, density_error, loss, loss_error)))
         if self.steps.atom > 0.0:
-            columns.append(np.asarray([[math.log(self.steps.atom)], [32 * UNIT_ROUNDOFF], [0.0], [0.0]]))
+            atom_column = [[math.log(self.steps.atom)], [32 * UNIT_ROUNDOFF], [0.0], [0.0]]
+            columns.append(np.asarray(atom_column))
         return _NoiseNodes(*np.concatenate(columns, axis=1))
 
     @property
@@ -82,13 +87,17 @@ class NoiseSums:
         return self._nodes.losses
 
     def _log_weights(self, tilt: float) -> FloatArray:
-        """Return log(p_j e^{lL_j}) at all nodes, for the tilt l."""
+        """Return log(p_j e^{lL_j}), the log mass of each node after weighting by the tilt l.
+
+        Args:
+            tilt: l, the exponent of the weight e^{lL}.
+        """
         return np.asarray(self._nodes.log_masses + tilt * self.losses)
 
     def log_error(self, tilt: float, frequency: float, lift: float = 0.0) -> float:
-        """Return the log of a bound on the quadrature error of M(z) = E[e^{zL}] for the loss L of one step.
+        """Return the log of a bound on the quadrature error of the moment M(z) = E[e^{zL}] of one step's loss L.
 
-        The rounding is not included.
+        The bounds of all panels, the intervals of the quadrature, are added. Rounding is not included.
 
         Args:
             tilt: real part l of z.
@@ -106,7 +115,11 @@ class NoiseSums:
         return math.exp(min(self.log_error(0.0, 0.0), 50.0))
 
     def log_moment(self, tilt: float) -> float:
-        """Return an estimate of log M(l) of one step."""
+        """Return an estimate of log M(l), for the moment M(l) = E[e^{lL}] of one step's loss L.
+
+        Args:
+            tilt: l ≥ 0.
+        """
         return float(np.logaddexp.reduce(self._log_weights(tilt)))
 
     def moments(self, tilt: float) -> tuple[float, float, float]:
@@ -125,7 +138,10 @@ class NoiseSums:
         return count * log_moment, count * mean, count * variance
 
     def _weight_errors(self, tilt: float) -> FloatArray:
-        """Return bounds on the relative errors of the tilted weights, and of sums over them.
+        """Return bounds on the relative errors of the masses p_j e^{lL_j} of all nodes, and of sums over them.
+
+        Args:
+            tilt: l ≥ 0.
 
         Source: docs/engine-certificate.md, A4, What η is.
         """
@@ -152,6 +168,8 @@ class NoiseSums:
         change, change_error = self._moment_change(tilt, log_unit)
         moment = scaled_one + change
         value = log_unit + math.log(moment) if log_unit > 0.0 else math.log1p(change)
+
+        # The factor 1.01 covers roundings of the error, which is at most e^50 so that nothing overflows.
         quadrature_error = math.exp(min(self.log_error(tilt, 0.0) - value, 50.0))
         error = 1.01 * change_error / moment + 1.01 * quadrature_error
         return value, error + 4 * UNIT_ROUNDOFF * (abs(value) + log_unit)
@@ -171,19 +189,27 @@ class NoiseSums:
         """
         log_masses, _, losses, loss_errors = self._nodes
         exponents, log_weights = tilt * losses, self._log_weights(tilt)
+
         # |p (e^{lL} − 1)| = max(p, p e^{lL}) (1 − e^{−|lL|}).
-        term_sizes = np.exp(np.maximum(log_masses, log_weights) - log_unit) * -np.expm1(-np.abs(exponents))
+        larger_masses = np.exp(np.maximum(log_masses, log_weights) - log_unit)
+        term_sizes = larger_masses * -np.expm1(-np.abs(exponents))
         change = float(np.sign(losses) @ term_sizes)
+
+        # Errors of the masses and of the exponents.
         exponent_errors = tilt * loss_errors + 4 * UNIT_ROUNDOFF * np.abs(exponents)
         weight_error = float(term_sizes @ self._weight_errors(tilt))
         exponent_error = float(np.exp(log_weights - log_unit) @ exponent_errors)
+
+        # The noise that is left out, and the quadrature error of the total mass.
         scaled_one = math.exp(-log_unit)
         omitted_mass = scaled_one * math.exp(self.steps.log_leak - math.log(self.steps.count))
         mass_error = 1.01 * scaled_one * self._total_mass_error
         return change, weight_error + exponent_error + omitted_mass + mass_error
 
     def upper_cumulant(self, tilt: float) -> float:
-        """Return an upper bound on K(l) = T log M(l), the log moment of the total loss of T steps; exactly 0 at l = 0.
+        """Return an upper bound on K(l) = T log M(l), the log moment of the total loss of T steps.
+
+        It is exactly 0 at l = 0.
 
         Args:
             tilt: exponent l ≥ 0 of the moment M(l) = E[e^{lL}] of one step's loss L.
@@ -219,8 +245,8 @@ class NoiseSums:
     def _heights(self, tilt: float, frequencies: FloatArray, log_masses: FloatArray) -> list[float]:
         """Return imaginary parts y of the noise at which to bound the decay of the characteristic function of one step.
 
-        Every height gives a valid bound (`_decay_bound`). The best one for a frequency t is about t times the
-        derivative in y of the mean of θ (`Piece.turn`). The heights are in geometric progression.
+        Every height y gives a valid bound (`_decay_bound`). The best one for a frequency t is about t times the
+        derivative in y of the mean of the angle θ (`Piece.turn`). The heights are in geometric progression.
 
         Args:
             tilt: real part l of z.
@@ -231,22 +257,33 @@ class NoiseSums:
             `_HEIGHTS` positive numbers, in standard deviations of the noise.
         """
         highest = min(_LARGEST_ANGLE / self.steps.ratio.shift, _HIGHEST)
+
+        # The derivative of the mean of θ at the height 0, by a finite difference.
         small_height = 1e-3 * highest
         theta, _ = self._contour(tilt, small_height)
         mean_theta = float(theta @ np.exp(log_masses[: theta.size]))
         slope = mean_theta / small_height
+
         first = max(min(0.4 * slope * float(frequencies[0]), 0.2 * highest), TINY)
         last = max(min(slope * float(frequencies[-1]), highest), 1.001 * first)
         heights: list[float] = np.geomspace(first, last, _HEIGHTS).tolist()
         return heights
 
     def _contour(self, tilt: float, height: float) -> tuple[FloatArray, FloatArray]:
-        """Return θ and log G at all nodes on the contour at a height y; see `Piece.turn`.
+        """Return θ and log G at all nodes of the noise, which bound the integrand at the imaginary part y of the noise.
+
+        The integrand decays as G e^{−tθ} in the frequency t; see `Piece.turn`.
+
+        Args:
+            tilt: real part l of z.
+            height: y > 0, in standard deviations of the noise.
 
         Source: docs/engine-certificate.md, A3.
         """
         turns = [panel.piece.turn(panel.nodes, tilt, height) for panel in self.panels]
-        return np.concatenate([theta for theta, _ in turns]), np.concatenate([growth for _, growth in turns])
+        thetas = [theta for theta, _ in turns]
+        log_growths = [log_growth for _, log_growth in turns]
+        return np.concatenate(thetas), np.concatenate(log_growths)
 
     def _decay_bound(
         self, tilt: float, frequencies: FloatArray, height: float, log_masses: FloatArray, log_moment: float
@@ -258,7 +295,7 @@ class NoiseSums:
             B_y(t) = e^{y²/2} E_l[G e^{−tθ}] + P_l(atom) + side paths,
 
         with the mean E_l over tilted noise, θ and G of `Piece.turn`, and the atom at the loss 0 of a batch. The side
-        paths lead from the ends of the noise to the height y (`_side_paths`, `_edge_bound`).
+        paths lead from the ends of the noise to the height y (`_side_paths`, `edge_bound`).
 
         Args:
             tilt: real part l of z.
@@ -273,65 +310,43 @@ class NoiseSums:
         Source: docs/engine-certificate.md, A3, Cut law.
         """
         theta, log_growth = self._contour(tilt, height)
+        noise_nodes = theta.size
+
         # Exponents are cut at 700 and 50 so that nothing overflows. The factor 1.01 covers roundings of the error.
-        exponents = log_masses[: theta.size] + log_growth - frequencies[:, None] * theta
+        exponents = log_masses[:noise_nodes] + log_growth - frequencies[:, None] * theta
         expectation = np.exp(np.minimum(exponents, 700.0)).sum(axis=1)
         error = math.exp(min(self.log_error(tilt, 0.0, height) - log_moment, 50.0))
-        atom = np.exp(log_masses[theta.size :]).sum()
+        atom = np.exp(log_masses[noise_nodes:]).sum()
         bound = math.exp(0.5 * height * height) * (expectation + 1.01 * error) + atom
-        for path in self._side_paths(tilt, height, log_moment):
-            bound = bound + path
-        return np.asarray(bound + self._edge_bound(tilt, frequencies, height) * math.exp(-log_moment))
+
+        for side_path in self._side_paths(tilt, height, log_moment):
+            bound = bound + side_path
+        if self.steps.kind == "drawn":
+            edge = edge_bound(self.steps.ratio, tilt, frequencies, height)
+            bound = bound + edge * math.exp(-log_moment)
+        return np.asarray(bound)
 
     def _side_paths(self, tilt: float, height: float, log_moment: float) -> list[float]:
         """Return bounds on the contour integrals along the vertical paths at the ends of each piece of the noise.
 
         The contour is moved to the height y off the real axis, and the paths join it to the ends. There is one bound
         for each piece: y times a bound on the integrand, summed over the ends and divided by the moment M(l). The lower
-        end of a batch is left to `_edge_bound`.
+        end of a batch is left to `edge_bound`.
 
         Args:
             tilt: real part l of z.
             height: y > 0.
             log_moment: log M(l), for M(l) = E[e^{lL}] of one step's loss L.
         """
+        is_batch = self.steps.kind == "drawn"
         bounds = []
         for piece in self.steps.pieces:
-            ends = np.asarray([piece.high] if self.steps.kind == "drawn" else [piece.low, piece.high])
+            ends = np.asarray([piece.high] if is_batch else [piece.low, piece.high])
             log_integrand = piece.log_maximum(tilt, ends, ends) - log_moment
             log_integrand += piece.log_growth(tilt, 0.0, ends, ends, np.asarray(height), 0.0)
-            bounds.append(height * float(np.exp(np.minimum(log_integrand, 300.0)).sum()))  # e^300 does not overflow
+            integrand = np.exp(np.minimum(log_integrand, 300.0))  # e^300 does not overflow
+            bounds.append(height * float(integrand.sum()))
         return bounds
-
-    def _edge_bound(self, tilt: float, frequencies: FloatArray, height: float) -> FloatArray:
-        """Return the decay bound's part from the path from s/2 to s/2 + iy, times M(l); 0 unless the steps are batches.
-
-        The noise of a batch without replacement begins at s/2. With the normal density φ, the likelihood ratio r, the
-        rate q, β = q sin(sy)/y, b = −log(|r(s/2 + iy)|/r(s/2)) and t₀ = max(t, 6^{1/3}/(βy)), it is for all t′ ≥ t at
-        most
-
-            φ(s/2) e^{y²/2} [s min(½y², (tβ)^−2) + q(1 − q) s² e^{2b} (1 + l + t₀ + (l + t₀) e^{lb}) (t₀β)^−3].
-
-        Args:
-            tilt: real part l of z.
-            frequencies: t > 0.
-            height: imaginary part y of the noise, with s y ≤ π/2.
-
-        Source: docs/engine-certificate.md, A8, Decay.
-        """
-        if self.steps.kind != "drawn":
-            return np.zeros_like(frequencies)
-        rate, shift = self.steps.ratio.rate, self.steps.ratio.shift
-        _, (log_modulus,) = self.steps.ratio.turn(np.asarray([0.5 * shift]), height)  # −b
-        modulus_power = math.exp(min(-tilt * float(log_modulus), 600.0))  # e^{lb}
-        beta = rate * math.sin(shift * height) / height * (1.0 - 1e-12)
-        t0 = np.maximum(frequencies, 1.8171 / (beta * height))  # 6^{1/3}, rounded down
-        first_order = shift * np.minimum(0.5 * height * height, (frequencies * beta) ** -2.0)
-        curvature = rate * (1.0 - rate) * (shift * math.exp(-float(log_modulus))) ** 2  # q(1 − q) s² e^{2b}
-        second_order = curvature * (1.0 + tilt + t0 + (tilt + t0) * modulus_power) * (t0 * beta) ** -3.0
-        density = math.exp(0.5 * height * height - 0.125 * shift * shift - LOG_SQRT_2PI)  # φ(s/2) e^{y²/2}
-        # The factor 1 + 1e-9 covers all roundings.
-        return np.asarray((1.0 + 1e-9) * density * (first_order + second_order))
 
     def on_line(self, line: Line) -> LineValues:
         """Return the characteristic function of T steps' total loss on a vertical line, with bounds on its errors.
@@ -354,18 +369,22 @@ class NoiseSums:
         if self.losses.size * line.nodes > _MOST_PRODUCTS:
             raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"{self.losses.size} times {line.nodes} nodes")
         count, frequencies = self.steps.count, line.frequencies
+
+        # The tilted masses of the nodes, and the losses relative to their mean.
         log_moment, moment_error = self.cumulant(line.tilt)
         tilted_masses = np.exp(self._log_weights(line.tilt) - log_moment)
         mean = float(tilted_masses @ self.losses)
         deviations = self.losses - mean
+
+        # The error of φ is proportional to t, except for that of the quadrature.
         mass_errors = self._weight_errors(line.tilt) + moment_error + 32 * UNIT_ROUNDOFF
         loss_errors = self._nodes.loss_errors + 4 * UNIT_ROUNDOFF * np.abs(self.losses)
-        # The error of φ is proportional to t, except for that of the quadrature.
         error_per_frequency = float((tilted_masses * np.abs(deviations)) @ mass_errors)
         error_per_frequency += float(tilted_masses @ loss_errors)
         quadrature_error = math.exp(min(self.log_error(line.tilt, line.nodes * line.spacing) - log_moment, 50.0))
         error = 1.01 * error_per_frequency * frequencies + 2.02 * quadrature_error
         error[0] = 0.0  # φ(0) = 1 exactly
+
         change = characteristic_change(tilted_masses, deviations, line)
         log_modulus, phase, log_growth, rounding = raise_to_power(change, error, mean, frequencies, count)
         return LineValues(

@@ -28,21 +28,23 @@ _ORDER = 24
 def _gauss_rule(order: int) -> tuple[FloatArray, FloatArray]:
     """Return the nodes x_i and weights w_i on [−1, 1] of the Gauss–Legendre rule, each rounded correctly.
 
-    The nodes are the roots of the Legendre polynomial P_n, found by Newton's method in forty digits. The weights are
-    2/((1 − x²) P_n′(x)²).
+    The nodes are the roots of the Legendre polynomial P_n. Three steps of Newton's method in forty digits start at the
+    values of numpy. The weights are 2/((1 − x²) P_n′(x)²).
 
     Args:
         order: number n of nodes.
     """
     nodes, weights = [], []
+    estimates, _ = np.polynomial.legendre.leggauss(order)
     with decimal.localcontext(decimal.Context(prec=40)):
-        for estimate in np.polynomial.legendre.leggauss(order)[0].tolist():
+        for estimate in estimates.tolist():
             x = decimal.Decimal(estimate)
             for _ in range(3):
                 value, slope = _legendre(order, x)
                 x -= value / slope
+            weight = 2 / ((1 - x * x) * slope * slope)
             nodes.append(float(x))
-            weights.append(float(2 / ((1 - x * x) * slope * slope)))
+            weights.append(float(weight))
     return np.asarray(nodes), np.asarray(weights)
 
 
@@ -85,7 +87,7 @@ class Panels(NamedTuple):
     def widest(cls, piece: Piece) -> Panels:
         """Divide an interval of the noise into the fewest equal panels that suit a quadrature at small tilts.
 
-        Their number is a power of two.
+        Their number is a power of two, so that the division by it is exact.
 
         Args:
             piece: the interval, with its integrand.
@@ -95,25 +97,37 @@ class Panels(NamedTuple):
         """
         length = piece.high - piece.low
         widest = min(_WIDEST_PANEL, _WIDEST_ANGLE / piece.ratio.shift)
-        count = 1 << max(0, math.ceil(math.log2(length / widest)))
+        halvings = max(0, math.ceil(math.log2(length / widest)))
+        count = 1 << halvings
         if count * POINTS.size > 2 * MOST_NODES:
             raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"{count} panels of the noise")
-        return cls(piece, length / count * np.arange(float(count)), np.full(count, length / count))
+        width = length / count
+        return cls(piece, starts=width * np.arange(float(count)), widths=np.full(count, width))
 
     def halve(self, chosen: BoolArray) -> Panels:
-        """Return the panels with the chosen ones halved."""
+        """Return the panels with some of them halved; the upper halves come after all other panels.
+
+        Args:
+            chosen: mask of the panels to halve.
+        """
         widths = np.where(chosen, 0.5 * self.widths, self.widths)
-        starts = np.concatenate((self.starts, (self.starts + widths)[chosen]))
-        return Panels(self.piece, starts, np.concatenate((widths, widths[chosen])))
+        starts_of_upper_halves = (self.starts + widths)[chosen]
+        return Panels(
+            self.piece,
+            starts=np.concatenate((self.starts, starts_of_upper_halves)),
+            widths=np.concatenate((widths, widths[chosen])),
+        )
 
     @property
     def _centres(self) -> FloatArray:
+        """Middle of each panel, in standard deviations of the noise."""
         return np.asarray(self.piece.low + (self.starts + 0.5 * self.widths))
 
     @property
     def nodes(self) -> FloatArray:
         """Nodes of all panels, in standard deviations of the noise."""
-        return (self._centres[:, None] + (0.5 * self.widths)[:, None] * POINTS).reshape(-1)
+        half_widths = (0.5 * self.widths)[:, None]
+        return (self._centres[:, None] + half_widths * POINTS).reshape(-1)
 
     @property
     def log_weights(self) -> FloatArray:
@@ -137,16 +151,22 @@ class Panels(NamedTuple):
 
         Source: docs/engine-certificate.md, A2, Panels; A3.
         """
-        half_width = 0.5 * self.widths
         # Semiaxes of the ellipses, a row for each ρ.
+        half_width = 0.5 * self.widths
         real_semiaxis = 0.5 * half_width * (_ELLIPSES + 1.0 / _ELLIPSES)
         height = 0.5 * half_width * (_ELLIPSES - 1.0 / _ELLIPSES)
+
+        # log B, a bound on the integrand on each ellipse that is not too high.
         largest_height = self._largest_height(frequency, lift)
         low, high = self._centres - real_semiaxis, self._centres + real_semiaxis
         log_bound = self.piece.log_maximum(tilt, low, high)
         log_bound += self.piece.log_growth(tilt, frequency, low, high, np.minimum(height, largest_height), lift)
-        log_rule = np.log(64.0 / 15.0 * half_width) - 2 * POINTS.size * np.log(_ELLIPSES) - np.log1p(-(_ELLIPSES**-2.0))
-        return np.asarray(np.where(height <= largest_height, log_bound + log_rule, np.inf).min(axis=0))
+
+        # The other factors of the error bound, and the best ellipse for each panel.
+        log_powers = 2 * POINTS.size * np.log(_ELLIPSES)
+        log_rule = np.log(64.0 / 15.0 * half_width) - log_powers - np.log1p(-(_ELLIPSES**-2.0))
+        log_errors = np.where(height <= largest_height, log_bound + log_rule, np.inf)
+        return np.asarray(log_errors.min(axis=0))
 
     def _largest_height(self, frequency: float, lift: float) -> float:
         """Return the largest imaginary part of the noise at which the bound on the integrand is proved.

@@ -51,16 +51,17 @@ class Line(NamedTuple):
 
 
 class LineValues(NamedTuple):
-    """The characteristic function φ(t)^T e^{−itc} of T steps at all frequencies t of a line, centred at c.
+    """The characteristic function of T steps' total loss at all frequencies t of a vertical line, with its errors.
 
-    φ(t) = M(l + it)/M(l) belongs to the loss of one step under the distribution tilted by l.
+    It is φ(t)^T e^{−itc}, centred at c. φ(t) = M(l + it)/M(l) belongs to the loss of one step under the distribution
+    tilted by l: its density is multiplied by e^{lL} and normalised.
 
     Attributes:
         log_modulus: m(t), the log of the modulus.
         phase: the phase, in radians.
         log_growth: g(t). The computed power differs from the exact one by at most e^m (e^g − 1).
         rounding: bound on the relative error of the power that the rounding of m and of the phase causes.
-        centre: c, about the mean of the total loss under the tilted distribution.
+        centre: c, about the mean of the total loss under the tilted distribution, in nats.
         cumulant: K(l) = T log M(l).
         cumulant_error: bound on the error of K(l).
 
@@ -77,7 +78,7 @@ class LineValues(NamedTuple):
 
 
 class Transform(Protocol):
-    """The transform of T copies of a privacy loss L, with the moment M(z) = E[e^{zL}].
+    """Interface of the transform of T copies of a privacy loss L, with the moment M(z) = E[e^{zL}].
 
     It gives K(l) = T log M(l) at real tilts l, and the characteristic function (M(l + it)/M(l))^T on lines. Its bounds
     are valid at every tilt. They are tight near the tilt that its quadrature nodes were chosen for.
@@ -101,9 +102,9 @@ class Transform(Protocol):
 
 
 class Part(Protocol):
-    """A part of a composition: T independent copies of one privacy loss, or a sum of losses in closed form.
+    """Interface of a part of a composition: T independent copies of one loss, or a sum of losses in closed form.
 
-    A part may leave out improbable losses. They are charged as infinite ones.
+    A part may leave out improbable losses. They then count as infinite ones, which add their probability to δ.
     """
 
     @property
@@ -139,13 +140,25 @@ class Part(Protocol):
 
 
 def floor_spacing(spacing: float) -> float:
-    """Return the largest float of `_STEP_BITS` significant bits that does not exceed a positive spacing."""
+    """Return the largest float of `_STEP_BITS` significant bits that does not exceed a positive spacing.
+
+    Multiples of such a spacing by integers below 2^46 are exact doubles.
+
+    Args:
+        spacing: distance of neighbouring frequencies, above 0.
+    """
     mantissa, exponent = math.frexp(spacing)
     return math.ldexp(math.floor(math.ldexp(mantissa, _STEP_BITS)), exponent - _STEP_BITS)
 
 
 def summation_error(terms: int) -> float:
-    """Return γ_n = nu/(1 − nu): error of a sum of n products, in any order, relative to the sum of their moduli."""
+    """Return the error bound γ_n = nu/(1 − nu) of a sum of products, in any order, with the unit of roundoff u.
+
+    It is relative to the sum of the moduli of the products. n is the number of terms plus ten.
+
+    Args:
+        terms: number of products.
+    """
     product = (terms + 10) * UNIT_ROUNDOFF
     return product / (1.0 - product)
 
@@ -154,7 +167,8 @@ def characteristic_change(weights: FloatArray, deviations: FloatArray, line: Lin
     """Return φ(t_k) − 1 = Σ_j w_j (e^{it_k d_j} − 1) for all frequencies t_k, where φ is a characteristic function.
 
     With the stride b ≈ √nodes, each t_k is x + y: a multiple x of b spacings, and fewer than b spacings y. As
-    e^{i(x+y)d} − 1 = (e^{ixd} − 1) e^{iyd} + (e^{iyd} − 1), one matrix product combines both.
+    e^{i(x+y)d} − 1 = (e^{ixd} − 1) e^{iyd} + (e^{iyd} − 1), one matrix product combines both. The noise nodes are taken
+    in blocks, to bound the memory.
 
     Args:
         weights: masses w_j of the privacy losses under the tilted distribution.
@@ -168,19 +182,29 @@ def characteristic_change(weights: FloatArray, deviations: FloatArray, line: Lin
     """
     stride = math.isqrt(line.nodes - 1) + 1
     strides = -(-line.nodes // stride)  # nodes / stride, rounded up
-    fine = line.spacing * np.arange(float(stride))
-    coarse = line.spacing * (stride * np.arange(float(strides)))
-    total = np.zeros((coarse.size, fine.size), dtype=np.complex128)
+    fine_frequencies = line.spacing * np.arange(float(stride))
+    coarse_frequencies = line.spacing * (stride * np.arange(float(strides)))
+    total = np.zeros((coarse_frequencies.size, fine_frequencies.size), dtype=np.complex128)
     for start in range(0, weights.size, _BLOCK):
-        weight, deviation = weights[start : start + _BLOCK], deviations[start : start + _BLOCK]
-        fine_rotations = _rotations(fine, deviation)
-        coarse_rotations = _rotations(coarse, deviation)
-        total += fine_rotations @ weight + (coarse_rotations * weight) @ (1.0 + fine_rotations).T
+        block = slice(start, start + _BLOCK)
+        weight, deviation = weights[block], deviations[block]
+        fine_rotations = _rotations(fine_frequencies, deviation)
+        coarse_rotations = _rotations(coarse_frequencies, deviation)
+        fine_sums = fine_rotations @ weight
+        products = (coarse_rotations * weight) @ (1.0 + fine_rotations).T
+        total += fine_sums + products
     return np.asarray(total.reshape(-1)[: line.nodes])
 
 
 def _rotations(frequencies: FloatArray, deviations: FloatArray) -> ComplexArray:
-    """Return e^{itd} − 1 = −2 sin²(td/2) + 2i sin(td/2) cos(td/2), with a row for each t and a column for each d."""
+    """Return e^{itd} − 1 for frequencies t and deviations d, without cancellation for small angles.
+
+    It is computed as −2 sin²(td/2) + 2i sin(td/2) cos(td/2).
+
+    Args:
+        frequencies: t, a row of the result for each.
+        deviations: d, a column for each.
+    """
     half = (0.5 * frequencies)[:, None] * deviations
     sine = np.sin(half)
     return np.asarray(2.0 * sine * (1j * np.cos(half) - sine))
@@ -190,6 +214,9 @@ def raise_to_power(
     change: ComplexArray, error: FloatArray, mean: float, frequencies: FloatArray, count: int
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Raise the characteristic function φ of one step to the power T.
+
+    The modulus and the phase of φ are multiplied by T as logarithms. log |φ| is computed from φ − 1, so that it has
+    relative accuracy near φ = 1.
 
     Args:
         change: φ − 1 of one step at each frequency.
@@ -206,18 +233,22 @@ def raise_to_power(
 
     Source: docs/engine-certificate.md, A4.
     """
-    if not float(error.max()) <= 0.5:
-        raise ContourRefused(RefusalReason.NOT_POSITIVE, f"rounding of the transform {float(error.max()):.2g}")
+    largest_error = float(error.max())
+    if not largest_error <= 0.5:
+        raise ContourRefused(RefusalReason.NOT_POSITIVE, f"rounding of the transform {largest_error:.2g}")
     real, imaginary = change.real, change.imag
     computed = np.hypot(1.0 + real, imaginary)
+
     # A modulus below its own error η is replaced by η. The power is then off by up to η^T + (2η)^T ≤ (4η)^T − η^T.
     modulus = np.maximum(computed, np.maximum(error, TINY))
     relative_error = np.where(computed < modulus, 3.0, error / modulus)
-    # |φ|² − 1 = 2 Re c + |c|² for c = φ − 1 keeps its digits for φ near 1.
+
+    # |φ|² − 1 = 2 Re c + |c|² for c = φ − 1 has all its digits for φ near 1.
     square_minus_one = 2.0 * real + real * real + imaginary * imaginary
     log_modulus_near_one = 0.5 * np.log1p(np.maximum(square_minus_one, -0.9))
     log_modulus = np.where(square_minus_one < -0.5, np.log(modulus), log_modulus_near_one)
     phase = np.arctan2(imaginary, 1.0 + real)
+
     size = 2.0 * np.abs(real) + real * real + imaginary * imaginary + np.abs(log_modulus) + np.abs(phase)
     rounding = UNIT_ROUNDOFF * (6.0 * size + 4.0 * frequencies * abs(mean))
     return count * log_modulus, count * phase, count * np.log1p(relative_error), count * rounding
@@ -247,17 +278,18 @@ def join_parts(parts: Iterable[LineValues]) -> LineValues:
         log_growth = log_growth + part.log_growth
         rounding = rounding + part.rounding
         partial_sums = partial_sums + np.abs(log_modulus) + np.abs(phase)
+
     # The error bounds are sums of positive numbers. This factor covers their own rounding.
-    upward = 1.0 + 2 * len(values) * UNIT_ROUNDOFF
+    rounding_factor = 1.0 + 2 * len(values) * UNIT_ROUNDOFF
     cumulants = [part.cumulant for part in values]
     cumulant_error = math.fsum(part.cumulant_error for part in values)
     cumulant_rounding = 4 * UNIT_ROUNDOFF * math.fsum(map(abs, cumulants))
     return LineValues(
         log_modulus=log_modulus,
         phase=phase,
-        log_growth=log_growth * upward,
-        rounding=(rounding + UNIT_ROUNDOFF * partial_sums) * upward,
+        log_growth=log_growth * rounding_factor,
+        rounding=(rounding + UNIT_ROUNDOFF * partial_sums) * rounding_factor,
         centre=math.fsum(part.centre for part in values),
         cumulant=math.fsum(cumulants),
-        cumulant_error=cumulant_error * upward + cumulant_rounding,
+        cumulant_error=cumulant_error * rounding_factor + cumulant_rounding,
     )

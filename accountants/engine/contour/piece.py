@@ -45,9 +45,7 @@ class Piece(NamedTuple):
     high: float
 
     def factors(self, tilt: float) -> list[tuple[int, float]]:
-        """Return the factors r(±x)^c of the integrand f_l for real l.
-
-        r(x) is the likelihood ratio at the noise x.
+        """Return the factors r(±x)^c of the integrand f_l for real l, where r is the likelihood ratio at the noise x.
 
         Args:
             tilt: exponent l.
@@ -64,6 +62,9 @@ class Piece(NamedTuple):
     def losses(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Evaluate the privacy loss of one step, and the density of the first distribution, at noise x.
 
+        The loss is −log r(x) in the direction "add", log r(x) in the direction "remove", and log r(x) − log r(−x) in
+        the direction "replace", for the likelihood ratio r.
+
         Args:
             x: the noise, in standard deviations.
 
@@ -78,12 +79,14 @@ class Piece(NamedTuple):
         rounding = UNIT_ROUNDOFF * (8.0 * x * x + 4.0 * np.abs(log_ratio) + 64.0)
         if self.direction == "add":  # the first distribution is N(0, 1)
             return log_normal, rounding, -log_ratio, ratio_error
+
         log_density, density_error = log_normal + log_ratio, ratio_error + rounding
         if self.direction == "remove":
             return log_density, density_error, log_ratio, ratio_error
-        mirrored = self.ratio.log_ratio(-x)
-        loss_error = ratio_error + self.ratio.ratio_error(-x, mirrored)
-        return log_density, density_error, log_ratio - mirrored, loss_error
+
+        mirrored_log_ratio = self.ratio.log_ratio(-x)
+        loss_error = ratio_error + self.ratio.ratio_error(-x, mirrored_log_ratio)
+        return log_density, density_error, log_ratio - mirrored_log_ratio, loss_error
 
     def turn(self, x: FloatArray, tilt: float, height: float) -> tuple[FloatArray, FloatArray]:
         """Return θ and log G, which bound how fast the integrand f_z decays at complex noise x + iy.
@@ -125,14 +128,17 @@ class Piece(NamedTuple):
 
         Source: docs/engine-certificate.md, A2, Panels.
         """
+        # Values at both ends of each interval.
         at_low, at_high = -0.5 * low * low, -0.5 * high * high
         size = np.zeros_like(low)
         for sign, power in self.factors(tilt):
             line_low, line_high = self._line_above(sign, power, low, high)
             at_low, at_high = at_low + line_low, at_high + line_high
             size = size + np.abs(line_low) + np.abs(line_high)
+
         rounding = 1e-9 + 1e-13 * size  # far more than the errors of the terms
-        return np.asarray(np.maximum(at_low, at_high) + 0.125 * (high - low) ** 2 - LOG_SQRT_2PI + rounding)
+        curvature_bound = 0.125 * (high - low) ** 2
+        return np.asarray(np.maximum(at_low, at_high) + curvature_bound - LOG_SQRT_2PI + rounding)
 
     def _line_above(self, sign: int, power: float, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return a line above c log r(±x) on intervals of x, by its values at their two ends.
@@ -184,8 +190,9 @@ class Piece(NamedTuple):
         growth = 0.5 * height * height
         for sign, power in self.factors(tilt):
             largest_x = high if sign > 0 else -low  # the response increases in x
-            angle_rate, variance = clip_response(self.ratio.response(largest_x))
-            growth = growth + (1.0 + 1e-9) * frequency * shift * height * angle_rate
+            tau, sigma = clip_response(self.ratio.response(largest_x))
+            growth = growth + (1.0 + 1e-9) * frequency * shift * height * tau
             if power < 0.0:
-                growth = growth + 4.0 * variance * power * np.log(np.cos(0.5 * shift * (height + lift)))
+                log_cosine = np.log(np.cos(0.5 * shift * (height + lift)))
+                growth = growth + 4.0 * sigma * power * log_cosine
         return np.asarray(growth)

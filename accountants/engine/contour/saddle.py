@@ -29,14 +29,14 @@ _CLOSE = 0.02
 class Saddle(NamedTuple):
     """A tilt λ > 0 for the vertical line of the integral for δ(ε), with estimates of derivatives there.
 
-    K(l) = log E[e^{lS}] is the cumulant of the total privacy loss S. The exponent of the integrand is F(l) = K(l) − l
-    ε − log l − log(1 + l). Every λ > 0 is the saddle point, the minimum of F, for exactly one ε.
+    K(l) = log E[e^{lS}] is the cumulant of the total privacy loss S. The exponent of the integrand is F(l) = K(l) − lε
+    − log l − log(1 + l). Every λ > 0 is the saddle point, the minimum of F, for exactly one ε.
 
     Attributes:
         tilt: λ > 0.
         cumulant: K(λ).
         mean: K′(λ), in nats.
-        curvature: F″(λ).
+        curvature: F″(λ), in nats².
     """
 
     tilt: float
@@ -85,7 +85,16 @@ The number is zero at the requested saddle.
 
 
 def epsilon_target(epsilon: float) -> Target:
-    """Return the target that is zero at the saddle point of an ε: the ε of a saddle minus the given one."""
+    """Return a function that is zero at the saddle point of a given ε, for a search on the tilt.
+
+    It is the ε of a saddle minus the given one. Its derivative in the tilt is the curvature F″.
+
+    Args:
+        epsilon: ε in nats.
+
+    Returns:
+        A function from a saddle to the difference and its derivative.
+    """
     return lambda saddle: (saddle.epsilon - epsilon, saddle.curvature)
 
 
@@ -93,6 +102,12 @@ def log_delta_target(log_delta: float) -> Target:
     """Return a function that is zero at the saddle with a given estimate of log δ, for a search on the tilt.
 
     It is the given value minus the estimate at a saddle. The derivative of the estimate is −λ F″ up to a term in F‴.
+
+    Args:
+        log_delta: the given log δ.
+
+    Returns:
+        A function from a saddle to the difference and its derivative in the tilt.
     """
     return lambda saddle: (log_delta - saddle.log_delta, saddle.tilt * saddle.curvature)
 
@@ -100,8 +115,8 @@ def log_delta_target(log_delta: float) -> Target:
 def log_size_target(log_size: float) -> Target:
     """Return a function that is zero at the saddle at which ε gives the test S > ε a false positive rate.
 
-    S is the total privacy loss. The search for a saddle finds this zero. The estimate at a saddle with tilt λ is
-    log Q(S > ε) ≈ log δ(ε) + log λ − ε.
+    S is the total privacy loss. The search for a saddle finds this zero. The estimate at a saddle with tilt λ is log
+    Q(S > ε) ≈ log δ(ε) + log λ − ε.
 
     Args:
         log_size: log of the false positive rate Q(S > ε).
@@ -111,6 +126,7 @@ def log_size_target(log_size: float) -> Target:
     """
 
     def target(saddle: Saddle) -> tuple[float, float]:
+        """Return the given log rate minus its estimate at a saddle, and the derivative in the tilt."""
         estimate = saddle.log_delta + math.log(saddle.tilt) - saddle.epsilon
         derivative = (1.0 + saddle.tilt) * saddle.curvature - 1.0 / saddle.tilt
         return log_size - estimate, derivative
@@ -119,19 +135,20 @@ def log_size_target(log_size: float) -> Target:
 
 
 def measure_saddle(transforms: Sequence[Transform], tilt: float) -> Saddle:
-    """Return the saddle at a tilt λ, with K, K′ and K″ summed over all parts of a composition.
+    """Return the saddle at a tilt λ, with the cumulant and its derivatives summed over all parts of a composition.
 
     K(l) = log E[e^{lS}] is the cumulant of the total loss S. The curvature is F″(λ) = K″(λ) + 1/λ² + 1/(1 + λ)².
 
     Args:
-        transforms: transforms of the parts.
+        transforms: transforms of the parts, which give K, K′ and K″.
         tilt: λ > 0.
     """
     moments = [transform.moments(tilt) for transform in transforms]
     cumulant = math.fsum(cumulant for cumulant, _, _ in moments)
     mean = math.fsum(mean for _, mean, _ in moments)
     variance = math.fsum(variance for _, _, variance in moments)
-    return Saddle(tilt, cumulant, mean, variance + tilt**-2.0 + (1.0 + tilt) ** -2.0)
+    curvature = variance + tilt**-2.0 + (1.0 + tilt) ** -2.0
+    return Saddle(tilt, cumulant, mean, curvature)
 
 
 def find_saddle(parts: Sequence[Part], target: Target) -> Saddle:

@@ -44,11 +44,12 @@ class TruncatedSteps:
 
     @property
     def pieces(self) -> list[Piece]:
-        """Intervals of the noise with their integrands."""
+        """Intervals of the noise with their integrands: one, or one for each direction of a batch."""
         if self.kind != "drawn":
             return [Piece(self.ratio, self.kind, self.low, self.high)]
-        edge = 0.5 * self.ratio.shift
-        return [Piece(self.ratio, "remove", edge, edge + self.high), Piece(self.ratio, "add", edge, edge + self.high)]
+        low = 0.5 * self.ratio.shift
+        high = low + self.high
+        return [Piece(self.ratio, "remove", low, high), Piece(self.ratio, "add", low, high)]
 
     @property
     def atom(self) -> float:
@@ -65,10 +66,15 @@ class TruncatedSteps:
 
     @property
     def largest_loss(self) -> float:
-        """T times the largest loss that is not left out. It is at an end of the noise, since losses are monotone."""
-        ends_of_pieces = [np.asarray([piece.low, piece.high]) for piece in self.pieces]
-        losses = [piece.losses(ends)[2] for piece, ends in zip(self.pieces, ends_of_pieces, strict=True)]
-        return self.count * float(np.max(losses))
+        """T times the largest loss of the noise that is not left out, in nats.
+
+        It is at an end of a piece of the noise, because the loss is monotone on each piece.
+        """
+        losses_at_ends = []
+        for piece in self.pieces:
+            _, _, losses, _ = piece.losses(np.asarray([piece.low, piece.high]))
+            losses_at_ends.append(losses)
+        return self.count * float(np.max(losses_at_ends))
 
     def log_outside(self, distances: FloatArray, side: int) -> FloatArray:
         """Return upper bounds on the log probability, under the first distribution P, that the noise is beyond an end.
@@ -107,7 +113,11 @@ class TruncatedSteps:
 
     @property
     def log_leak(self) -> float:
-        """Upper bound on log T P(noise that is left out), for the first distribution P."""
-        below = self.log_outside(np.asarray(-self.low), -1)
-        above = self.log_outside(np.asarray(self.high), 1)
-        return math.log(self.count) + float(np.logaddexp(below, above)) + 1e-12
+        """Upper bound on the log of T times the probability, under P, of the noise that is left out.
+
+        P is the first distribution of the pair, and T the number of steps.
+        """
+        log_below = self.log_outside(np.asarray(-self.low), -1)
+        log_above = self.log_outside(np.asarray(self.high), 1)
+        rounding = 1e-12
+        return math.log(self.count) + float(np.logaddexp(log_below, log_above)) + rounding

@@ -58,9 +58,9 @@ def compose(parts: Sequence[tuple[Pair, int]], *, budget: Budget = DEFAULT_BUDGE
     Raises:
         BeyondBudget: there are more different pairs, or more rounds, than the engine can compose.
     """
-    merged = _merge_equal_pairs(parts)
+    different_pairs = _merge_equal_pairs(parts)
     # The test for a loss may be expensive, so it stops at one pair more than the limit.
-    lossy_parts = ((pair, count) for pair, count in merged if count > 0 and not _is_lossless(pair))
+    lossy_parts = ((pair, count) for pair, count in different_pairs if count > 0 and not _is_lossless(pair))
     factors = tuple(itertools.islice(lossy_parts, budget.parts + 1))
     rounds = sum(count for _, count in factors)
     if rounds > MOST_ROUNDS:
@@ -70,14 +70,15 @@ def compose(parts: Sequence[tuple[Pair, int]], *, budget: Budget = DEFAULT_BUDGE
         )
     if len(factors) > budget.parts:
         raise BeyondBudget(
-            f"{len(merged)} different pairs are more than the {budget.parts} that can be composed",
+            f"{len(different_pairs)} different pairs are more than the {budget.parts} that can be composed",
             nearest={"different_mechanisms": budget.parts},
         )
     if not factors:
         zero = ZeroProfile()
         return Pair(zero, zero)
-    if len(factors) == 1 and factors[0][1] == 1:
-        return factors[0][0]
+    first_pair, first_count = factors[0]
+    if len(factors) == 1 and first_count == 1:
+        return first_pair
     return _product(factors, budget)
 
 
@@ -87,12 +88,12 @@ def _merge_equal_pairs(parts: Sequence[tuple[Pair, int]]) -> list[tuple[Pair, in
     Args:
         parts: pairs (two distributions of outputs each), and the number of times that each is run.
     """
-    merged: dict[object, tuple[Pair, int]] = {}
+    pairs_and_counts: dict[object, tuple[Pair, int]] = {}
     for pair, count in unfold(parts):
         key = _comparison_key(pair)
-        previous_count = merged[key][1] if key in merged else 0
-        merged[key] = (pair, count + previous_count)
-    return list(merged.values())
+        _, previous_count = pairs_and_counts.get(key, (pair, 0))
+        pairs_and_counts[key] = (pair, count + previous_count)
+    return list(pairs_and_counts.values())
 
 
 def _product(parts: tuple[tuple[Pair, int], ...], budget: Budget) -> Pair:
@@ -105,10 +106,13 @@ def _product(parts: tuple[tuple[Pair, int], ...], budget: Budget) -> Pair:
     Returns:
         The pair. Its profiles compute δ only when they are evaluated.
     """
-    forward = ComposedProfile(tuple(LatticePart(pair.forward, pair.backward, count) for pair, count in parts), budget)
-    if all(pair.symmetric for pair, _ in parts):
+    forward_parts = tuple(LatticePart(pair.forward, pair.backward, count) for pair, count in parts)
+    forward = ComposedProfile(forward_parts, budget)
+    is_symmetric = all(pair.symmetric for pair, _ in parts)
+    if is_symmetric:
         return Pair(forward, forward, parts=parts, special_search=LatticeSearch((forward,)))
-    backward = ComposedProfile(tuple(LatticePart(pair.backward, pair.forward, count) for pair, count in parts), budget)
+    backward_parts = tuple(LatticePart(pair.backward, pair.forward, count) for pair, count in parts)
+    backward = ComposedProfile(backward_parts, budget)
     return Pair(forward, backward, parts=parts, special_search=LatticeSearch((forward, backward)))
 
 

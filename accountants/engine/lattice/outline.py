@@ -18,7 +18,7 @@ from epsilond.accountants.engine.lattice.tilted import FlatDistributions, IntArr
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from epsilond.accountants.curve.enclosure import Tails
     from epsilond.accountants.curve.profile import Profile
@@ -34,15 +34,15 @@ _NEGLIGIBLE = 1e-10  # share of the second moment below which an octave is one c
 
 @dataclass(frozen=True)
 class Side:
-    """A table of the tails of the loss L on one side of zero.
+    """A table of the tails of the loss L under two distributions P and Q, on one side of zero.
 
     Attributes:
-        read: function from distances to the log tails under both distributions.
+        read: function from distances to the log tails under P and under Q.
         sign: 1 for positive losses, −1 for negative ones.
-        log_atom: log of the mass of the infinite loss under the first distribution.
-        edges: increasing distances e from zero, the first of which is 0.
-        log_p: log mass of {L > e}, or of {L < −e}, under the first distribution, with the infinite loss.
-        log_q: the same under the second distribution.
+        log_atom: log of the mass of the infinite loss under P.
+        edges: increasing distances e from zero in nats, the first of which is 0.
+        log_p: log P(L > e), with the infinite loss, or log P(L < −e).
+        log_q: log Q(L > e), or log Q(L < −e).
     """
 
     read: Callable[[FloatArray], tuple[FloatArray, FloatArray]]
@@ -56,11 +56,13 @@ class Side:
         """Return this table of tails of the loss with additional points, at which the tails are evaluated.
 
         Args:
-            extra: distances from zero, in any order.
+            extra: distances from zero in nats, in any order. A distance that is in the table already is ignored.
         """
         extra_p, extra_q = self.read(extra)
         edges = np.concatenate((self.edges, extra))
         log_p, log_q = np.concatenate((self.log_p, extra_p)), np.concatenate((self.log_q, extra_q))
+
+        # Sort the distances, leave out repeated ones, and make the tails monotone.
         increasing = np.argsort(edges, kind="stable")
         is_distinct = np.diff(edges[increasing], prepend=-1.0) > 0.0
         chosen = increasing[is_distinct]
@@ -72,11 +74,19 @@ class Side:
         )
 
     def select(self, chosen: IntArray) -> Side:
-        """Return the side with the edges of the given indices only."""
+        """Return the table with some of its edges only.
+
+        Args:
+            chosen: indices of the edges, increasing.
+        """
         return replace(self, edges=self.edges[chosen], log_p=self.log_p[chosen], log_q=self.log_q[chosen])
 
     def truncate(self, count: int) -> Side:
-        """Return the side with its first `count` edges only."""
+        """Return the table with its first edges only.
+
+        Args:
+            count: number of the edges.
+        """
         return replace(self, edges=self.edges[:count], log_p=self.log_p[:count], log_q=self.log_q[:count])
 
     @cached_property
@@ -86,7 +96,10 @@ class Side:
 
     @cached_property
     def log_masses(self) -> FloatArray:
-        """Log mass of each cell under the first distribution. Differences within rounding of the tail count as 0."""
+        """Log mass of each cell under the first distribution; −∞ for a mass that may be due to rounding of the tails.
+
+        A cell is an interval between two neighbouring edges. Its mass is the difference of the tails there.
+        """
         inner_tail = np.where(np.isneginf(self.log_p[:-1]), 0.0, self.log_p[:-1])
         rounding = 1e3 * UNIT_ROUNDOFF * (1.0 + np.abs(inner_tail))
         is_empty = self.log_p[1:] - inner_tail > -rounding
@@ -147,10 +160,12 @@ class Outline:
     edge: Edge | None = None
 
     def without_largest(self, log_mass: float) -> Outline:
-        """Return the outline without its largest finite losses.
+        """Return the outline without its largest finite losses, as far as these are improbable together.
+
+        Rare giant losses could otherwise dominate weighted sums, although they hardly affect δ.
 
         Args:
-            log_mass: log of the largest total mass of these losses, approximately.
+            log_mass: log of the largest total mass of the losses to leave out, approximately.
         """
         masses = self.right.log_masses
         if not masses.size:
@@ -166,7 +181,7 @@ class Outline:
 
     @cached_property
     def log_zero(self) -> float:
-        """Log mass of L = 0."""
+        """Log of the mass of the loss 0, which both tails leave; −∞ if it is within rounding of 0."""
         rest = -math.expm1(min(0.0, float(np.logaddexp(self.right.log_p[0], self.left.log_p[0]))))
         return math.log(rest) if rest > 4 * UNIT_ROUNDOFF else -math.inf
 
@@ -177,32 +192,40 @@ class Outline:
 
     @cached_property
     def points(self) -> tuple[FloatArray, FloatArray]:
-        """Merged losses and their log masses."""
+        """All losses with mass in nats, one for each cell and the loss 0, and their log masses.
+
+        If no cell has mass, the result is the loss 0 with the mass 1.
+        """
         location = np.concatenate((self.left.locations, [0.0], self.right.locations))
         log_mass = np.concatenate((self.left.log_masses, [self.log_zero], self.right.log_masses))
         has_mass = np.isfinite(log_mass)
-        return (location[has_mass], log_mass[has_mass]) if has_mass.any() else (np.zeros(1), np.zeros(1))
+        if not has_mass.any():
+            return np.zeros(1), np.zeros(1)
+        return location[has_mass], log_mass[has_mass]
 
 
 def join_outlines(outlines: Sequence[Outline], counts: FloatArray) -> FlatDistributions:
-    """Return the cells of several outlines (coarse tables of tails) as discrete distributions of the loss.
+    """Return several coarse tables of tails as discrete distributions of the loss, in flat arrays.
+
+    Each cell of a table, an interval of losses, becomes one loss with the mass of the cell.
 
     Args:
-        outlines: outline of each distribution.
+        outlines: coarse table of the tails of each distribution.
         counts: number of rounds of each distribution.
     """
     points = [outline.points for outline in outlines]
-    sizes = np.asarray([location.size for location, _ in points])
-    return FlatDistributions(
-        np.concatenate([location for location, _ in points]),
-        np.concatenate([log_mass for _, log_mass in points]),
-        np.concatenate(([0], np.cumsum(sizes)[:-1])).astype(np.int64),
-        counts,
-    )
+    locations = [location for location, _ in points]
+    log_masses = [log_mass for _, log_mass in points]
+    sizes = np.asarray([location.size for location in locations])
+    starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+    return FlatDistributions(np.concatenate(locations), np.concatenate(log_masses), starts.astype(np.int64), counts)
 
 
 def outline(first: Profile, second: Profile) -> Outline:
     """Return a coarse table of the tails of the loss of P against Q, on geometric grids on both sides of zero.
+
+    The tails of (Q, P) are those of the negative losses of (P, Q), with the two distributions exchanged. Where the
+    profiles state a largest loss, it is an additional point of the table.
 
     Args:
         first: profile of (P, Q).
@@ -210,14 +233,18 @@ def outline(first: Profile, second: Profile) -> Outline:
     """
 
     def right_tails(edges: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return log P(L > e) and log Q(L > e) at distances e."""
         return _log_tails(first, edges)
 
     def left_tails(edges: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return log P(L < −e) and log Q(L < −e) at distances e."""
         log_q, log_p = _log_tails(second, edges)
         return log_p, log_q
 
     right = _add_end(_scan(right_tails, 1, first.log_infinite_mass), first.supremum)
     left = _add_end(_scan(left_tails, -1, -math.inf), second.supremum)
+
+    # The nearest bound of the loss, on either side, if there is one.
     nearest_end = min(first.supremum, second.supremum)
     if nearest_end == math.inf:
         return Outline(right, left)
@@ -226,27 +253,42 @@ def outline(first: Profile, second: Profile) -> Outline:
 
 
 def _add_end(side: Side, end: float) -> Side:
-    """Return the side with edges at its largest loss and just below it, with at most an atom between them."""
+    """Return a table of tails with edges at the largest loss and just below it, so that only an atom is between them.
+
+    Args:
+        side: the table.
+        end: largest loss on this side, in nats. If it is 0 or math.inf, nothing is added.
+    """
     return side.add_edges(np.asarray([_BELOW_END * end, end])) if 0.0 < end < math.inf else side
 
 
 def _has_atom(side: Side, end: float) -> bool:
-    """Return whether a side has mass at its largest loss."""
+    """Return whether a single loss, the largest one on its side of zero, has a positive probability.
+
+    Args:
+        side: table of the tails, with an edge just below the largest loss.
+        end: the largest loss, in nats.
+    """
     below = int(np.searchsorted(side.edges, _BELOW_END * end))
     return bool(side.log_masses[below] > _NO_MASS)
 
 
 def _log_tails(profile: Profile, edges: FloatArray) -> Tails:
-    """Return the log tails of a profile, without floating-point warnings."""
+    """Return the log tails of a profile under both distributions, without floating-point warnings.
+
+    Args:
+        profile: the profile ε ↦ δ(ε).
+        edges: ε ≥ 0 in nats, at which the tails are evaluated.
+    """
     with np.errstate(all="ignore"):
         return profile.log_tails(edges)
 
 
 def _scan(read: Callable[[FloatArray], tuple[FloatArray, FloatArray]], sign: int, log_atom: float) -> Side:
-    """Return a table of the tails of the loss on one side of zero, with `_PER_OCTAVE` cells per octave that has mass.
+    """Return a table of the tails of the loss on one side of zero, with a geometric grid where the loss has mass.
 
-    An octave is a factor of two of the loss. Octaves near zero with a negligible share of the second moment become one
-    cell.
+    An octave is a factor of two of the loss. Each octave with mass is divided into `_PER_OCTAVE` cells. Octaves near
+    zero with a negligible share of the second moment become one cell.
 
     Args:
         read: function from distances to the log tails under both distributions.
@@ -259,96 +301,15 @@ def _scan(read: Callable[[FloatArray], tuple[FloatArray, FloatArray]], sign: int
     occupied = octaves.find_occupied()
     if not occupied.size:
         return octaves.truncate(2)
+
+    # The first octave that matters for the second moment of the loss (with losses above 1 counted as 1), and the last
+    # one with mass.
     last = int(occupied[-1])
     second_moments = np.exp(octaves.log_masses) * np.minimum(edges[1:], 1.0) ** 2
     negligible = _NEGLIGIBLE * second_moments.sum()
     first = min(int(np.searchsorted(np.cumsum(second_moments), negligible)), last)
-    side = octaves.select(np.concatenate(([0], np.arange(max(first, 1), last + 2))))
+    chosen = np.concatenate(([0], np.arange(max(first, 1), last + 2)))
+    side = octaves.select(chosen)
+
     within_octave = np.exp2(np.arange(_PER_OCTAVE) / _PER_OCTAVE)
     return side.add_edges((side.edges[1:-1, None] * within_octave).ravel())
-
-
-# The atoms of a loss, which a lattice should be aligned with ---------------------------------------------------------
-#
-# Alignment affects tightness, not validity: a lattice that is not aligned gives wider enclosures.
-_FEW_ATOMS = 64
-"""Largest number of cells that are divided until each holds one loss: each pass reads 32 tails for each cell."""
-_MOST_CELLS = 2**14
-"""Largest number of multiples of a span on one side: beyond it, the span is finer than the cells of the budget."""
-_STEPS = np.linspace(0.0, 1.0, 33)[1:-1]
-"""Points that divide a cell, as shares of its width: 31 of them make cells 32 times narrower in each pass."""
-_ROUNDS = 11
-"""Number of passes until a cell spans two doubles: 53 bits at 5 bits per pass."""
-
-
-def locate_atoms(coarse: Outline, profile: Profile) -> Outline:
-    """Locate the single losses (atoms) that have all the mass, if there are few of them.
-
-    The span is the largest number of which all atoms are multiples. If the profile states it, it is used without a
-    search. Otherwise, cells with mass are divided until each has one loss.
-
-    Args:
-        coarse: the outline of the profile.
-        profile: the profile.
-
-    Returns:
-        The outline with edges at the atoms and with their span; `coarse` unchanged if there are many atoms, or none.
-    """
-    if profile.span is not None:
-        largest_loss = max(coarse.right.end, coarse.left.end)
-        if largest_loss > _MOST_CELLS * profile.span:
-            return coarse
-        return replace(coarse, atomic=True, span=profile.span)
-    right, left = coarse.right, coarse.left
-    for _ in range(_ROUNDS):
-        right_cells, left_cells = right.find_occupied(), left.find_occupied()
-        if right_cells.size + left_cells.size > _FEW_ATOMS:
-            return coarse
-        right, left = _divide(right, right_cells), _divide(left, left_cells)
-    atoms = [float(side.edges[i + 1]) for side in (left, right) for i in side.find_occupied()]
-    return replace(coarse, right=right, left=left, atomic=True, span=common_span(atoms))
-
-
-def _divide(side: Side, cells: IntArray) -> Side:
-    """Divide the given cells into `_STEPS.size + 1` parts each; edges between other cells are dropped.
-
-    Args:
-        side: table of the tails of the losses on one side of zero, at the edges of cells.
-        cells: indices of the cells to divide.
-
-    Returns:
-        The new table. The first and the last edge are kept.
-    """
-    first_and_last = [0, side.edges.size - 1]
-    reduced = side.select(np.union1d(np.concatenate((cells, cells + 1)), first_and_last))
-    inner_edges = side.edges[cells, None] + side.widths[cells, None] * _STEPS
-    return reduced.add_edges(inner_edges.ravel())
-
-
-def common_span(numbers: Iterable[float | None]) -> float | None:
-    """Return the largest number g of which all given numbers are multiples, within rounding.
-
-    Args:
-        numbers: the numbers; None and numbers that are not positive are ignored.
-
-    Returns:
-        g; None if there is none, or if a number is more than `_MOST_CELLS` times g.
-    """
-    sizes = sorted(number for number in numbers if number is not None and number > 0)
-    if not sizes:
-        return None
-    divisor = 0.0
-    for size in sizes:
-        divisor = _float_gcd(divisor, size, 1e-9 * sizes[-1])
-    if sizes[-1] > _MOST_CELLS * divisor:
-        return None
-    span = sizes[-1] / round(sizes[-1] / divisor)
-    fits = all(abs(size - span * round(size / span)) <= 1e-11 * sizes[-1] for size in sizes)
-    return span if fits else None
-
-
-def _float_gcd(first: float, second: float, tolerance: float) -> float:
-    """Return the greatest common divisor of two numbers, up to a tolerance, by Euclid's algorithm."""
-    while second > tolerance:
-        first, second = second, abs(math.remainder(first, second))
-    return first

@@ -52,12 +52,17 @@ _OUTSIDE = (ArithmeticError, ValueError)
 
 @dataclass(frozen=True, eq=False)
 class ComposedProfile(PointwiseProfile):
-    """Profile of a product of pairs in one direction.
+    """Profile ε ↦ δ(ε) of a product of pairs in one direction, computed on a lattice of losses when it is evaluated.
 
     Guarantees: `log_delta` satisfies lower ≤ truth ≤ upper at every ε ≥ 0 for the product of exactly the given parts.
     It is a function of ε only: earlier evaluations change the time, not the result. The tails belong to another pair,
     which dominates the product, and the attained tails to one that the product dominates. So upper and lower bounds on
     a composition of which the product is a part are those of the product.
+
+    Attributes:
+        parts: pairs in this direction, with their numbers of rounds.
+        budget: limits on the work, and the required width of δ.
+        tail_accuracy: relative accuracy of the log tails.
     """
 
     one_sided: ClassVar[bool] = True
@@ -105,18 +110,26 @@ class ComposedProfile(PointwiseProfile):
         The two outputs of one round can be coupled so that they differ with probability δ_j(0) only. The bound costs
         far less than an evaluation of the composition.
         """
-        log_distances = [_log_delta_at_zero(part) for part in self.parts]
-        return log_probability_of_any(log_distances, self._survey.counts, direction=1)
+        log_deltas_at_zero = [_log_delta_at_zero(part) for part in self.parts]
+        return log_probability_of_any(log_deltas_at_zero, self._survey.counts, direction=1)
 
     def coupled_meets(self, log_delta: float) -> bool:
-        """Return whether `coupled_log_delta`, which bounds log δ at every ε, is at most a target.
+        """Return whether `coupled_log_delta`, which bounds log δ at every ε, is at most a target log δ.
 
         The first part is tested before the others, because it usually decides.
         """
-        return _log_delta_at_zero(self.parts[0]) <= log_delta and self.coupled_log_delta <= log_delta
+        if _log_delta_at_zero(self.parts[0]) > log_delta:
+            return False
+        return self.coupled_log_delta <= log_delta
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return tails of a pair that dominates the product: the slopes of a convex table of certified upper bounds."""
+        """Return the log tails at each ε of a pair that dominates the product.
+
+        They are the slopes of a convex table of certified upper bounds on δ.
+
+        Args:
+            epsilon: array of ε ≥ 0, in nats.
+        """
         return self._table.tails(np.asarray(epsilon, dtype=np.float64))
 
     def delta_at_zero_by_tails(self) -> float:
@@ -124,9 +137,14 @@ class ComposedProfile(PointwiseProfile):
         return math.exp(self._coarse.upper_log_delta(0.0))
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return tails of a pair that the product dominates: the slopes of a convex function below its profile."""
-        table, points = self._attained_table, np.asarray(epsilon, dtype=np.float64)
-        return infinite_loss_only(points, self.least_log_infinite_mass) if table is None else table.tails(points)
+        """Return the log tails at each ε of a pair that the product dominates, for lower bounds.
+
+        They are the slopes of a convex function below the profile; if there is none, only the infinite loss is used.
+        """
+        points = np.asarray(epsilon, dtype=np.float64)
+        if self._attained_table is None:
+            return infinite_loss_only(points, self.least_log_infinite_mass)
+        return self._attained_table.tails(points)
 
     @cached_property
     def _coarse(self) -> ComposedProfile:
@@ -143,17 +161,22 @@ class ComposedProfile(PointwiseProfile):
     def _table(self) -> PiecewiseTails:
         """Certified upper bounds on log δ at increasing ε, from which the tails of a dominating pair are computed.
 
-        They go down to δ = e^−720 at steps of a quarter in log δ, wider for tiny δ. The lattice has the coarse budget.
+        They go down to δ = e^−720 at steps of a quarter in log δ, wider for tiny δ. The next ε follows from an estimate
+        of the slope of log δ. The lattice has the coarse budget.
         """
         coarse = self._coarse
         least_log_delta = max(self.log_infinite_mass + 1e-3, _DEEPEST_ROW)
         largest_epsilon = min(self._survey.supremum, 1e9)
-        epsilons, log_deltas = [0.0], [coarse.upper_log_delta(0.0)]
-        while len(epsilons) < _MOST_ROWS and log_deltas[-1] > least_log_delta and epsilons[-1] < largest_epsilon:
-            log_step = next(step for level, step in _ROW_STEPS if log_deltas[-1] > level)
-            steepness = max(self._survey.steepness(epsilons[-1]), 1e-9)
-            epsilons.append(epsilons[-1] + log_step / steepness)
-            log_deltas.append(coarse.upper_log_delta(epsilons[-1]))
+
+        epsilon, log_delta = 0.0, coarse.upper_log_delta(0.0)
+        epsilons, log_deltas = [epsilon], [log_delta]
+        while len(epsilons) < _MOST_ROWS and log_delta > least_log_delta and epsilon < largest_epsilon:
+            log_step = next(step for level, step in _ROW_STEPS if log_delta > level)
+            steepness = max(self._survey.steepness(epsilon), 1e-9)
+            epsilon = epsilon + log_step / steepness
+            log_delta = coarse.upper_log_delta(epsilon)
+            epsilons.append(epsilon)
+            log_deltas.append(log_delta)
         return tabulate(np.asarray(epsilons), np.asarray(log_deltas))
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
@@ -176,13 +199,16 @@ class ComposedProfile(PointwiseProfile):
         return Interval(min(lower, upper), upper)
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """Return the upper bound of log δ at one ε, without the work for the lower bound."""
+        """Return the upper bound on log δ at one ε, without the work for the lower bound."""
         return self.evaluation(epsilon).upper
 
     def evaluation(self, epsilon: float) -> TiltedEvaluation:
-        """Return the upper bound on log δ(ε), with the tilt that was used.
+        """Return the upper bound on log δ(ε), with the lattice and the tilt that were used; the result is stored.
 
-        The result is stored. The tilt is None if δ is zero, or if the computation leaves the range of doubles.
+        The tilt is None if δ is zero, or if the computation leaves the range of doubles.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
         """
         if epsilon not in self._evaluations:
             remember(self._evaluations, epsilon, self._evaluation(epsilon), _KEPT_EVALUATIONS)
@@ -207,10 +233,12 @@ class ComposedProfile(PointwiseProfile):
             upper = self._upper_or_chernoff(choice, epsilon)
         except _OUTSIDE:
             return TiltedEvaluation(None, self._basic_composition(epsilon))
+
+        # If the bound is far above the estimate, the cells are too wide for such a tilt. The bound at half of ε holds
+        # too, because δ decreases.
         log_estimate = DEPTHS[choice.key.depth]
         is_far_above = choice.coordinate.direct and log_estimate < _NO_DOUBLE and upper > 0.5 * log_estimate
         if is_far_above and epsilon > SMALL_EPSILON:
-            # The cells are too wide for such a tilt. The bound at half of ε holds too, because δ decreases.
             upper = min(upper, self.evaluation(0.5 * epsilon).upper)
         return TiltedEvaluation(choice, upper)
 
@@ -230,6 +258,10 @@ class ComposedProfile(PointwiseProfile):
         """Return an upper bound on log δ(ε) with a given lattice and tilt.
 
         Every lattice and tilt gives a valid bound. It is tight if they were chosen for a similar ε.
+
+        Args:
+            choice: the lattice and the tilt.
+            epsilon: ε ≥ 0, in nats.
         """
         key, spectrum = self._transforms.spectrum(choice, from_above=True)
         laws = self._transforms.laws(key).upper
@@ -289,18 +321,24 @@ class ComposedProfile(PointwiseProfile):
     def _is_within(self, epsilon: float, coordinate: TiltCoordinate) -> bool:
         """Return whether ε is within the bulk of the total loss, so that the bulk's width limits the cells.
 
-        The bulk is the distribution of the total loss without rare rounds.
+        The bulk is the distribution of the total loss without rare rounds. ε is within it if it is at most six standard
+        deviations from the mean, and if the tilt changes log δ little over one variance.
+
+        Args:
+            epsilon: ε, in nats.
+            coordinate: the tilt λ for this ε.
         """
         mean, variance = self._survey.bulk
         is_near_mean = variance > 0 and abs(epsilon - mean) <= 6.0 * math.sqrt(variance)
-        return is_near_mean and variance * math.exp(coordinate.pole) < 0.25
+        has_small_tilt = variance * math.exp(coordinate.pole) < 0.25  # variance · |λ (1 + λ)|
+        return is_near_mean and has_small_tilt
 
     def _choose_tilt(self, epsilon: float) -> GridAndTilt:
         """Choose the lattice and the tilt λ for an ε.
 
         The tilt is the exponent of the weight e^{λL} of a loss L. It is the saddle point of the distributions on the
-        lattice, and the lattice (`GridKey`) depends on the band of tilts that λ is in. So both are chosen in turn, at
-        most four times, until the band no longer changes. Every choice gives valid bounds.
+        lattice, and the lattice (`GridKey`) depends on the band (interval) of tilts that λ is in. So both are chosen in
+        turn, at most four times, until the band no longer changes. Every choice gives valid bounds.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -308,13 +346,17 @@ class ComposedProfile(PointwiseProfile):
         Returns:
             The choices that determine the lattice, and the tilt. It is rounded down to one of a few tilts of the band.
         """
+        # The first choice, from the coarse tables of the losses.
         direct = self._survey.all_losses.prefers_direct(epsilon)
         depth = self._survey.find_depth(epsilon, direct=direct)
         band_width = BAND[direct]
         coordinate = self._survey.losses_to(depth).saddle(epsilon, direct=direct)
-        key = GridKey(direct, depth, self._is_within(epsilon, coordinate), math.floor(coordinate.y / band_width))
+        band = math.floor(coordinate.y / band_width)
+        key = GridKey(direct, depth, self._is_within(epsilon, coordinate), band)
+
         for _ in range(4):
-            coordinate = self._transforms.laws(key).upper.flat.saddle(epsilon, direct=direct, start=coordinate.y)
+            lattice_losses = self._transforms.laws(key).upper.flat
+            coordinate = lattice_losses.saddle(epsilon, direct=direct, start=coordinate.y)
             previous_key, key = key, key._replace(band=math.floor(coordinate.y / band_width))
             if key == previous_key:
                 break
@@ -329,15 +371,24 @@ class ComposedProfile(PointwiseProfile):
             epsilon: ε ≥ 0, in nats. The share ε/T is rounded down, and so δ_j(ε/T) up.
         """
         rounds = sum(part.count for part in self.parts)
-        share = np.asarray([epsilon / rounds * (1.0 - 4 * UNIT_ROUNDOFF)])
-        log_deltas = [float(part.first.log_delta(share).upper[0]) + math.log(part.count) for part in self.parts]
-        total = float(np.logaddexp.reduce(log_deltas))
+        share_of_epsilon = np.asarray([epsilon / rounds * (1.0 - 4 * UNIT_ROUNDOFF)])
+        log_terms = []
+        for part in self.parts:
+            log_delta = float(part.first.log_delta(share_of_epsilon).upper[0])
+            log_terms.append(log_delta + math.log(part.count))
+        total = float(np.logaddexp.reduce(log_terms))
         if not math.isfinite(total):
             return total
         return min(total + 16 * UNIT_ROUNDOFF * (1.0 + abs(total)), 0.0)
 
     def _best_single(self, epsilon: float) -> float:
-        """Return the largest lower bound on log δ(ε) of a single part; leaving out the others is post-processing."""
+        """Return the largest lower bound on log δ(ε) of a single part, which also bounds that of the composition.
+
+        Leaving out the outputs of all other rounds is post-processing, so it cannot increase δ.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+        """
         at = np.asarray([epsilon])
         return max(float(part.first.log_delta(at).lower[0]) for part in self.parts)
 

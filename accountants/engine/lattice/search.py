@@ -38,10 +38,10 @@ _STRIDE = 4.0
 
 @dataclass(frozen=True)
 class LatticeSearch(PairSearch):
-    """The search for ε(δ) of a product that is composed on a lattice of losses.
+    """The search for ε(δ) of a product of pairs that is composed on a lattice of losses.
 
-    A pair of distributions has a profile ε ↦ δ(ε) in each direction, P against Q and Q against P. The direction with
-    the larger estimate of ε is searched first, because the other one then often needs one evaluation only.
+    A pair has a profile ε ↦ δ(ε) in each direction. The direction with the larger estimate of ε comes first, because
+    the other one then often needs one evaluation only.
 
     Attributes:
         profiles: the profiles of the distinct directions, one if the product is symmetric.
@@ -67,8 +67,8 @@ class LatticeSearch(PairSearch):
             meets_target = larger.upper > 0.0 and profile.upper_log_delta(larger.upper) <= log_delta
             if meets_target:
                 continue
-            bounds = epsilon_of(profile, log_delta, guess)
-            larger = Interval(max(larger.lower, bounds.lower), max(larger.upper, bounds.upper))
+            lower, upper = epsilon_of(profile, log_delta, guess)
+            larger = Interval(max(larger.lower, lower), max(larger.upper, upper))
         return larger
 
     def upper_epsilon(self, log_delta: float, near: float) -> float:
@@ -302,12 +302,10 @@ def _newton_step(
         return guess
     if not (-math.inf < value < 0.0):
         return None
-
     spacing, tilt = _SPACING * guess.epsilon, choice.coordinate.tilt
     decrease = value - bound(guess.epsilon + spacing)
     finite_difference = decrease / spacing if 0.0 < decrease < math.inf else abs(tilt)
     steepness = max(finite_difference, tilt, 1e-9)
-
     largest_step = _STEP_SHARE * _FARTHEST * guess.epsilon
     step = min(max((value - log_delta) / steepness, -largest_step), largest_step)
     return Guess(guess.epsilon + step, steepness)
@@ -395,9 +393,8 @@ def _ends_at_jump(sides: Crossing, values: Mapping[float, float], guess: Guess) 
         values: the evaluated bounds on log δ, by ε.
         guess: the estimate of ε.
     """
-    if not 0.0 < sides.above < sides.below:
-        return False
-    if values.get(sides.below) != -math.inf:
+    is_between_both = 0.0 < sides.above < sides.below
+    if not is_between_both or values.get(sides.below) != -math.inf:
         return False
     distance_from_estimate = abs(guess.epsilon - sides.below)
     return sides.below - sides.above <= _SPACING * min(distance_from_estimate, sides.below)

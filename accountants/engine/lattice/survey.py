@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from epsilond.accountants.engine.lattice.cells.atoms import locate_atoms
 from epsilond.accountants.engine.lattice.discretise import least_log_atom, log_probability_of_any
-from epsilond.accountants.engine.lattice.outline import Outline, join_outlines, locate_atoms, outline
+from epsilond.accountants.engine.lattice.outline import Outline, join_outlines, outline
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp
 
 if TYPE_CHECKING:
@@ -44,10 +45,13 @@ class LatticePart:
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """Outlines (coarse tables) of the distributions of a composition, at every depth of `DEPTHS`.
+    """Facts of a composition before a lattice is chosen: its loss distributions, and estimates of δ and ε.
+
+    The distributions are coarse tables of tails (outlines). There is one for each value of log δ in `DEPTHS`: finite
+    losses that are too rare to matter at this δ are left out. All numbers affect tightness only.
 
     Attributes:
-        parts: the distributions.
+        parts: the pairs of distributions in one direction, with their numbers of rounds.
         log_width: logarithm of the required relative width of δ.
     """
 
@@ -92,7 +96,11 @@ class Survey:
         return self.losses_to(len(DEPTHS) - 1)
 
     def likely_log_delta(self, epsilon: float) -> float:
-        """Estimate log δ(ε) by the saddle-point approximation."""
+        """Estimate log δ(ε) by the saddle-point approximation, at least the log probability of an infinite loss.
+
+        Args:
+            epsilon: ε, in nats.
+        """
         direct = self.all_losses.prefers_direct(epsilon)
         estimate = self.all_losses.estimate_at(self.all_losses.saddle(epsilon, direct=direct), epsilon)
         log_finite = estimate if direct else float(log1m_exp(min(estimate, -UNIT_ROUNDOFF)))
@@ -104,26 +112,33 @@ class Survey:
         return self.all_losses.bulk()
 
     def outlines_to(self, depth: int) -> list[Outline]:
-        """Return the outlines without the largest finite losses, as far as these are negligible at a depth.
+        """Return the coarse tables of the losses without the largest finite losses that are negligible at a depth.
 
         Losses are negligible if their probability is far below δ for every log δ of at least `DEPTHS[depth]`. Rare
         giant losses, of probability e^−1000, could otherwise dominate the transform at a tilt.
+
+        Args:
+            depth: index in `DEPTHS`.
         """
         log_mass = DEPTHS[depth] + self.log_width - _LEFT_OUT - math.log(math.fsum(self.counts))
         return [item.without_largest(log_mass) for item in self.outlines]
 
     def losses_to(self, depth: int) -> FlatDistributions:
-        """Return the outlines to a depth, as distributions that can be tilted."""
+        """Return the loss distributions without negligible losses at a depth, ready to be tilted.
+
+        Args:
+            depth: index in `DEPTHS`, the values of log δ.
+        """
         if depth not in self._joined_outlines:
             self._joined_outlines[depth] = join_outlines(self.outlines_to(depth), self.counts)
         return self._joined_outlines[depth]
 
     def find_depth(self, epsilon: float, *, direct: bool) -> int:
-        """Find the first depth with `DEPTHS[depth]` at most the estimate of log δ(ε) from the outlines to that depth.
+        """Find the first depth with `DEPTHS[depth]` at most the estimate of log δ(ε) from the losses to that depth.
 
-        An outline is a table of one distribution; at a larger depth it has rarer large losses (`outlines_to`), and so a
-        larger estimate. Bisection starts between the depth for the estimate from all losses, which is the least
-        possible, and the depth for the estimate from the outlines to that one.
+        At a larger depth there are rarer large losses (`outlines_to`), and so a larger estimate. Bisection starts
+        between the depth for the estimate from all losses, which is the least possible, and the depth for the estimate
+        from the losses to that one.
 
         Args:
             epsilon: ε, in nats.
@@ -133,27 +148,44 @@ class Survey:
             The depth, an index in `DEPTHS`, the decreasing list of values of log δ.
         """
         low = self.depth_of(self._estimate(self.all_losses, epsilon, direct))
-        high = max(self.depth_of(self._estimate(self.losses_to(low), epsilon, direct)), low)
+        estimate_at_low = self._estimate(self.losses_to(low), epsilon, direct)
+        high = max(self.depth_of(estimate_at_low), low)
         while low < high:
             middle = (low + high) // 2
-            if self._estimate(self.losses_to(middle), epsilon, direct) >= DEPTHS[middle]:
+            estimate = self._estimate(self.losses_to(middle), epsilon, direct)
+            if estimate >= DEPTHS[middle]:
                 high = middle
             else:
                 low = middle + 1
         return low
 
     def _estimate(self, laws: FlatDistributions, epsilon: float, direct: bool) -> float:
-        """Estimate log δ(ε), or log(1 − δ(ε)) if `direct` is false, by the saddle-point approximation."""
-        return max(laws.estimate_at(laws.saddle(epsilon, direct=direct), epsilon), self.log_infinite_mass)
+        """Estimate log δ(ε), or log(1 − δ(ε)) if `direct` is false, by the saddle-point approximation.
+
+        Args:
+            laws: distributions of the losses.
+            epsilon: ε, in nats.
+            direct: whether δ is estimated; otherwise 1 − δ.
+
+        Returns:
+            The estimate, at least the log probability of an infinite loss.
+        """
+        best_tilt = laws.saddle(epsilon, direct=direct)
+        return max(laws.estimate_at(best_tilt, epsilon), self.log_infinite_mass)
 
     def depth_of(self, log_delta: float) -> int:
         """Return the index of the first of `DEPTHS` that is at most a given log δ, or the last index."""
         return next((i for i, depth in enumerate(DEPTHS) if depth <= log_delta), len(DEPTHS) - 1)
 
     def steepness(self, epsilon: float) -> float:
-        """Estimate |d log δ/dε|, or |d log(1 − δ)/dε| if 1 − δ is the smaller one."""
+        """Estimate |d log δ/dε|, or |d log(1 − δ)/dε| if 1 − δ is the smaller one, by the size of the best tilt.
+
+        Args:
+            epsilon: ε, in nats.
+        """
         direct = self.all_losses.prefers_direct(epsilon)
-        return abs(self.losses_to(self.find_depth(epsilon, direct=direct)).saddle(epsilon, direct=direct).tilt)
+        depth = self.find_depth(epsilon, direct=direct)
+        return abs(self.losses_to(depth).saddle(epsilon, direct=direct).tilt)
 
     def guess(self, log_delta: float) -> tuple[float, float]:
         """Estimate the ε with the given log δ, and |d log δ/dε| there, by the saddle-point approximation."""
@@ -163,10 +195,12 @@ class Survey:
 
 
 def _largest_loss(profile: Profile, profile_outline: Outline) -> float:
-    """Return an ε from which on δ is zero, as the profile states or as its tails suggest; math.inf if none is known.
+    """Return an ε from which on δ is zero, or math.inf if none is known.
+
+    The profile may state it. Otherwise the outer end of the last cell with mass is used, if δ is zero there.
 
     Args:
-        profile: the profile.
+        profile: the profile ε ↦ δ(ε).
         profile_outline: a coarse table of its tails.
     """
     if profile.supremum < math.inf:

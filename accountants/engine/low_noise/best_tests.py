@@ -48,14 +48,16 @@ TRADE_OFF_SEARCH = TradeOffSearch()
 
 
 class _LatticeTradeOff(NamedTuple):
-    """The function F(γ) = γ α + E_γ on the lattice of one table, whose least value is the best true positive rate.
+    """The function F(γ) = γ α + E_γ at the points of a table's lattice of losses, for one false positive rate α.
 
-    At a lattice point with the loss l, log γ is l in the direction that removes a contribution, and −l in the other.
+    E_γ is the hockey-stick divergence, δ at ε = log γ. The least value of F over γ > 0 is the true positive rate of the
+    most powerful test. At a lattice point with the loss l, log γ is l in the direction that removes a contribution, and
+    −l in the opposite one.
 
     Attributes:
         table: the table of the total loss of the steps that remove a contribution.
-        rate: the false positive rate α.
-        to_add: whether the test is of the other direction.
+        rate: the false positive rate α, in (0, 1).
+        to_add: whether the test is of the direction that adds a contribution.
     """
 
     table: LossTable
@@ -63,21 +65,25 @@ class _LatticeTradeOff(NamedTuple):
     to_add: bool
 
     def window(self, reach: int) -> range:
-        """Return the lattice points around the estimated best one.
+        """Return the lattice points around the estimated best one, where a tail of the loss equals the rate α.
 
         Args:
             reach: number of points on either side.
         """
         if self.to_add:
-            place = int(np.searchsorted(self.table.first_distribution, self.rate))
+            best_place = int(np.searchsorted(self.table.first_distribution, self.rate))
         else:
-            place = int(np.searchsorted(-self.table.second_survival, -self.rate))
+            best_place = int(np.searchsorted(-self.table.second_survival, -self.rate))
         last = self.table.plan.points - 2
-        place = min(place, last)
-        return range(max(place - reach, 0), min(place + reach, last) + 1)
+        best_place = min(best_place, last)
+        return range(max(best_place - reach, 0), min(best_place + reach, last) + 1)
 
     def log_gamma(self, place: int) -> float:
-        """Return log γ at a lattice point."""
+        """Return log γ at a lattice point: its loss, or minus the loss in the direction that adds a contribution.
+
+        Args:
+            place: number of the lattice point, counted from the least loss.
+        """
         loss = self.table.first + place * self.table.plan.spacing
         return -loss if self.to_add else loss
 
@@ -135,10 +141,14 @@ class _LatticeTradeOff(NamedTuple):
         return Interval(1.0 - largest_product - rounding, 1.0 - least_product + rounding)
 
     def upper_bound(self) -> tuple[float, float]:
-        """Return an upper bound on the true positive rate, and log γ there. Every γ gives one."""
-        bounds = {place: self.value(place).upper for place in self.window(TRADE_OFF_SEARCH.reaches[0])}
-        place = min(bounds, key=bounds.__getitem__)
-        return min(bounds[place], 1.0), self.log_gamma(place)
+        """Return an upper bound on the true positive rate, and log γ at the lattice point that gives it.
+
+        F(γ) is an upper bound for every γ. The least one near the estimated best lattice point is used.
+        """
+        narrow_reach, _ = TRADE_OFF_SEARCH.reaches
+        bounds = {place: self.value(place).upper for place in self.window(narrow_reach)}
+        best_place = min(bounds, key=bounds.__getitem__)
+        return min(bounds[best_place], 1.0), self.log_gamma(best_place)
 
     def lower_bound(self) -> float:
         """Return a lower bound on the true positive rate: on the least value of F(γ) = γ α + E_γ.
@@ -150,6 +160,8 @@ class _LatticeTradeOff(NamedTuple):
         for reach in TRADE_OFF_SEARCH.reaches:
             window = self.window(reach)
             inside = min(self.value(place).lower for place in window)
+
+            # γ falls with the lattice point in the direction that adds a contribution.
             last_two, first_two = (window[-1], window[-2]), (window[0], window[1])
             left, right = (last_two, first_two) if self.to_add else (first_two, last_two)
             outside = min(self._bound_left(*left), self._bound_right(*right))
@@ -159,29 +171,31 @@ class _LatticeTradeOff(NamedTuple):
         return least
 
     def _bound_left(self, outer: int, inner: int) -> float:
-        """Return a lower bound on F(γ) = γ α + E_γ for γ below that of a lattice point.
+        """Return a lower bound on F(γ) = γ α + E_γ for every γ below that of a lattice point.
 
-        It is that of a chord, or 1 − γ (1 − α).
+        F is convex. It is therefore above the extended chord of two points, and also above 1 − γ (1 − α). At the least
+        loss the bound is math.inf, because F falls up to there.
 
         Args:
-            outer: the point.
-            inner: the next point, with a larger γ.
+            outer: number of the lattice point.
+            inner: number of the next point, with a larger γ.
         """
         if outer == 0:
-            return math.inf  # F falls up to the least loss
+            return math.inf
         gamma = self.gamma(outer).upper
         by_chord = self.value(outer).lower - gamma * self._slope_inwards(outer, inner)
-        return max(by_chord, 1.0 - gamma * (1.0 - self.rate) - 4 * UNIT_ROUNDOFF)
+        by_line = 1.0 - gamma * (1.0 - self.rate) - 4 * UNIT_ROUNDOFF
+        return max(by_chord, by_line)
 
     def _bound_right(self, outer: int, inner: int) -> float:
-        """Return a lower bound on F(γ) = γ α + E_γ for γ above that of a lattice point.
+        """Return a lower bound on F(γ) = γ α + E_γ for every γ above that of a lattice point.
 
-        The result is −∞ if the search ends too early. Points of ever larger γ follow. Between two of them F is above
-        the extended chord of the previous two. F is at least 1 from 1/α on.
+        Points of ever larger γ follow. F is convex, so between two of them it is above the extended chord of the
+        previous two. From 1/α on, F is at least 1. The result is −∞ if the number of points is not enough.
 
         Args:
-            outer: the point.
-            inner: the next point, with a smaller γ.
+            outer: number of the lattice point.
+            inner: number of the next point, with a smaller γ.
         """
         least = math.inf
         stride = math.ceil(TRADE_OFF_SEARCH.stride / self.table.plan.spacing)
@@ -191,21 +205,24 @@ class _LatticeTradeOff(NamedTuple):
             slope = self._slope_inwards(outer, inner)
             if slope == 0.0 or (self.to_add and outer == 0):
                 return min(least, value.lower)
-            following = max(outer - stride, last) if self.to_add else min(outer + stride, last)
-            is_end = following == outer or self.gamma(outer).upper * self.rate >= 1.0
-            next_gamma = 1.0 / self.rate if is_end else self.gamma(following).upper
-            least = min(least, value.lower - slope * next_gamma * (1.0 + 4 * UNIT_ROUNDOFF))
+
+            # The bound up to the next point, or up to 1/α if this is the last one.
+            next_outer = max(outer - stride, last) if self.to_add else min(outer + stride, last)
+            is_end = next_outer == outer or self.gamma(outer).upper * self.rate >= 1.0
+            next_gamma = 1.0 / self.rate if is_end else self.gamma(next_outer).upper
+            by_chord = value.lower - slope * next_gamma * (1.0 + 4 * UNIT_ROUNDOFF)
+            least = min(least, by_chord)
             if is_end:
                 return least
-            outer, inner = following, outer
+            outer, inner = next_outer, outer
         return -math.inf
 
     def _slope_inwards(self, outer: int, inner: int) -> float:
-        """Return an upper bound, at least 0, on the mean slope of F from a point inwards.
+        """Return an upper bound, at least 0, on the rise of F per γ from a lattice point towards the best one.
 
         Args:
             outer: number of the lattice point.
-            inner: number of another lattice point, inwards of it.
+            inner: number of another lattice point, nearer to the best one.
 
         Returns:
             The bound; math.inf if F may rise while the computed distance of both γ is 0.
@@ -214,10 +231,17 @@ class _LatticeTradeOff(NamedTuple):
         if rise <= 0.0:
             return 0.0
         gap = self._gap(outer, inner)
-        return rise / gap * (1.0 + 4 * UNIT_ROUNDOFF) if gap > 0.0 else math.inf
+        if gap <= 0.0:
+            return math.inf
+        return rise / gap * (1.0 + 4 * UNIT_ROUNDOFF)
 
     def _gap(self, first: int, second: int) -> float:
-        """Return a lower bound on the distance of γ at two lattice points."""
+        """Return a lower bound, at least 0, on the distance |γ − γ′| of two lattice points.
+
+        Args:
+            first: number of one lattice point.
+            second: number of the second lattice point.
+        """
         start, end = self.gamma(first), self.gamma(second)
         return max(start.lower - end.upper, end.lower - start.upper, 0.0) * (1.0 - 4 * UNIT_ROUNDOFF)
 
@@ -241,16 +265,18 @@ def best_tests(laws: Laws, rates: Sequence[float], rounding: float) -> BestTests
         rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
 
     Returns:
-        The tests; None if the tables do not apply, as they are for steps with little noise.
+        The tests, with bounds on log δ(0); None if the tables do not apply, as they are for steps with little noise.
     """
     steps = steps_to_remove(laws)
-    to_add = steps is not None and is_to_add(laws)
-    bounds = None if steps is None else delta_bounds(steps, 0.0, to_add, for_tests=True)
-    if steps is None or bounds is None:
+    if steps is None:
+        return None
+    to_add = is_to_add(laws)
+    bounds = delta_bounds(steps, 0.0, to_add, for_tests=True)
+    if bounds is None:
         return None
     tests = {rate: _best_test(steps, rate, to_add, rounding) for rate in rates}
-    at_zero = bounds.log_delta(0.0, math.inf)
-    return BestTests(tests, Interval(-math.inf, 0.0) if at_zero is None else at_zero)
+    log_delta_at_zero = bounds.log_delta(0.0, math.inf) or Interval(-math.inf, 0.0)
+    return BestTests(tests, log_delta_at_zero)
 
 
 def _best_test(steps: Steps, rate: float, to_add: bool, rounding: float) -> BestTest | None:
@@ -261,7 +287,7 @@ def _best_test(steps: Steps, rate: float, to_add: bool, rounding: float) -> Best
     Args:
         steps: distributions of the losses in the direction that removes a contribution, with their counts.
         rate: the false positive rate.
-        to_add: whether the test is of the other direction.
+        to_add: whether the test is of the direction that adds a contribution.
         rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
 
     Returns:
@@ -270,15 +296,21 @@ def _best_test(steps: Steps, rate: float, to_add: bool, rounding: float) -> Best
     tables = loss_tables(steps, 0.0)
     if tables is None:
         return None
-    upper, log_gamma = _LatticeTradeOff(tables[1], rate, to_add).upper_bound()
-    delta = tables[1].delta(log_gamma)
-    depth = 0.0 if to_add else round_depth(-math.log(max(delta, 1e-300)))
+    lower_table, upper_table = tables
+    upper, log_gamma = _LatticeTradeOff(upper_table, rate, to_add).upper_bound()
+
+    # Tilted tables, if δ is small at this test.
+    delta = max(upper_table.delta(log_gamma), 1e-300)
+    depth = 0.0 if to_add else round_depth(-math.log(delta))
     if depth > 0.0:
         tables = loss_tables(steps, depth) if has_low_noise(steps, depth, for_tests=True) else None
         if tables is None:
             return None
-        upper, log_gamma = _LatticeTradeOff(tables[1], rate, to_add).upper_bound()
-    lower = max(_LatticeTradeOff(tables[0], rate, to_add).lower_bound(), rate)
+        lower_table, upper_table = tables
+        upper, log_gamma = _LatticeTradeOff(upper_table, rate, to_add).upper_bound()
+
+    # A test at the false positive rate α is at least as powerful as a random guess, so α is a lower bound.
+    lower = max(_LatticeTradeOff(lower_table, rate, to_add).lower_bound(), rate)
     if not lower * (1.0 + TRADE_OFF_SEARCH.widest) >= upper:
         return None
     lower *= 1.0 - rounding * (1.0 - math.log(lower))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from scipy.special import ndtr
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import SampledGaussianLaw
+from epsilond.accountants.engine.low_noise.bracket import first_at_most
+from epsilond.accountants.engine.low_noise.region import REGION
 from epsilond.accountants.engine.low_noise.span import estimate_depth, estimate_log_moment, round_depth
 from epsilond.accountants.engine.low_noise.table import coarse_table, loss_tables
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
@@ -26,50 +26,11 @@ if TYPE_CHECKING:
     Laws = Sequence[tuple[Law, int]]
 
 
-@dataclass(frozen=True)
-class Region:
-    """Limits within which tables of the total loss are used instead of the contour integral; they affect no bound.
-
-    The limits follow from measurements (docs/low-noise.md, Range). The least loss of a step is log(1 − q) at the rate
-    q.
-
-    Attributes:
-        least_shift: below it, the compiled kernel has narrower bounds within milliseconds.
-        largest_shift: above it, the lattice is too coarse.
-        least_rate: below it, few steps have any loss, and other bounds are close.
-        near_least: loss above the least one, in nats, that counts as equal to it.
-        least_likely: log of the tilted probability that all steps have about the least loss. Above it, the contour
-            integral needs ten thousands of frequencies, or does not converge.
-        least_likely_of_tests: the same limit for tests, for which the contour integral takes longer.
-        few_included: expected number of included contributions up to which the limit for tests applies.
-        deepest: −log δ up to which the tables are used; the width of their bounds grows with it.
-        most_laws: largest number of different steps, which take two transforms each.
-        finer: factors of the number of points for a second table, if the bounds of the first one are too wide.
-        steep: change of the logarithm of a bound over a bracket of its root, above which the bracket is halved.
-        close: relative distance of the upper and the lower bound on ε at which the search for the lower one starts.
-    """
-
-    least_shift: float = 2.0
-    largest_shift: float = 200.0
-    least_rate: float = 1e-12
-    near_least: float = 1e-3
-    least_likely: float = -12.0
-    least_likely_of_tests: float = -60.0
-    few_included: float = 5.0
-    deepest: float = 40.0
-    most_laws: int = 4
-    finer: tuple[float, ...] = (2.0, 4.0)
-    steep: float = 3.0
-    close: float = 1e-4
-
-
-REGION = Region()
-
-
 def has_low_noise(steps: Steps, depth: float, *, for_tests: bool = False) -> bool:
     """Return whether tables of the total loss are better than other engines for these steps.
 
-    They are if δ depends on total losses near the least one. This affects no bound.
+    They are if δ depends on total losses near the least one. This is so if all steps together have about their least
+    loss with a large enough probability, after weighting by the tilt that suits δ. The decision affects no bound.
 
     Args:
         steps: distributions of the losses in the direction that removes a contribution, with their counts.
@@ -79,22 +40,30 @@ def has_low_noise(steps: Steps, depth: float, *, for_tests: bool = False) -> boo
     if depth > REGION.deepest:
         return False
     log_probability = math.fsum(count * _log_probability_near_least(law) for law, count in steps)
-    included = math.fsum(count * law.rate for law, count in steps)
-    uses_limit_of_tests = for_tests and included <= REGION.few_included
-    least = REGION.least_likely_of_tests if uses_limit_of_tests else REGION.least_likely
-    return log_probability - estimate_log_moment(steps, depth) >= least
+    expected_included = math.fsum(count * law.rate for law, count in steps)
+    uses_limit_of_tests = for_tests and expected_included <= REGION.few_included
+    least_log_probability = REGION.least_likely_of_tests if uses_limit_of_tests else REGION.least_likely
+    return log_probability - estimate_log_moment(steps, depth) >= least_log_probability
 
 
 def _log_probability_near_least(law: SampledGaussianLaw) -> float:
-    """Estimate the log probability that the loss of a step is within `REGION.near_least` of the least one."""
+    """Estimate the log probability that the loss of a step is within `REGION.near_least` of the least one.
+
+    The loss is that small if the noise is below a threshold x. With the rate q, the shift s and the normal distribution
+    function Φ, the probability is (1 − q) Φ(x) + q Φ(x − s).
+
+    Args:
+        law: distribution of the loss of a subsampled Gaussian step, with q and s.
+    """
     log_odds = math.log1p(-law.rate) - math.log(law.rate)
-    noise = 0.5 * law.shift + (log_odds + math.log(REGION.near_least)) / law.shift
-    probability = (1.0 - law.rate) * float(ndtr(noise)) + law.rate * float(ndtr(noise - law.shift))
-    return math.log(max(probability, 1e-300))
+    threshold = 0.5 * law.shift + (log_odds + math.log(REGION.near_least)) / law.shift
+    excluded = (1.0 - law.rate) * float(ndtr(threshold))
+    included = law.rate * float(ndtr(threshold - law.shift))
+    return math.log(max(excluded + included, 1e-300))
 
 
 def steps_to_remove(laws: Laws) -> Steps | None:
-    """Return the steps in the direction that removes a contribution, if tables of the total loss are suitable for them.
+    """Return the steps in the direction that removes a contribution, if tables of the total loss suit them.
 
     Args:
         laws: distributions of the losses, with their counts.
@@ -109,8 +78,11 @@ def steps_to_remove(laws: Laws) -> Steps | None:
         if not isinstance(law, SampledGaussianLaw) or count <= 0 or not _is_in_region(law):
             return None
         directions.add(law.direction)
-        counts[law if law.direction == "remove" else law.reverse()] += count
-    return tuple(counts.items()) if len(directions) == 1 and len(counts) <= REGION.most_laws else None
+        law_to_remove = law if law.direction == "remove" else law.reverse()
+        counts[law_to_remove] += count
+    if len(directions) != 1 or len(counts) > REGION.most_laws:
+        return None
+    return tuple(counts.items())
 
 
 def _is_in_region(law: SampledGaussianLaw) -> bool:
@@ -122,6 +94,8 @@ def _is_in_region(law: SampledGaussianLaw) -> bool:
 
 def log_delta(laws: Laws, epsilon: float, widest: float) -> Interval | None:
     """Enclose log δ(ε) of Gaussian steps with little noise, for ε ≥ 0, from tables of their total loss.
+
+    If the bounds of the first tables are too wide, tables with more points are tried.
 
     Args:
         laws: distributions of the losses, with their counts.
@@ -148,10 +122,12 @@ def log_delta(laws: Laws, epsilon: float, widest: float) -> Interval | None:
 def epsilon(laws: Laws, log_delta: float, slack: float, widest: float) -> Interval | None:
     """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` for Gaussian steps with little noise, from tables.
 
+    If the bounds of the first tables are too wide at the upper bound on ε, tables with more points are tried.
+
     Args:
         laws: distributions of the losses, with their counts.
         log_delta: log of the target δ.
-        slack: distance ≥ 0 in log δ that both bounds keep from the target.
+        slack: distance ≥ 0 in log δ that both bounds have from the target.
         widest: largest width of the enclosure of log δ near the upper bound.
 
     Returns:
@@ -169,20 +145,28 @@ def epsilon(laws: Laws, log_delta: float, slack: float, widest: float) -> Interv
     depth = 0.0 if to_add else -log_delta
     delta_below = math.exp(log_delta - slack) * (1.0 - 64 * UNIT_ROUNDOFF)
     delta_above = math.exp(log_delta + slack) * (1.0 + 64 * UNIT_ROUNDOFF)
+
+    # The upper bound on ε, from tables that are fine enough there.
     finer = 1.0
     while True:
         bounds = delta_bounds(steps, depth, to_add, finer)
-        crossing = None if bounds is None else _first_at_most(bounds.upper, delta_below)
-        if bounds is None or crossing is None:
+        if bounds is None:
             return None
-        upper = crossing[1]
-        if finer > 1.0 or bounds.finer(upper, widest) == 1.0:
+        crossing = first_at_most(bounds.upper, delta_below)
+        if crossing is None:
+            return None
+        _, upper = crossing
+        next_finer = bounds.finer(upper, widest)
+        if finer > 1.0 or next_finer == 1.0:
             break
-        finer = bounds.finer(upper, widest)
-    lower_crossing = _first_at_most(bounds.lower, delta_above, upper)
+        finer = next_finer
+
+    # The lower bound, from the same tables.
+    lower_crossing = first_at_most(bounds.lower, delta_above, upper)
     if lower_crossing is None or bounds.log_delta(upper, widest) is None:
         return None
-    return Interval(lower_crossing[0], upper)
+    lower, _ = lower_crossing
+    return Interval(lower, upper)
 
 
 def _likely_depth(steps: Steps, epsilon: float) -> float:
@@ -194,10 +178,14 @@ def _likely_depth(steps: Steps, epsilon: float) -> float:
         steps: distributions of the losses in the direction that removes a contribution, with their counts.
         epsilon: ε in nats.
     """
-    depth = estimate_depth(steps, epsilon)
-    table = coarse_table(steps, round_depth(depth)) if has_low_noise(steps, depth) else None
-    delta = 0.0 if table is None else table.delta(epsilon)
-    return -math.log(delta) if 0.0 < delta < 1.0 else depth
+    chernoff_depth = estimate_depth(steps, epsilon)
+    if not has_low_noise(steps, chernoff_depth):
+        return chernoff_depth
+    table = coarse_table(steps, round_depth(chernoff_depth))
+    if table is None:
+        return chernoff_depth
+    delta = table.delta(epsilon)
+    return -math.log(delta) if 0.0 < delta < 1.0 else chernoff_depth
 
 
 def _log_delta_at_zero(steps: Steps) -> float:
@@ -217,9 +205,13 @@ def _log_delta_at_zero(steps: Steps) -> float:
 
 
 def is_to_add(laws: Laws) -> bool:
-    """Return whether the laws are those of adding a contribution."""
-    law = laws[0][0]
-    return isinstance(law, SampledGaussianLaw) and law.direction == "add"
+    """Return whether the distributions are those of the direction that adds a contribution.
+
+    Args:
+        laws: distributions of the losses, with their counts, at least one. Only the first one is looked at.
+    """
+    first_law, _ = laws[0]
+    return isinstance(first_law, SampledGaussianLaw) and first_law.direction == "add"
 
 
 class DeltaBounds(NamedTuple):
@@ -234,7 +226,12 @@ class DeltaBounds(NamedTuple):
     upper: Callable[[float], float]
 
     def log_delta(self, epsilon: float, widest: float) -> Interval | None:
-        """Enclose log δ(ε); None if the bounds on δ differ by more than a relative `widest`."""
+        """Enclose log δ(ε); None if the bounds on δ differ by more than a given share of δ.
+
+        Args:
+            epsilon: ε in nats.
+            widest: the largest share.
+        """
         return _narrow(self.lower(epsilon), self.upper(epsilon), widest)
 
     def finer(self, epsilon: float, widest: float) -> float:
@@ -248,8 +245,13 @@ class DeltaBounds(NamedTuple):
             widest: largest width of the enclosure, relative to δ.
         """
         lower, upper = self.lower(epsilon), self.upper(epsilon)
-        excess = (upper - lower) / (widest * lower) if lower > 0.0 else math.inf
-        return next((factor for factor in (1.0, *REGION.finer) if excess <= factor**1.9), 1.0)
+        if lower <= 0.0:
+            return 1.0
+        excess = (upper - lower) / (widest * lower)
+        for factor in (1.0, *REGION.finer):
+            if excess <= factor**1.9:
+                return factor
+        return 1.0
 
 
 def delta_bounds(
@@ -277,14 +279,16 @@ def delta_bounds(
 
 
 def reverse_bound(table: LossTable) -> Callable[[float], float]:
-    """Return a function from ε to a bound on δ(ε) of the other direction, 1 − e^ε + e^ε δ(−ε).
+    """Return a function from ε to a bound on δ(ε) of the direction that adds a contribution.
+
+    With δ of the opposite direction, it is 1 − e^ε + e^ε δ(−ε), rounded to the side of the table's bound.
 
     Args:
         table: the table with the bound on δ(−ε); its sign decides whether the result is an upper bound.
     """
 
     def delta(epsilon: float) -> float:
-        """Return the bound on δ(ε)."""
+        """Return the bound on δ(ε), in [0, 1]."""
         ratio = math.exp(min(epsilon, 700.0))
         rounding = table.sign * 16 * UNIT_ROUNDOFF * ratio
         value = ratio * table.delta(-epsilon) - (ratio - 1.0) + rounding
@@ -309,88 +313,3 @@ def _narrow(lower: float, upper: float, widest: float) -> Interval | None:
     log_lower = math.log(lower) - 4 * UNIT_ROUNDOFF * (1.0 - math.log(lower))
     log_upper = math.log(upper) + 4 * UNIT_ROUNDOFF * (1.0 - math.log(upper))
     return Interval(log_lower, min(log_upper, 0.0))
-
-
-class _ExcessAt(NamedTuple):
-    """A point of a search for the ε at which a decreasing function of ε, such as δ, reaches a target.
-
-    Attributes:
-        epsilon: ε ≥ 0, in nats.
-        excess: log of the function at ε over the target. It is above 0 exactly where the target is exceeded.
-    """
-
-    epsilon: float
-    excess: float
-
-
-def _first_at_most(delta: Callable[[float], float], target: float, near: float = 0.0) -> tuple[float, float] | None:
-    """Search the smallest ε ≥ 0 at which a decreasing function of ε is at most a target.
-
-    Args:
-        delta: the function.
-        target: the target.
-        near: an ε that is likely to be close to the result and not below it; 0 if none is known.
-
-    Returns:
-        Two close ε: the function exceeds the target at the first one, unless it is 0, and not at the second one.
-        None if no ε up to 1e12 has been found.
-    """
-
-    def excess(epsilon: float) -> float:
-        """Return the logarithm of the function over the target, with the exact sign of their difference."""
-        value = delta(epsilon)
-        log_ratio = math.log(max(value, sys.float_info.min) / target)
-        return max(log_ratio, sys.float_info.min) if value > target else min(log_ratio, 0.0)
-
-    def excess_at(epsilon: float) -> _ExcessAt:
-        """Return an ε with its excess."""
-        return _ExcessAt(epsilon, excess(epsilon))
-
-    low = excess_at(0.0)
-    if low.excess <= 0.0:
-        return 0.0, 0.0
-    if near > 0.0:
-        start = excess_at((1.0 - REGION.close) * near)
-        low = start if start.excess > 0.0 else low
-    high = excess_at(near or 1.0)
-    while high.excess > 0.0:
-        low, high = high, excess_at(4.0 * high.epsilon)
-        if high.epsilon > 1e12:
-            return None
-    return _close_bracket(excess, low, high)
-
-
-def _close_bracket(excess: Callable[[float], float], low: _ExcessAt, high: _ExcessAt) -> tuple[float, float]:
-    """Shrink a bracket of a root to a relative width of 1e-13, by the Illinois variant of the false position.
-
-    If two successive points are on one side of the root, the weight of the other end is halved. Far from the root the
-    bracket is halved, and after many steps every other time, so that it ends for any function.
-
-    Args:
-        excess: the function, above 0 at the lower point and at most 0 at the upper one.
-        low: the lower point.
-        high: the upper point.
-
-    Returns:
-        The ends of the bracket.
-    """
-    low_weight, high_weight = low.excess, high.excess
-    step, was_below = 0, False
-    while high.epsilon - low.epsilon > 1e-13 * high.epsilon:
-        step += 1
-        width = high.epsilon - low.epsilon
-        bisects = low_weight - high_weight > REGION.steep or (step > 16 and step % 2 == 1)
-        share = 0.5 if bisects else low_weight / (low_weight - high_weight)
-        least_share = min(4e-14 * high.epsilon / width, 0.5)
-        epsilon = low.epsilon + min(max(share, least_share), 1.0 - least_share) * width
-        if not low.epsilon < epsilon < high.epsilon:
-            break
-        point = _ExcessAt(epsilon, excess(epsilon))
-        is_below = point.excess > 0.0  # the point is below the root
-        weight_factor = 0.5 if step > 1 and is_below == was_below else 1.0
-        if is_below:
-            low, low_weight, high_weight = point, point.excess, high_weight * weight_factor
-        else:
-            high, high_weight, low_weight = point, point.excess, low_weight * weight_factor
-        was_below = is_below
-    return low.epsilon, high.epsilon

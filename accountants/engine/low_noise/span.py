@@ -47,12 +47,12 @@ RESOLUTION = Resolution()
 
 
 class Plan(NamedTuple):
-    """Lattice and tilts of a table of the total loss; a tilt is the exponent λ of weights e^{λS}.
+    """Lattice and tilts of a table of the total loss S; a tilt is the exponent λ of the weight e^{λS}.
 
     Attributes:
         points: number of lattice points, a power of two.
         spacing: distance of lattice points, in nats, with seven significant bits, so that its multiples are doubles.
-        cells: number of cells of each step.
+        cells: number of cells (intervals between lattice points) of each step.
         tilt: tilt λ ≥ 0 of the table.
         far_tilt: tilt μ > λ at which losses beyond the table are bounded.
     """
@@ -84,22 +84,37 @@ def choose_plan(steps: Steps, depth: float, finer: float = 1.0) -> Plan:
     Returns:
         The plan. Its tilt is 0 for depths up to `RESOLUTION.shallow`.
     """
+    # The tilt that suits the depth. It is not used in a table for large δ.
     tilts, log_means = _log_means(steps)
     best, best_loss = _best_tilt(tilts, log_means, depth)
     natural_tilt = float(tilts[best])
     tilt, loss = (natural_tilt, best_loss) if depth > RESOLUTION.shallow else (0.0, 0.0)
+
+    # The length of the table, and the spacing of its points.
     spans = _spans(tilts, log_means, depth, tilt, loss)
     shortest = int(np.argmin(spans))
     span = float(spans[shortest])
     included = float(log_means[best]) + math.fsum(count * law.rate for law, count in steps)
-    points = round(finer * _choose_points(span, included * natural_tilt * (1.0 + natural_tilt)))
-    exponent = math.frexp(span / points)[1] - 7
-    spacing = math.ldexp(math.ceil(math.ldexp(span / points, -exponent)), exponent)
+    curvature = included * natural_tilt * (1.0 + natural_tilt)
+    points = round(finer * _choose_points(span, curvature))
+    spacing = _round_up_to_seven_bits(span / points)
+
     # An included contribution has more noise than this with a probability below e^−`left_out` of δ.
     largest_noise = math.sqrt(2.0 * (RESOLUTION.margin * depth + RESOLUTION.left_out + 4.0))
     largest_loss = max(_largest_excess(law, largest_noise) for law, _ in steps)
     cells = min(math.ceil(largest_loss / spacing), points - 1)
     return Plan(points, spacing, cells, tilt, float(tilts[shortest]))
+
+
+def _round_up_to_seven_bits(value: float) -> float:
+    """Return the next larger float with seven significant bits, so that its multiples by integers are exact.
+
+    Args:
+        value: a number above 0.
+    """
+    _, binary_exponent = math.frexp(value)
+    exponent = binary_exponent - 7
+    return math.ldexp(math.ceil(math.ldexp(value, -exponent)), exponent)
 
 
 def _spans(tilts: FloatArray, log_means: FloatArray, depth: float, tilt: float, loss: float) -> FloatArray:
@@ -113,17 +128,21 @@ def _spans(tilts: FloatArray, log_means: FloatArray, depth: float, tilt: float, 
         log_means: log moment of the total loss above the least one, at each of them.
         depth: −log δ.
         tilt: tilt λ of the table.
-        loss: total loss above the least one, at which δ has that depth.
+        loss: total loss above the least one, at which δ has that depth, in nats.
 
     Returns:
         One length for each μ; math.inf unless μ is well above λ.
     """
     log_moments = log_means + RESOLUTION.margin * depth + RESOLUTION.left_out
-    spans = log_moments / tilts
+    upper_spans = log_moments / tilts
+
+    # Only tilts well above λ bound the losses that the lower bound counts as smaller ones.
     is_usable = tilts > 1.1 * tilt
-    lower_spans = (log_moments - tilts * loss / RESOLUTION.margin)[is_usable] / (tilts - tilt)[is_usable]
-    spans[is_usable] = np.maximum(spans[is_usable], lower_spans)
-    spans[~is_usable] = np.inf
+    log_excess = log_moments - tilts * loss / RESOLUTION.margin
+    lower_spans = log_excess[is_usable] / (tilts - tilt)[is_usable]
+
+    spans = np.full(tilts.shape, np.inf)
+    spans[is_usable] = np.maximum(upper_spans[is_usable], lower_spans)
     return spans
 
 
@@ -138,7 +157,11 @@ def _choose_points(span: float, curvature: float) -> int:
         curvature: n λ (1 + λ), for the tilt λ that suits the depth and n included contributions after tilting.
     """
     points = RESOLUTION.points
-    while 0.2 * curvature * (span / points) ** 2 > RESOLUTION.sharpest and points < RESOLUTION.most_points:
+    while points < RESOLUTION.most_points:
+        spacing = span / points
+        log_distance = 0.2 * curvature * spacing**2
+        if log_distance <= RESOLUTION.sharpest:
+            break
         points *= 2
     return points
 
@@ -163,7 +186,9 @@ def estimate_depth(steps: Steps, epsilon: float) -> float:
 
 
 def estimate_log_moment(steps: Steps, depth: float) -> float:
-    """Estimate log E[e^{λ (S − S₀)}] of the total loss S, with its least value S₀, at the tilt λ that suits a depth.
+    """Estimate the log moment of the total loss at the tilt λ that suits a depth −log δ.
+
+    It is log E[e^{λ (S − S₀)}] for the total loss S with the least value S₀.
 
     Args:
         steps: distributions of the losses, with their counts.
@@ -175,18 +200,37 @@ def estimate_log_moment(steps: Steps, depth: float) -> float:
     if depth <= RESOLUTION.shallow:
         return 0.0
     tilts, log_means = _log_means(steps)
-    return float(log_means[_best_tilt(tilts, log_means, depth)[0]])
+    best, _ = _best_tilt(tilts, log_means, depth)
+    return float(log_means[best])
 
 
 def round_depth(depth: float) -> float:
-    """Return a depth from a short list, so that one table serves similar questions: 0, or a power of 1.25."""
-    return 0.0 if depth <= RESOLUTION.shallow else 1.25 ** round(math.log(depth) / math.log(1.25))
+    """Return a depth −log δ from a short list, so that one table serves similar questions.
+
+    The list is 0 and the powers of 1.25.
+
+    Args:
+        depth: −log δ, at least 0. Values up to `RESOLUTION.shallow` become 0.
+    """
+    if depth <= RESOLUTION.shallow:
+        return 0.0
+    return 1.25 ** round(math.log(depth) / math.log(1.25))
 
 
 def _best_tilt(tilts: FloatArray, log_means: FloatArray, depth: float) -> tuple[int, float]:
-    """Return the place of the tilt that suits a depth, and the total loss above the least one where δ has that depth.
+    """Return the index of the tilt that suits a depth, and the total loss at which δ has that depth.
 
-    The Chernoff bound log M(λ) − λ x is −(depth less the prefactor) at the least x for the best λ.
+    With the log moment K(λ) of the loss above its least value, the Chernoff bound on log δ at the loss x is K(λ) − λx.
+    It is set equal to minus the depth, less a typical distance of δ from its bound. The least x over all tilts is the
+    loss.
+
+    Args:
+        tilts: λ > 0.
+        log_means: K(λ) at each tilt.
+        depth: −log δ.
+
+    Returns:
+        The index of the best tilt, and x in nats above the least total loss.
     """
     losses = (log_means + max(depth - RESOLUTION.prefactor, 0.0)) / tilts
     best = int(np.argmin(losses))
@@ -194,17 +238,24 @@ def _best_tilt(tilts: FloatArray, log_means: FloatArray, depth: float) -> tuple[
 
 
 def _largest_excess(law: SampledGaussianLaw, noise: float) -> float:
-    """Return the loss of an included contribution minus the least loss, for a given noise, in nats."""
+    """Return the loss of an included contribution minus the least loss log(1 − q), for a given noise, in nats.
+
+    With the rate q and the shift s it is log(1 + q/(1 − q) · e^{s (s/2 + x)}).
+
+    Args:
+        law: distribution of the loss of a subsampled Gaussian step.
+        noise: x, in standard deviations, measured from the mean of an included contribution.
+    """
     log_odds = math.log(law.rate) - math.log1p(-law.rate)
     return float(np.logaddexp(0.0, log_odds + law.shift * (0.5 * law.shift + noise)))
 
 
 @functools.lru_cache(maxsize=64)  # a kilobyte each
 def _log_means(steps: Steps) -> tuple[FloatArray, FloatArray]:
-    """Return tilts λ, and an estimate of log E[e^{λ (S − S₀)}] of the total loss S with the least value S₀ at each.
+    """Return several tilts λ, and an estimate of the log moment of the total loss at each of them.
 
-    A tilt is the exponent of a weight. The loss of an included contribution is taken to be Gaussian, and that of
-    another one to be the least loss.
+    The log moment is log E[e^{λ (S − S₀)}] for the total loss S with the least value S₀. The loss of an included
+    contribution is taken to be Gaussian, and that of another one to be the least loss.
 
     Args:
         steps: distributions of the losses, with their counts.
@@ -215,8 +266,9 @@ def _log_means(steps: Steps) -> tuple[FloatArray, FloatArray]:
     means = [_largest_excess(law, 0.0) for law, _ in steps]
     scale = max(mean + law.shift for mean, (law, _) in zip(means, steps, strict=True))
     tilts = np.geomspace(0.003, 30.0, 64) / scale
-    total = np.zeros_like(tilts)
+    log_moments = np.zeros_like(tilts)
     for mean, (law, count) in zip(means, steps, strict=True):
         exponents = np.minimum(tilts * mean + 0.5 * (tilts * law.shift) ** 2, 700.0)
-        total += count * law.rate * np.expm1(exponents)
-    return tilts, total
+        expected_included = count * law.rate
+        log_moments += expected_included * np.expm1(exponents)
+    return tilts, log_moments

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 class LatticeStep(NamedTuple):
-    """A distribution of the loss of one subsampled Gaussian step on a lattice.
+    """A distribution of the loss of one Poisson-subsampled Gaussian step on a lattice.
 
-    L₀ = log(1 − q), with the inclusion probability q, is the least loss of a step.
+    The least loss of a step is L₀ = log(1 − q), with the inclusion probability q.
 
     Attributes:
         masses: probability of the loss L₀ + `first` + k · spacing under the first distribution, for k = 0, 1, ….
-        first: least loss minus L₀, in nats.
+        first: least loss of this distribution minus L₀, in nats.
         infinite: probability of an infinite loss, or of losses that are left out.
     """
 
@@ -54,13 +54,17 @@ class StepTails(NamedTuple):
 def noise_at(rate: float, shift: float, excess: FloatArray) -> FloatArray:
     """Return the noise x at which the loss of a subsampled Gaussian step is t above its least value log(1 − q).
 
+    It solves log(1 − q + q e^{sx − s²/2}) = t + log(1 − q) for x.
+
     Args:
         rate: inclusion probability q.
         shift: distance s of the means, in standard deviations.
         excess: values of t > 0, in nats.
     """
     log_odds = math.log1p(-rate) - math.log(rate)
-    return np.asarray(0.5 * shift + (log_odds + excess + np.log(-np.expm1(-excess))) / shift)
+    # The last two terms are log(e^t − 1).
+    exponent = log_odds + excess + np.log(-np.expm1(-excess))
+    return np.asarray(0.5 * shift + exponent / shift)
 
 
 def tails_at(rate: float, shift: float, excess: FloatArray) -> StepTails:
@@ -78,7 +82,8 @@ def tails_at(rate: float, shift: float, excess: FloatArray) -> StepTails:
     mills_ratio = 0.5 * erfcx(x / math.sqrt(2.0))
     p_excluded = (1.0 - rate) * np.exp(-0.5 * x * x) * mills_ratio
     p = p_excluded + rate * ndtr(shift - x)
-    scaled_q = np.minimum(p_excluded + rate * np.exp(-0.5 * (x - shift) ** 2) * mills_ratio, p)
+    q_included = rate * np.exp(-0.5 * (x - shift) ** 2) * mills_ratio
+    scaled_q = np.minimum(p_excluded + q_included, p)
     # Φ and erfcx are within 2e-13 of their values, two thousand units in the last place (tested against mpmath).
     error = 4e-13 + 16 * UNIT_ROUNDOFF * (1.0 + shift + np.abs(x)) * (shift + np.abs(x))
     return StepTails(p, scaled_q, p - scaled_q, error)
@@ -87,9 +92,10 @@ def tails_at(rate: float, shift: float, excess: FloatArray) -> StepTails:
 def upper_step(rate: float, shift: float, spacing: float, cells: int) -> LatticeStep:
     """Return a lattice distribution that dominates the loss of one subsampled Gaussian step.
 
-    The mass of each cell moves to both ends of the cell, with its masses under both distributions unchanged
-    (connect-the-dots). With the profile δ of the step at neighbouring lattice points, the survival function between
-    them is (δ_k − e^{−h} δ_{k+1})/(1 − e^{−h}). The mass beyond the last point moves to that point and to infinity.
+    The mass of each cell, an interval between two lattice points, moves to both ends of the cell, with its masses under
+    both distributions unchanged (connect-the-dots). With the profile δ of the step at neighbouring lattice points, the
+    survival function between them is (δ_k − e^{−h} δ_{k+1})/(1 − e^{−h}). The mass beyond the last point moves to that
+    point and to infinity.
 
     Args:
         rate: inclusion probability q in (0, 1).
@@ -97,14 +103,19 @@ def upper_step(rate: float, shift: float, spacing: float, cells: int) -> Lattice
         spacing: distance h of lattice points, in nats.
         cells: number of cells.
     """
-    tails = tails_at(rate, shift, np.asarray(spacing * np.arange(1, cells + 1), dtype=np.float64))
+    # The profile δ at the lattice points 0, h, 2h, …, with bounds on its errors. At 0 it is q.
+    lattice_points = np.asarray(spacing * np.arange(1, cells + 1), dtype=np.float64)
+    tails = tails_at(rate, shift, lattice_points)
     delta = np.concatenate(([rate], tails.delta))
     error = np.concatenate(([UNIT_ROUNDOFF * rate], 2.0 * tails.error * tails.p))
-    one_minus_decay = -math.expm1(-spacing)
+
+    # The survival function between the points, rounded up and made non-increasing.
+    one_minus_decay = -math.expm1(-spacing)  # 1 − e^{−h}
     survival = (delta[:-1] - math.exp(-spacing) * delta[1:] + error[:-1] + error[1:]) / one_minus_decay
     infinite = float(delta[-1] + error[-1])
-    survival = np.maximum.accumulate(np.append(survival, infinite)[::-1])[::-1]  # non-increasing
+    survival = np.maximum.accumulate(np.append(survival, infinite)[::-1])[::-1]
     survival = np.minimum(survival * (1.0 + 16 * UNIT_ROUNDOFF), 1.0)
+
     masses = np.append(1.0, survival[:-1]) - survival
     return LatticeStep(masses, 0.0, float(survival[-1]))
 
@@ -112,8 +123,8 @@ def upper_step(rate: float, shift: float, spacing: float, cells: int) -> Lattice
 def lower_step(rate: float, shift: float, spacing: float, cells: int) -> LatticeStep | None:
     """Return a lattice distribution that the loss of one subsampled Gaussian step dominates.
 
-    The outcomes of the first half cell are merged, and the lattice starts at their common loss. On each further cell
-    the profile is at least its tangent for the threshold in the middle of two lattice points.
+    The outcomes of the first half cell are merged, and the lattice starts at their common loss. On each further cell,
+    an interval between two lattice points, the profile is at least its tangent for the threshold in the middle.
 
     Args:
         rate: inclusion probability q in (0, 1).
@@ -127,22 +138,29 @@ def lower_step(rate: float, shift: float, spacing: float, cells: int) -> Lattice
     Source: docs/low-noise.md.
     """
     thresholds = np.asarray(spacing * (np.arange(cells + 1) + 0.5), dtype=np.float64)
-    first = _merged_loss(rate, shift, float(noise_at(rate, shift, thresholds[:1])[0]))
+    largest_merged_noise = float(noise_at(rate, shift, thresholds[:1])[0])
+    first = _merged_loss(rate, shift, largest_merged_noise)
     if not 0.0 <= first <= 0.5 * spacing:
         return None
     tails = tails_at(rate, shift, thresholds)
-    before, after = math.exp(0.5 * spacing + first), math.exp(first - 0.5 * spacing)
+
     # Change of the tangents' values at the lattice points 1, 2, …, over e^{−ε}.
-    change = (tails.p[1:] - after * tails.scaled_q[1:]) - (tails.p[:-1] - before * tails.scaled_q[:-1])
+    before, after = math.exp(0.5 * spacing + first), math.exp(first - 0.5 * spacing)
+    tangent_after = tails.p[1:] - after * tails.scaled_q[1:]
+    tangent_before = tails.p[:-1] - before * tails.scaled_q[:-1]
+    change = tangent_after - tangent_before
     errors = 8.0 * before * tails.error * tails.p
-    if tails.p[-2] - before * tails.scaled_q[-2] <= errors[-2]:
+    if tangent_before[-1] <= errors[-2]:
         return None
-    one_minus_decay = -math.expm1(-spacing)
+
+    # The survival function on each cell, rounded down and made non-increasing.
+    one_minus_decay = -math.expm1(-spacing)  # 1 − e^{−h}
     raised = math.exp(-spacing) * np.maximum(-change, 0.0)
     lowered = np.append(0.0, np.maximum(change, 0.0)[:-1])
     errors_of_both = errors[:-1] + np.append(0.0, errors[:-2])
     survival = tails.p[:-1] * (1.0 - tails.error[:-1]) + (raised - lowered - errors_of_both) / one_minus_decay
     survival = np.clip(np.minimum.accumulate(survival * (1.0 - 16 * UNIT_ROUNDOFF)), 0.0, 1.0)
+
     masses = np.append(1.0, survival) - np.append(survival, 0.0)
     return LatticeStep(masses, first, 0.0)
 

@@ -32,7 +32,7 @@ ComplexArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.complex128]]"
 
 
 class _Alias(NamedTuple):
-    """A Chernoff bound on the probability of total losses beyond a table.
+    """A Chernoff bound on the probability of total losses that are too large for a table.
 
     Attributes:
         log_moment: upper bound on log E[e^{μ (S − S₀)}] of the total loss S with the least value S₀.
@@ -43,13 +43,20 @@ class _Alias(NamedTuple):
     tilt: float
 
     def log_beyond(self, loss: float) -> float:
-        """Return an upper bound on log P(S − S₀ ≥ `loss`)."""
+        """Return an upper bound on log P(S − S₀ ≥ x), which is log E[e^{μ (S − S₀)}] − μx.
+
+        Args:
+            loss: x, in nats above the least total loss S₀.
+        """
         return self.log_moment - self.tilt * loss
 
 
 @dataclass(frozen=True, eq=False)
 class LossTable:
-    """Tilted distribution of a total loss S on a lattice, as an upper or as a lower bound.
+    """Exponentially tilted distribution of a total loss S on a lattice, as an upper or as a lower bound.
+
+    The tilt λ weights a loss by e^{λS}, so that the rare losses that matter for a small δ have large entries. S₀ is the
+    least loss, and h the spacing of the lattice.
 
     Attributes:
         plan: the spacing h of the lattice and the tilt λ.
@@ -78,15 +85,19 @@ class LossTable:
     def delta(self, epsilon: float) -> float:
         """Return the bound on δ(ε), from above or from below according to the table's sign.
 
+        ε is first moved by a rounding, so that the bound is certainly on its side. Losses beyond the table are added to
+        an upper bound or subtracted from a lower one.
+
         Args:
             epsilon: ε in nats, of any sign.
 
         Returns:
             The bound in [0, 1]. It is 0 or 1 if ε is too far from the depth, −log δ, that the table was made for.
         """
-        pad = 16 * UNIT_ROUNDOFF * (1.0 + abs(epsilon) + abs(self.first))
-        offset = epsilon - self.first - self.sign * pad
-        index = min(max(math.floor(offset / self.plan.spacing) + 1, 0), self.plan.points)
+        rounding = 16 * UNIT_ROUNDOFF * (1.0 + abs(epsilon) + abs(self.first))
+        offset = epsilon - self.first - self.sign * rounding
+        first_point = math.floor(offset / self.plan.spacing) + 1
+        index = min(max(first_point, 0), self.plan.points)
         value, error = self._sum(index, index * self.plan.spacing - offset)
         bound = value + self.sign * (error + self._left_out(offset))
         return min(max(bound, 0.0), 1.0)
@@ -94,8 +105,9 @@ class LossTable:
     def _sum(self, index: int, excess: float) -> tuple[float, float]:
         """Return the sum Σ p (1 − e^{ε − S}) over the losses S > ε of the table with probabilities p, and its error.
 
-        ε is S₀ + `index` · h − `excess`, with the least loss S₀ and the spacing h. The sum has the bounds 0 and 1 if a
-        number is beyond the range of doubles.
+        ε is S₀ + `index` · h − `excess`, with the least loss S₀ and the spacing h. The sum is P(S > ε) minus a sum of
+        discounted probabilities, both from the table. It has the bounds 0 and 1 if a number is beyond the range of
+        doubles.
 
         Args:
             index: index of the first lattice point above ε.
@@ -110,52 +122,69 @@ class LossTable:
         scale, decay = math.exp(self.log_scale), math.exp(-log_tilt)
         survival = float(self.survival[index])
         masses_above = self.masses[index : index + self.near_weights.size]
-        discounted = math.exp(-max(excess, 0.0)) * _product(masses_above, self.near_weights[: masses_above.size])
+        weights = self.near_weights[: masses_above.size]
+        discounted = math.exp(-max(excess, 0.0)) * _product(masses_above, weights)
         rounding = 16 * UNIT_ROUNDOFF * (1.0 + abs(self.log_scale) + log_tilt) * abs(survival)
         return scale * (survival - decay * discounted), scale * (decay * self.error + rounding)
 
     @functools.cached_property
     def second_survival(self) -> FloatArray:
-        """Estimates of Q(S ≥ S₀ + k h) under the second distribution, for k = 0, 1, …; they never rise."""
+        """Estimates of Q(S ≥ S₀ + k h) under the second distribution, for k = 0, 1, …; they never rise.
+
+        A probability under Q is that under the first distribution times e^{−S}.
+        """
         losses = self.plan.spacing * np.arange(self.plan.points)
-        weights = np.exp(np.maximum(self.log_scale - self.first - (1.0 + self.plan.tilt) * losses, -700.0))
-        return np.asarray(np.cumsum((np.maximum(self.masses, 0.0) * weights)[::-1])[::-1])
+        log_weights = self.log_scale - self.first - (1.0 + self.plan.tilt) * losses
+        weights = np.exp(np.maximum(log_weights, -700.0))
+        probabilities = np.maximum(self.masses, 0.0) * weights
+        return np.asarray(np.cumsum(probabilities[::-1])[::-1])
 
     @functools.cached_property
     def first_distribution(self) -> FloatArray:
         """Estimates of P(S ≤ S₀ + k h) under the first distribution, for k = 0, 1, …; they never fall."""
         losses = self.plan.spacing * np.arange(self.plan.points)
         weights = np.exp(np.maximum(self.log_scale - self.plan.tilt * losses, -700.0))
-        return np.asarray(np.cumsum(np.maximum(self.masses, 0.0) * weights))
+        probabilities = np.maximum(self.masses, 0.0) * weights
+        return np.asarray(np.cumsum(probabilities))
 
     def lattice_delta(self, place: int) -> Interval:
         """Enclose δ of the table's lattice distribution at a lattice point, ε = S₀ + `place` · h.
 
-        S₀ is the least loss, and h the spacing. `delta` bounds it on one side.
+        S₀ is the least loss, and h the spacing. The method `delta` bounds the same on one side, also between the
+        points.
 
         Args:
             place: number of the lattice point, at least 0.
         """
         value, error = self._sum(place + 1, self.plan.spacing)
-        lower = value - error - self._alias_bound(place * self.plan.spacing)
-        upper = value + error + math.exp(min(self.alias.log_beyond(self.plan.length), 0.0)) + self.infinite
+        mass_counted_below = self._alias_bound(place * self.plan.spacing)
+        mass_beyond = math.exp(min(self.alias.log_beyond(self.plan.length), 0.0))
+        lower = value - error - mass_counted_below
+        upper = value + error + mass_beyond + self.infinite
         return Interval(min(max(lower, 0.0), 1.0), min(max(upper, 0.0), 1.0))
 
     def _left_out(self, offset: float) -> float:
-        """Return a bound on the effect of losses beyond the table on δ at ε = S₀ + `offset`.
+        """Return a bound on the effect of losses beyond the table on δ at a given ε.
 
-        S₀ is the least total loss. An upper bound misses the losses beyond the last point. In a lower bound, losses
-        beyond it are counted as smaller ones with too large a weight, once for each length of the table.
+        An upper bound misses the losses beyond the last point. A lower bound counts them as smaller losses with too
+        large a weight, once for each length of the table.
 
         Args:
-            offset: distance of ε from S₀, in nats.
+            offset: distance of ε from the least total loss, in nats.
         """
         if self.sign > 0:
             return math.exp(min(self.alias.log_beyond(self.plan.length), 0.0)) + self.infinite
         return self._alias_bound(offset)
 
     def _alias_bound(self, offset: float) -> float:
-        """Return a bound on the excess of the sum at ε = S₀ + `offset`, from losses counted as smaller ones."""
+        """Return a bound on the excess of the table's sum for δ, from losses that the table counts as smaller ones.
+
+        With the Chernoff bound e^{K − μx} on losses above x, the length A of the table and the tilt λ, it is a
+        geometric series with the ratio e^{−(μ − λ) A}.
+
+        Args:
+            offset: distance of ε from the least total loss, in nats.
+        """
         log_ratio = -(self.alias.tilt - self.plan.tilt) * self.plan.length
         log_alias = self.alias.log_beyond(offset) + log_ratio - math.log(-math.expm1(log_ratio))
         return math.exp(min(log_alias, 0.0))
@@ -176,13 +205,14 @@ def loss_tables(steps: Steps, depth: float, finer: float = 1.0) -> tuple[LossTab
     plan = choose_plan(steps, depth, finer)
     if plan.cells < 2:
         return None
-    lower: list[tuple[LatticeStep, int]] = []
+    lower_steps: list[tuple[LatticeStep, int]] = []
     for law, count in steps:
-        below = lower_step(law.rate, law.shift, plan.spacing, plan.cells)
-        if below is None:
+        lattice_step = lower_step(law.rate, law.shift, plan.spacing, plan.cells)
+        if lattice_step is None:
             return None
-        lower.append((below, count))
-    return _compose(lower, plan, _least_loss(steps), -1), _upper_table(steps, plan)
+        lower_steps.append((lattice_step, count))
+    lower_table = _compose(lower_steps, plan, _least_loss(steps), -1)
+    return lower_table, _upper_table(steps, plan)
 
 
 @functools.lru_cache(maxsize=32)  # a tenth of a megabyte each
@@ -198,18 +228,30 @@ def coarse_table(steps: Steps, depth: float) -> LossTable | None:
 
 
 def _upper_table(steps: Steps, plan: Plan) -> LossTable:
-    """Return the table of the total loss as an upper bound."""
-    upper = [(upper_step(law.rate, law.shift, plan.spacing, plan.cells), count) for law, count in steps]
-    return _compose(upper, plan, _least_loss(steps), 1)
+    """Return the table of the total loss of subsampled Gaussian steps, for upper bounds on δ.
+
+    Args:
+        steps: distributions of the losses in the direction that removes a contribution, with their counts.
+        plan: lattice and tilts of the table.
+    """
+    upper_steps = [(upper_step(law.rate, law.shift, plan.spacing, plan.cells), count) for law, count in steps]
+    return _compose(upper_steps, plan, _least_loss(steps), 1)
 
 
 def _least_loss(steps: Steps) -> float:
-    """Return the sum of log(1 − q) over all steps."""
+    """Return the least total loss Σ T log(1 − q) of subsampled steps, in nats.
+
+    Args:
+        steps: distributions of the losses with the inclusion probabilities q, and their numbers T of steps.
+    """
     return math.fsum(count * math.log1p(-law.rate) for law, count in steps)
 
 
 def _compose(steps: Sequence[tuple[LatticeStep, int]], plan: Plan, least: float, sign: int) -> LossTable:
     """Return the table of the total loss of independent steps, by one convolution of their tilted distributions.
+
+    Each step's masses are multiplied by e^{λL} and normalised before the convolution. The compiled kernel computes it
+    if it is built.
 
     Args:
         steps: lattice distributions with their counts.
@@ -219,28 +261,35 @@ def _compose(steps: Sequence[tuple[LatticeStep, int]], plan: Plan, least: float,
     """
     points = plan.points
     losses = plan.spacing * np.arange(plan.cells + 1)
+
+    # The tilted masses of each step, of sum one, and the log moments of the total loss at both tilts.
     factors, far_factors = np.exp(plan.tilt * losses), np.exp(plan.far_tilt * losses)
-    shares: list[tuple[FloatArray, int]] = []
+    tilted_steps: list[tuple[FloatArray, int]] = []
     log_scale = log_moment = 0.0
     for step, count in steps:
-        tilted = step.masses * factors
-        moment = float(tilted.sum())
-        shares.append((tilted / moment, count))
+        tilted_masses = step.masses * factors
+        moment = float(tilted_masses.sum())
+        tilted_steps.append((tilted_masses / moment, count))
         log_scale += count * math.log(moment)
-        log_moment += count * math.log(_product(step.masses, far_factors)) * (1.0 + 1e-9) + count * 1e-12
-    masses = convolve(shares, points)
+        far_moment = _product(step.masses, far_factors)
+        log_moment += count * math.log(far_moment) * (1.0 + 1e-9) + count * 1e-12
+
+    masses = convolve(tilted_steps, points)
     if masses is None:
-        masses = _convolve(shares, points)
-    near = plan.spacing * np.arange(math.ceil(37.0 / ((1.0 + plan.tilt) * plan.spacing)))
-    untilted = masses * _decay(plan) if plan.tilt > 0.0 else masses
+        masses = _convolve(tilted_steps, points)
+    untilted_masses = masses * _decay(plan) if plan.tilt > 0.0 else masses
+
+    # The weights e^{−(1 + λ) k h} fall below the rounding of 1 at an exponent of 37.
+    near_points = math.ceil(37.0 / ((1.0 + plan.tilt) * plan.spacing))
+    near_losses = (plan.spacing * np.arange(near_points))[:points]
     return LossTable(
         plan=plan,
         first=least + math.fsum(count * step.first for step, count in steps),
         masses=masses,
-        survival=_sum_from_above(untilted),
+        survival=_sum_from_above(untilted_masses),
         log_scale=log_scale,
-        near_weights=np.exp(-(1.0 + plan.tilt) * near[:points]),
-        error=_convolution_error(shares, plan, plan.tilt * float(losses[-1])),
+        near_weights=np.exp(-(1.0 + plan.tilt) * near_losses),
+        error=_convolution_error(tilted_steps, plan, plan.tilt * float(losses[-1])),
         infinite=math.fsum(count * step.infinite for step, count in steps),
         alias=_Alias(log_moment, plan.far_tilt),
         sign=sign,
@@ -250,6 +299,9 @@ def _compose(steps: Sequence[tuple[LatticeStep, int]], plan: Plan, least: float,
 def _convolution_error(shares: Sequence[tuple[FloatArray, int]], plan: Plan, exponent: float) -> float:
     """Return a bound on the error of a weighted sum of a convolution's masses, with weights that rise to 1 and fall.
 
+    The convolution is a product of powers of fast Fourier transforms. The bound adds the roundings of the transforms
+    and of the masses of each step, of the inverse transform, and of the powers.
+
     Args:
         shares: tilted masses of each step, of sum one, with the number of such steps.
         plan: the lattice.
@@ -258,10 +310,11 @@ def _convolution_error(shares: Sequence[tuple[FloatArray, int]], plan: Plan, exp
     Source: docs/low-noise.md.
     """
     points, stages = plan.points, math.log2(plan.points) + 1.0
+    units = 24.0 * stages + (16.0 + exponent)
     error = 0.0
     for share, count in shares:
-        units = 24.0 * stages + (16.0 + exponent)
-        error += count * UNIT_ROUNDOFF * (16.0 + units * float(share[1:].sum()))
+        mass_after_first = float(share[1:].sum())
+        error += count * UNIT_ROUNDOFF * (16.0 + units * mass_after_first)
     error *= 2.0 + math.log(points)
     error += UNIT_ROUNDOFF * (24.0 * stages * math.sqrt(points) + 4.0 * points)
     error += UNIT_ROUNDOFF * math.fsum(8.0 * count for _, count in shares)
@@ -269,26 +322,36 @@ def _convolution_error(shares: Sequence[tuple[FloatArray, int]], plan: Plan, exp
 
 
 def _product(first: FloatArray, second: FloatArray) -> float:
-    """Return the sum of products, in this thread: threads of a linear algebra library wait longer than they work."""
+    """Return the sum of products of two arrays of equal length, computed in this thread.
+
+    Threads of a linear algebra library would wait longer than they work.
+    """
     return float(np.einsum("i,i->", first, second))
 
 
 def _decay(plan: Plan) -> FloatArray:
     """Return e^{−λ k h} for all lattice points k, as products of two short tables.
 
-    A product errs by (16 + 2 λ k h) u, with the unit of roundoff u.
+    With k = columns · row + column, it is e^{−λ h columns · row} e^{−λ h column}, so that few exponentials are
+    computed. A product errs by (16 + 2 λ k h) u, with the unit of roundoff u.
 
     Args:
         plan: the lattice with the spacing h, and the tilt λ of the table.
     """
     rows = 2 ** (round(math.log2(plan.points)) // 2)
     columns = plan.points // rows
-    rate = -plan.tilt * plan.spacing
-    return np.outer(np.exp(rate * columns * np.arange(rows)), np.exp(rate * np.arange(columns))).ravel()
+    log_step = -plan.tilt * plan.spacing
+    coarse_factors = np.exp(log_step * columns * np.arange(rows))
+    fine_factors = np.exp(log_step * np.arange(columns))
+    return np.outer(coarse_factors, fine_factors).ravel()
 
 
 def _sum_from_above(masses: FloatArray) -> FloatArray:
-    """Return the sums of all masses from each place on, and 0 at the end."""
+    """Return for each position of an array the sum of all masses from there to the end, and 0 at the end.
+
+    Args:
+        masses: probabilities, one for each lattice point.
+    """
     sums = np.zeros(masses.size + 1)
     np.cumsum(masses[::-1], out=sums[-2::-1])
     return sums
@@ -297,7 +360,8 @@ def _sum_from_above(masses: FloatArray) -> FloatArray:
 def _convolve(steps: Sequence[tuple[FloatArray, int]], points: int) -> FloatArray:
     """Return the probabilities of a sum of independent steps on a circle of lattice points, by FFTs.
 
-    The compiled kernel does the same faster.
+    The transform of a sum is the product of the transforms of its steps. The mass at the first lattice point is added
+    exactly. The compiled kernel does the same faster.
 
     Args:
         steps: probabilities of one step from the first lattice point on, and the number of such steps.
@@ -308,9 +372,10 @@ def _convolve(steps: Sequence[tuple[FloatArray, int]], points: int) -> FloatArra
     """
     transform = np.ones(points // 2 + 1, dtype=np.complex128)
     for masses, count in steps:
-        rest = np.zeros(points)
-        rest[1 : masses.size] = masses[1:]
-        transform *= _power(masses[0] + rfft(rest), count)
+        masses_after_first = np.zeros(points)
+        masses_after_first[1 : masses.size] = masses[1:]
+        step_transform = masses[0] + rfft(masses_after_first)
+        transform *= _power(step_transform, count)
     return irfft(transform, points)
 
 

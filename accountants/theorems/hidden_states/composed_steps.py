@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.numerics.factor_sums import CHUNK, theta_of_many
+from epsilond.accountants.numerics.factor_sums import CHUNK
 from epsilond.accountants.numerics.mixed_sums import log_sum
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.numerics.thetas.many_shifts import theta_of_many
 from epsilond.accountants.profiles.bound import Bound
 from epsilond.accountants.theorems.hidden_states.record_places import places
 from epsilond.accountants.theorems.hidden_states.shifted_interpolation import LEAST_SQUARE, OUTWARD

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.numerics.factor_sums import LEAST_LOG_FACTOR, NEGLIGIBLE, theta_with_error
+from epsilond.accountants.numerics.factor_sums import LEAST_LOG_FACTOR, NEGLIGIBLE
 from epsilond.accountants.numerics.mixed_sums import log_sum
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.numerics.thetas.many_shifts import theta_with_error
 from epsilond.accountants.theorems.hidden_states.log_values import (
     LogProduct,
     LogValues,

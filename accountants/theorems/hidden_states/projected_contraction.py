@@ -20,13 +20,10 @@ import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.numerics.factor_sums import (
-    ROUNDING,
-    log_scheduled_sum,
-    theta_with_error,
-)
+from epsilond.accountants.numerics.factor_sums import log_scheduled_sum
 from epsilond.accountants.numerics.power_sums import geometric_sum, triangular_sum
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, FloatArray, log_theta_complement
+from epsilond.accountants.numerics.thetas.many_shifts import ROUNDING, theta_with_error
 from epsilond.accountants.quantities import (
     ANY_SCALE,
     CONVEXITY_WITHIN_SMOOTHNESS,

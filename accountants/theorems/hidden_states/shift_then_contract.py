@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Interval
-from epsilond.accountants.numerics.factor_sums import LEAST_LOG_FACTOR, NEGLIGIBLE, theta_with_error
+from epsilond.accountants.numerics.factor_sums import LEAST_LOG_FACTOR, NEGLIGIBLE
 from epsilond.accountants.numerics.mixed_sums import log_sum
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.numerics.thetas.many_shifts import theta_with_error
 from epsilond.accountants.profiles.bound import Bound
 from epsilond.accountants.theorem import Source, Status, Theorem
 from epsilond.accountants.theorems.hidden_states.projected_contraction import (

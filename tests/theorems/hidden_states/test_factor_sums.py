@@ -9,15 +9,11 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from epsilond.accountants.numerics import factor_sums as contraction_sums
-from epsilond.accountants.numerics.factor_sums import (
-    log_rest,
-    log_scheduled_sum,
-    theta_of_many,
-    theta_with_error,
-)
+from epsilond.accountants.numerics.factor_sums import log_scheduled_sum
 from epsilond.accountants.numerics.power_sums import geometric_sum, triangular_sum
 from epsilond.accountants.numerics.special import log_theta_complement
+from epsilond.accountants.numerics.thetas import many_shifts
+from epsilond.accountants.numerics.thetas.many_shifts import log_rest, theta_of_many, theta_with_error
 from epsilond.accountants.schedules import Constant, InverseTime
 from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
 from tests.oracles.hockey_stick import theta
@@ -68,7 +64,7 @@ def test_close_shifts_are_read_off_a_table_that_encloses_them(epsilon: float, sp
         assert (np.abs(value - each) <= width + error).all()
         assert (width <= 2e-7 * (1.0 + np.abs(each) + epsilon)).all()
         table = np.linspace(shifts.min(), shifts.max(), 65)
-        value, width = contraction_sums._tabulate(epsilon, shifts, table)
+        value, width = many_shifts._tabulate(epsilon, shifts, table)
         assert (np.abs(value - each) <= width + error).all()
 
 

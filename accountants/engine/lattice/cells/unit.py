@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.engine.lattice.outline import common_span, join_outlines
+from epsilond.accountants.engine.lattice.cells.atoms import common_span
+from epsilond.accountants.engine.lattice.outline import join_outlines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

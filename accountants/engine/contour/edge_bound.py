@@ -1,0 +1,52 @@
+"""The decay of the transform of a batch without replacement: the path at the edge of its noise (certificate, A8)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.engine.contour.accuracy import LOG_SQRT_2PI
+
+if TYPE_CHECKING:
+    from epsilond.accountants.engine.contour.likelihood_ratio import LikelihoodRatio
+    from epsilond.accountants.numerics.special import FloatArray
+
+
+def edge_bound(ratio: LikelihoodRatio, tilt: float, frequencies: FloatArray, height: float) -> FloatArray:
+    """Bound the integral over the path from the edge s/2 of a batch's noise to s/2 + iy in the complex plane.
+
+    The noise of a batch without replacement begins at s/2. The path is part of the contour that bounds how fast the
+    transform M(l + it) of one step's loss decays in t. With the normal density φ, the likelihood ratio r, the rate q,
+    β = q sin(sy)/y, b = −log(|r(s/2 + iy)|/r(s/2)) and t₀ = max(t, 6^{1/3}/(βy)), the integral is for all t′ ≥ t at
+    most
+
+        φ(s/2) e^{y²/2} [s min(½y², (tβ)^−2) + q(1 − q) s² e^{2b} (1 + l + t₀ + (l + t₀) e^{lb}) (t₀β)^−3].
+
+    Args:
+        ratio: likelihood ratio r of one step, with the rate q and the shift s.
+        tilt: real part l of z.
+        frequencies: t > 0.
+        height: imaginary part y of the noise, with s y ≤ π/2.
+
+    Returns:
+        One bound for each frequency.
+
+    Source: docs/engine-certificate.md, A8, Decay.
+    """
+    rate, shift = ratio.rate, ratio.shift
+
+    # The ratio of the moduli at the edge, whose log is −b.
+    _, (log_modulus,) = ratio.turn(np.asarray([0.5 * shift]), height)
+    modulus_power = math.exp(min(-tilt * float(log_modulus), 600.0))  # e^{lb}
+    beta = rate * math.sin(shift * height) / height * (1.0 - 1e-12)
+    t0 = np.maximum(frequencies, 1.8171 / (beta * height))  # 6^{1/3}, rounded down
+
+    # The two terms of the bracket, and the factor before it.
+    first_order = shift * np.minimum(0.5 * height * height, (frequencies * beta) ** -2.0)
+    curvature = rate * (1.0 - rate) * (shift * math.exp(-float(log_modulus))) ** 2  # q(1 − q) s² e^{2b}
+    second_order = curvature * (1.0 + tilt + t0 + (tilt + t0) * modulus_power) * (t0 * beta) ** -3.0
+    density = math.exp(0.5 * height * height - 0.125 * shift * shift - LOG_SQRT_2PI)  # φ(s/2) e^{y²/2}
+    # The factor 1 + 1e-9 covers all roundings.
+    return np.asarray((1.0 + 1e-9) * density * (first_order + second_order))

@@ -1,0 +1,53 @@
+"""Terms of the trapezoidal rule for δ(ε) on a vertical line, and the errors that errors of the transform cause."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from epsilond.accountants.engine.contour.part import ComplexArray, Line, LineValues
+    from epsilond.accountants.numerics.special import FloatArray
+
+
+def trapezoidal_terms(line: Line, values: LineValues) -> ComplexArray:
+    """Return the terms of the trapezoidal sum for δ: a_k = (Δt/π) φ(t_k)^T e^{−it_k c}/(z_k(1 + z_k)), with a_0 halved.
+
+    Args:
+        line: tilt l and frequencies t_k with spacing Δt; z_k = l + it_k.
+        values: the characteristic function φ^T of the total tilted loss at each frequency, centred at c.
+
+    Returns:
+        One complex term for each frequency. The sum of Re a_k e^{it_k(c − ε)} is about δ(ε), in units of e^{K(l) − lε}.
+    """
+    z = line.tilt + 1j * line.frequencies
+    power = np.exp(values.log_modulus + 1j * values.phase)
+    terms = np.asarray(line.spacing / math.pi * power / (z * (1.0 + z)), dtype=np.complex128)
+    terms[0] *= 0.5
+    return terms
+
+
+def transform_errors(line: Line, values: LineValues, moduli: FloatArray) -> FloatArray:
+    """Return bounds on the errors of the trapezoidal terms a_k that errors of the characteristic function φ^T cause.
+
+    Let m be log |φ^T| and g the growth of its error. The computed φ^T is off by at most e^m (e^g − 1), and a term by at
+    most |a_k| (e^g − 1). For g ≥ 1 the bound uses the size that the term may have, (Δt/π) e^{m + g}/|z|².
+
+    Args:
+        line: tilt l and frequencies t_k with spacing Δt; z = l + it_k.
+        values: m and g at each frequency.
+        moduli: |a_k|.
+
+    Returns:
+        One bound for each frequency, in the unit of the terms.
+    """
+    growth = values.log_growth
+    for_small_growth = moduli * np.expm1(np.minimum(growth, 1.0))
+
+    # Exponents are cut at 700, where e^x is still a double.
+    largest_power = np.exp(np.minimum(values.log_modulus + growth, 700.0))
+    scale = line.spacing / math.pi
+    for_large_growth = largest_power * scale / (line.frequencies**2 + line.tilt**2)
+    return np.where(growth < 1.0, for_small_growth, for_large_growth)

@@ -1,0 +1,45 @@
+"""The range of steps for which tables of the total loss are used, and settings of the searches on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Region:
+    """Limits within which tables of the total loss are used instead of the contour integral; they affect no bound.
+
+    The steps are Poisson-subsampled Gaussian steps with the inclusion rate q and a shift, the sensitivity over the
+    noise. The least loss of a step is log(1 − q). The limits follow from measurements (docs/low-noise.md, Range).
+
+    Attributes:
+        least_shift: below it, the compiled kernel has narrower bounds within milliseconds.
+        largest_shift: above it, the lattice is too coarse.
+        least_rate: below it, few steps have any loss, and other bounds are close.
+        near_least: loss above the least one, in nats, that counts as equal to it.
+        least_likely: log of the tilted probability that all steps have about the least loss. Above it, the contour
+            integral needs ten thousands of frequencies, or does not converge.
+        least_likely_of_tests: the same limit for tests, for which the contour integral takes longer.
+        few_included: expected number of included contributions up to which the limit for tests applies.
+        deepest: −log δ up to which the tables are used; the width of their bounds grows with it.
+        most_laws: largest number of different steps, which take two transforms each.
+        finer: factors of the number of points for a second table, if the bounds of the first one are too wide.
+        steep: change of the logarithm of a bound over a bracket of its root, above which the bracket is halved.
+        close: relative distance of the upper and the lower bound on ε at which the search for the lower one starts.
+    """
+
+    least_shift: float = 2.0
+    largest_shift: float = 200.0
+    least_rate: float = 1e-12
+    near_least: float = 1e-3
+    least_likely: float = -12.0
+    least_likely_of_tests: float = -60.0
+    few_included: float = 5.0
+    deepest: float = 40.0
+    most_laws: int = 4
+    finer: tuple[float, ...] = (2.0, 4.0)
+    steep: float = 3.0
+    close: float = 1e-4
+
+
+REGION = Region()

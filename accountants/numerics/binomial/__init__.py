@@ -1,0 +1,1 @@
+"""Terms of binomial probabilities, each with relative accuracy."""

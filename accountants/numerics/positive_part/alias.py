@@ -1,0 +1,138 @@
+"""The period of the trapezoidal rule for E[S₊], and a bound on the alias, the error of the rule by its period."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from epsilond.accountants.numerics.positive_part.tilted_sum import TiltedSum
+
+OVERFLOW_EXPONENT = 700.0
+"""Exponents are cut here, because e^710 overflows."""
+_TILT_FACTORS = (1.03, 1.1, 1.3, 1.7, 2.5)
+"""Ratios of the tilts λ and μ, or of μ and λ, that are tried for the bound of the alias."""
+
+
+class _AliasTerm(NamedTuple):
+    """A bound on one half (k > 0 or k < 0) of the error Σ_{k≠0} e^{λkA} E[(S − kA)₊] of a rule with period A.
+
+    It uses (y)₊ ≤ e^{μy}/(eμ) for a tilt μ on that side of λ. With K(λ) = log E e^{λS}, the half is at most e^{b +
+    K(λ)}/(e^{dA} − 1).
+
+    Attributes:
+        distance: d = |μ − λ|.
+        log_level: b = K(μ) − K(λ) − 1 − log μ.
+    """
+
+    distance: float
+    log_level: float
+
+
+class Period(NamedTuple):
+    """The period A = 2π/Δt of a trapezoidal rule with spacing Δt for E[S₊], and its alias, the error by the period.
+
+    Attributes:
+        length: A, in the unit of S.
+        log_alias: log of a bound on the alias, in units of e^{K(λ)}.
+        largest_tilt: largest tilt μ of that bound. With a Gaussian ξ, the alias is at most e^{(τμ)²/2} times larger.
+    """
+
+    length: float
+    log_alias: float
+    largest_tilt: float
+
+
+def choose_period(
+    saddle: TiltedSum,
+    upper_log_transforms: Callable[[Sequence[float]], list[float]],
+    largest_tilt: float,
+    negligible: float,
+) -> Period:
+    """Choose the period A of the trapezoidal rule for E[S₊], and bound its alias Σ_{k≠0} e^{λkA} E[(S − kA)₊].
+
+    The terms with k > 0 are bounded with a tilt μ > λ, those with k < 0 with a tilt μ < λ. On either side, the best
+    of several μ is used.
+
+    Args:
+        saddle: the sum S at the tilt λ of the integral.
+        upper_log_transforms: function from several tilts μ to upper bounds on K(μ) = log E e^{μS}.
+        largest_tilt: largest μ that may be evaluated.
+        negligible: nats by which the alias should be below the estimate of E[S₊].
+    """
+    tilt, deviation = saddle.tilt, saddle.deviation
+    # Tilts are tried at relative distances from λ, and at distances in units of 8/deviation.
+    larger, smaller = [], []
+    for factor in _TILT_FACTORS:
+        distance = 8.0 * (factor - 1.0) / deviation
+        larger += [tilt * factor, tilt + distance]
+        smaller += [tilt / factor, tilt - distance]
+    usable_larger = [mu for mu in larger if _is_usable(mu, tilt, largest_tilt)]
+    usable_smaller = [mu for mu in smaller if _is_usable(mu, tilt, largest_tilt)]
+
+    # One call for both sides, because it evaluates the transform at many tilts together.
+    bounds = upper_log_transforms([*usable_larger, *usable_smaller])
+    count = len(usable_larger)
+    above = _alias_terms(saddle, usable_larger, bounds[:count])
+    below = _alias_terms(saddle, usable_smaller, bounds[count:])
+
+    length = max(0.0, _needed_period(saddle, above, negligible), _needed_period(saddle, below, negligible))
+    log_alias = float(np.logaddexp(_log_alias(above, length), _log_alias(below, length)))
+    return Period(length, log_alias, max(larger))
+
+
+def _is_usable(mu: float, tilt: float, largest_tilt: float) -> bool:
+    """Return whether a tilt μ can bound the alias at the tilt λ: 0 < μ ≤ the largest tilt, and μ ≠ λ.
+
+    Args:
+        mu: μ.
+        tilt: λ.
+        largest_tilt: largest μ that may be evaluated.
+    """
+    return 0.0 < mu <= largest_tilt and mu != tilt
+
+
+def _alias_terms(saddle: TiltedSum, tilts: Sequence[float], log_transforms: Sequence[float]) -> list[_AliasTerm]:
+    """Return the bound on one side of the alias of the trapezoidal rule for each of several tilts μ.
+
+    Args:
+        saddle: the sum S at the tilt λ of the integral.
+        tilts: values of μ, different from λ.
+        log_transforms: upper bounds on K(μ) = log E e^{μS}.
+    """
+    terms = []
+    for mu, log_transform in zip(tilts, log_transforms, strict=True):
+        log_level = log_transform - saddle.log_transform - 1.0 - math.log(mu)
+        terms.append(_AliasTerm(abs(mu - saddle.tilt), log_level))
+    return terms
+
+
+def _needed_period(saddle: TiltedSum, side: Sequence[_AliasTerm], negligible: float) -> float:
+    """Return the shortest period at which one side of the alias is negligible, for the best tilt μ.
+
+    Args:
+        saddle: the sum S at the tilt λ of the integral.
+        side: bounds on this side of the alias at several μ. If there are none, the period is 40 deviations.
+        negligible: nats by which the alias should be below the estimate of E[S₊].
+    """
+    log_target = saddle.log_saddle_factor
+    periods = [(max(term.log_level - log_target, -20.0) + negligible) / term.distance for term in side]
+    return min(periods, default=40.0 * saddle.deviation)
+
+
+def _log_alias(side: Sequence[_AliasTerm], period: float) -> float:
+    """Return the log of the best bound e^b/(e^{dA} − 1) on one side of the alias; inf if no tilt μ is usable.
+
+    Args:
+        side: b and d at several μ.
+        period: A.
+    """
+    log_bounds = []
+    for term in side:
+        exponent = min(term.distance * period, OVERFLOW_EXPONENT)
+        log_bounds.append(term.log_level - math.log(math.expm1(exponent)))
+    return min(log_bounds, default=math.inf)

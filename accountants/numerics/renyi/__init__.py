@@ -1,0 +1,1 @@
+"""Parts of the Rényi divergence: its integrand without cancellation, and the nodes of its quadrature."""

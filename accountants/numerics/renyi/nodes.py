@@ -1,0 +1,139 @@
+"""Nodes of the trapezoidal rule for the Rényi divergences of a Poisson-subsampled Gaussian step."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.numerics.special import log_normal_tail
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from epsilond.accountants.numerics.special import FloatArray
+
+_MOST_TERMS, _FEW_NODES = 100_000, 100
+"""Largest number of terms of several orders that share nodes, and number of nodes that cost less than a call."""
+_BLOCK = 16
+"""Number of nodes that are left out together."""
+LOG_LEFT_OUT = -80.0
+"""Logarithm of a term below which it is left out, relative to the largest one of r^a."""
+BEYOND = 13.0
+_LOG_QUADRATURE = -75.0
+
+
+def group_orders(orders: Sequence[float], shift: float, step: float) -> list[list[float]]:
+    """Divide increasing Rényi orders into groups that share the nodes of one quadrature (`_share_nodes`).
+
+    Args:
+        orders: orders a > 1, increasing.
+        shift: sensitivity s in standard deviations of the noise.
+        step: distance of neighbouring nodes.
+    """
+    groups: list[list[float]] = []
+    for order in orders:
+        if groups and _share_nodes(order, groups[-1], shift, step):
+            groups[-1].append(order)
+        else:
+            groups.append([order])
+    return groups
+
+
+def node_count(order: float, shift: float, step: float) -> int:
+    """Return the number of nodes of the quadrature for the Rényi divergence at one order.
+
+    The nodes cover the noise from `BEYOND` standard deviations below 0 to as many above the largest value of the
+    integrand, which is at a s.
+
+    Args:
+        order: order a > 1.
+        shift: sensitivity s in standard deviations of the noise.
+        step: distance of neighbouring nodes, in standard deviations.
+    """
+    return math.ceil((order * shift + 2.0 * BEYOND) / step) + 1
+
+
+def _share_nodes(order: float, group: Sequence[float], shift: float, step: float) -> bool:
+    """Return whether the divergence of an order is integrated together with those of a group of smaller orders.
+
+    It is if it needs few more quadrature nodes than the smallest one, and if all terms together fit into the memory.
+
+    Args:
+        order: the order.
+        group: the smaller orders, increasing; at least one.
+        shift: sensitivity in standard deviations.
+        step: distance of the nodes.
+    """
+    count, least_count = node_count(order, shift, step), node_count(group[0], shift, step)
+    is_near = count <= least_count + BEYOND / step or count <= least_count + _FEW_NODES
+    return is_near and count * (len(group) + 1) <= _MOST_TERMS
+
+
+def relevant_nodes(column: FloatArray, rate: float, shift: float, step: float, count: int) -> FloatArray:
+    """Return the indices of quadrature nodes, in blocks, where the integrand r^a e^{−y²/2} may matter at some order a.
+
+    The ratio r rises with the noise y. So the integrand on a block is at most r^a of its last node, or 1, times
+    e^{−y²/2} at its node nearest to 0. A block is left out where this is negligible next to the first node of a block.
+
+    Args:
+        column: orders a > 1, in a column.
+        rate: inclusion probability q in (0, 1).
+        shift: sensitivity s in standard deviations of the noise.
+        step: distance of the nodes.
+        count: number of nodes, of which the first one is at −`BEYOND`.
+    """
+    indices = np.arange(float(count))
+    if count <= _BLOCK * _BLOCK:
+        return indices
+
+    # Noise and log ratio at the first node of each block, and at the end of the last block.
+    first_nodes = np.arange(0, count, _BLOCK)
+    y = step * np.append(first_nodes, first_nodes[-1] + _BLOCK) - BEYOND
+    log_ratio = np.maximum(sampled_log_ratio(np.asarray(shift * (y - 0.5 * shift)), rate), 0.0)
+
+    # A value of the integrand on each block, and an upper bound; a row for each order.
+    distance_from_zero = np.maximum(np.maximum(y[:-1], -y[1:]), 0.0)
+    log_largest = np.max(column * log_ratio[:-1] - 0.5 * y[:-1] ** 2, axis=1)
+    log_bound = column * log_ratio[1:] * (1.0 + 1e-12) - 0.5 * distance_from_zero**2
+    is_used = np.any(log_bound > log_largest[:, None] + LOG_LEFT_OUT, axis=0)
+    return np.asarray(indices[np.repeat(is_used, _BLOCK)[:count]])
+
+
+def node_distance(noise_multiplier: float) -> tuple[float, float]:
+    """Return the distance h of quadrature nodes for a Rényi divergence, and the log of a bound on the relative error.
+
+    The bound of the trapezoidal rule is 2 e^{w²/2}/(e^{2πw/h} − 1) for any w < πz. One w is chosen, and h so that the
+    bound is below e^−75.
+
+    Args:
+        noise_multiplier: standard deviation z of the noise, in units of the sensitivity.
+    """
+    height = min(3.0 * noise_multiplier, 12.0)
+    step = 2.0 * math.pi * height / (0.5 * height * height - _LOG_QUADRATURE + 2.0)
+    exponent = 2.0 * math.pi * height / step
+    return step, math.log(2.0) + 0.5 * height * height - exponent + 1e-9
+
+
+def log_error_at_ends(step: float) -> float:
+    """Return the log of a bound on the part of the integral beyond the nodes, relative to the whole.
+
+    The bound is 2 Φ(−c), with the normal distribution function Φ and c one step inside the last node.
+
+    Args:
+        step: distance of neighbouring nodes, in standard deviations.
+    """
+    return math.log(2.0) + float(log_normal_tail(BEYOND - step))
+
+
+def sampled_log_ratio(exponent: FloatArray, rate: float) -> FloatArray:
+    """Return the log likelihood ratio log(1 − q + q e^t) of a subsampled Gaussian step, without cancellation.
+
+    Args:
+        exponent: t, the log likelihood ratio of an included contribution, for each value of the noise.
+        rate: inclusion probability q in (0, 1].
+    """
+    for_small = np.log1p(rate * np.expm1(np.minimum(exponent, 30.0)))
+    for_large = exponent + np.log(rate + (1.0 - rate) * np.exp(-np.maximum(exponent, 30.0)))
+    return np.asarray(np.where(exponent < 30.0, for_small, for_large))
