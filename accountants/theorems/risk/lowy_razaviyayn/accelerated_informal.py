@@ -9,11 +9,8 @@ from __future__ import annotations
 import math
 
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import smallest_round_count
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_prescriptions import (
-    AcceleratedPrescription,
-    ReusedRun,
-)
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import log_or_minus_infinity
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.reused_run import AcceleratedPrescription, ReusedRun
 
 
 def informal_prescription(run: ReusedRun, *, rounds: int | None = None) -> AcceleratedPrescription:

@@ -41,13 +41,12 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import (
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_informal import informal_prescription, speedup
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_prescriptions import (
-    AcceleratedPrescription,
-    ReusedRun,
     complete_prescription,
     envelope_figures,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import ENVELOPE_LIPSCHITZ, envelope_lipschitz
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import TWO_LEVELS
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.reused_run import AcceleratedPrescription, ReusedRun
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import PARTICIPANTS
 from epsilond.accountants.verdict import Verdict
 

@@ -36,14 +36,13 @@ from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Stat
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import (
     ACCELERATED_RISK_BOUND,
     OBJECTIVE,
-    AcceleratedProblem,
-    AcceleratedRisk,
     accelerated_risk,
     best_envelope_smoothness,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import envelope_strong_convexity
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import Objective
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import Variance
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.accelerated_run import AcceleratedProblem, AcceleratedRisk
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.sgd_bound import Objective
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import (
     EXACT_PROXIMAL_STEP,
     FEDERATED_RISK,

@@ -22,7 +22,7 @@ from epsilond.accountants.formula import formula
 from epsilond.accountants.numerics.minimum import golden_section
 from epsilond.accountants.quantities import ENVELOPE_SMOOTHNESS, Lipschitz, StrongConvexity
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Source, Status, Theorem
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.sgd_bound import (
     ExcessRisk,
     ExcessRiskProblem,
     balanced_step_size,

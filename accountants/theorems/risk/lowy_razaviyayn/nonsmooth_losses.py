@@ -42,12 +42,12 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     envelope_strong_convexity,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.noisy_descent import CONSTRAINED_MINIMUM
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import (
-    PARTICIPANTS,
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.prescribed_sgd import (
     PRINTED_CONSTANT,
     complete_convex,
     complete_strongly_convex,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import PARTICIPANTS
 
 
 def complete_convex_envelope(

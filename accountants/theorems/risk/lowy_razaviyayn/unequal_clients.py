@@ -63,14 +63,14 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     enveloped_excess_risk,
     on_envelope,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
-    EXCESS_RISK_BOUND,
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import averaging_ratio
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.sgd_bound import (
     ExcessRisk,
     ExcessRiskProblem,
     best_step_size,
     excess_risk,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import averaging_ratio
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_problem import UnequalProblem
 from epsilond.accountants.verdict import Verdict
 

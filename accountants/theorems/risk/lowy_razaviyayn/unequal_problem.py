@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from epsilond.accountants.federation import ClientGroup
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import ExcessRiskProblem
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import (
     Variance,
     client_factor,
     largest_variance,
     sampling_factor,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.sgd_bound import ExcessRiskProblem
 
 
 def unequal_variance(

@@ -31,7 +31,6 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import optimisation_error
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.client_statistics import (
     ClientFields,
 )
@@ -43,6 +42,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.descent_lemmas im
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import fresh_gradient_variance
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import Variance
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import averaging_ratio
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.sgd_bound import optimisation_error
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_convergence.py"
 _CONVEXITY = Quantity(symbol="μ", unit="loss/length²", gt=0, le=1e100, description="strong convexity of the loss")
