@@ -94,8 +94,9 @@ def reused_gradient_variance_printed(
         The parts of the variance, in squared gradient units; that of the sampling of clients is 0.
     """
     sampled_records = statistics.moments.mean * batch_size  # MK
-    uses_all_records = sampled_records >= records
-    sampling = 0.0 if uses_all_records else gradient_std * gradient_std / sampled_records
+    sampling = 0.0
+    if sampled_records < records:
+        sampling = gradient_std * gradient_std / sampled_records
     noise_per_coordinate = statistics.noise.over_participants(statistics.moments, "printed")
     return Variance(sampling=sampling, clients=0.0, noise=dimension * noise_per_coordinate)
 
@@ -228,8 +229,10 @@ def subset_mean(
         `variance`, the bound or the exact value by `reading`, and `exact_variance`, the exact value.
     """
     exact = sampling_factor(population=population, drawn=batch_size) * mean_square
+    if reading == "corrected":
+        return {"variance": exact, "exact_variance": exact}
     bound = mean_square / batch_size if batch_size < population else 0.0
-    return {"variance": exact if reading == "corrected" else bound, "exact_variance": exact}
+    return {"variance": bound, "exact_variance": exact}
 
 
 TWO_LEVELS = Erratum(

@@ -59,9 +59,13 @@ def convex_bound_printed(variance: Variance, *, initial_distance: float, step_si
         initial_distance: distance D of the first iterate from the minimiser.
         step_size: step size η, at most 1/(4β) for the smoothness β.
         rounds: number R of rounds.
+
+    Returns:
+        The bound, in loss units.
     """
-    total = variance.sampling + variance.clients + 0.5 * variance.noise
-    return initial_distance * initial_distance / (step_size * rounds) + 2.0 * step_size * total
+    weighted_variance = variance.sampling + variance.clients + 0.5 * variance.noise
+    optimisation = initial_distance * initial_distance / (step_size * rounds)
+    return optimisation + 2.0 * step_size * weighted_variance
 
 
 def noisy_descent_bound(
@@ -180,14 +184,16 @@ class StronglyConvexDescent(NoisyDescent):
 
     @property
     def recursion(self) -> dict[str, float]:
-        """The rate a, the variance c and the first value r₀ of the recursion r_{t+1} ≤ (1 − aη) r_t − η s_t + cη².
+        """The numbers of the recursion r_{t+1} ≤ (1 − aη) r_t − η s_t + cη² that bounds the descent.
 
-        r_t is the squared distance from the minimiser, and s_t the excess risk.
+        r_t is the squared distance from the minimiser, and s_t the excess risk after t steps. The numbers are the rate
+        a, the variance c and the first value r₀.
         """
         variance = self.variance("printed")
+        sampling_variance = variance.sampling + variance.clients
         return {
             "contraction": self.strong_convexity,
-            "variance": 2.0 * (variance.sampling + variance.clients) + variance.noise,
+            "variance": 2.0 * sampling_variance + variance.noise,
             "start": self.initial_distance * self.initial_distance,
         }
 
@@ -240,8 +246,9 @@ def strongly_convex_descent(inputs: StronglyConvexDescent, reading: Reading = "p
         bound = recursion_bound(step_size=step, averaged=inputs.rounds, **recursion)
     else:
         bound = inputs.bound(step, inputs.strong_convexity)
+    order = recursion_scale(curvature=4.0 * inputs.smoothness, rounds=inputs.rounds, **recursion)
     return {
-        "scale": recursion_scale(curvature=4.0 * inputs.smoothness, rounds=inputs.rounds, **recursion),
+        "scale": order,
         "excess_risk": bound,
         "step_size": step,
         "averaging_ratio": averaging_ratio(step * inputs.strong_convexity),
