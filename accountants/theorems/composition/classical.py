@@ -69,6 +69,9 @@ def advanced_composition(
         log_slack: ln δ'.
         drift: name of the drift.
         times: number of times that the whole list is run.
+
+    Returns:
+        ε in nats, and ln δ. A δ of 1 or more guarantees nothing.
     """
     # ε without rounding. An infinite sum of squares times a logarithm of 0 would not be a number.
     sum_of_squares = times * math.fsum(epsilon * epsilon for epsilon in epsilons)
@@ -101,6 +104,9 @@ def _drift_of(epsilon: float, drift: Drift) -> float:
     Args:
         epsilon: privacy parameter ε ≥ 0 of the mechanism, in nats.
         drift: name of the bound, such as "tanh" for ε tanh(ε/2); see `advanced_composition`.
+
+    Returns:
+        The bound, in nats; infinite on overflow.
     """
     if drift == "dwork-roth":
         return epsilon * expm1_or_infinity(epsilon)

@@ -53,7 +53,8 @@ def least(guarantees: Sequence[Guarantee], probes: Sequence[float] = PROBES) -> 
         step = LEAST.because(*(guarantee.derivation for guarantee in relevant))
     witnesses = tuple(itertools.chain.from_iterable(guarantee.curve.witnesses for guarantee in guarantees))
 
-    declared = tuple(dict.fromkeys(condition for guarantee in relevant for condition in guarantee.declared))
+    conditions = itertools.chain.from_iterable(guarantee.declared for guarantee in relevant)
+    declared = tuple(dict.fromkeys(conditions))
     curve = Curve(upper, witnesses)
     return Guarantee(setting=guarantees[0].setting, curve=curve, derivation=step, declared=declared)
 

@@ -6,6 +6,7 @@ compose by their product, in each direction (Zhu, Dong and Wang 2022, Theorem 10
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -73,6 +74,9 @@ def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
         spec: the repeated or composed mechanisms.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
+    Returns:
+        The guarantee of all runs together.
+
     Raises:
         BeyondBudget: there are more than 10^15 rounds, or the coarsest certified lattice exceeds the budget.
     """
@@ -96,7 +100,8 @@ def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
     # Record the derivation and the conditions of all parts.
     theorem = PRODUCT if upper.gaussian_dp_mu is None else GAUSSIAN
     step = theorem.because(*(guarantee.derivation for guarantee in guarantees), times=runs)
-    declared = tuple(dict.fromkeys(condition for guarantee in guarantees for condition in guarantee.declared))
+    all_conditions = itertools.chain.from_iterable(guarantee.declared for guarantee in guarantees)
+    declared = tuple(dict.fromkeys(all_conditions))
     return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=declared)
 
 

@@ -54,6 +54,9 @@ def _round_down(value: Decimal) -> float:
     """Return the largest double that is at most a decimal number.
 
     The conversion rounds to the nearest double, which may be too large by one.
+
+    Args:
+        value: the decimal number, finite.
     """
     nearest = float(value)
     if Decimal(nearest) > value:
@@ -65,6 +68,9 @@ def _round_up(value: Decimal) -> float:
     """Return the smallest double that is at least a decimal number.
 
     The conversion rounds to the nearest double, which may be too small by one.
+
+    Args:
+        value: the decimal number, finite.
     """
     nearest = float(value)
     if Decimal(nearest) < value:
@@ -191,6 +197,9 @@ def escape_guarantee(spec: TruncatedDiscreteLaplace, setting: Setting, rounds: i
         spec: the noise and the sensitivities.
         setting: the relation, the protected unit and the observer.
         rounds: number R of rounds.
+
+    Returns:
+        The upper bound, the attained lower bound, and the derivation of both.
     """
     bound = escape_bound(spec, rounds)
     # The escape probability bounds δ from below at every ε, so its threshold is 0.

@@ -162,8 +162,13 @@ def difference(first: Sequence[float], second: Sequence[float]) -> FloatArray:
     Args:
         first: probabilities of P; they are divided by their sum first.
         second: probabilities of Q on the same outcomes, divided by their sum too.
+
+    Returns:
+        An array with one entry for each outcome.
     """
-    return np.asarray([float(p - q) for p, q in zip(_rationals(first), _rationals(second), strict=True)])
+    first_numbers, second_numbers = _rationals(first), _rationals(second)
+    differences = [float(p - q) for p, q in zip(first_numbers, second_numbers, strict=True)]
+    return np.asarray(differences)
 
 
 def _rationals(values: Sequence[float]) -> list[Fraction]:

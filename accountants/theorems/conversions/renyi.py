@@ -106,6 +106,9 @@ def _log_one_minus_inverse(order: float) -> float:
     """Compute ln(1 − 1/a) for an order a > 1.
 
     For a < 2 it is ln(a − 1) − ln a, because 1 − 1/a would lose digits near a = 1.
+
+    Args:
+        order: order a > 1 of a Rényi divergence.
     """
     if order < 2.0:
         return math.log(order - 1.0) - math.log(order)

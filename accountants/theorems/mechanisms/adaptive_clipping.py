@@ -43,6 +43,9 @@ def update_noise_multiplier(*, noise_multiplier: float, count_std: float) -> flo
         noise_multiplier: noise multiplier z of the whole round.
         count_std: standard deviation σ_b of the noise on the sum of the bits.
 
+    Returns:
+        The noise multiplier z_Δ, at least z.
+
     Raises:
         InvalidInput: 2σ_b ≤ z, so that the noise on the bits is too small for z.
     """

@@ -102,6 +102,9 @@ def binomial_epsilon(inputs: BinomialInputs, trials: float) -> float:
     Args:
         inputs: sensitivities, the noise of one trial, and δ.
         trials: number N of trials, which may be a real number.
+
+    Returns:
+        The privacy parameter ε, in nats. The formula is proved for ε ≤ 1 only.
     """
     b, c, d = constants_of(inputs.success_probability)
     l1, l2, linf = inputs.l1_sensitivity, inputs.l2_sensitivity, inputs.linf_sensitivity

@@ -64,6 +64,9 @@ def gaussian_noise_std_bounds(*, epsilon: float, log_delta: float, sensitivity: 
         log_delta: natural logarithm of δ.
         sensitivity: ℓ2 sensitivity Δ; σ has its unit.
 
+    Returns:
+        The lower and the upper bound, in the unit of Δ.
+
     Guarantees:
         The upper bound is certified to meet the target, and the lower bound is certified to miss it. They differ by
         less than 1e-12 relative.
@@ -85,6 +88,9 @@ def gaussian_noise_std_bounds(*, epsilon: float, log_delta: float, sensitivity: 
         Args:
             shift: sensitivity over σ.
             side: 1 to round the result up, −1 to round it down, 0 for no rounding.
+
+        Returns:
+            The difference; infinite if δ is 0 or 1 at this shift.
         """
         log_value, log_complement = theta_logs(epsilon, shift)
         value = -log_complement if is_near_one else log_value
@@ -112,6 +118,9 @@ def _move_until(is_certified: Callable[[float], bool], start: float, sign: float
         is_certified: the condition, which holds far enough in the direction of `sign`.
         start: the first number that is tried, above 0.
         sign: direction of the steps: 1.0 to move up, −1.0 to move down.
+
+    Returns:
+        The first tried number for which the condition holds.
     """
     value = start
     relative_step = 2.0**-46  # about 1.4e-14, the accuracy of a root
@@ -142,6 +151,9 @@ def _find_root(excess: Callable[[float], float]) -> float:
 
     Args:
         excess: function of the ratio, log δ minus the target.
+
+    Returns:
+        The ratio, a positive number.
 
     Raises:
         InvalidInput: if the root is above `LARGEST_SHIFT` or below e^−670.

@@ -23,6 +23,9 @@ def log_expm1(x: float) -> float:
     """Compute ln(e^x − 1) for x > 0, without overflow for large x.
 
     For x > 1 it is x + ln(1 − e^−x).
+
+    Args:
+        x: the exponent, above 0.
     """
     if x > 1.0:
         return x + math.log(-math.expm1(-x))

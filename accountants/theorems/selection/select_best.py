@@ -81,6 +81,9 @@ def selected_pair(base: Pair, runs: RunsDistribution) -> Pair:
     Args:
         base: dominating pair of one run.
         runs: distribution of the number of runs.
+
+    Returns:
+        The dominating pair of the best run, in both directions.
     """
     epsilons = epsilon_grid(base)
     # Bound the privacy loss that the choice adds, in each direction of the pair.
@@ -259,6 +262,9 @@ def select_best(spec: SelectBest, case: Case) -> Guarantee:
     Args:
         spec: the runs, and the distribution of their number.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee of the published output, with an upper bound and lower bounds.
     """
     inner = case.account(spec.mechanism, case.setting)
     runs = runs_distribution(spec.repetitions)

@@ -111,6 +111,9 @@ def best_envelope_smoothness(problem: AcceleratedProblem, *, noise_std: float, r
         problem: the clients and the loss, which need not be smooth.
         noise_std: standard deviation σ of a message's noise per coordinate.
         rounds: number R of rounds.
+
+    Returns:
+        The smoothness b, in loss units per squared length.
     """
     convex_choice = problem.lipschitz * (rounds + 1.0) / (2.0 * problem.initial_distance)
     if problem.strong_convexity == 0.0:

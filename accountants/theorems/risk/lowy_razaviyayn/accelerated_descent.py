@@ -219,6 +219,9 @@ def _bound_after_stage(
         descent: constants of the function.
         largest_distance: bound on |w_0 − w*|.
         variance: bound V² on the variance of a gradient.
+
+    Returns:
+        The numbers A and B of the bound A + B V² after the stage.
     """
     squared_distance = descent.squared_distance(before.at(variance), largest_distance=largest_distance)
     uses_excess_risk = squared_distance < largest_distance * largest_distance  # then μ > 0
@@ -250,6 +253,9 @@ def best_stage(rounds: int, *, descent: DescentFacts, squared_distance: float, v
         descent: constants of the function.
         squared_distance: bound D₀² on the squared distance from the first iterate to a minimiser.
         variance: bound V² on the variance of a gradient.
+
+    Returns:
+        The stage with its prox weight.
     """
     least_weight = descent.smoothness * (rounds / (rounds + 1.0)) * (1.0 + 2.0**-49)  # above βT/(T + 1)
     rounds_factor = (2.0 * rounds + 1.0) * rounds * (rounds + 1.0) / 24.0

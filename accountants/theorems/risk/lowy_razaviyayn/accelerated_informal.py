@@ -74,6 +74,10 @@ def _informal_descent_rounds(run: ReusedRun) -> float:
 
     Args:
         run: a federation of equal clients (one group), and the loss.
+
+    Returns:
+        The order of the number of rounds, not rounded. It is −∞ or negative if the argument of the logarithm is below
+        1.
     """
     (group,) = run.federation.groups
     participants = run.federation.participation.mean

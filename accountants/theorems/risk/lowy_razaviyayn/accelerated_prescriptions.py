@@ -229,6 +229,9 @@ def _descent_rounds(run: ReusedRun, totals: Aggregates) -> float:
     Args:
         run: the federation and the loss.
         totals: averages over the clients of their noise variances, up to a factor.
+
+    Returns:
+        The number of rounds. It is negative if the argument of the logarithm is below 1.
     """
     privacy_root = math.sqrt(run.privacy(totals))
     participants_root = math.sqrt(totals.plain_participants)
@@ -254,6 +257,9 @@ def _required_rounds(run: ReusedRun, totals: Aggregates, reading: Reading) -> fl
         run: the federation and the loss.
         totals: averages over the clients of their noise variances, up to a factor.
         reading: "printed" for the paper's formulas, "corrected" for those without its errors.
+
+    Returns:
+        The number of rounds, a real number.
     """
     sampling_rounds = _sampling_variance(run, reading) / run.privacy(totals)
     return max(_descent_rounds(run, totals), sampling_rounds)
@@ -269,6 +275,9 @@ def _sampling_variance(run: ReusedRun, reading: Reading) -> float:
         run: the federation and the loss.
         reading: "printed" has 1 in place of K (erratum E-10). "corrected" adds v̂²(N − M)/(N − 1) for the sampling of M
             of N clients, with v̂ the standard deviation of their mean gradients (E-12).
+
+    Returns:
+        The variance times the number M of participants, in squared gradient units.
     """
     gradient_std = run.empirical_gradient_std if run.is_smooth else run.lipschitz
     record_variance = gradient_std * gradient_std if run.leaves_records_out(reading) else 0.0

@@ -221,6 +221,9 @@ def _informal_rounds(run: DescentRun) -> float:
 
     Args:
         run: a federation of equal clients (one group), and the loss.
+
+    Returns:
+        The number of rounds, a real number.
     """
     (group,) = run.federation.groups
     participants = run.federation.participation.mean

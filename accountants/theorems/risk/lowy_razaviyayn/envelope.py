@@ -142,6 +142,9 @@ def best_envelope(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, 
         noise_std: standard deviation σ of a message's noise per coordinate.
         rounds: number R of rounds.
         quick: if true, the closed forms are returned without a search.
+
+    Returns:
+        The smoothness b and the step size η.
     """
     lipschitz = math.sqrt(problem.squared_lipschitz)
     gradient_std = math.sqrt(problem.variance(noise_std).total)

@@ -192,6 +192,9 @@ def _envelope_logarithm_argument(run: DescentRun, totals: Aggregates, reading: R
         totals: averages over the clients. M~ is `totals.participants`, an average number of participants in a round,
             and Ξ~ is `totals.xi`, an average noise variance up to a factor.
         reading: "printed" has the root mean square M' of the number of participants for M~ (erratum E-29).
+
+    Returns:
+        The argument, a positive number. The statement is only meaningful if it exceeds 1.
     """
     participants = run.federation.participation.rms if reading == "printed" else totals.participants
     length = run.diameter / run.lipschitz
@@ -242,6 +245,10 @@ def _claim(_inputs: NonsmoothInputs, outputs: Outputs) -> Sides:
     """Compare the sum of the terms of the proof with the risk that the theorem claims.
 
     A statement with a hidden constant claims no number; the condition then holds.
+
+    Args:
+        _inputs: the request, which is not used.
+        outputs: outputs of the theorem, with `proof_excess_risk` and perhaps `excess_risk`.
     """
     if "excess_risk" not in outputs:
         return Sides.at_most(0.0, math.inf)

@@ -31,7 +31,6 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DO
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import ParticipationInputs, of_same_fields
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import EqualClientsRound
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass_rates import (
-    OnePassFacts,
     balanced_convex_terms,
     balanced_strongly_convex_terms,
     clients_needed,
@@ -40,12 +39,15 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass_rates import (
     informal_rounds,
     informal_terms,
     logarithm_argument,
-    one_pass_noise_std,
-    one_pass_rounds,
     prescribed_batch,
     regularization,
     strongly_convex_terms,
     whole_batch,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.one_pass_run import (
+    OnePassFacts,
+    one_pass_noise_std,
+    one_pass_rounds,
 )
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_one_pass.py"

@@ -1,4 +1,4 @@
-"""Formulas of Theorem 2.3 of Lowy and Razaviyayn: noise, batch, rounds, and the terms of its risks as orders.
+"""Formulas of Theorem 2.3 of Lowy and Razaviyayn: batch, rounds, and the terms of its risks as orders.
 
 Symbols: each of N clients has n records and draws batches of K of them; M participate in a round. d is the dimension, D
 the diameter of the domain, L the Lipschitz constant, β the smoothness, μ the strong convexity, and κ = β/μ. φ is the
@@ -10,91 +10,11 @@ reading "printed" computes the paper's formulas as they are; "corrected" removes
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from epsilond.accountants.theorem import Reading
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import client_factor
-
-
-def one_pass_noise_std(*, lipschitz: float, batch_size: int, epsilon: float, log_delta: float) -> float:
-    """Return the noise σ of Theorem 2.3 of Lowy and Razaviyayn, per coordinate of the client's mean gradient.
-
-    It is √(32 L² ln(1.25/δ))/(εK), the noise of the Gaussian mechanism of Bun and Steinke at sensitivity 2L/K. It is
-    1.05 to 3.3 times the least sufficient σ.
-
-    Args:
-        lipschitz: bound L on the norm of a record's gradient.
-        batch_size: number K of records of a batch, at least 1.
-        epsilon: privacy parameter ε of the target, in (0, 8 ln(1/δ)].
-        log_delta: natural logarithm of δ, below 0.
-
-    Returns:
-        The standard deviation σ, in the unit of a gradient.
-    """
-    logarithm = math.log(1.25) - log_delta  # ln(1.25/δ)
-    return math.sqrt(32.0 * logarithm) * lipschitz / (epsilon * batch_size)
-
-
-def one_pass_rounds(*, samples_per_client: int, batch_size: int) -> int:
-    """Return the number ⌊n/K⌋ of disjoint batches of K among n records."""
-    return samples_per_client // batch_size
-
-
-@dataclass(frozen=True, kw_only=True)
-class OnePassFacts:
-    """A federation of equal clients that uses each record once in noisy descent, and the loss on its domain.
-
-    Attributes:
-        epsilon, log_delta: privacy target (ε, δ) of every record, with the natural logarithm of δ.
-        samples_per_client: records n of a client.
-        clients: number N of clients.
-        participants: M = 1/E[1/M_r] for the number M_r of participants in a round.
-        dimension: number d of coordinates.
-        lipschitz, smoothness, strong_convexity: constants L, β and μ of the loss.
-        diameter: diameter D of the domain.
-        gradient_std: standard deviation φ of a record's gradient.
-        heterogeneity: standard deviation v of the clients' expected gradients.
-        gap: excess risk Δ of the first iterate. It is used for strongly convex losses only.
-    """
-
-    epsilon: float
-    log_delta: float
-    samples_per_client: int
-    clients: int
-    participants: float
-    dimension: int
-    lipschitz: float
-    diameter: float
-    smoothness: float
-    strong_convexity: float
-    gradient_std: float
-    heterogeneity: float
-    gap: float
-
-    @property
-    def condition_number(self) -> float:
-        """The condition number κ = β/μ."""
-        return self.smoothness / self.strong_convexity
-
-    @property
-    def privacy(self) -> float:
-        """d ln(1/δ), the factor of privacy in every rate."""
-        return self.dimension * -self.log_delta
-
-    @property
-    def records(self) -> float:
-        """nM, the number of records of the clients that take part in a round."""
-        return float(self.samples_per_client) * self.participants
-
-    @property
-    def left_out(self) -> float:
-        """(N − M)/(N − 1), the share of v² that remains after client sampling; 0 for one client."""
-        return self.participants * client_factor(clients=self.clients, participants=self.participants)
-
-    @property
-    def reach(self) -> float:
-        """εn, the effective number of records of a client under privacy."""
-        return self.epsilon * self.samples_per_client
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.one_pass_run import (
+    OnePassFacts,
+)
 
 
 def convex_batch(run: OnePassFacts) -> float:
@@ -118,6 +38,9 @@ def logarithm_argument(run: OnePassFacts) -> float:
 
     Args:
         run: constants of the run, with the symbols that `OnePassFacts` defines.
+
+    Returns:
+        The argument, a positive number without a unit.
     """
     private = run.reach * run.reach * run.participants / (run.lipschitz * run.lipschitz * run.privacy)
     statistical = math.inf
@@ -176,6 +99,9 @@ def convex_terms(run: OnePassFacts, *, batch_size: int, reading: Reading = "corr
         batch_size: records K of a batch.
         reading: "printed" by Lowy and Razaviyayn has β² in the first term, which then has the wrong unit (erratum
             E-07).
+
+    Returns:
+        The terms by name, in loss units without constants.
     """
     distance_per_round = run.diameter * batch_size / run.samples_per_client  # DK/n
     smoothness_power = 2 if reading == "printed" else 1
@@ -200,6 +126,9 @@ def strongly_convex_terms(run: OnePassFacts, *, batch_size: int) -> dict[str, fl
     Args:
         run: constants of the run, whose symbols `OnePassFacts` defines; κ is its condition number.
         batch_size: records K of a batch.
+
+    Returns:
+        The terms by name, in loss units without constants.
     """
     curvature = run.strong_convexity * run.records  # μnM
     exponent = run.samples_per_client / (batch_size * math.sqrt(run.condition_number))
@@ -270,6 +199,9 @@ def informal_terms(run: OnePassFacts, *, reading: Reading = "corrected") -> dict
     Args:
         run: constants of the run, with strong convexity μ.
         reading: "printed" has no μ in the second term of (9) (erratum E-08).
+
+    Returns:
+        The terms `sampling` and `privacy`, in loss units without constants.
     """
     if run.strong_convexity == 0.0:
         terms = balanced_convex_terms(run)
@@ -322,6 +254,9 @@ def _strongly_convex_threshold(run: OnePassFacts) -> float:
 
     Args:
         run: constants of the run, with M < N participants and the symbols that `OnePassFacts` defines.
+
+    Returns:
+        The order of v, in gradient units.
     """
     condition_root = math.sqrt(run.condition_number)  # √κ
     noise = condition_root * (run.lipschitz / run.reach) ** 2 * run.privacy
@@ -341,6 +276,9 @@ def _convex_threshold(run: OnePassFacts) -> float:
 
     Args:
         run: constants of the run, whose symbols `OnePassFacts` defines.
+
+    Returns:
+        The order of v, in gradient units.
     """
     records = float(run.samples_per_client)  # n
 

@@ -72,6 +72,9 @@ def _client_sampling(inputs: SmoothInputs, outputs: Outputs) -> Sides:
     Args:
         inputs: the clients and the loss, with its strong convexity μ.
         outputs: outputs of the theorem, of which `rounds`, `xi` (Ξ~) and `rate_term` (ν) are used.
+
+    Returns:
+        Both sides of the condition that the number of rounds is at least this number.
     """
     federation = inputs.federation_in("printed")
     if federation.all_participate:

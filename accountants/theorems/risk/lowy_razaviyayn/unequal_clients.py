@@ -192,14 +192,18 @@ class FederatedInputs(FederatedRun):
     @property
     def problem(self) -> UnequalProblem:
         """The run of noisy SGD and its loss, without the noise, the rounds, the step size and the Moreau envelope."""
+        smoothness, steepest = math.inf, None
+        if self.smoothness is not None:
+            smoothness = self.smoothness
+            steepest = max(self.scales) * self.smoothness
         return UnequalProblem.of(
             self.groups,
             participants=self.mean_participants,
             dimension=self.dimension,
-            smoothness=math.inf if self.smoothness is None else self.smoothness,
+            smoothness=smoothness,
             strong_convexity=min(self.scales) * self.strong_convexity,
             initial_distance=self.initial_distance,
-            steepest=None if self.smoothness is None else max(self.scales) * self.smoothness,
+            steepest=steepest,
         )
 
     @property

@@ -81,6 +81,9 @@ class UnequalProblem(ExcessRiskProblem):
             fields: the fields of an equal problem that do not follow from the groups. `smoothness` is that of the mean
                 of the weighted losses; it is infinite if the loss is not smooth, and `best_envelope` replaces it.
                 `steepest` is the largest smoothness of one weighted loss, and `strong_convexity` the smallest.
+
+        Returns:
+            The problem that describes all clients.
         """
         fewest_samples = min(group.samples_per_client for group in groups)
         smallest_batch = min(group.batch_size for group in groups)

@@ -190,6 +190,9 @@ def recursion_step_size(*, contraction: float, curvature: float, variance: float
         variance: coefficient c of η².
         start: first value r₀ of the recursion.
         rounds: number T of steps.
+
+    Returns:
+        The step size η, at most 1/g.
     """
     largest_step = 1.0 / curvature
     if variance == 0.0:
@@ -235,6 +238,9 @@ def recursion_scale(*, contraction: float, curvature: float, variance: float, st
         variance: coefficient c of η².
         start: first value r₀ of the recursion.
         rounds: number T of steps.
+
+    Returns:
+        The order of the bound, in the unit of b s_t.
     """
     initial_term = curvature * start * math.exp(-contraction * rounds / curvature)
     return initial_term + variance / (contraction * rounds)

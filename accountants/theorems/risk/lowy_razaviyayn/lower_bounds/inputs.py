@@ -133,6 +133,9 @@ def local_ratio(
         samples_per_client: records n of a client.
         clients: number N of clients.
         compositionality: C ≥ 1, the root of the sum of the squared ε of the rounds, divided by ε₀.
+
+    Returns:
+        The ratio r, a positive number without a unit.
     """
     effective_records = epsilon * samples_per_client * math.sqrt(clients)  # ε₀n√N
     return math.sqrt(dimension) / (effective_records * compositionality * compositionality)

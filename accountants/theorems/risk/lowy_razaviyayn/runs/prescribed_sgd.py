@@ -206,6 +206,9 @@ def _recursion_variance(run: DescentRun, totals: Aggregates, *, rounds: int, rea
         totals: averages of ξ over the clients; `totals.noise_ratio` is min{Ξ/M', ξ_max/M}.
         rounds: number R of rounds.
         reading: "printed" has the noise twice (E-16), "corrected" once.
+
+    Returns:
+        The number c, in squared gradient units.
     """
     squared_lipschitz = run.lipschitz * run.lipschitz
     records = run.federation.participation.mean * run.federation.smallest_batch  # MK

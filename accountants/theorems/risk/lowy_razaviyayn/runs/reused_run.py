@@ -37,6 +37,9 @@ class ReusedRun(DescentRun):
                 number ñ of records of all clients. This is true also if every client uses all of its records and the
                 clients have different numbers of them. If all clients participate, "corrected" compares each client's
                 batch with its own records.
+
+        Returns:
+            True if some records of the clients are not used in a round.
         """
         groups = self.federation.groups
         if reading == "corrected" and self.federation.all_participate:

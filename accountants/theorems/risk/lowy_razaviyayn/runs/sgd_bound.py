@@ -209,6 +209,9 @@ def best_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int)
         problem: the clients and the loss.
         noise_std: standard deviation σ of a message's noise per coordinate.
         rounds: number R of rounds.
+
+    Returns:
+        The step size with the least bound that the search evaluates.
     """
     largest = problem.largest_step
     start = closed_step_size(problem, noise_std=noise_std, rounds=rounds)
@@ -237,6 +240,9 @@ def closed_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: in
         problem: the clients and the loss.
         noise_std: standard deviation σ of a message's noise per coordinate.
         rounds: number R of rounds.
+
+    Returns:
+        The step size; the largest admissible one if the variance and the stability term are 0.
     """
     variance = problem.variance(noise_std).total
     balanced = balanced_step_size(problem, variance=variance, rounds=rounds)
