@@ -127,11 +127,8 @@ class Message:
         log_first = np.zeros(count)
         log_second = np.zeros(count)
         for index, value in enumerate(update):
-            if messages is None:
-                # One coordinate at a time is drawn from the formula, which limits the memory.
-                coordinates = self._draw_coordinate(generator, count, value)
-            else:
-                coordinates = messages[:, index]
+            # One coordinate at a time is drawn from the formula, which limits the memory.
+            coordinates = self._draw_coordinate(generator, count, value) if messages is None else messages[:, index]
             log_first += self._log_probability(coordinates, self.spec.first[index])
             log_second += self._log_probability(coordinates, self.spec.second[index])
         return np.asarray(np.round(log_first - log_second, SIGNIFICANT))

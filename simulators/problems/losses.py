@@ -20,18 +20,20 @@ class Loss:
     """A loss ℓ(z, y) of a linear prediction z for the target y, with the properties that bounds need.
 
     It is convex and twice differentiable almost everywhere in z. Its functions take arrays that broadcast.
+
+    Attributes:
+        slope: ∂ℓ/∂z.
+        steepest: function (reach, y) → largest |∂ℓ/∂z| over predictions with |z| ≤ reach and targets ±y.
+        curvature: lipschitz constant of the slope.
+        largest_target: bound on |y| over all possible records.
     """
 
     name: str
     value: Callable[[Floats, Floats], Floats]
     slope: Callable[[Floats, Floats], Floats]
-    """∂ℓ/∂z."""
     steepest: Callable[[Floats, Floats], Floats]
-    """Function (reach, y) → largest |∂ℓ/∂z| over predictions with |z| ≤ reach and targets ±y."""
     curvature: float
-    """Lipschitz constant of the slope."""
     largest_target: float
-    """Bound on |y| over all possible records."""
 
 
 def _linear_value(z: Floats, y: Floats) -> Floats:

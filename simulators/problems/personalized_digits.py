@@ -92,21 +92,24 @@ class PersonalizedDigits:
 
 @dataclass(frozen=True)
 class Digits:
-    """A `PersonalizedProblem`. Models are rows of 10 · 64 weights, one row of 64 for each digit."""
+    """A `PersonalizedProblem`. Models are rows of 10 · 64 weights, one row of 64 for each digit.
+
+    Attributes:
+        features: pixels of n training images of each of N clients, (N, n, 64).
+        labels: digits on the training images, (N, n).
+        test_features: pixels of T held-out images of each client, (N, T, 64).
+        test_labels: digits on the held-out images, (N, T).
+        optima: A fitted model of each client, (N, d); its loss is an upper bound on the least loss.
+        optimum_gap: mean loss of the fitted models. The least loss is between 0 and this number.
+    """
 
     spec: PersonalizedDigits
     features: Floats
-    """Pixels of n training images of each of N clients, (N, n, 64)."""
     labels: Floats
-    """Digits on the training images, (N, n)."""
     test_features: Floats
-    """Pixels of T held-out images of each client, (N, T, 64)."""
     test_labels: Floats
-    """Digits on the held-out images, (N, T)."""
     optima: Floats
-    """A fitted model of each client, (N, d); its loss is an upper bound on the least loss."""
     optimum_gap: float
-    """Mean loss of the fitted models. The least loss is between 0 and this number."""
 
     @property
     def clients(self) -> int:

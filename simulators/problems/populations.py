@@ -20,18 +20,20 @@ Draw = Callable[[np.random.Generator, int, Floats], tuple[Floats, Floats]]
 
 @dataclass(frozen=True)
 class Population:
-    """The records of N clients, P for each: first those that all clients share, then those that only one client has."""
+    """The records of N clients, P for each: first those that all clients share, then those that only one client has.
+
+    Attributes:
+        features: features of norm at most 1, (N, P, d).
+        targets: targets of the records, (N, P).
+        own: number of last records of each client that no other client has.
+        shares: weights of the records in the objective, times the number N of clients, (N, P); None for 1/P. If client
+            i has weight p_i, a record's entry is its weight in the loss of client i, times p_i N.
+    """
 
     features: Floats
-    """Features of norm at most 1, (N, P, d)."""
     targets: Floats
-    """Targets of the records, (N, P)."""
     own: int
-    """Number of last records of each client that no other client has."""
     shares: Floats | None = None
-    """Weights of the records in the objective, times the number N of clients, (N, P); None for 1/P.
-
-    If client i has weight p_i, a record's entry is its weight in the loss of client i, times p_i N."""
 
     @property
     def shared(self) -> int:

@@ -144,17 +144,19 @@ class MeanSoftmax:
 
     F is the weighted mean loss of distinct records plus the ridge term ½μ‖w‖². Records that several clients share are
     stored once.
+
+    Attributes:
+        features: (n, number of features).
+        targets: (n): classes, from 0.
+        weights: (n): weight of each record's loss in F.
+        strong_convexity: weight μ of the ridge term.
     """
 
     features: Floats
-    """(n, number of features)."""
     targets: Floats
-    """(n): classes, from 0."""
     weights: Floats
-    """(n): weight of each record's loss in F."""
     classes: int
     strong_convexity: float
-    """Weight μ of the ridge term."""
 
     def values(self, models: Floats) -> Floats:
         """Return the objective (weighted mean cross-entropy plus ridge term) at each model of an array.
