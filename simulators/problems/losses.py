@@ -22,9 +22,11 @@ class Loss:
     It is convex and twice differentiable almost everywhere in z. Its functions take arrays that broadcast.
 
     Attributes:
-        slope: ∂ℓ/∂z.
+        name: name of the loss in descriptions of problems.
+        value: function (z, y) → ℓ(z, y).
+        slope: function (z, y) → ∂ℓ/∂z.
         steepest: function (reach, y) → largest |∂ℓ/∂z| over predictions with |z| ≤ reach and targets ±y.
-        curvature: lipschitz constant of the slope.
+        curvature: Lipschitz constant of the slope.
         largest_target: bound on |y| over all possible records.
     """
 
@@ -117,11 +119,15 @@ def huber(threshold: float) -> Loss:
 
     Args:
         threshold: residual κ up to which the loss is ½r². Beyond it the loss is linear, κ(r − ½κ).
+
+    Returns:
+        The loss, with its slope and its constants.
     """
 
     def value(z: Floats, y: Floats) -> Floats:
         """Return the loss for each pair of a prediction and a target."""
         residual = np.abs(z - y)
+        # Up to κ this is ½r², and beyond it κ(r − ½κ).
         clipped = np.minimum(residual, threshold)
         return clipped * (residual - 0.5 * clipped)
 

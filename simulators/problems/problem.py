@@ -49,7 +49,12 @@ class Constants:
 
 @dataclass(frozen=True)
 class Records:
-    """Records of one or more repetitions: features (…, d) and targets (…) with equal leading axes."""
+    """Records of one or more repetitions, with equal leading axes of features and targets.
+
+    Attributes:
+        features: features of each record, (…, d).
+        targets: target of each record, (…).
+    """
 
     features: Floats
     targets: Floats
