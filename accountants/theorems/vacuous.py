@@ -13,6 +13,9 @@ def delta_below_one(name: str = "delta", *, condition: str = "delta-below-one") 
     Args:
         name: name of the output δ; the condition reads its decimal logarithm, `log10_<name>`.
         condition: identifier of the condition.
+
+    Returns:
+        The condition, which fails if the resulting δ is 1 or more.
     """
     logarithm = f"log10_{name}"
 
@@ -32,6 +35,9 @@ def probability_below_one(name: str) -> Condition:
 
     Args:
         name: name of the output with the bound. The identifier of the condition is derived from it.
+
+    Returns:
+        The condition, which fails if the bound is 1 or more.
     """
 
     def compare(inputs: object, outputs: Outputs) -> Sides:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 from epsilond.accountants.theorem import Status
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import (
     ACCELERATED_RISK_BOUND,
-    AcceleratedProblem,
     accelerated_risk,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_unequal import (
     FEDERATED_ACCELERATED_RISK,
     UnequalAcceleratedProblem,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.accelerated_run import AcceleratedProblem
 from epsilond.calibrators.answer import (
     PrintedReading,
     Risk,

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.federation import ClientGroup
 from epsilond.accountants.json_types import Fields
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import (
-    AcceleratedProblem,
-    best_envelope_smoothness,
-)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import best_envelope_smoothness
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_descent import best_stage, stages_bound
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_unequal import UnequalAcceleratedProblem
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.accelerated_run import AcceleratedProblem
 from epsilond.calibrators.accelerated_mb_sgd.answer import plan_at
 from epsilond.calibrators.frontier import Choice
 from epsilond.calibrators.mb_sgd.members import members_of
@@ -23,7 +21,7 @@ from epsilond.calibrators.mb_sgd.run_choice import choose_among
 
 if TYPE_CHECKING:
     from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_descent import DescentFacts
-    from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import Objective
+    from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.sgd_bound import Objective
     from epsilond.calibrators.accelerated_mb_sgd.answer import AcceleratedPlan
     from epsilond.calibrators.accelerated_mb_sgd.problem import AcceleratedMbSgdProblem
     from epsilond.calibrators.certificates import Certificates

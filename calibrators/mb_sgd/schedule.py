@@ -19,8 +19,8 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     enveloped_excess_risk,
     on_envelope,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
-    EXCESS_RISK_BOUND,
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.sgd_bound import (
     ExcessRiskProblem,
     best_step_size,
     closed_step_size,
@@ -38,7 +38,7 @@ from epsilond.calibrators.mb_sgd.run_choice import choose_among, most_rounds
 
 if TYPE_CHECKING:
     from epsilond.accountants.theorem import Condition, Theorem
-    from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import ExcessRisk
+    from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.sgd_bound import ExcessRisk
     from epsilond.calibrators.certificates import Certificates
     from epsilond.calibrators.mb_sgd.members import Member
 

@@ -16,7 +16,7 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DO
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import ACCELERATED_RISK_BOUND
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_unequal import FEDERATED_ACCELERATED_RISK
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass import DISJOINT, THEOREM_2_3
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass_rates import one_pass_noise_std
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.one_pass_run import one_pass_noise_std
 from epsilond.calibrators.accelerated_mb_sgd.calibrator import AcceleratedCalibrator
 from epsilond.calibrators.answer import Caution
 from epsilond.calibrators.calibration import CostClass, Outcome

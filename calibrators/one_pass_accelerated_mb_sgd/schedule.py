@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import AcceleratedProblem
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.accelerated_run import AcceleratedProblem
 from epsilond.calibrators.accelerated_mb_sgd.answer import plan_at
 from epsilond.calibrators.accelerated_mb_sgd.schedule import LikelyRisk, problem_of
 from epsilond.calibrators.frontier import Choice, smallest_run

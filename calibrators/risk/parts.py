@@ -13,12 +13,6 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.quantities import GRADIENT_STD, LEARNING_RADIUS, NOISE_STD, STEP_SIZE, request
 from epsilond.accountants.theorem import Theorem
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import best_envelope, enveloped_excess_risk
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
-    ExcessRisk,
-    ExcessRiskProblem,
-    best_step_size,
-    excess_risk,
-)
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds.inputs import (
     COMPOSITIONALITY,
     ROUND_DELTA,
@@ -34,6 +28,12 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds.statements 
     CENTRAL_POPULATION,
     LOCAL_EMPIRICAL,
     LOCAL_POPULATION,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.sgd_bound import (
+    ExcessRisk,
+    ExcessRiskProblem,
+    best_step_size,
+    excess_risk,
 )
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.envelope import condition_answers, inputs_of

@@ -80,7 +80,11 @@ class NormFedavgRun:
     observer: Annotated[Observer, OBSERVER] = "server"
 
     def check(self) -> None:
-        """Check that noise has a grid and a decay rate, and that levels and decay rates come in pairs."""
+        """Check that noise has a grid and a decay rate, and that levels and decay rates come in pairs.
+
+        Raises:
+            InvalidInput: a decay rate is given without levels or levels without a decay rate, or noise without a grid.
+        """
         for kind in ("", "printed_", "raised_"):
             levels = getattr(self, f"{kind}noise_levels")
             decay = getattr(self, f"{kind}decay_rate")
@@ -92,7 +96,12 @@ class NormFedavgRun:
 
 @dataclass(frozen=True)
 class StepSizes:
-    """Step sizes: η of the clients and β of the server."""
+    """The step sizes of a round of federated averaging.
+
+    Attributes:
+        local: step size η of the clients' gradient steps.
+        server: step size β, by which the server multiplies the mean of the clients' messages.
+    """
 
     local: float
     server: float
@@ -101,8 +110,9 @@ class StepSizes:
 def noise_variance(decay_rate: float, noise_levels: int) -> float:
     """Return the variance of truncated discrete Laplace noise Y, in squared grid steps.
 
-    Y = y has a probability proportional to x^|y| for |y| ≤ m, with x = e^(−α). The closed forms of the sums of y² x^y
-    and x^y over y = 1, …, m cancel leading digits; the decimal precision is raised by as many digits.
+    Y = y has a probability proportional to x^|y| for |y| ≤ m, with x = e^(−α). The variance is the ratio of the sums of
+    y² x^|y| and x^|y|, for which closed forms are used. These cancel leading digits, so the decimal precision is raised
+    by as many digits.
 
     Args:
         decay_rate: decay rate α > 0.
@@ -111,19 +121,23 @@ def noise_variance(decay_rate: float, noise_levels: int) -> float:
     Returns:
         The variance as a double.
     """
+    # The precision is 40 digits, and a generous allowance for the cancelled ones.
     cancelled_digits = max(0.0, -math.log10(decay_rate)) + len(str(noise_levels))
     precision = math.ceil(40 + 6 * cancelled_digits)
     context = decimal.Context(prec=precision, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
     with decimal.localcontext(context):
         m = noise_levels
         x = (-Decimal(decay_rate)).exp()
-        power = (-Decimal(decay_rate) * m).exp()  # x^m
-        rest = 1 - x
+        last_power = (-Decimal(decay_rate) * m).exp()  # x^m
+        complement = 1 - x
+
         # Σ y² x^y = x (1 + x − x^m ((m + 1)² − (2m² + 2m − 1) x + m² x²))/(1 − x)³ over y = 1, …, m.
-        subtracted = power * ((m + 1) ** 2 - (2 * m * m + 2 * m - 1) * x + m * m * x * x)
-        sum_of_squares = x * (1 + x - subtracted) / rest**3
+        subtracted = last_power * ((m + 1) ** 2 - (2 * m * m + 2 * m - 1) * x + m * m * x * x)
+        sum_of_squares = x * (1 + x - subtracted) / complement**3
+
         # Σ x^y = x (1 − x^m)/(1 − x) over y = 1, …, m.
-        sum_of_powers = x * (1 - power) / rest
+        sum_of_powers = x * (1 - last_power) / complement
+
         # Positive and negative y contribute equally, and y = 0 only to the sum of probabilities.
         return float(2 * sum_of_squares / (1 + 2 * sum_of_powers))
 
@@ -158,7 +172,9 @@ def initial_distance(problem: SimulatedProblem) -> float:
         problem: learning problem on a ball around 0.
     """
     constants = problem.constants
-    return constants.optimum_norm if constants.optimum_norm > 0.0 else 0.5 * constants.diameter
+    if constants.optimum_norm > 0.0:
+        return constants.optimum_norm
+    return 0.5 * constants.diameter
 
 
 def step_sizes(problem: SimulatedProblem, run: NormFedavgRun) -> StepSizes:
@@ -178,11 +194,15 @@ def step_sizes(problem: SimulatedProblem, run: NormFedavgRun) -> StepSizes:
     smoothness = problem.constants.smoothness
     local = run.local_step_size
     if local is None:
-        inflation = math.sqrt(1.0 + compression(run, problem.dimension) / run.participants)
-        local = 1.0 / (4.0 * smoothness * run.local_steps * inflation)
+        # Rounding and noise of the messages shorten the step.
+        message_factor = math.sqrt(1.0 + compression(run, problem.dimension) / run.participants)
+        local = 1.0 / (4.0 * smoothness * run.local_steps * message_factor)
+
     server = run.server_step_size
     if server is None:
-        server = 4.0 * smoothness * initial_distance(problem) * run.local_steps / math.sqrt(run.rounds) * local
+        distance = initial_distance(problem)
+        ratio = 4.0 * smoothness * distance * run.local_steps / math.sqrt(run.rounds)  # β/η
+        server = ratio * local
     return StepSizes(local, server)
 
 
@@ -236,16 +256,22 @@ def simulate(
     models = np.zeros((len(generators), problem.dimension))
     excess = ExcessCurve(problem, rounds)
     norms = np.empty((len(generators), run.rounds))
+
     # A run that diverges gives infinities, which are reported as such.
     with np.errstate(over="ignore", invalid="ignore"):
         for index in range(run.rounds):
             # The gradient norm is that of the model before the round.
             norms[:, index] = federation.gradient_norms(models)
+
+            # Participants take gradient steps, normalise their updates, and round them with noise.
             records = federation.participants(run.participants)
             updates = federation.local_updates(models, records, steps=run.local_steps, step_size=steps.local)
-            models = server_step(models, make_messages(run, unit_vectors(updates), source), steps.server)
+            messages = make_messages(run, unit_vectors(updates), source)
+            models = server_step(models, messages, steps.server)
             excess.measure(index + 1, models)
-    return excess.curves(models, {"mean_gradient_norm": norms.mean(axis=1), "least_gradient_norm": norms.min(axis=1)})
+
+    diagnostics = {"mean_gradient_norm": norms.mean(axis=1), "least_gradient_norm": norms.min(axis=1)}
+    return excess.curves(models, diagnostics)
 
 
 def _require_noise(problem: SimulatedProblem, run: NormFedavgRun) -> None:
@@ -288,9 +314,6 @@ def rounds_of(problem: SimulatedProblem, run: NormFedavgRun) -> int:
 def work(problem: SimulatedProblem, run: NormFedavgRun) -> Work:
     """Estimate the work of one repetition: gradients, and rounding with noise.
 
-    Per round, rounding costs about 30 array entries per coordinate of the messages and 80 numpy calls. It keeps about
-    15 doubles of 8 bytes per coordinate in memory.
-
     Args:
         problem: learning problem.
         run: parameters of the run; its noise may be unknown.
@@ -301,20 +324,28 @@ def work(problem: SimulatedProblem, run: NormFedavgRun) -> Work:
     gradients = local_work(problem, participants=run.participants, rounds=run.rounds, local_steps=run.local_steps)
     if run.quantization_levels is None:
         return gradients
+
+    # Rough costs of rounding: array entries and numpy calls per round, and doubles of 8 bytes in memory.
     coordinates = float(run.participants * problem.dimension)
+    rounding_operations = run.rounds * (30.0 * coordinates + 300.0)
+    rounding_calls = 80.0 * run.rounds
+    rounding_bytes = 8.0 * (15.0 * coordinates + run.rounds)
     return Work(
-        operations=gradients.operations + run.rounds * (30.0 * coordinates + 300.0),
-        calls=gradients.calls + 80.0 * run.rounds,
-        bytes=gradients.bytes + 8.0 * (15.0 * coordinates + run.rounds),
+        operations=gradients.operations + rounding_operations,
+        calls=gradients.calls + rounding_calls,
+        bytes=gradients.bytes + rounding_bytes,
     )
 
 
 def alternatives(run: NormFedavgRun) -> Mapping[str, NormFedavgRun]:
-    """Return the runs to compare with, by name.
+    """Return the runs with which a run of DP-NormFedAvg is compared, by name.
 
     `non-private` has neither rounding nor noise. `as-printed` has the noise that Theorem 1 of Das et al. prescribes.
     `as-printed-raised` has the same decay rate, with as many noise levels as the guarantee needs. The last two are
     left out if their noise is not known.
+
+    Args:
+        run: the private run, with the noise of the comparisons.
     """
     plain = replace(
         run, printed_noise_levels=None, printed_decay_rate=None, raised_noise_levels=None, raised_decay_rate=None

@@ -45,15 +45,19 @@ def rounds_of(problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun) -> int
         problem: learning problem, with the number n of records of a client.
         run: the run, with R rounds and batches of `batch_size` records.
 
+    Returns:
+        The number R.
+
     Raises:
         InvalidInput: the run does not fit the problem, or a client has fewer records than R times its batch size.
     """
+    samples_per_client = problem.samples_per_client
     client_arrays = reporting_of(problem, run).client_arrays  # None if all clients are equal
-    n = problem.samples_per_client
     if client_arrays is not None and np.any(client_arrays.batches * run.rounds > client_arrays.sizes):
         raise InvalidInput.at("/rounds", "times batch_size cannot exceed samples_per_client in any group")
-    if client_arrays is None and run.rounds * run.batch_size > n:
-        raise InvalidInput.at("/rounds", "times batch_size cannot exceed samples_per_client", allowed=f"≤ {n}")
+    if client_arrays is None and run.rounds * run.batch_size > samples_per_client:
+        message = "times batch_size cannot exceed samples_per_client"
+        raise InvalidInput.at("/rounds", message, allowed=f"≤ {samples_per_client}")
     return run.rounds
 
 
@@ -82,7 +86,11 @@ def simulate(
 
 
 def alternatives(run: OnePassAcceleratedMbSgdRun) -> Mapping[str, OnePassAcceleratedMbSgdRun]:
-    """Return the run without noise, on the same batches and with the same stages, by the name `non-private`."""
+    """Return the run without noise, on the same batches and with the same stages, by the name `non-private`.
+
+    Args:
+        run: the private run.
+    """
     return {"non-private": without_noise(run)}
 
 

@@ -80,8 +80,13 @@ class ProjectedSgdRun:
 
         Args:
             steps: number of steps of the run.
+
+        Returns:
+            The last step if the last model is released, otherwise the first step of the suffix.
         """
-        return steps if self.release == "last" else first_step_of_suffix(self.suffix_fraction, steps)
+        if self.release == "last":
+            return steps
+        return first_step_of_suffix(self.suffix_fraction, steps)
 
     def noise_stds(self, steps: int) -> Floats:
         """Return the standard deviation of one client's noise in every step.
@@ -110,6 +115,9 @@ def steps_of(problem: SimulatedProblem, run: ProjectedSgdRun) -> int:
         problem: learning problem in which each client holds one record.
         run: parameters of the run; its noise may be unknown.
 
+    Returns:
+        The number of steps, at least 1.
+
     Raises:
         InvalidInput: clients hold more than one record, there are more participants than clients, or a schedule does
             not have one entry per step.
@@ -130,13 +138,18 @@ def steps_of(problem: SimulatedProblem, run: ProjectedSgdRun) -> int:
 
 @dataclass(frozen=True)
 class BatchOrder:
-    """Decides which m of n clients take part in each step of a run."""
+    """The order in which batches of m of n clients take part in the steps of projected SGD.
+
+    Attributes:
+        run: parameters of the run, with the way in which batches are chosen.
+        partition: batches of clients that are used cyclically, (repetitions or 1, ⌊n/m⌋, m); None if each step draws
+            its own batch.
+        clients: number n of clients.
+    """
 
     run: ProjectedSgdRun
     partition: Indices | None
-    """(repetitions or 1, ⌊n/m⌋, m): batches of clients that are used cyclically; None if each step draws its own."""
     clients: int
-    """Number n of clients."""
 
     @classmethod
     def of(
@@ -175,8 +188,10 @@ class BatchOrder:
             Indices of the clients, (repetitions, m).
         """
         if self.partition is None:
-            return np.stack([subsets(generator, (), self.clients, self.run.participants) for generator in generators])
-        batch = self.partition[:, (step - 1) % self.partition.shape[1]]
+            size = self.run.participants
+            return np.stack([subsets(generator, (), self.clients, size) for generator in generators])
+        batch_index = (step - 1) % self.partition.shape[1]
+        batch = self.partition[:, batch_index]
         return np.broadcast_to(batch, (len(generators), batch.shape[1]))
 
 
@@ -220,36 +235,43 @@ def simulate(
         InvalidInput: the noise is missing, or the run does not fit the problem.
     """
     steps = steps_of(problem, run)
-    sizes = run.step_schedule.at(1, steps)
-    noises = run.noise_stds(steps)
-    # Every client has one record.
+    step_sizes = run.step_schedule.at(1, steps)
+    noise_stds = run.noise_stds(steps)
+
+    # Draw the data, of which every client has one record, the batches, and the released steps.
     data = np.stack([problem.draw(generator)[:, 0] for generator in generators])
     order = BatchOrder.of(problem, run, generators)
     stops = stopping_steps(run, rounds, generators)
     first_stop = run.first_stop(steps)
-    rows = np.arange(len(generators))[:, None]
+
+    repetition_rows = np.arange(len(generators))[:, None]
     models = np.zeros((len(generators), problem.dimension))
     released_models = np.zeros((*stops.shape, problem.dimension))
-    total = np.zeros(len(generators))
-    largest = np.zeros(len(generators))
+    total_excess = np.zeros(len(generators))
+    largest_norms = np.zeros(len(generators))
     for step in range(1, steps + 1):
         batch = order.at(step, generators)
-        gradients = problem.gradients(models[:, None, :], problem.records(batch, data[rows, batch]))
-        largest = np.maximum(largest, np.linalg.norm(gradients, axis=-1).max(axis=1))
+        records = problem.records(batch, data[repetition_rows, batch])
+        gradients = problem.gradients(models[:, None, :], records)
+        largest_norms = np.maximum(largest_norms, np.linalg.norm(gradients, axis=-1).max(axis=1))
+
         # The mean over m clients divides the standard deviation of their noise by √m.
-        mean_std = noises[step - 1] / math.sqrt(run.participants)
+        mean_std = noise_stds[step - 1] / math.sqrt(run.participants)
         direction = _with_noise(gradients.mean(axis=1), mean_std, generators)
-        models = projected_step(models, direction, sizes[step - 1], problem.project)
+        models = projected_step(models, direction, step_sizes[step - 1], problem.project)
+
         # Keep the model of each repetition at the step at which its run stops.
         stops_here = stops == step
         if stops_here.any():
             released_models[stops_here] = np.broadcast_to(models[:, None, :], released_models.shape)[stops_here]
+
+        # The mean excess over the possible stops is the expected excess of a random stop.
         if run.release != "last" and step >= first_stop:
-            # The mean excess over the possible stops is the expected excess of a random stop.
-            total += problem.excess(models)
-    diagnostics = {"largest_gradient_norm": largest}
+            total_excess += problem.excess(models)
+
+    diagnostics = {"largest_gradient_norm": largest_norms}
     if run.release != "last":
-        diagnostics["mean_excess"] = total / (steps - first_stop + 1)
+        diagnostics["mean_excess"] = total_excess / (steps - first_stop + 1)
     output = released_models[:, -1]
     return Curves(rounds, problem.excess(released_models), diagnostics, problem.scores(output), output)
 
@@ -287,18 +309,26 @@ def work(problem: SimulatedProblem, run: ProjectedSgdRun) -> Work:
     """
     steps = float(steps_of(problem, run))
     batch_entries = run.participants * problem.dimension
+
+    # Operations of a step: gradients, the draw of a batch, and the excess risk if the model may be released.
     draw_operations = 2.0 * problem.clients if run.batches == "without-replacement" else 0.0
     excess_operations = 0.0 if run.release == "last" else 100.0 * problem.dimension
     step_operations = 8.0 * batch_entries + draw_operations + excess_operations
+
+    doubles = 4.0 * batch_entries + 4.0 * problem.clients + 200.0 * problem.dimension
     return Work(
         operations=steps * step_operations + 4.0 * problem.clients,
         calls=steps * 60.0,
-        bytes=8.0 * (4.0 * batch_entries + 4.0 * problem.clients + 200.0 * problem.dimension),
+        bytes=8.0 * doubles,
     )
 
 
 def alternatives(run: ProjectedSgdRun) -> Mapping[str, ProjectedSgdRun]:
-    """Return the run without noise, on the same batches, by the name `non-private`."""
+    """Return the run without noise, on the same batches, by the name `non-private`.
+
+    Args:
+        run: the private run.
+    """
     return {"non-private": replace(run, noise_std=0.0)}
 
 

@@ -34,12 +34,16 @@ def integer_draws(generator: np.random.Generator, decay_rate: float, levels: int
     draws = np.empty(count)
     missing = np.arange(count)
     while missing.size:
-        sizes = np.floor(-np.log1p(-reach * generator.random(missing.size)) / decay_rate)
+        # Draw the magnitudes by inversion.
+        uniform = generator.random(missing.size)
+        magnitudes = np.floor(-np.log1p(-reach * uniform) / decay_rate)
         if levels is not None:
-            np.minimum(sizes, levels, out=sizes)
-        negative = generator.random(missing.size) < 0.5
-        draws[missing] = np.where(negative, -sizes, sizes)
-        missing = missing[negative & (sizes == 0)]
+            np.minimum(magnitudes, levels, out=magnitudes)
+
+        # Draw the signs. The entries with −0 are drawn again.
+        is_negative = generator.random(missing.size) < 0.5
+        draws[missing] = np.where(is_negative, -magnitudes, magnitudes)
+        missing = missing[is_negative & (magnitudes == 0)]
     return draws
 
 

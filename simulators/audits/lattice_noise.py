@@ -23,11 +23,23 @@ class DiscreteGaussianNoise:
     scale: float
 
     def draw(self, generator: np.random.Generator, count: int) -> Floats:
-        """Draw independent integers, (count,)."""
+        """Draw independent integers, by the sampler that a server would run.
+
+        Args:
+            generator: source of randomness, which seeds the sampler.
+            count: number of integers.
+
+        Returns:
+            The integers as floats, (count,).
+        """
         return np.asarray(discrete_gaussian(self.scale, (count,), seeded(generator)), dtype=np.float64)
 
     def log_density(self, values: Floats) -> Floats:
-        """Return the logarithm −y²/(2σ²) of each value's probability, up to a constant."""
+        """Return the logarithm −y²/(2σ²) of each value's probability, up to a constant.
+
+        Args:
+            values: integers y, any shape.
+        """
         return np.asarray(-0.5 * np.square(values / self.scale))
 
 
@@ -42,14 +54,27 @@ class SkellamNoise:
     variance: float
 
     def draw(self, generator: np.random.Generator, count: int) -> Floats:
-        """Draw independent integers, (count,)."""
+        """Draw independent integers, each the difference of two Poisson variables.
+
+        Args:
+            generator: source of randomness.
+            count: number of integers.
+
+        Returns:
+            The integers as floats, (count,).
+        """
         first, second = generator.poisson(0.5 * self.variance, (2, count))
         return np.asarray(first - second, dtype=np.float64)
 
     def log_density(self, values: Floats) -> Floats:
-        """Return the logarithm of each value's probability, with the modified Bessel function I: log I_|y|(μ) − μ.
+        """Return the logarithm of each value's probability, log I_|y|(μ) − μ with the modified Bessel function I.
 
-        It is −∞ where the probability is below every double.
+        Args:
+            values: integers y, any shape.
+
+        Returns:
+            Log probabilities of the same shape; −∞ where the probability is below every double.
         """
+        scaled_bessel = ive(np.abs(values), self.variance)  # I_|y|(μ) e^(−μ)
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(ive(np.abs(values), self.variance)))
+            return np.asarray(np.log(scaled_bessel))

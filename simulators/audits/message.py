@@ -46,21 +46,33 @@ class QuantizedMessage:
         Raises:
             InvalidInput: at the field concerned.
         """
-        for name in ("first", "second"):
-            values: tuple[object, ...] = getattr(self, name)
-            if not 1 <= len(values) <= MOST_COORDINATES:
-                message = "has too few or too many coordinates"
-                raise InvalidInput.at(f"/{name}", message, allowed=f"1 to {MOST_COORDINATES}")
-            for index, value in enumerate(values):
-                if isinstance(value, bool) or not isinstance(value, int | float) or not -1.0 <= value <= 1.0:
-                    raise InvalidInput.at(f"/{name}/{index}", "is out of range", allowed="≥ -1 and ≤ 1")
-            if math.hypot(*getattr(self, name)) > 1.0 + ROUNDING:
-                raise InvalidInput.at(f"/{name}", "has norm above 1", allowed="≤ 1")
+        self._check_update("first")
+        self._check_update("second")
         for name in ("quantization_levels", "noise_levels"):
             if getattr(self, name) > MOST_NOISE_LEVELS:
                 raise InvalidInput.at(f"/{name}", "is more than an audit can draw", allowed=f"≤ {MOST_NOISE_LEVELS}")
         if len(self.first) != len(self.second):
             raise InvalidInput.at("/second", "must be as long as the first", allowed=f"{len(self.first)} coordinates")
+
+    def _check_update(self, name: str) -> None:
+        """Check that an update has 1 to `MOST_COORDINATES` numbers in [−1, 1] and a norm of at most 1.
+
+        Args:
+            name: name of the field with the update.
+
+        Raises:
+            InvalidInput: at the field, or at the entry that is no number in [−1, 1].
+        """
+        coordinates: tuple[object, ...] = getattr(self, name)
+        if not 1 <= len(coordinates) <= MOST_COORDINATES:
+            message = "has too few or too many coordinates"
+            raise InvalidInput.at(f"/{name}", message, allowed=f"1 to {MOST_COORDINATES}")
+        for index, value in enumerate(coordinates):
+            # A truth value is an integer in Python, but it is no coordinate.
+            if isinstance(value, bool) or not isinstance(value, int | float) or not -1.0 <= value <= 1.0:
+                raise InvalidInput.at(f"/{name}/{index}", "is out of range", allowed="≥ -1 and ≤ 1")
+        if math.hypot(*getattr(self, name)) > 1.0 + ROUNDING:
+            raise InvalidInput.at(f"/{name}", "has norm above 1", allowed="≤ 1")
 
     @property
     def distances(self) -> tuple[int, ...]:
@@ -68,17 +80,21 @@ class QuantizedMessage:
 
         It is ⌈s|u_j − u′_j|⌉, computed exactly, for coordinates u_j and u′_j of the updates and s grid steps per unit.
         """
-        pairs = zip(self.first, self.second, strict=True)
-        return tuple(math.ceil(self.quantization_levels * abs(Fraction(a) - Fraction(b))) for a, b in pairs)
+        differences = (abs(Fraction(a) - Fraction(b)) for a, b in zip(self.first, self.second, strict=True))
+        return tuple(math.ceil(self.quantization_levels * difference) for difference in differences)
 
 
 @dataclass(frozen=True)
 class Message:
     """Attack on the message of one client: the exact likelihood ratio of two possible updates.
 
-    The client's update is `spec.first` in the world FIRST and `spec.second` in the world SECOND. Each coordinate is
-    rounded up or down at random and gets noise. The distribution of a sent coordinate is therefore a mixture of two
-    shifted noise distributions.
+    The client's update is `spec.first` in the world FIRST and `spec.second` in the world SECOND; a world is a possible
+    data set. Each coordinate is rounded up or down at random and gets noise. The distribution of a sent coordinate is
+    therefore a mixture of two shifted noise distributions.
+
+    Attributes:
+        spec: both updates, the grid, and the noise.
+        attack: "mathematical" to draw messages from the formula; "implemented" to run the code that clients run.
     """
 
     spec: QuantizedMessage
@@ -103,7 +119,11 @@ class Message:
             One statistic for each message.
         """
         update = self.spec.first if world == FIRST else self.spec.second
-        messages = self._draw_messages(generator, count, update) if self.attack == "implemented" else None
+        messages = None
+        if self.attack == "implemented":
+            messages = self._draw_messages(generator, count, update)
+
+        # Coordinates are independent given the update, so their log probabilities add up.
         log_first = np.zeros(count)
         log_second = np.zeros(count)
         for index, value in enumerate(update):
@@ -148,7 +168,8 @@ class Message:
         """
         floor, share = self._round_down(value)
         noise = integer_draws(generator, self.spec.decay_rate, self.spec.noise_levels, count)
-        return floor + (generator.random(count) < share) + noise
+        is_rounded_up = generator.random(count) < share
+        return floor + is_rounded_up + noise
 
     def _round_down(self, value: float) -> tuple[int, float]:
         """Return the grid point below a coordinate of an update, and the probability of rounding up from it.
@@ -157,6 +178,9 @@ class Message:
 
         Args:
             value: the coordinate. The grid has `quantization_levels` points in a unit.
+
+        Returns:
+            The grid point in grid steps, and the probability.
         """
         scaled = Fraction(value) * self.spec.quantization_levels
         floor = math.floor(scaled)
@@ -182,4 +206,6 @@ class Message:
         if share == 0.0:
             return below
         above = noise.log_density(coordinates - (floor + 1))
-        return np.asarray(np.logaddexp(math.log1p(-share) + below, math.log(share) + above))
+        log_share_below = math.log1p(-share)
+        log_share_above = math.log(share)
+        return np.asarray(np.logaddexp(log_share_below + below, log_share_above + above))

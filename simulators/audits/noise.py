@@ -17,10 +17,25 @@ class NoiseDistribution(Protocol):
     """A distribution of noise that can be drawn, and of which the density is known up to a constant."""
 
     def draw(self, generator: np.random.Generator, count: int) -> Floats:
-        """Draw independent values, (count,)."""
+        """Draw independent values.
+
+        Args:
+            generator: source of randomness.
+            count: number of values.
+
+        Returns:
+            The values, (count,).
+        """
 
     def log_density(self, values: Floats) -> Floats:
-        """Return the log density up to a constant; −inf outside the support."""
+        """Return the log density of each value, up to a constant.
+
+        Args:
+            values: values of the noise, any shape.
+
+        Returns:
+            Log densities of the same shape; −inf outside the support.
+        """
 
 
 @dataclass(frozen=True)
@@ -28,7 +43,12 @@ class NormalNoise:
     """Standard normal noise, N(0, 1)."""
 
     def draw(self, generator: np.random.Generator, count: int) -> Floats:
-        """Draw independent values, (count,)."""
+        """Draw independent values, by the sampler that a server would run on a seeded source of bits.
+
+        Args:
+            generator: source of randomness, which seeds the sampler.
+            count: number of values.
+        """
         return seeded(generator).normal((count,))
 
     def log_density(self, values: Floats) -> Floats:
@@ -41,7 +61,12 @@ class LaplaceNoise:
     """Laplace distribution of scale 1, with density ∝ e^(−|y|)."""
 
     def draw(self, generator: np.random.Generator, count: int) -> Floats:
-        """Draw independent values, (count,)."""
+        """Draw independent values of the Laplace distribution.
+
+        Args:
+            generator: source of randomness.
+            count: number of values.
+        """
         return generator.laplace(size=count)
 
     def log_density(self, values: Floats) -> Floats:
@@ -87,21 +112,24 @@ class IntegerNoise:
         Returns:
             Log probabilities of the same shape; −∞ beyond the truncation.
         """
-        sizes = np.abs(values)
-        inside = np.asarray(-self.decay_rate * sizes)
+        magnitudes = np.abs(values)
+        untruncated = np.asarray(-self.decay_rate * magnitudes)
         if self.noise_levels is None:
-            return inside
-        return np.where(sizes <= self.noise_levels, inside, -math.inf)
+            return untruncated
+        return np.where(magnitudes <= self.noise_levels, untruncated, -math.inf)
 
 
 @dataclass(frozen=True)
 class NoisyValue:
     """A number that differs between neighbouring data sets, released with noise.
 
-    The code calls the data sets that an attacker distinguishes worlds. The number in a world is
-    `value_in_world[world]`, in units of the noise scale. The worlds are FIRST and SECOND, the two data sets, and
-    possibly ABSENT, without the client or record in which they differ. `work` is the cost of one output, in units of
-    Gaussian noise on one number.
+    The code calls the data sets that an attacker distinguishes worlds. The worlds are FIRST and SECOND, two
+    neighbouring data sets, and possibly ABSENT, without the client or record in which they differ.
+
+    Attributes:
+        noise: distribution of the noise.
+        value_in_world: the number in each world, in units of the noise scale.
+        work: cost of one output, in units of Gaussian noise on one number.
     """
 
     noise: NoiseDistribution
@@ -127,7 +155,8 @@ class NoisyValue:
         """
         values = np.asarray(self.value_in_world)
         released = values[world] + self.noise.draw(generator, world.size)
-        return np.stack([self.noise.log_density(released - value) for value in self.value_in_world])
+        log_densities = [self.noise.log_density(released - value) for value in self.value_in_world]
+        return np.stack(log_densities)
 
     @property
     def step(self) -> float:
@@ -142,6 +171,9 @@ def noisy_sum(noise: NoiseDistribution, relation: str, shift: float) -> NoisyVal
         noise: distribution of the noise.
         relation: replace-one has opposite contributions in the two data sets; the other relations have one and none.
         shift: norm of a contribution in units of the noise.
+
+    Returns:
+        The attack, with the value of the sum on the two data sets and on the one without the contribution.
     """
     second = -shift if relation == "replace-one" else 0.0
     return NoisyValue(noise, (shift, second, 0.0))

@@ -15,8 +15,12 @@ from epsilond.simulators.audits.worlds import Floats, Integers
 class Outcomes:
     """A mechanism with finitely many outcomes, given by the probability of each on neighbouring data sets.
 
-    `log_probabilities[world][outcome]` is the logarithm, where `world` is the index of the data set. Outcomes with
-    equal probabilities on all data sets may be merged.
+    Outcomes with equal probabilities on all data sets may be merged.
+
+    Attributes:
+        log_probabilities: log probability of each outcome on each data set, as `log_probabilities[world][outcome]`,
+            where `world` is the index of the data set.
+        work: cost of one output, in units of Gaussian noise on one number.
     """
 
     log_probabilities: tuple[tuple[float, ...], ...]
@@ -39,15 +43,17 @@ class Outcomes:
         Returns:
             The log probabilities, (worlds, runs).
         """
-        logs = np.asarray(self.log_probabilities)
+        log_probabilities = np.asarray(self.log_probabilities)
         uniform = generator.random(world.size)
         outcome = np.zeros(world.size, dtype=np.int64)
-        for number, probabilities in enumerate(np.exp(logs)):
-            in_world = world == number
+        for number, probabilities in enumerate(np.exp(log_probabilities)):
+            # Inversion: the outcome at which the cumulative probability exceeds the uniform number.
+            is_in_world = world == number
             possible = np.flatnonzero(probabilities)
             cumulative = np.cumsum(probabilities[possible])[:-1] / probabilities.sum()
-            outcome[in_world] = possible[np.searchsorted(cumulative, uniform[in_world], side="right")]
-        return np.asarray(logs[:, outcome])
+            chosen = np.searchsorted(cumulative, uniform[is_in_world], side="right")
+            outcome[is_in_world] = possible[chosen]
+        return np.asarray(log_probabilities[:, outcome])
 
 
 def response(epsilon: float, categories: int) -> Outcomes:
@@ -65,7 +71,11 @@ def response(epsilon: float, categories: int) -> Outcomes:
     # A false category has probability e^−ε/(1 + (k − 1) e^−ε) for k categories; the true one e^ε times as much.
     log_false_report = -epsilon - math.log1p((categories - 1) * math.exp(-epsilon))
     log_true_report = log_false_report + epsilon
-    log_rest = log_false_report + math.log(categories - 2) if categories > 2 else -math.inf
+    log_rest = -math.inf
+    if categories > 2:
+        log_rest = log_false_report + math.log(categories - 2)
+
+    # Outcomes: a report of category 0, of category 1, and of a further one.
     first = (log_true_report, log_false_report, log_rest)
     second = (log_false_report, log_true_report, log_rest)
     return Outcomes((first, second))
@@ -103,17 +113,22 @@ def sum_of_trials(high_trials: int, low_trials: int, probability: float) -> Floa
     Returns:
         The log probabilities of 0, 1, … successes; −∞ where a probability is below every double.
     """
-    masses = np.zeros(high_trials + low_trials + 1)
-    high = _binomial(high_trials, probability)
-    low = _binomial(low_trials, probability)[::-1]
+    high_probabilities = _binomial(high_trials, probability)
+    # Successes of a trial with probability 1 − p are failures of one with probability p.
+    low_probabilities = _binomial(low_trials, probability)[::-1]
+
     # Only the numbers with positive probability are convolved, because tails underflow to 0.
-    positive_high = np.flatnonzero(high)
-    positive_low = np.flatnonzero(low)
-    sums = np.convolve(high[positive_high[0] : positive_high[-1] + 1], low[positive_low[0] : positive_low[-1] + 1])
-    first = positive_high[0] + positive_low[0]
-    masses[first : first + sums.size] = sums
+    high_numbers = np.flatnonzero(high_probabilities)
+    low_numbers = np.flatnonzero(low_probabilities)
+    positive_high = high_probabilities[high_numbers[0] : high_numbers[-1] + 1]
+    positive_low = low_probabilities[low_numbers[0] : low_numbers[-1] + 1]
+    positive_sums = np.convolve(positive_high, positive_low)
+
+    probabilities = np.zeros(high_trials + low_trials + 1)
+    first = high_numbers[0] + low_numbers[0]
+    probabilities[first : first + positive_sums.size] = positive_sums
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(masses))
+        return np.asarray(np.log(probabilities))
 
 
 def _binomial(trials: int, probability: float) -> Floats:
@@ -131,4 +146,5 @@ def _binomial(trials: int, probability: float) -> Floats:
     successes = np.arange(trials + 1.0)
     failures = trials - successes
     log_choices = gammaln(trials + 1.0) - gammaln(successes + 1.0) - gammaln(failures + 1.0)
-    return np.asarray(np.exp(log_choices + successes * np.log(probability) + failures * np.log1p(-probability)))
+    log_probabilities = log_choices + successes * np.log(probability) + failures * np.log1p(-probability)
+    return np.asarray(np.exp(log_probabilities))

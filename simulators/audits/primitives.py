@@ -83,8 +83,19 @@ def attack_primitive(primitive: Primitive, setting: AttackSetting) -> AttackedMe
     if isinstance(primitive, SummedTrials):
         return _attack_trials(primitive, setting)
     assert isinstance(primitive, BlackBox | DeclaredBounds)
-    # The third of three worlds is that without the victim's record; for replace-one its distribution is unknown.
-    return canonical(primitive.epsilon, primitive.delta, 2 if setting.relation == "replace-one" else 3)
+    return canonical(primitive.epsilon, primitive.delta, _known_worlds(setting))
+
+
+def _known_worlds(setting: AttackSetting) -> int:
+    """Return the number of data sets ("worlds") on which the distribution of the output is known.
+
+    They are two neighbours and, as a third one, the data set without the victim's record. For replace-one the
+    distribution on the third one is unknown.
+
+    Args:
+        setting: neighbouring relation that is attacked.
+    """
+    return 2 if setting.relation == "replace-one" else 3
 
 
 def _attack_report(report: CategoryReport, setting: AttackSetting) -> AttackedMechanism:
@@ -95,6 +106,9 @@ def _attack_report(report: CategoryReport, setting: AttackSetting) -> AttackedMe
     Args:
         report: ε of the report, and the number of categories.
         setting: neighbouring relation.
+
+    Returns:
+        The attack, with the probabilities of the reported categories on both data sets.
 
     Raises:
         InvalidInput: the relation adds or removes a record, which the number of reports reveals.
@@ -114,6 +128,9 @@ def _attack_trials(sums: SummedTrials, setting: AttackSetting) -> AttackedMechan
         sums: trials of a client, success probabilities, and numbers of coordinates and clients.
         setting: neighbouring relation.
 
+    Returns:
+        The attack on the sums of all coordinates.
+
     Raises:
         InvalidInput: a client is absent in one of the data sets, which the number of trials reveals.
     """
@@ -128,9 +145,13 @@ def _attack_trials(sums: SummedTrials, setting: AttackSetting) -> AttackedMechan
 
 
 def _largest_coordinate(shift: IntegerShift) -> int:
-    """Return the largest difference of neighbours in one coordinate within the bounds on the norms."""
-    square = shift.l1**2 if shift.l2 is None else Fraction(shift.l2) ** 2
-    return min(math.floor(shift.l1), math.floor(shift.linf), math.isqrt(math.floor(square)))
+    """Return the largest difference of neighbours in one coordinate within the bounds on the norms.
+
+    Args:
+        shift: bounds on the ℓ1, ℓ2 and ℓ∞ norms of the difference; that on the ℓ2 norm may be None.
+    """
+    squared_l2 = shift.l1**2 if shift.l2 is None else Fraction(shift.l2) ** 2
+    return min(math.floor(shift.l1), math.floor(shift.linf), math.isqrt(math.floor(squared_l2)))
 
 
 def _attack_threshold(answers: ThresholdAnswers, setting: AttackSetting) -> AttackedMechanism:
@@ -142,7 +163,11 @@ def _attack_threshold(answers: ThresholdAnswers, setting: AttackSetting) -> Atta
     Args:
         answers: the noise on the threshold and on the queries.
         setting: neighbouring relation.
+
+    Returns:
+        The attack, with the probabilities of the output on each data set.
     """
+    # The output that distinguishes best; if there is none, one that reveals nothing.
     outputs = crossings(answers.noise)
     first, second = outputs[0] if outputs else ThresholdOutput(0.5, 0.5)
     log_first = (math.log(first), math.log1p(-first))
@@ -161,9 +186,12 @@ def _attack_choice(choice: ScoredChoice, setting: AttackSetting) -> AttackedMech
     Args:
         choice: ε of the choice, and the distribution of the noise on the scores.
         setting: neighbouring relation.
+
+    Returns:
+        The attack on the randomized response that has the same privacy loss.
     """
     ratio = log_ratio(choice.epsilon, choice.noise)
-    return canonical(ratio, 0.0, 2 if setting.relation == "replace-one" else 3)
+    return canonical(ratio, 0.0, _known_worlds(setting))
 
 
 def _attack_integers(integers: NoisyIntegers, setting: AttackSetting) -> AttackedMechanism:
@@ -177,19 +205,27 @@ def _attack_integers(integers: NoisyIntegers, setting: AttackSetting) -> Attacke
             bounds on the difference between neighbours.
         setting: neighbouring relation and implementation that are attacked.
 
+    Returns:
+        The attack on the coordinates in which the neighbours differ.
+
     Raises:
         InvalidInput: `noise_levels` is more than an attack can draw.
     """
     if integers.noise_levels is None and integers.shift.fits_one_axis:
         noise = IntegerNoise(integers.decay_rate, None)
         return noisy_shift(noise, setting.relation, math.floor(integers.shift.l1))
-    exact = setting.attack == "implemented"
-    limit = MOST_NOISE_LEVELS if exact else MOST_LEVELS
+
+    # The sampler that clients run has a smaller range than the formula.
+    is_exact = setting.attack == "implemented"
+    limit = MOST_NOISE_LEVELS if is_exact else MOST_LEVELS
     if integers.noise_levels is not None and integers.noise_levels > limit:
         raise InvalidInput.at("/noise_levels", "is more than an audit can draw", allowed=f"≤ {limit}")
-    noise = IntegerNoise(integers.decay_rate, integers.noise_levels, exact)
-    parts = [(noisy_shift(noise, setting.relation, size), count) for size, count in realised_shift(integers.shift)]
-    return in_sequence(parts or [(noisy_shift(noise, setting.relation, 0), 1)])
+
+    # One mechanism for each size of a coordinate, repeated for the coordinates of this size.
+    noise = IntegerNoise(integers.decay_rate, integers.noise_levels, is_exact)
+    sizes_and_counts = realised_shift(integers.shift) or ((0, 1),)
+    parts = [(noisy_shift(noise, setting.relation, size), count) for size, count in sizes_and_counts]
+    return in_sequence(parts)
 
 
 def realised_shift(bounds: IntegerShift) -> tuple[tuple[int, int], ...]:
@@ -209,17 +245,19 @@ def realised_shift(bounds: IntegerShift) -> tuple[tuple[int, int], ...]:
     # Any integer vector with ‖x‖₁ ≤ Δ₁ has ‖x‖₂² ≤ Δ₁², and at most Δ₁ coordinates that are not 0.
     squared_l2 = l1**2 if bounds.l2 is None else math.floor(Fraction(bounds.l2) ** 2)
     dimension = l1 if bounds.dimension is None else bounds.dimension
+
+    # Try each size of the equal coordinates, from the largest one that the bounds allow.
     best_parts: tuple[tuple[int, int], ...] = ()
     best_norm = 0
     largest = min(l1, linf, math.isqrt(squared_l2))
-    # Try each size of the equal coordinates, from the largest one that the bounds allow.
     for size in range(largest, max(0, largest - MOST_CANDIDATES), -1):
         count = min(dimension, l1 // size, squared_l2 // size**2)
         # Spend the remainder of the bounds on one smaller coordinate, if there is one left.
         smaller = 0
         if count < dimension:
             smaller = min(size, l1 - count * size, math.isqrt(squared_l2 - count * size**2))
-        if count * size + smaller > best_norm:
-            best_norm = count * size + smaller
+        norm = count * size + smaller
+        if norm > best_norm:
+            best_norm = norm
             best_parts = ((size, count), (smaller, 1)) if smaller else ((size, count),)
     return best_parts

@@ -18,10 +18,16 @@ LEAST_WEIGHT = 1e-18
 class RandomlySizedValue:
     """Attack on a contribution of random size that is released with noise.
 
-    The attacker distinguishes two data sets, which differ in one client or record, and a third one without it. On data
-    set number i the released number is the drawn size times `signs[i]`, in units of the noise scale. The statistic is
-    the log density, a mixture over the sizes. Sizes of tiny probability are left out of it, which makes the attack only
-    weaker.
+    The attacker distinguishes two data sets, which differ in one client or record, and a third one without it. The
+    statistic is the log density, a mixture over the sizes. Sizes of tiny probability are left out of it, which makes
+    the attack only weaker.
+
+    Attributes:
+        noise: distribution of the noise.
+        sizes: possible sizes of the contribution, in units of the noise scale.
+        probabilities: probability of each size.
+        signs: sign of the contribution on each data set; the released number is the drawn size times this sign. It is 0
+            without the contribution.
     """
 
     noise: NoiseDistribution
@@ -50,8 +56,10 @@ class RandomlySizedValue:
             The log densities, (worlds, runs).
         """
         weights = np.asarray(self.probabilities)
-        sizes = generator.choice(np.asarray(self.sizes), size=world.size, p=weights / weights.sum())
-        released = sizes * np.asarray(self.signs)[world] + self.noise.draw(generator, world.size)
+        probabilities = weights / weights.sum()
+        sizes = generator.choice(np.asarray(self.sizes), size=world.size, p=probabilities)
+        signs = np.asarray(self.signs)[world]
+        released = sizes * signs + self.noise.draw(generator, world.size)
         return np.stack([self._log_density(released, sign) for sign in self.signs])
 
     def _log_density(self, released: Floats, sign: float) -> Floats:
@@ -85,5 +93,9 @@ def randomly_sized(
         relation: replace-one has opposite contributions in the two data sets; the other relations have one and none.
         sizes: norms of the contribution, in units of the noise.
         probabilities: probability of each size.
+
+    Returns:
+        The attack, with the sign of the contribution on each data set.
     """
-    return RandomlySizedValue(noise, sizes, probabilities, noisy_sum(noise, relation, 1.0).value_in_world)
+    signs = noisy_sum(noise, relation, 1.0).value_in_world
+    return RandomlySizedValue(noise, sizes, probabilities, signs)

@@ -57,7 +57,10 @@ def joint_confidence(audits: int, confidence: float) -> float:
     By the bound of Bonferroni, the probabilities of failure add up.
 
     Args:
-        audits: number of audits.
-        confidence: confidence with which all of them hold.
+        audits: number of audits, at least 1.
+        confidence: confidence with which all of them hold, in (0, 1).
+
+    Returns:
+        The confidence of one audit, at least `confidence`.
     """
     return 1.0 - (1.0 - confidence) / audits

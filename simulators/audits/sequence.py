@@ -40,11 +40,11 @@ class InSequence:
         Returns:
             Sums of the log densities of the independent outputs, (worlds, n).
         """
-        total = np.zeros((self.worlds, world.size))
+        log_densities = np.zeros((self.worlds, world.size))
         for part, times in self.parts:
-            for _ in range(times):
-                total += part.draw(generator, world)[: self.worlds]
-        return total
+            for _run in range(times):
+                log_densities += part.draw(generator, world)[: self.worlds]
+        return log_densities
 
 
 def in_sequence(parts: Sequence[tuple[AttackedMechanism, int]]) -> AttackedMechanism:

@@ -21,6 +21,11 @@ class ShuffledReports:
     FIRST and SECOND are the two data sets; they differ in the record of one client, the victim. All other records equal
     the victim's record in SECOND. Any of the reports may be the victim's, with equal probability. The density of the
     reports in FIRST is therefore their density in SECOND times the mean likelihood ratio of a report.
+
+    Attributes:
+        report: mechanism of one client's report.
+        clients: number of clients, including the victim.
+        worlds: number of data sets, 2.
     """
 
     report: AttackedMechanism
@@ -44,9 +49,12 @@ class ShuffledReports:
         Returns:
             The log densities, (2, runs).
         """
-        rows = max(1, CELLS // self.clients)
-        chunks = [self._chunk(generator, world[start : start + rows]) for start in range(0, world.size, rows)]
-        return np.concatenate(chunks, axis=1) if chunks else np.zeros((2, 0))
+        if world.size == 0:
+            return np.zeros((2, 0))
+        runs_at_a_time = max(1, CELLS // self.clients)
+        starts = range(0, world.size, runs_at_a_time)
+        chunks = [self._chunk(generator, world[start : start + runs_at_a_time]) for start in starts]
+        return np.concatenate(chunks, axis=1)
 
     def _chunk(self, generator: np.random.Generator, world: Integers) -> Floats:
         """Draw some runs' shuffled reports, and return their log densities on FIRST and SECOND, relative to SECOND.
@@ -56,14 +64,23 @@ class ShuffledReports:
         Args:
             generator: source of randomness.
             world: index of the data set of each run, on which its reports are drawn.
+
+        Returns:
+            The log densities, (2, runs).
         """
+        # The victim has the record of the run's data set, all others that of SECOND.
         worlds = np.full((world.size, self.clients), SECOND, dtype=np.int64)
         worlds[:, 0] = world
-        logs = self.report.draw(generator, worlds.ravel()).reshape(-1, world.size, self.clients)
-        ratio = logs[FIRST] - logs[SECOND]
-        is_revealed = np.isposinf(ratio).any(axis=1)
-        first = log_mean_exp(np.where(np.isposinf(ratio), 0.0, ratio))
-        return np.stack([np.where(is_revealed, 0.0, first), np.where(is_revealed, -math.inf, 0.0)])
+        log_densities = self.report.draw(generator, worlds.ravel()).reshape(-1, world.size, self.clients)
+
+        # An infinite likelihood ratio reveals the data set. Otherwise the mean ratio is the density on FIRST.
+        log_ratio = log_densities[FIRST] - log_densities[SECOND]
+        is_infinite = np.isposinf(log_ratio)
+        is_revealed = is_infinite.any(axis=1)
+        log_mean_ratio = log_mean_exp(np.where(is_infinite, 0.0, log_ratio))
+        log_first = np.where(is_revealed, 0.0, log_mean_ratio)
+        log_second = np.where(is_revealed, -math.inf, 0.0)
+        return np.stack([log_first, log_second])
 
 
 @dataclass(frozen=True)
@@ -73,16 +90,20 @@ class ShuffledResponses:
     These counts are a sufficient statistic. The victim has category 0 in the data set FIRST and category 1 in SECOND.
     All other clients have category 2, so that their reports of 0 and 1 hide the victim's. With two categories they
     have category 1.
+
+    Attributes:
+        epsilon: ε of one report.
+        categories: number of categories, at least 2.
+        clients: number of clients, including the victim.
+        worlds: number of data sets, 2.
+        work: approximate cost of one output, in units of Gaussian noise on one number.
     """
 
     epsilon: float
-    """ε of one report."""
     categories: int
     clients: int
-    """Number of clients, including the victim."""
     worlds: int = 2
     work: float = 3.0
-    """Approximate cost of one output, in units of Gaussian noise on one number."""
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
         """Draw the numbers of reports of each category, and return their log densities on FIRST and SECOND.
@@ -99,16 +120,25 @@ class ShuffledResponses:
             The log densities, (2, runs).
         """
         # Numbers of categories in each group: 0, 1 and, if there are more than two categories, 2 and all further ones.
-        sizes = np.asarray([1, 1] if self.categories == 2 else [1, 1, 1, self.categories - 3], dtype=np.float64)
-        probability_of_others = self._probabilities(2 if self.categories > 2 else 1, sizes)
+        group_sizes, category_of_others = [1, 1], 1
+        if self.categories > 2:
+            group_sizes, category_of_others = [1, 1, 1, self.categories - 3], 2
+        sizes = np.asarray(group_sizes, dtype=np.float64)
+        probability_of_others = self._probabilities(category_of_others, sizes)
         probability_of_victim = np.stack([self._probabilities(FIRST, sizes), self._probabilities(SECOND, sizes)])
+
+        # The reports of all other clients.
         reports = generator.multinomial(self.clients - 1, probability_of_others * sizes, size=world.size)
         counts = reports.astype(np.float64)
-        cumulative = np.cumsum(probability_of_victim * sizes, axis=1)[:, :-1]
+
         # The victim's report is drawn by inversion, as the index of a group of categories.
-        victim_report = (generator.random(world.size)[:, None] >= cumulative[world]).sum(axis=1)
+        cumulative = np.cumsum(probability_of_victim * sizes, axis=1)[:, :-1]
+        uniform = generator.random(world.size)[:, None]
+        victim_report = (uniform >= cumulative[world]).sum(axis=1)
         counts[np.arange(world.size), victim_report] += 1.0
-        return np.asarray(np.log((probability_of_victim / probability_of_others) @ counts.T))
+
+        likelihood_ratios = probability_of_victim / probability_of_others
+        return np.asarray(np.log(likelihood_ratios @ counts.T))
 
     def _probabilities(self, category: int, sizes: Floats) -> Floats:
         """Return the probability that a client reports one given category of each group.
@@ -125,7 +155,8 @@ class ShuffledResponses:
             others.
         """
         # Equals 1/(e^ε + k − 1) for k categories, written so that e^ε cannot overflow.
-        false_report = math.exp(-self.epsilon - math.log1p((self.categories - 1) * math.exp(-self.epsilon)))
+        log_sum = math.log1p((self.categories - 1) * math.exp(-self.epsilon))
+        false_report = math.exp(-self.epsilon - log_sum)
         probabilities = np.full(sizes.size, false_report)
         probabilities[category] = false_report * math.exp(self.epsilon)
         return probabilities

@@ -30,20 +30,25 @@ SIGNIFICANT = 9
 
 @dataclass(frozen=True, kw_only=True)
 class AttackSetting:
-    """Setting of an attack: neighbouring relation, protected unit, observer, and implementation that is attacked."""
+    """Setting of an attack: neighbouring relation, protected unit, observer, and implementation that is attacked.
+
+    Attributes:
+        relation: relation of the two data sets: replace-one, zero-out-one or add-or-remove-one.
+        unit: protected unit, a record or a client.
+        observer: party whose observations are attacked, such as the server.
+        attack: "mathematical" to sample the noise from its formula; "implemented" to run the code that clients run.
+        within_clients: True if clients have been drawn already. A draw that does not say what it selects then selects
+            their records.
+        zero_others: True if all other records contribute nothing to the output. The output without the victim (the
+            world ABSENT) then has a known distribution for batches of fixed size too.
+    """
 
     relation: Relation
-    """Relation of the two data sets: replace-one, zero-out-one or add-or-remove-one."""
     unit: Unit = "record"
     observer: Observer = "server"
     attack: Attack = "mathematical"
-    """"mathematical" to sample the noise from its formula; "implemented" to run the code that clients run."""
     within_clients: bool = False
-    """True if clients have been drawn already. A draw that does not say what it selects then selects their records."""
     zero_others: bool = False
-    """True if all other records contribute nothing to the output.
-
-    The output without the victim (the world ABSENT) then has a known distribution for batches of fixed size too."""
 
 
 class AttackedMechanism(Protocol):
@@ -100,7 +105,13 @@ class AuditTarget(Protocol):
 
 @dataclass(frozen=True)
 class LogLikelihoodRatio:
-    """The best statistic to distinguish two data sets: log P(output on FIRST) − log P(output on SECOND)."""
+    """The best statistic to distinguish two data sets: log P(output on FIRST) − log P(output on SECOND).
+
+    By the lemma of Neyman and Pearson, no other test has a larger true positive rate at the same false positive rate.
+
+    Attributes:
+        mechanism: the mechanism that is attacked, with the log densities of its outputs on both data sets.
+    """
 
     mechanism: AttackedMechanism
 

@@ -23,14 +23,15 @@ ROUNDING_STREAM = 2
 
 
 class Compression:
-    """Compression of clients' messages by random rounding, with a random stream for each repetition.
-
-    Args:
-        levels: number s of levels between 0 and the norm of a message.
-        generators: one per repetition. Rounding has a stream of its own, so that other draws do not change.
-    """
+    """Compression of clients' messages by random rounding, with a random stream for each repetition."""
 
     def __init__(self, levels: int, generators: Sequence[np.random.Generator]) -> None:
+        """Open a random stream for the rounding of each repetition.
+
+        Args:
+            levels: number s of levels between 0 and the norm of a message.
+            generators: one per repetition. Rounding has a stream of its own, so that other draws do not change.
+        """
         self._levels = levels
         self._streams = [own_stream(generator, ROUNDING_STREAM) for generator in generators]
 
@@ -42,13 +43,19 @@ class Compression:
 
         Args:
             messages: messages of M clients in S repetitions, (S, M, d).
+
+        Returns:
+            The rounded messages, of the same shape.
         """
         norms = np.maximum(norms_of(messages), SMALLEST)[..., None]
         scaled_sizes = self._levels * (np.abs(messages) / norms)
         levels_below = np.floor(scaled_sizes)
-        uniform = np.stack([stream.random(messages.shape[1:]) for stream in self._streams])
+
         # Round up with the probability that makes the mean exact.
+        uniform = np.stack([stream.random(messages.shape[1:]) for stream in self._streams])
         rounds_up = uniform < scaled_sizes - levels_below
-        sizes = norms * ((levels_below + rounds_up) / self._levels)
+        levels = levels_below + rounds_up
+
+        sizes = norms * (levels / self._levels)
         rounded: Floats = np.copysign(sizes, messages)
         return rounded

@@ -34,17 +34,23 @@ def draw_records(
     batches = client_arrays.batches[clients][..., None]
     width = data.shape[1]
     exists = np.arange(width) < sizes
+
+    # Batches that are a mask over all records of a client.
     if sampling == "full":
         return data[clients], np.broadcast_to(exists, (*clients.shape, width))
     if sampling == "poisson":
         is_included = generator.random((*clients.shape, width)) * sizes < batches  # with probability K/n
         return data[clients], is_included & exists
-    counted = np.arange(client_arrays.largest_batch) < batches
+
+    # Batches of fixed size, as indices of records; smaller batches are padded.
+    largest_batch = client_arrays.largest_batch
+    is_in_batch = np.arange(largest_batch) < batches
     if sampling == "with-replacement":
-        chosen = generator.integers(sizes, size=counted.shape)
+        chosen = generator.integers(sizes, size=is_in_batch.shape)
     else:
-        chosen = _random_order(generator, sizes, (*clients.shape, width))[..., : client_arrays.largest_batch]
-    return data[clients[..., None], chosen], counted
+        order = _random_order(generator, sizes, (*clients.shape, width))
+        chosen = order[..., :largest_batch]
+    return data[clients[..., None], chosen], is_in_batch
 
 
 def shuffle_records(generator: np.random.Generator, data: Indices, sizes: Indices) -> Indices:
@@ -54,8 +60,12 @@ def shuffle_records(generator: np.random.Generator, data: Indices, sizes: Indice
         generator: source of randomness.
         data: records of each client, as indices into its population, (N, n).
         sizes: number of records of each client, (N,).
+
+    Returns:
+        The shuffled indices, of the shape of `data`.
     """
-    return np.take_along_axis(data, _random_order(generator, sizes[:, None], data.shape), axis=1)
+    order = _random_order(generator, sizes[:, None], data.shape)
+    return np.take_along_axis(data, order, axis=1)
 
 
 def deal_records(data: Indices, clients: Indices, client_arrays: ClientArrays, numbers: range) -> tuple[Indices, Bools]:
@@ -72,19 +82,28 @@ def deal_records(data: Indices, clients: Indices, client_arrays: ClientArrays, n
         is False for the padding of smaller batches.
     """
     batches = client_arrays.batches[clients][..., None]
-    counted = np.arange(client_arrays.largest_batch) < batches
-    index = np.asarray(numbers)[:, None, None] * batches + np.arange(client_arrays.largest_batch)
-    return data[clients[..., None], np.where(counted, index, 0)], counted
+    places_in_batch = np.arange(client_arrays.largest_batch)
+    is_in_batch = places_in_batch < batches
+    # In round t, the batch of a client begins at record t times its batch size. The padding points to record 0.
+    index = np.asarray(numbers)[:, None, None] * batches + places_in_batch
+    index = np.where(is_in_batch, index, 0)
+    return data[clients[..., None], index], is_in_batch
 
 
 def _random_order(generator: np.random.Generator, sizes: Indices, shape: tuple[int, ...]) -> Indices:
     """Return a random order of each client's records, with missing records last.
 
+    Records are sorted by uniform random keys; missing records have a larger key.
+
     Args:
         generator: source of randomness.
         sizes: number of records of each client, with a last axis of length 1.
         shape: shape of the result; its last axis has the largest number of records.
+
+    Returns:
+        Indices of records along the last axis.
     """
     keys = generator.random(shape)
-    keys[np.broadcast_to(np.arange(shape[-1]) >= sizes, shape)] = ABSENT
+    is_missing = np.broadcast_to(np.arange(shape[-1]) >= sizes, shape)
+    keys[is_missing] = ABSENT
     return np.argsort(keys, axis=-1)

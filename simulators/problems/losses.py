@@ -20,18 +20,22 @@ class Loss:
     """A loss ℓ(z, y) of a linear prediction z for the target y, with the properties that bounds need.
 
     It is convex and twice differentiable almost everywhere in z. Its functions take arrays that broadcast.
+
+    Attributes:
+        name: name of the loss in descriptions of problems.
+        value: function (z, y) → ℓ(z, y).
+        slope: function (z, y) → ∂ℓ/∂z.
+        steepest: function (reach, y) → largest |∂ℓ/∂z| over predictions with |z| ≤ reach and targets ±y.
+        curvature: Lipschitz constant of the slope.
+        largest_target: bound on |y| over all possible records.
     """
 
     name: str
     value: Callable[[Floats, Floats], Floats]
     slope: Callable[[Floats, Floats], Floats]
-    """∂ℓ/∂z."""
     steepest: Callable[[Floats, Floats], Floats]
-    """Function (reach, y) → largest |∂ℓ/∂z| over predictions with |z| ≤ reach and targets ±y."""
     curvature: float
-    """Lipschitz constant of the slope."""
     largest_target: float
-    """Bound on |y| over all possible records."""
 
 
 def _linear_value(z: Floats, y: Floats) -> Floats:
@@ -115,11 +119,15 @@ def huber(threshold: float) -> Loss:
 
     Args:
         threshold: residual κ up to which the loss is ½r². Beyond it the loss is linear, κ(r − ½κ).
+
+    Returns:
+        The loss, with its slope and its constants.
     """
 
     def value(z: Floats, y: Floats) -> Floats:
         """Return the loss for each pair of a prediction and a target."""
         residual = np.abs(z - y)
+        # Up to κ this is ½r², and beyond it κ(r − ½κ).
         clipped = np.minimum(residual, threshold)
         return clipped * (residual - 0.5 * clipped)
 

@@ -82,22 +82,29 @@ def least_on_ball(
     for iteration in range(iterations):
         next_model = _take_step(extrapolated, gradient(extrapolated), radius, smoothness)
         goes_uphill = float(np.dot(extrapolated - next_model, next_model - model)) > 0.0
-        if goes_uphill:  # restart from the last model, without momentum
+        if goes_uphill:
+            # Restart from the last model, without momentum.
             extrapolated = model
             momentum = 1.0
         else:
             next_momentum = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum * momentum))
-            extrapolated = next_model + (momentum - 1.0) / next_momentum * (next_model - model)
+            extrapolation = (momentum - 1.0) / next_momentum
+            extrapolated = next_model + extrapolation * (next_model - model)
             model = next_model
             momentum = next_momentum
-        if iteration % GAP_INTERVAL == 0 or iteration == iterations - 1:
+
+        # Keep the model of least gap, and stop if the gap is small enough.
+        is_last = iteration == iterations - 1
+        if iteration % GAP_INTERVAL == 0 or is_last:
             gap = _gap(model, gradient(model), radius)
             if gap < best_gap:
                 best_model = model
                 best_gap = gap
             if gap <= RELATIVE_GAP * scale:
                 break
-    return Minimum(best_model, value(best_model), max(best_gap, 0.0) + ROUNDING * scale)
+
+    certified_gap = max(best_gap, 0.0) + ROUNDING * scale
+    return Minimum(best_model, value(best_model), certified_gap)
 
 
 def _take_step(model: Floats, gradient: Floats, radius: float, smoothness: float) -> Floats:
@@ -114,12 +121,22 @@ def _take_step(model: Floats, gradient: Floats, radius: float, smoothness: float
     Returns:
         The projected model, (d).
     """
-    if smoothness == 0.0:
-        norm = float(np.linalg.norm(gradient))
-        return -radius * gradient / norm if norm > 0.0 else model
-    return on_ball(model - gradient / smoothness, radius)
+    if smoothness > 0.0:
+        return on_ball(model - gradient / smoothness, radius)
+    norm = float(np.linalg.norm(gradient))
+    if norm > 0.0:
+        return -radius * gradient / norm
+    return model
 
 
 def _gap(model: Floats, gradient: Floats, radius: float) -> float:
-    """Return ⟨∇F(w), w⟩ + r‖∇F(w)‖, a bound on F(w) minus the least value, for a model w and the radius r."""
+    """Return an upper bound on F(w) − F*, the excess of a convex function at a model w over its least value on a ball.
+
+    It is ⟨∇F(w), w⟩ + r‖∇F(w)‖ for the ball of radius r around 0, because F lies above its tangent.
+
+    Args:
+        model: the model w in the ball, (d,).
+        gradient: gradient ∇F(w), (d,).
+        radius: radius r of the ball.
+    """
     return float(np.dot(gradient, model)) + radius * float(np.linalg.norm(gradient))

@@ -23,9 +23,9 @@ from scipy.special import logsumexp
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import Clients, Quantity, request
 from epsilond.simulators.problems.data_sets import read_features
+from epsilond.simulators.problems.mean_softmax import errors_of
 from epsilond.simulators.problems.personalized_problem import Numbers, PersonalizedConstants
 from epsilond.simulators.problems.problem import Floats, Objective, Records
-from epsilond.simulators.problems.softmax import errors_of
 
 ClientSplit = Literal["consecutive", "by-label"]
 
@@ -92,21 +92,27 @@ class PersonalizedDigits:
 
 @dataclass(frozen=True)
 class Digits:
-    """A `PersonalizedProblem`. Models are rows of 10 · 64 weights, one row of 64 for each digit."""
+    """Personalised softmax regression on handwritten digits, with the training and the test records of each client.
+
+    Models are rows of 10 · 64 weights, one row of 64 for each digit.
+
+    Attributes:
+        spec: the request: number of clients, split, and share of held-out records.
+        features: pixels of n training images of each of N clients, (N, n, 64).
+        labels: digits on the training images, (N, n).
+        test_features: pixels of T held-out images of each client, (N, T, 64).
+        test_labels: digits on the held-out images, (N, T).
+        optima: a fitted model of each client, (N, d); its loss is an upper bound on the least loss.
+        optimum_gap: mean loss of the fitted models. The least loss is between 0 and this number.
+    """
 
     spec: PersonalizedDigits
     features: Floats
-    """Pixels of n training images of each of N clients, (N, n, 64)."""
     labels: Floats
-    """Digits on the training images, (N, n)."""
     test_features: Floats
-    """Pixels of T held-out images of each client, (N, T, 64)."""
     test_labels: Floats
-    """Digits on the held-out images, (N, T)."""
     optima: Floats
-    """A fitted model of each client, (N, d); its loss is an upper bound on the least loss."""
     optimum_gap: float
-    """Mean loss of the fitted models. The least loss is between 0 and this number."""
 
     @property
     def clients(self) -> int:
@@ -153,7 +159,10 @@ class Digits:
             Features (rows, m, 64), the pixels of an image, and labels (rows, m).
         """
         indices = generator.integers(self.labels.shape[1], size=(*clients.shape, batch_size))
-        return Records(self.features[clients[..., None], indices], self.labels[clients[..., None], indices])
+        clients_of_records = clients[..., None]
+        features = self.features[clients_of_records, indices]
+        labels = self.labels[clients_of_records, indices]
+        return Records(features, labels)
 
     def weighted_gradient(self, models: Floats, records: Records, weights: Floats) -> Floats:
         """Return the weighted sum of the cross-entropy's gradients over the records of each participating client.
@@ -167,8 +176,9 @@ class Digits:
             The sums, (rows, d).
         """
         outputs = np.matmul(records.features, _rows(models).swapaxes(-1, -2))
-        errors = errors_of(outputs, records.targets) * weights[..., None]
-        sums = np.matmul(errors.swapaxes(-1, -2), records.features)
+        weighted_errors = errors_of(outputs, records.targets) * weights[..., None]
+        # The gradient for a record with features x is the outer product of its output errors and x.
+        sums = np.matmul(weighted_errors.swapaxes(-1, -2), records.features)
         return np.asarray(sums.reshape(len(models), -1))
 
     def excess(self, models: Floats, shares: Floats) -> Floats:
@@ -183,7 +193,8 @@ class Digits:
         Returns:
             Weighted sums, (…).
         """
-        return np.asarray(np.einsum("...n,n->...", _losses(self.features, self.labels, models), shares))
+        losses = _losses(self.features, self.labels, models)
+        return np.asarray(np.einsum("...n,n->...", losses, shares))
 
     def scores(self, models: Floats) -> Mapping[str, Floats]:
         """Return the error and the accuracy of the clients' models on all held-out records.
@@ -195,7 +206,8 @@ class Digits:
             `test_error` and `test_accuracy`: shares of the images with a wrong and with the right digit, (…).
         """
         outputs = np.matmul(self.test_features, _rows(models).swapaxes(-1, -2))
-        accuracy = np.mean(np.argmax(outputs, axis=-1) == self.test_labels, axis=(-1, -2))
+        is_correct = np.argmax(outputs, axis=-1) == self.test_labels
+        accuracy = np.mean(is_correct, axis=(-1, -2))
         return {"test_error": 1.0 - accuracy, "test_accuracy": accuracy}
 
     def facts(self) -> Mapping[str, float | int | str]:
@@ -218,15 +230,24 @@ def _build_problem(spec: PersonalizedDigits) -> Digits:
 
     Args:
         spec: number of clients, split, and numbers of records that a client is dealt and holds out.
+
+    Returns:
+        The problem; the last eight results are kept.
     """
+    # Order the records by the split, and give each client the next ones.
     features, labels = read_features("digits")
     order = np.arange(len(labels))
     if spec.split == "by-label":
         order = np.argsort(labels, kind="stable")
-    records_of_clients = order[: spec.clients * spec.dealt].reshape(spec.clients, spec.dealt)
-    shuffled = np.random.default_rng(np.random.SeedSequence(spec.seed)).permuted(records_of_clients, axis=1)
+    used_records = order[: spec.clients * spec.dealt]
+    records_of_clients = used_records.reshape(spec.clients, spec.dealt)
+
+    # Hold out random records of each client.
+    generator = np.random.default_rng(np.random.SeedSequence(spec.seed))
+    shuffled = generator.permuted(records_of_clients, axis=1)
     training = shuffled[:, spec.tested :]
     test = shuffled[:, : spec.tested]
+
     fits = np.stack([_fit(features[records], labels[records]) for records in training])
     gap = float(np.mean(_losses(features[training], labels[training], fits)))
     return Digits(spec, features[training], labels[training], features[test], labels[test], fits, gap)
@@ -259,12 +280,22 @@ def _losses(features: Floats, labels: Floats, models: Floats) -> Floats:
         Losses, (…, N).
     """
     outputs = np.matmul(features, _rows(models).swapaxes(-1, -2))
-    classes = np.broadcast_to(labels.astype(np.int64)[..., None], (*outputs.shape[:-1], 1))
-    output_of_class = np.take_along_axis(outputs, classes, axis=-1)[..., 0]
+
     # The cross-entropy of outputs z for digit c is log Σ_k e^(z_k) − z_c.
-    return np.asarray(np.mean(logsumexp(outputs, axis=-1) - output_of_class, axis=-1))
+    digits = labels.astype(np.int64)[..., None]
+    digits = np.broadcast_to(digits, (*outputs.shape[:-1], 1))
+    output_of_digit = np.take_along_axis(outputs, digits, axis=-1)[..., 0]
+    cross_entropies = logsumexp(outputs, axis=-1) - output_of_digit
+    return np.asarray(np.mean(cross_entropies, axis=-1))
 
 
 def _rows(models: Floats) -> Floats:
-    """Return models (…, d) as matrices with one row of weights for each class, (…, classes, features)."""
+    """Return models as matrices with one row of weights for each class.
+
+    Args:
+        models: models as flat vectors, (…, d).
+
+    Returns:
+        The matrices, (…, classes, features).
+    """
     return models.reshape(*models.shape[:-1], CLASSES, -1)

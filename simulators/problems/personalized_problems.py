@@ -15,9 +15,10 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.quantities import CLIENTS, DIMENSION, Quantity, request
-from epsilond.accountants.quantities.algorithms import OPTIMUM_NORM, OPTIMUM_SPREAD
+from epsilond.accountants.quantities import Quantity, request
+from epsilond.simulators.problems.personalized_fields import (
+    LinearFields,
+)
 from epsilond.simulators.problems.personalized_problem import (
     Numbers,
     PersonalizedConstants,
@@ -32,12 +33,6 @@ FEATURES = Quantity(
     description="distribution of the features. sign: random signs, so that the norm is bounded. gaussian: "
     "Gaussian, so that it is not"
 )
-FEATURE_DECAY = Quantity(
-    symbol="a", ge=0, le=10, description="exponent a: coordinate k of the features has variance k^−a, for k = 1, 2, …"
-)
-TARGET_NOISE_STD = Quantity(
-    symbol="τ", ge=0, le=1e6, unit="target", description="standard deviation of the noise in the targets"
-)
 THRESHOLD = Quantity(
     symbol="κ",
     gt=0,
@@ -48,76 +43,10 @@ THRESHOLD = Quantity(
 FEATURE_VECTORS = Quantity(
     ge=1, le=4096, description="number of different feature vectors, which are all equally likely"
 )
-PERSONAL_DIMENSION = Quantity(
-    ge=1,
-    le=10**5,
-    description="number of coordinates, the last ones, in which the clients' optimal models differ; absent: "
-    "all coordinates",
-)
-PROBLEM_SEED = Quantity(
-    ge=0, le=2**53, description="seed of the random choice of the clients' optimal models and of the feature vectors"
-)
-MOST_CLIENTS = 10**5
-"""Largest number of clients, for memory."""
-MOST_DIMENSION = 10**5
-"""Largest dimension, for memory."""
 
 
 @request
-class _Linear:
-    """Common fields of the linear problems."""
-
-    clients: Annotated[int, CLIENTS]
-    dimension: Annotated[int, DIMENSION]
-    optimum_norm: Annotated[float, OPTIMUM_NORM] = 1.0
-    optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0
-    personal_dimension: Annotated[int | None, PERSONAL_DIMENSION] = None
-    feature_decay: Annotated[float, FEATURE_DECAY] = 1.0
-    target_noise_std: Annotated[float, TARGET_NOISE_STD] = 1.0
-    seed: Annotated[int, PROBLEM_SEED] = 0
-
-    def check(self) -> None:
-        """Check the sizes, and that the spread of the clients' optimal models is 0 if there is a single client.
-
-        Raises:
-            InvalidInput: at the field concerned.
-        """
-        for name, limit in (("clients", MOST_CLIENTS), ("dimension", MOST_DIMENSION)):
-            if getattr(self, name) > limit:
-                raise InvalidInput.at(f"/{name}", "is more than a simulation holds", allowed=f"≤ {limit}")
-        if (self.personal_dimension or 1) > self.dimension:
-            raise InvalidInput.at("/personal_dimension", "cannot exceed dimension", allowed=f"≤ {self.dimension}")
-        if self.clients == 1 and self.optimum_spread > 0.0:
-            raise InvalidInput.at("/optimum_spread", "is 0 for one client", allowed="= 0")
-
-    @property
-    def variances(self) -> Floats:
-        """Variance k^−a of coordinate k of the features, for k = 1, …, d and a = `feature_decay`; (d)."""
-        return np.arange(1.0, self.dimension + 1.0) ** -self.feature_decay
-
-    def draw_optima(self) -> Floats:
-        """Draw the clients' optimal models in random directions, with exactly the requested norm and spread.
-
-        The mean of the optima has norm `optimum_norm`, and their root mean square distance from it is `optimum_spread`.
-
-        Returns:
-            An optimum for each of N clients, (N, d).
-        """
-        generator = population_generator(self.seed, 0)
-        mean = generator.standard_normal(self.dimension)
-        mean *= self.optimum_norm / np.linalg.norm(mean)
-        deviations = np.zeros((self.clients, self.dimension))
-        if self.optimum_spread > 0.0:
-            own = self.personal_dimension or self.dimension
-            directions = generator.standard_normal((self.clients, own))
-            directions -= directions.mean(axis=0)
-            root_mean_square = math.sqrt(np.mean(np.sum(directions * directions, axis=1)))
-            deviations[:, -own:] = directions * (self.optimum_spread / root_mean_square)
-        return mean + deviations
-
-
-@request
-class PersonalizedLeastSquares(_Linear):
+class PersonalizedLeastSquares(LinearFields):
     """Personalised least squares, with Gaussian noise in the targets.
 
     The loss is half the squared residual. Its gradient has no bound, so that clipping may change it. With Gaussian
@@ -135,7 +64,7 @@ class PersonalizedLeastSquares(_Linear):
 
 
 @request
-class PersonalizedHuber(_Linear):
+class PersonalizedHuber(LinearFields):
     """Personalised Huber regression, with target noise +τ or −τ and features from a finite list of scaled sign vectors.
 
     τ is `target_noise_std`, and the list has `feature_vectors` entries. The loss is quadratic up to the residual
@@ -157,13 +86,16 @@ class PersonalizedHuber(_Linear):
 # The problems -------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class _LinearProblem:
-    """Common part of the linear problems; subclasses add the distributions and the slope of the loss.
+    """Common part of the linear problems of personalised learning; subclasses add the records and the loss.
 
-    The slope is the derivative of the loss by the residual, the prediction minus the target. A row is one client in
-    one round.
+    The prediction of client i for features x is ⟨x, w + θ_i⟩, with shared part w and own part θ_i. The slope is the
+    derivative of the loss by the residual, the prediction minus the target. A row is one client in one round.
+
+    Attributes:
+        spec: the request, with the clients, their optimal models, and the distribution of records.
     """
 
-    spec: _Linear
+    spec: LinearFields
 
     @property
     def clients(self) -> int:
@@ -187,9 +119,8 @@ class _LinearProblem:
 
     def facts(self) -> Mapping[str, float | int | str]:
         """Return the fields of the request and the root mean square norm of the features."""
-        return {name: value for name, value in asdict(self.spec).items() if value is not None} | {
-            "feature_norm": math.sqrt(self.squared_norm)
-        }
+        requested = {name: value for name, value in asdict(self.spec).items() if value is not None}
+        return requested | {"feature_norm": math.sqrt(self.squared_norm)}
 
     @functools.cached_property
     def squared_norm(self) -> float:
@@ -206,6 +137,9 @@ class _LinearProblem:
             lipschitz: bound on the norm of one record's gradient.
             smoothness: joint smoothness of one record's loss in the shared and the own part.
             slope: root mean square of the loss's slope at the optimum.
+
+        Returns:
+            The constants, which hold for all models and all possible records.
         """
         gradient_std = slope * math.sqrt(self.squared_norm)
         return PersonalizedConstants(
@@ -247,24 +181,29 @@ class _LinearProblem:
         Returns:
             The sums, (rows, d).
         """
-        slopes = self.slopes(np.einsum("kmd,kd->km", records.features, models) - records.targets)
+        predictions: Floats = np.einsum("kmd,kd->km", records.features, models)
+        slopes = self.slopes(predictions - records.targets)
         return np.asarray(np.einsum("kmd,km->kd", records.features, slopes * weights))
 
 
 class _LeastSquares(_LinearProblem):
-    """Personalised least squares with Gaussian target noise; a row is one client in one round."""
+    """Personalised least squares with Gaussian target noise; a row is one client in one round.
+
+    Attributes:
+        spec: the request, with the distribution of the features: random signs or Gaussian numbers.
+    """
 
     spec: PersonalizedLeastSquares
 
     @functools.cached_property
     def constants(self) -> PersonalizedConstants:
         # The loss depends on w + θ_i, so that its joint smoothness in (w, θ_i) is twice that in the sum.
-        bounded = self.spec.features == "sign"
-        return self._constants(
-            lipschitz=math.inf,
-            smoothness=2.0 * self.squared_norm if bounded else math.inf,
-            slope=self.spec.target_noise_std,
-        )
+        """Constants that risk bounds depend on. Gradients have no bound, and Gaussian features no smoothness."""
+        # The loss depends on w + θ_i, so that its joint smoothness in (w, θ_i) is twice that in the sum.
+        smoothness = math.inf
+        if self.spec.features == "sign":
+            smoothness = 2.0 * self.squared_norm
+        return self._constants(lipschitz=math.inf, smoothness=smoothness, slope=self.spec.target_noise_std)
 
     def records(self, generator: np.random.Generator, clients: Numbers, batch_size: int) -> Records:
         """Draw fresh records with Gaussian target noise.
@@ -283,7 +222,8 @@ class _LeastSquares(_LinearProblem):
         shape = (len(clients), batch_size, self.dimension)
         features = _signs(generator, shape) if self.spec.features == "sign" else generator.standard_normal(shape)
         features *= np.sqrt(self.spec.variances)
-        return Records(features, self._targets(features, clients, generator.standard_normal(shape[:2])))
+        noise = generator.standard_normal(shape[:2])
+        return Records(features, self._targets(features, clients, noise))
 
     def excess(self, models: Floats, shares: Floats) -> Floats:
         """Return the weighted sum of the clients' excess risks, computed exactly.
@@ -298,21 +238,27 @@ class _LeastSquares(_LinearProblem):
         Returns:
             Weighted sums, (…).
         """
-        distances = models - self.optima
-        squared = (distances * distances) @ self.spec.variances
-        return np.asarray(0.5 * np.einsum("...n,n->...", squared, shares))
+        differences = models - self.optima
+        squared_predictions = (differences * differences) @ self.spec.variances
+        return np.asarray(0.5 * np.einsum("...n,n->...", squared_predictions, shares))
 
 
 class _Huber(_LinearProblem):
     """Personalised Huber regression, in which the noise of a target has two values and features finitely many.
 
-    The threshold κ of the loss is `spec.threshold`. A row is one client in one round.
+    A row is one client in one round.
+
+    Attributes:
+        spec: the request, with the threshold κ of the loss and the number of feature vectors.
     """
 
     spec: PersonalizedHuber
 
     @functools.cached_property
     def constants(self) -> PersonalizedConstants:
+        # The loss depends on w + θ_i, so that its joint smoothness in (w, θ_i) is twice that in the sum. The slope at
+        # the optimum is the noise ±τ, clipped to the threshold.
+        """Constants that risk bounds depend on. All are finite, because slopes and features are bounded."""
         # The loss depends on w + θ_i, so that its joint smoothness in (w, θ_i) is twice that in the sum. The slope at
         # the optimum is the noise ±τ, clipped to the threshold.
         return self._constants(
@@ -339,8 +285,10 @@ class _Huber(_LinearProblem):
             Features (rows, m, d) and targets (rows, m).
         """
         shape = (len(clients), batch_size)
-        features = self.vectors[generator.integers(self.spec.feature_vectors, size=shape)]
-        return Records(features, self._targets(features, clients, _signs(generator, shape)))
+        chosen_vectors = generator.integers(self.spec.feature_vectors, size=shape)
+        features = self.vectors[chosen_vectors]
+        noise = _signs(generator, shape)
+        return Records(features, self._targets(features, clients, noise))
 
     def slopes(self, residuals: Floats) -> Floats:
         """Return the derivative of the Huber loss by the prediction: the residual, clipped to the threshold.
@@ -351,9 +299,14 @@ class _Huber(_LinearProblem):
         return np.clip(residuals, -self.spec.threshold, self.spec.threshold)
 
     def losses(self, residuals: Floats) -> Floats:
-        """Return the Huber loss of residuals r: r²/2 for |r| ≤ κ, and κ|r| − κ²/2 beyond."""
-        inside = np.minimum(np.abs(residuals), self.spec.threshold)
-        return np.asarray(inside * (np.abs(residuals) - 0.5 * inside))
+        """Return the Huber loss of residuals r: r²/2 for |r| ≤ κ, and κ|r| − κ²/2 beyond.
+
+        Args:
+            residuals: predictions minus targets, any shape.
+        """
+        magnitudes = np.abs(residuals)
+        clipped = np.minimum(magnitudes, self.spec.threshold)
+        return np.asarray(clipped * (magnitudes - 0.5 * clipped))
 
     def excess(self, models: Floats, shares: Floats) -> Floats:
         """Return the weighted sum of the clients' excess risks, computed exactly.
@@ -371,11 +324,18 @@ class _Huber(_LinearProblem):
         errors = (models - self.optima) @ self.vectors.T  # (…, N, feature vectors): prediction minus optimal prediction
         noise = self.spec.target_noise_std
         mean_losses = 0.5 * (self.losses(errors + noise) + self.losses(errors - noise))
-        excesses = mean_losses - self.losses(np.array(noise))
+        least_loss = self.losses(np.array(noise))
+        excesses = mean_losses - least_loss
         weighted: Floats = np.einsum("...n,n->...", excesses.mean(axis=-1), shares)
         return np.maximum(weighted, 0.0)
 
 
 def _signs(generator: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-    """Draw independent random signs ±1."""
-    return np.asarray(generator.integers(0, 2, size=shape, dtype=np.int8) * 2.0 - 1.0, dtype=np.float64)
+    """Draw independent random signs ±1.
+
+    Args:
+        generator: source of randomness.
+        shape: shape of the result.
+    """
+    bits = generator.integers(0, 2, size=shape, dtype=np.int8)
+    return np.asarray(bits * 2.0 - 1.0, dtype=np.float64)

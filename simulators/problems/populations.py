@@ -20,18 +20,20 @@ Draw = Callable[[np.random.Generator, int, Floats], tuple[Floats, Floats]]
 
 @dataclass(frozen=True)
 class Population:
-    """The records of N clients, P for each: first those that all clients share, then those that only one client has."""
+    """The records of N clients, P for each: first those that all clients share, then those that only one client has.
+
+    Attributes:
+        features: features of norm at most 1, (N, P, d).
+        targets: targets of the records, (N, P).
+        own: number of last records of each client that no other client has.
+        shares: weights of the records in the objective, times the number N of clients, (N, P); None for 1/P. If client
+            i has weight p_i, a record's entry is its weight in the loss of client i, times p_i N.
+    """
 
     features: Floats
-    """Features of norm at most 1, (N, P, d)."""
     targets: Floats
-    """Targets of the records, (N, P)."""
     own: int
-    """Number of last records of each client that no other client has."""
     shares: Floats | None = None
-    """Weights of the records in the objective, times the number N of clients, (N, P); None for 1/P.
-
-    If client i has weight p_i, a record's entry is its weight in the loss of client i, times p_i N."""
 
     @property
     def shared(self) -> int:
@@ -42,10 +44,14 @@ class Population:
         """Return the features and the targets of the records of all clients in one table, one client after another.
 
         If all clients have the same records, the table has those of the first client only.
+
+        Returns:
+            Features (Q, d) and targets (Q), with Q = P or N P rows.
         """
         if self.own == 0:
             return self.features[0], self.targets[0]
-        return self.features.reshape(-1, self.features.shape[-1]), self.targets.reshape(-1)
+        dimension = self.features.shape[-1]
+        return self.features.reshape(-1, dimension), self.targets.reshape(-1)
 
     def distinct(self) -> tuple[Floats, Floats, Floats]:
         """Return every record once, with its weight in the objective.
@@ -56,12 +62,15 @@ class Population:
             Features (Q, d), targets (Q) and weights (Q) of the Q distinct records. Shared records come first.
         """
         clients, size, dimension = self.features.shape
-        features = [self.features[0, : self.shared], self.features[:, self.shared :].reshape(-1, dimension)]
-        targets = [self.targets[0, : self.shared], self.targets[:, self.shared :].reshape(-1)]
+        shared = self.shared
+        features = [self.features[0, :shared], self.features[:, shared:].reshape(-1, dimension)]
+        targets = [self.targets[0, :shared], self.targets[:, shared:].reshape(-1)]
+
         # With equal weights, a shared record counts once per client, so that its weight is N times larger.
-        weights = [np.full(self.shared, 1.0 / size), np.full(clients * self.own, 1.0 / (clients * size))]
-        if self.shares is not None:
-            weights = [np.mean(self.shares[:, : self.shared], axis=0), self.shares[:, self.shared :].ravel() / clients]
+        if self.shares is None:
+            weights = [np.full(shared, 1.0 / size), np.full(clients * self.own, 1.0 / (clients * size))]
+        else:
+            weights = [np.mean(self.shares[:, :shared], axis=0), self.shares[:, shared:].ravel() / clients]
         return np.concatenate(features), np.concatenate(targets), np.concatenate(weights)
 
 
@@ -81,13 +90,22 @@ def make_population(
         dimension: dimension d.
         model_norm: norm of the models.
         seed: seed of the population.
+
+    Returns:
+        The records of all clients, with equal weights.
     """
-    common = population_generator(seed, 0)
+    # The shared records follow one model.
+    common_generator = population_generator(seed, 0)
     shared = size - own
-    shared_features, shared_targets = draw(common, shared, _direction(common, dimension) * model_norm)
-    if own == 0:  # every client has the same array, which is stored once
+    common_model = _direction(common_generator, dimension) * model_norm
+    shared_features, shared_targets = draw(common_generator, shared, common_model)
+
+    # Without own records, every client has the same array, which is stored once.
+    if own == 0:
         features = np.broadcast_to(shared_features, (clients, size, dimension))
         return Population(features, np.broadcast_to(shared_targets, (clients, size)), 0)
+
+    # The own records of each client follow its own model.
     features = np.empty((clients, size, dimension))
     targets = np.empty((clients, size))
     features[:, :shared] = shared_features
@@ -113,7 +131,9 @@ def points(generator: np.random.Generator, count: int, model: Floats) -> tuple[F
     Returns:
         Points (count, d) and targets (count,).
     """
-    features = within_ball(model + generator.standard_normal((count, len(model))) / np.sqrt(2.0 * len(model)))
+    # The mean squared norm of the deviations is 1/2.
+    deviations = generator.standard_normal((count, len(model))) / np.sqrt(2.0 * len(model))
+    features = within_ball(model + deviations)
     return features, 0.5 * np.sum(np.square(features), axis=-1)
 
 
@@ -177,8 +197,11 @@ def within_ball(features: Floats) -> Floats:
     Args:
         features: rows, (…, d).
     """
+    largest_norm = 1.0 - 2.0**-50  # leaves room for the rounding of the product
+    smallest_divisor = 1e-300  # avoids a division by 0
     norms = np.linalg.norm(features, axis=-1, keepdims=True)
-    inside: Floats = features * np.minimum(1.0, (1.0 - 2.0**-50) / np.maximum(norms, 1e-300))
+    factors = np.minimum(1.0, largest_norm / np.maximum(norms, smallest_divisor))
+    inside: Floats = features * factors
     return inside
 
 

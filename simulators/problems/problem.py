@@ -19,33 +19,42 @@ class Constants:
     """Constants of a learning problem that calibrators and risk bounds depend on, such as its smoothness.
 
     They hold for all models in the domain and all possible records.
+
+    Attributes:
+        lipschitz: bound on the norm of the gradient of any possible record, in the population or not.
+        smoothness: bound on the Lipschitz constant of one record's gradient; 0 for linear losses.
+        strong_convexity: strong convexity of every record's loss; 0 if it is only convex.
+        diameter: diameter of the domain, a ball around 0.
+        gradient_std: bound on (E‖∇f(w, x) − ∇F_i(w)‖²)^½ over clients i and models w.
+        heterogeneity: bound on (mean over clients of ‖∇F_i(w) − ∇F(w)‖²)^½ over models w; 0 if the clients' populations
+            are equal.
+        optimum_norm: norm of the computed minimiser.
+        optimum_value: certified lower bound on the objective over the domain, below its minimum by at most
+            `optimum_gap`.
+        optimum_gap: certified bound on objective(minimiser) − minimum.
+        initial_gap: bound on the excess risk at the centre of the ball, where runs start.
     """
 
     lipschitz: float
-    """Bound on the norm of the gradient of any possible record, in the population or not."""
     smoothness: float
-    """Bound on the Lipschitz constant of one record's gradient; 0 for linear losses."""
     strong_convexity: float
-    """Strong convexity of every record's loss; 0 if it is only convex."""
     diameter: float
-    """Diameter of the domain, a ball around 0."""
     gradient_std: float
-    """Bound on (E‖∇f(w, x) − ∇F_i(w)‖²)^½ over clients i and models w."""
     heterogeneity: float
-    """Bound on (mean over clients of ‖∇F_i(w) − ∇F(w)‖²)^½ over models w; 0 if the clients' populations are equal."""
     optimum_norm: float
-    """Norm of the computed minimiser."""
     optimum_value: float
-    """Certified lower bound on the objective over the domain, below its minimum by at most `optimum_gap`."""
     optimum_gap: float
-    """Certified bound on objective(minimiser) − minimum."""
     initial_gap: float
-    """Bound on the excess risk at the centre of the ball, where runs start."""
 
 
 @dataclass(frozen=True)
 class Records:
-    """Records of one or more repetitions: features (…, d) and targets (…) with equal leading axes."""
+    """Records of one or more repetitions, with equal leading axes of features and targets.
+
+    Attributes:
+        features: features of each record, (…, d).
+        targets: target of each record, (…).
+    """
 
     features: Floats
     targets: Floats

@@ -17,10 +17,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp
 
-from epsilond.simulators.problems.finite_problem import AT_ONCE, SAFE, FiniteProblem
+from epsilond.simulators.problems.finite_problem import SAFE, FiniteProblem
 from epsilond.simulators.problems.held_out import HeldOut
+from epsilond.simulators.problems.mean_softmax import MeanSoftmax, errors_of, rows_of, steepest
 from epsilond.simulators.problems.minimum import Minimum, least_on_ball
 from epsilond.simulators.problems.populations import Population
 from epsilond.simulators.problems.problem import Constants, Floats, Objective, Records
@@ -33,7 +33,13 @@ PRODUCTS = 6e8
 
 @dataclass(frozen=True, kw_only=True)
 class SoftmaxProblem(FiniteProblem):
-    """A problem with `classes` classes, numbered from 0 in the targets. Runs start at the centre of the ball."""
+    """A problem of softmax regression: the cross-entropy of softmax(Wx) as a function of the weights W.
+
+    Runs start at the centre of the ball that is the domain.
+
+    Attributes:
+        classes: number C of classes, which are numbered from 0 in the targets.
+    """
 
     classes: int
 
@@ -114,8 +120,9 @@ class SoftmaxProblem(FiniteProblem):
         Returns:
             Gradients as flat vectors, (…, d).
         """
-        weights = _rows(models, self.classes)
-        errors = errors_of(np.matmul(records.features, weights.swapaxes(-1, -2)), records.targets)
+        weights = rows_of(models, self.classes)
+        outputs = np.matmul(records.features, weights.swapaxes(-1, -2))
+        errors = errors_of(outputs, records.targets)
         # The gradient for a record with features x is the outer product of its output errors and x.
         sums = np.matmul(errors.swapaxes(-1, -2), records.features)
         mean: Floats = sums.reshape(*sums.shape[:-2], -1) / records.targets.shape[-1]
@@ -131,112 +138,13 @@ class SoftmaxProblem(FiniteProblem):
         Returns:
             Gradients as flat vectors, (…, d).
         """
-        weights = _rows(models, self.classes)
-        errors = errors_of(np.sum(weights * records.features[..., None, :], axis=-1), records.targets)
+        weights = rows_of(models, self.classes)
+        outputs = np.sum(weights * records.features[..., None, :], axis=-1)
+        errors = errors_of(outputs, records.targets)
         # The gradient for a record with features x is the outer product of its output errors and x.
         products = errors[..., :, None] * records.features[..., None, :]
-        return np.asarray(products.reshape(*products.shape[:-2], -1) + self.strong_convexity * models)
-
-
-@dataclass(frozen=True)
-class MeanSoftmax:
-    """Objective F of softmax regression and its gradient.
-
-    F is the weighted mean loss of distinct records plus the ridge term ½μ‖w‖². Records that several clients share are
-    stored once.
-    """
-
-    features: Floats
-    """(n, number of features)."""
-    targets: Floats
-    """(n): classes, from 0."""
-    weights: Floats
-    """(n): weight of each record's loss in F."""
-    classes: int
-    strong_convexity: float
-    """Weight μ of the ridge term."""
-
-    def values(self, models: Floats) -> Floats:
-        """Return the objective (weighted mean cross-entropy plus ridge term) at each model of an array.
-
-        A value does not depend on the other models in the array, not even by rounding.
-
-        Args:
-            models: models as flat vectors, (…, d); each is a matrix with one row of weights per class.
-
-        Returns:
-            Values, (…).
-        """
-        rows = models.reshape(-1, models.shape[-1])
-        means = np.empty(len(rows))
-        # Evaluate chunks of models, to bound the memory.
-        step = max(1, AT_ONCE // (len(self.targets) * self.classes))
-        classes = self.targets.astype(np.int64)[None, :, None]
-        for start in range(0, len(rows), step):
-            matrices = _rows(rows[start : start + step], self.classes)
-            outputs = np.matmul(self.features, matrices.swapaxes(-1, -2))
-            output_of_class = np.take_along_axis(outputs, classes, axis=-1)[..., 0]
-            # The cross-entropy of outputs z for class c is log Σ_k e^(z_k) − z_c.
-            losses = logsumexp(outputs, axis=-1) - output_of_class
-            means[start : start + step] = np.matmul(losses[..., None, :], self.weights[:, None])[..., 0, 0]
-        # The ridge term is (λ/2)‖w‖², where λ is the strong convexity.
-        ridge: Floats = 0.5 * self.strong_convexity * np.sum(np.square(models), axis=-1)
-        return means.reshape(models.shape[:-1]) + ridge
-
-    def value(self, model: Floats) -> float:
-        """Return the objective F at one model.
-
-        Args:
-            model: the model, (d).
-        """
-        return float(self.values(model))
-
-    def gradient(self, model: Floats) -> Floats:
-        """Return the gradient of the objective F at one model.
-
-        Args:
-            model: the model, (d).
-        """
-        errors = errors_of(self.features @ _rows(model, self.classes).T, self.targets) * self.weights[:, None]
-        return np.asarray((errors.T @ self.features).reshape(-1) + self.strong_convexity * model)
-
-
-def steepest(reach: Floats, classes: int) -> Floats:
-    """Return a bound on the norm of the loss's gradient in the outputs Wx of a softmax model.
-
-    The gradient is p − e_y for the softmax p of the outputs and the indicator e_y of the record's class y. By ‖p −
-    e_y‖² ≤ 2(1 − p_y)² it suffices to bound p_y from below. Any two outputs differ by at most √2‖W‖‖x‖ ≤ √2t, so that
-    ‖p − e_y‖ ≤ √2/(1 + e^(−√2t)/(C − 1)) for C classes.
-
-    Args:
-        reach: bound t on ‖W‖‖x‖, the norms of a model and of the features.
-        classes: number of classes C.
-    """
-    bound: Floats = math.sqrt(2.0) / (1.0 + np.exp(-math.sqrt(2.0) * reach) / (classes - 1.0))
-    return bound
-
-
-def _rows(models: Floats, classes: int) -> Floats:
-    """Return models (…, d) as matrices with one row of weights for each class, (…, classes, features)."""
-    return models.reshape(*models.shape[:-1], classes, -1)
-
-
-def errors_of(outputs: Floats, targets: Floats) -> Floats:
-    """Return the errors of a softmax model's predicted probabilities, which are the loss's gradient in the outputs.
-
-    The error of a record is p − e_y, where p is the softmax of its outputs and e_y the indicator of its class.
-
-    Args:
-        outputs: an output for each of C classes, (…, C).
-        targets: classes y, (…).
-
-    Returns:
-        Differences, (…, C).
-    """
-    exponentials = np.exp(outputs - np.max(outputs, axis=-1, keepdims=True))
-    probabilities = exponentials / np.sum(exponentials, axis=-1, keepdims=True)
-    errors: Floats = probabilities - (targets[..., None] == np.arange(outputs.shape[-1]))
-    return errors
+        gradients_of_loss = products.reshape(*products.shape[:-2], -1)
+        return np.asarray(gradients_of_loss + self.strong_convexity * models)
 
 
 def _minimum(mean: MeanSoftmax, radius: float) -> Minimum:
@@ -251,18 +159,21 @@ def _minimum(mean: MeanSoftmax, radius: float) -> Minimum:
     Returns:
         A model in the ball, its value, and a bound on the excess of the value over the least one.
     """
+    # The smoothness is the largest eigenvalue of the features' weighted second moments, times the loss's curvature.
     weighted_features = np.sqrt(mean.weights)[:, None] * mean.features
-    # Largest eigenvalue of the weighted second moments of the features.
     largest_eigenvalue = float(np.linalg.svd(weighted_features, compute_uv=False)[0]) ** 2
+    smoothness = CURVATURE * largest_eigenvalue * SAFE + mean.strong_convexity
+
+    # Bound on the averaged values and on the gradient norm times the radius, for rounding errors.
     ridge = mean.strong_convexity * radius * radius
+    scale = math.log(mean.classes) + 2.0 * math.sqrt(2.0) * radius + ridge
     return least_on_ball(
         mean.value,
         mean.gradient,
         dimension=mean.classes * mean.features.shape[1],
         radius=radius,
-        smoothness=CURVATURE * largest_eigenvalue * SAFE + mean.strong_convexity,
-        # Bound on the averaged values and on the gradient norm times the radius, for rounding errors.
-        scale=math.log(mean.classes) + 2.0 * math.sqrt(2.0) * radius + ridge,
+        smoothness=smoothness,
+        scale=scale,
         iterations=math.ceil(PRODUCTS / (mean.features.size * mean.classes)),
     )
 
@@ -275,19 +186,25 @@ def _constants(population: Population, mean: MeanSoftmax, minimum: Minimum, radi
         mean: mean loss of all records.
         minimum: its certified minimum on the ball.
         radius: radius of the ball.
+
+    Returns:
+        The constants, which hold for all models in the ball and all possible records.
     """
     classes, strong_convexity = mean.classes, mean.strong_convexity
+    lipschitz = float(steepest(np.asarray(radius), classes)) + strong_convexity * radius
+
+    # Bound on the gradient norm of each record's loss on the ball. A variance is at most the mean square.
     norms = np.linalg.norm(population.features, axis=-1)
-    # Bound on the gradient norm of each record's loss on the ball.
     slopes = steepest(radius * norms, classes) * norms
+    largest_mean_square = float(np.max(np.mean(np.square(slopes), axis=1)))
+
     initial_value = mean.value(np.zeros(classes * population.features.shape[-1]))
     return Constants(
-        lipschitz=float(steepest(np.asarray(radius), classes)) + strong_convexity * radius,
+        lipschitz=lipschitz,
         smoothness=CURVATURE + strong_convexity,
         strong_convexity=strong_convexity,
         diameter=2.0 * radius,
-        # The variance of a client's gradients is at most their mean square.
-        gradient_std=math.sqrt(float(np.max(np.mean(np.square(slopes), axis=1)))) * SAFE,
+        gradient_std=math.sqrt(largest_mean_square) * SAFE,
         heterogeneity=_heterogeneity(population, slopes, classes, radius),
         optimum_norm=float(np.linalg.norm(minimum.model)),
         optimum_value=minimum.lower_bound,
@@ -313,13 +230,20 @@ def _heterogeneity(population: Population, slopes: Floats, classes: int, radius:
         slopes: the bounds g_ij for all records, (clients, P).
         classes: number of classes.
         radius: radius r of the domain.
+
+    Returns:
+        The bound; 0 if all clients have the same records.
     """
     if population.own == 0 or population.features.shape[0] == 1:
         return 0.0
+
+    # The first bound, from the gradients of own records.
     size = population.features.shape[1]
     largest_gradients = np.sum(slopes[:, population.shared :], axis=1) / size
-    deviations = _deviations_at_zero(population, classes) + _growth(population.features, radius)
     first_bound = float(np.mean(np.square(largest_gradients)))
+
+    # The second bound, from the model 0.
+    deviations = _deviations_at_zero(population, classes) + _growth(population.features, radius)
     second_bound = float(np.mean(np.square(deviations)))
     return math.sqrt(min(first_bound, second_bound)) * SAFE
 
@@ -353,10 +277,14 @@ def _growth(features: Floats, radius: float) -> Floats:
     Args:
         features: features of the records, (clients, P, d).
         radius: norm r of the models.
+
+    Returns:
+        The bounds a_i r, (clients,).
     """
-    clients, size, _ = features.shape
+    clients, size, dimension = features.shape
     # The squared largest singular value of a client's features is P‖S_i‖.
     eigenvalues = np.linalg.svd(features, compute_uv=False)[..., 0] ** 2
-    eigenvalue_of_mean = np.linalg.svd(features.reshape(clients * size, -1), compute_uv=False)[0] ** 2 / clients
+    all_features = features.reshape(clients * size, dimension)
+    eigenvalue_of_mean = np.linalg.svd(all_features, compute_uv=False)[0] ** 2 / clients
     growth: Floats = CURVATURE * radius * np.maximum(eigenvalues, eigenvalue_of_mean) / size
     return growth

@@ -56,7 +56,13 @@ RIDGE = Quantity(
 
 @dataclass(frozen=True)
 class Recipe:
-    """Ingredients of a problem: the loss, the draw of records, and the weight μ of ½‖w‖²."""
+    """Ingredients of a learning problem with linear predictions.
+
+    Attributes:
+        loss: loss of a prediction for a target.
+        draw: function that draws records.
+        strong_convexity: weight μ of the ridge term ½μ‖w‖².
+    """
 
     loss: Loss
     draw: Draw
@@ -88,8 +94,11 @@ class Synthetic(ABC):
     @property
     def size(self) -> int:
         """Number P of records in a client's population."""
-        default = self.samples_per_client if self.objective == "empirical" else DEFAULT_POPULATION
-        return default if self.population is None else self.population
+        if self.population is not None:
+            return self.population
+        if self.objective == "empirical":
+            return self.samples_per_client
+        return DEFAULT_POPULATION
 
     @property
     def own(self) -> int:
@@ -140,14 +149,15 @@ def _build_problem(spec: Synthetic) -> LinearModelProblem:
         A linear model on the drawn records, with its constants and its minimum.
     """
     recipe = spec.recipe()
+    # Keep the true model inside the domain, a ball of half the diameter.
+    model_norm = MODEL_NORM * min(1.0, 0.5 * spec.diameter)
     population = make_population(
         recipe.draw,
         clients=spec.clients,
         size=spec.size,
         own=spec.own,
         dimension=spec.dimension,
-        # Keep the true model inside the domain, a ball of half the diameter.
-        model_norm=MODEL_NORM * min(1.0, 0.5 * spec.diameter),
+        model_norm=model_norm,
         seed=spec.seed,
     )
     return LinearModelProblem.of(

@@ -107,13 +107,16 @@ def theorem_in_full(theorem: Theorem) -> TheoremInFull:
     Returns:
         The description, which can be rendered as JSON.
     """
-    has_formula = theorem.formula is not None and theorem.inputs is not None
+    listed = listed_theorem(theorem)
+    readings, examples = None, None
+    if theorem.formula is not None and theorem.inputs is not None:
+        readings, examples = theorem.readings, theorem.examples
     return TheoremInFull(
-        **vars(listed_theorem(theorem)),
+        **vars(listed),
         conditions=tuple(map(listed_condition, theorem.conditions)),
         errata=theorem.errata,
-        readings=theorem.readings if has_formula else None,
-        examples=theorem.examples if has_formula else None,
+        readings=readings,
+        examples=examples,
     )
 
 

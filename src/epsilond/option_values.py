@@ -90,12 +90,16 @@ def _describe_option(field: Field[object], annotation: object) -> FieldOption:
     Returns:
         The description. The help ends with the default value if there is one.
     """
-    bare, _ = quantity_of(annotation)
+    bare_type, _quantity = quantity_of(annotation)
     help_text = _describe_field(annotation)
-    if field.default is not MISSING and field.default is not None:
-        help_text += f" · default {str(field.default).lower() if bare is bool else field.default}"
-    required = field.default is MISSING and field.default_factory is MISSING
-    return FieldOption(field=field.name, metavar=_metavar(bare), required=required, help=help_text)
+    has_default = field.default is not MISSING
+    if has_default and field.default is not None:
+        default_text = str(field.default)
+        if bare_type is bool:
+            default_text = default_text.lower()
+        help_text += f" · default {default_text}"
+    is_required = not has_default and field.default_factory is MISSING
+    return FieldOption(field=field.name, metavar=_metavar(bare_type), required=is_required, help=help_text)
 
 
 def _describe_field(annotation: object) -> str:
@@ -107,12 +111,15 @@ def _describe_field(annotation: object) -> str:
     Returns:
         The text. If the field has no description, only its allowed values, or an empty text.
     """
-    _, quantity = quantity_of(annotation)
+    _bare_type, quantity = quantity_of(annotation)
     if quantity is None:
         return allowed_values(annotation) or ""
     unit = f"in {quantity.unit}" if quantity.unit else ""
-    details = ", ".join(part for part in (quantity.symbol, unit, allowed_values(annotation)) if part)
-    return f"{quantity.description} ({details})" if details else quantity.description
+    parts = (quantity.symbol, unit, allowed_values(annotation))
+    details = ", ".join(part for part in parts if part)
+    if not details:
+        return quantity.description
+    return f"{quantity.description} ({details})"
 
 
 def _metavar(bare: object) -> str:
@@ -126,8 +133,10 @@ def _metavar(bare: object) -> str:
     """
     if get_origin(bare) is Literal or WindowedUnit in get_args(bare):
         return "WORD"
-    members = [METAVARS[member] for member in (bare, *get_args(bare)) if member in METAVARS]
-    return "JSON" if get_origin(bare) is tuple or not members else "|".join(members)
+    placeholders = [METAVARS[member] for member in (bare, *get_args(bare)) if member in METAVARS]
+    if get_origin(bare) is tuple or not placeholders:
+        return "JSON"
+    return "|".join(placeholders)
 
 
 def _read_text(annotation: object, text: str, *, at: str) -> object:
@@ -146,15 +155,17 @@ def _read_text(annotation: object, text: str, *, at: str) -> object:
     Raises:
         InvalidInput: the field takes JSON, and the text is not JSON.
     """
-    bare, _ = quantity_of(annotation)
-    if WindowedUnit in get_args(bare) and not text.lstrip().startswith("{"):
+    bare_type, _quantity = quantity_of(annotation)
+    if WindowedUnit in get_args(bare_type) and not text.lstrip().startswith("{"):
         return unit_named(text)
-    if _metavar(bare) == "JSON":
+    if _metavar(bare_type) == "JSON":
         return strict_json.parse(text, at=at)
-    if bare is str or get_origin(bare) is Literal:
+    if bare_type is str or get_origin(bare_type) is Literal:
         return text
-    if bare is bool:
+    if bare_type is bool:
         return {"true": True, "false": False}.get(text, text)
+
+    # A text that is no integer may still be a decimal number.
     for number in (int, float):
         with contextlib.suppress(ValueError):
             return number(text)

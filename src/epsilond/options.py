@@ -59,7 +59,8 @@ class ListedCommand:
         Args:
             body: the object, as `as_json` returns it.
         """
-        return cls(**{**body, "options": tuple(FieldOption(**option) for option in body["options"])})
+        options = tuple(FieldOption(**option) for option in body["options"])
+        return cls(**{**body, "options": options})
 
     def as_json(self) -> JsonRecord:
         """Return the command as it is written to `options.json`."""

@@ -39,15 +39,17 @@ def profile_from_trade_off(
         InvalidInput: the lists have different lengths, a rate is out of range, or the rates are not in order.
     """
     points = _read_points(false_positive_rates, false_negative_rates)
+    exchanged_points = [(beta, alpha) for alpha, beta in points]
     with localcontext(Context(prec=_DIGITS)):
         forward = _profile_of(points)
-        backward = _profile_of([(beta, alpha) for alpha, beta in points])
+        backward = _profile_of(exchanged_points)
     if not symmetric:
         return DeclaredProfile(points=tuple(forward.items()), reverse=tuple(backward.items()))
+
     # Both profiles bound both directions, so the smaller bound holds at every ε.
     smaller = dict(forward)
-    for epsilon, delta in backward.items():
-        smaller[epsilon] = min(delta, smaller.get(epsilon, delta))
+    for epsilon, log10_delta in backward.items():
+        smaller[epsilon] = min(log10_delta, smaller.get(epsilon, log10_delta))
     return DeclaredProfile(points=tuple(sorted(smaller.items())))
 
 
@@ -93,6 +95,7 @@ def _profile_of(points: Iterable[tuple[Decimal, Decimal]]) -> dict[float, float]
         The decimal logarithm of δ, rounded up, by ε [nat].
     """
     listed = sorted(points)
+
     # The lines of two neighbouring points on the hull cross at e^ε = (β − β')/(α' − α), which is a corner if ε > 0.
     corners = {0.0}
     for (alpha, beta), (next_alpha, next_beta) in itertools.pairwise(_lower_hull(listed)):
@@ -100,10 +103,13 @@ def _profile_of(points: Iterable[tuple[Decimal, Decimal]]) -> dict[float, float]
         width = next_alpha - alpha
         if fall > width > 0:
             corners.add(float((fall / width).ln()))
+
+    # The maximum over all points at each corner.
     profile = {}
     for epsilon in sorted(corners):
         exponential = Decimal(epsilon).exp()
-        profile[epsilon] = _raised_log10(max(1 - beta - exponential * alpha for alpha, beta in listed))
+        delta = max(1 - beta - exponential * alpha for alpha, beta in listed)
+        profile[epsilon] = _raised_log10(delta)
     return profile
 
 
@@ -138,9 +144,12 @@ def _turns_down(
     Returns:
         True if so; the middle point is then no corner of the lower hull.
     """
+    first_x, first_y = first
+    second_x, second_y = second
+    third_x, third_y = third
     # Compare the slopes from the first point, each multiplied by both differences of x, which are not negative.
-    slope_to_second = (second[1] - first[1]) * (third[0] - first[0])
-    slope_to_third = (third[1] - first[1]) * (second[0] - first[0])
+    slope_to_second = (second_y - first_y) * (third_x - first_x)
+    slope_to_third = (third_y - first_y) * (second_x - first_x)
     return slope_to_second >= slope_to_third
 
 

@@ -12,10 +12,8 @@ from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.specs import Gaussian, Repeated
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_bounds
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import (
-    AcceleratedProblem,
-    accelerated_risk,
-)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import accelerated_risk
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.accelerated_run import AcceleratedProblem
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.calibrator import CALIBRATOR, run_spec

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy import optimize
 
+from epsilond.simulators.problems.mean_softmax import steepest
 from epsilond.simulators.problems.populations import Population, within_ball
 from epsilond.simulators.problems.problem import Floats, Records
-from epsilond.simulators.problems.softmax import SoftmaxProblem, steepest
+from epsilond.simulators.problems.softmax import SoftmaxProblem
 
 CLASSES, CLIENTS, SIZE, FEATURES = 3, 4, 6, 2
 

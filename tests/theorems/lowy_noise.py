@@ -6,7 +6,7 @@ from typing import Any
 from epsilond.accountants.federation import Federation
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import noise_std
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import Prescription
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import ExcessRiskProblem, excess_risk
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.sgd_bound import ExcessRiskProblem, excess_risk
 
 
 def noise_stds(federation: Federation, *, lipschitz: float, rounds: int) -> tuple[float, ...]:

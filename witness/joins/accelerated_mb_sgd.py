@@ -11,7 +11,6 @@ from epsilond.accountants.json_types import Fields
 from epsilond.accountants.target import Target
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import (
     ACCELERATED_RISK_BOUND,
-    AcceleratedProblem,
     AcceleratedRiskInputs,
     accelerated_risk,
 )
@@ -20,7 +19,8 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_unequal impo
     FEDERATED_ACCELERATED_RISK,
     FederatedAcceleratedInputs,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import Objective
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.accelerated_run import AcceleratedProblem
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.sgd_bound import Objective
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.accelerated_mb_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.accelerated_mb_sgd.problem import AcceleratedMbSgdProblem

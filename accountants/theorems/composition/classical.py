@@ -23,15 +23,26 @@ Drift = Literal["dwork-roth", "tanh", "corollary-f.1"]
 # Composition --------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, kw_only=True)
 class EpsilonDelta:
-    """An (ε, δ) guarantee, with the natural logarithm of δ; −inf for δ = 0."""
+    """An (ε, δ) guarantee of differential privacy.
+
+    Attributes:
+        epsilon: privacy loss bound ε, in nats; infinite if nothing is guaranteed.
+        log_delta: natural logarithm of δ; −inf for δ = 0.
+    """
 
     epsilon: float
     log_delta: float
 
 
 def expm1_or_infinity(x: float) -> float:
-    """Compute e^x − 1, or infinity for x of 709 or more, where it may overflow."""
-    return math.expm1(x) if x < 709.0 else math.inf
+    """Compute e^x − 1, or infinity if this may exceed the largest double.
+
+    Args:
+        x: the exponent. The result is infinite for 709 or more, as doubles end at e^709.8.
+    """
+    if x < 709.0:
+        return math.expm1(x)
+    return math.inf
 
 
 def advanced_composition(
@@ -58,20 +69,30 @@ def advanced_composition(
         log_slack: ln δ'.
         drift: name of the drift.
         times: number of times that the whole list is run.
+
+    Returns:
+        ε in nats, and ln δ. A δ of 1 or more guarantees nothing.
     """
+    # ε without rounding. An infinite sum of squares times a logarithm of 0 would not be a number.
     sum_of_squares = times * math.fsum(epsilon * epsilon for epsilon in epsilons)
     sum_of_drifts = times * math.fsum(_drift_of(epsilon, drift) for epsilon in epsilons)
     log_inverse_slack = max(-log_slack, 0.0)
-    # An infinite sum of squares times a logarithm of 0 would not be a number.
-    deviation = math.sqrt(2.0 * sum_of_squares * log_inverse_slack) if log_inverse_slack > 0.0 else 0.0
-    log_terms = [log_slack, *(log_delta + math.log(times) for log_delta in log_deltas)]  # of δ
+    deviation = 0.0
+    if log_inverse_slack > 0.0:
+        deviation = math.sqrt(2.0 * sum_of_squares * log_inverse_slack)
+    epsilon = deviation + sum_of_drifts
+
+    # The logarithms of the terms of δ. Infinite results are returned without adding the terms.
+    log_terms = [log_slack, *(log_delta + math.log(times) for log_delta in log_deltas)]
     largest_term = max(log_terms)
     if math.inf in (sum_of_squares, sum_of_drifts):
         return EpsilonDelta(epsilon=math.inf, log_delta=largest_term)
-    epsilon = deviation + sum_of_drifts
     if largest_term == math.inf:
         return EpsilonDelta(epsilon=epsilon, log_delta=math.inf)
-    log_delta = largest_term + math.log(math.fsum(math.exp(term - largest_term) for term in log_terms))
+
+    # Add the terms in units of the largest one.
+    scaled_sum = math.fsum(math.exp(term - largest_term) for term in log_terms)
+    log_delta = largest_term + math.log(scaled_sum)
     return EpsilonDelta(epsilon=raise_by_units(epsilon, 12.0), log_delta=raise_log_by_units(log_delta, 8.0))
 
 
@@ -83,6 +104,9 @@ def _drift_of(epsilon: float, drift: Drift) -> float:
     Args:
         epsilon: privacy parameter ε ≥ 0 of the mechanism, in nats.
         drift: name of the bound, such as "tanh" for ε tanh(ε/2); see `advanced_composition`.
+
+    Returns:
+        The bound, in nats; infinite on overflow.
     """
     if drift == "dwork-roth":
         return epsilon * expm1_or_infinity(epsilon)
@@ -104,7 +128,8 @@ def subsampled_epsilon(*, epsilon: float, rate: float) -> float:
     Returns:
         The privacy parameter ε' ≤ ε in nats, accurate to a few roundings.
     """
-    if epsilon <= 700.0:  # e^ε is a double up to e^709
+    largest_exponent = 700.0  # e^ε is a double up to e^709
+    if epsilon <= largest_exponent:
         return math.log1p(rate * math.expm1(epsilon))
     return epsilon + math.log(rate + (1.0 - rate) * math.exp(-epsilon))
 
@@ -125,7 +150,11 @@ class CompositionInputs:
     times: Times = 1
 
     def check(self) -> None:
-        """Check that there are as many δ as ε, at least one of each, and that all are in range."""
+        """Check that there are as many δ as ε, at least one of each, and that all are in range.
+
+        Raises:
+            InvalidInput: if the lists are empty or of different lengths, or an entry is out of range.
+        """
         if not self.epsilons or len(self.epsilons) != len(self.deltas):
             raise InvalidInput.at("/deltas", "must have as many entries as epsilons, at least one")
         if not all(0.0 < epsilon <= 1e9 for epsilon in self.epsilons):
@@ -145,9 +174,10 @@ def compose(inputs: CompositionInputs, drift: Drift) -> Outputs:
     Returns:
         A mapping with `epsilon`, δ with its decimal logarithm, and `basic_epsilon`, the sum of all ε.
     """
+    log_deltas = [math.log(delta) if delta > 0.0 else -math.inf for delta in inputs.deltas]
     total = advanced_composition(
         epsilons=inputs.epsilons,
-        log_deltas=[math.log(delta) if delta > 0.0 else -math.inf for delta in inputs.deltas],
+        log_deltas=log_deltas,
         log_slack=math.log(inputs.slack_delta),
         drift=drift,
         times=inputs.times,
@@ -168,6 +198,8 @@ class SubsampledInputs:
 def amplify(inputs: SubsampledInputs, reading: Reading = "printed") -> Outputs:
     """Compute the (ε, δ) of a mechanism on a batch drawn without replacement, rounded up.
 
+    A record influences the output only if it is in the batch, so sampling amplifies privacy.
+
     Args:
         inputs: ε and δ of the mechanism on the batch, and the share q of the records in it.
         reading: version of the formula. "printed" is (2qε, δ), which is proved for ε ≤ 1. "corrected" is (ln(1 + q(e^ε
@@ -176,12 +208,14 @@ def amplify(inputs: SubsampledInputs, reading: Reading = "printed") -> Outputs:
     Returns:
         `epsilon` in nats, and δ with its decimal logarithm.
     """
+    log_delta = math.log(inputs.delta)
     if reading == "printed":
-        log_delta = min(raise_log_by_units(math.log(inputs.delta), 4.0), 0.0)
-        return {"epsilon": product_up(2.0, inputs.rate, inputs.epsilon), **delta_outputs(log_delta)}
+        printed_epsilon = product_up(2.0, inputs.rate, inputs.epsilon)
+        printed_log_delta = min(raise_log_by_units(log_delta, 4.0), 0.0)
+        return {"epsilon": printed_epsilon, **delta_outputs(printed_log_delta)}
     epsilon = raise_by_units(subsampled_epsilon(epsilon=inputs.epsilon, rate=inputs.rate), 8.0)
-    log_delta = min(raise_log_by_units(math.log(inputs.delta) + math.log(inputs.rate), 8.0), 0.0)
-    return {"epsilon": epsilon, **delta_outputs(log_delta)}
+    sampled_log_delta = min(raise_log_by_units(log_delta + math.log(inputs.rate), 8.0), 0.0)
+    return {"epsilon": epsilon, **delta_outputs(sampled_log_delta)}
 
 
 def _compare_largest_epsilon(inputs: CompositionInputs) -> Sides:

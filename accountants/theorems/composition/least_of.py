@@ -44,13 +44,17 @@ def least(guarantees: Sequence[Guarantee], probes: Sequence[float] = PROBES) -> 
     for guarantee in guarantees:
         guarantees[0].setting.same_as(guarantee.setting)
     relevant = _select_least(guarantees, probes)
-    witnesses = tuple(itertools.chain.from_iterable(guarantee.curve.witnesses for guarantee in guarantees))
+
+    # The upper bound is the least of the selected ones; every attained pair is a valid lower bound.
     if len(relevant) == 1:
         upper, step = relevant[0].curve.upper, relevant[0].derivation
     else:
         upper = least_of([guarantee.curve.upper for guarantee in relevant])
         step = LEAST.because(*(guarantee.derivation for guarantee in relevant))
-    declared = tuple(dict.fromkeys(condition for guarantee in relevant for condition in guarantee.declared))
+    witnesses = tuple(itertools.chain.from_iterable(guarantee.curve.witnesses for guarantee in guarantees))
+
+    conditions = itertools.chain.from_iterable(guarantee.declared for guarantee in relevant)
+    declared = tuple(dict.fromkeys(conditions))
     curve = Curve(upper, witnesses)
     return Guarantee(setting=guarantees[0].setting, curve=curve, derivation=step, declared=declared)
 
@@ -70,13 +74,17 @@ def _select_least(guarantees: Sequence[Guarantee], probes: Sequence[float]) -> l
     """
     if not all(guarantee.curve.upper.forward.closed_form for guarantee in guarantees):
         return list(guarantees)
-    # A row for each guarantee, a column for each probe.
-    log_deltas = np.asarray([guarantee.curve.upper.log_delta(np.asarray(probes)).upper for guarantee in guarantees])
+
+    # Upper bounds on log δ: a row for each guarantee, a column for each probe.
+    probed_epsilons = np.asarray(probes)
+    log_deltas = np.asarray([guarantee.curve.upper.log_delta(probed_epsilons).upper for guarantee in guarantees])
     smallest = log_deltas.min(axis=0)
-    # Bounds that differ by rounding only count as equal.
+
+    # Mark the bounds that are least at a probe. Bounds that differ by rounding only count as equal.
     with np.errstate(invalid="ignore"):
         is_least = log_deltas <= smallest + TIE * (1.0 + np.abs(smallest))
     is_least |= np.isneginf(log_deltas)
+
     # Add guarantees until one of them is least at each probe.
     is_uncovered = np.ones(len(probes), dtype=np.bool_)
     selected_indices = []

@@ -45,10 +45,13 @@ def rare_steps(inputs: RareStepsInputs) -> Outputs:
     Returns:
         The upper bound `delta`, and `lower_delta` only if it is positive, each with its decimal logarithm.
     """
+    # The ratio of sensitivity to noise is rounded. It is moved outward by at least its error.
     shift = 1.0 / inputs.noise_multiplier
-    # The quotient is rounded. It is moved outward by at least its error.
-    lower = _large_step_bounds(inputs, shift * (1.0 - UNIT_ROUNDOFF)).lower
-    upper = _large_step_bounds(inputs, shift * (1.0 + 2.0 * UNIT_ROUNDOFF)).upper
+    lower_shift = shift * (1.0 - UNIT_ROUNDOFF)
+    upper_shift = shift * (1.0 + 2.0 * UNIT_ROUNDOFF)
+
+    lower = _large_step_bounds(inputs, lower_shift).lower
+    upper = _large_step_bounds(inputs, upper_shift).upper
     outputs = delta_outputs(upper)
     if math.isfinite(lower):
         outputs |= delta_outputs(lower, "lower_delta")

@@ -27,7 +27,7 @@ RUNS = Quantity(symbol="k", ge=1, le=MOST_RUNS, description="number of runs of t
 REMOVED = Quantity(symbol="i", ge=0, le=MOST_RUNS, description="by how many pairs ε is lowered: ε_i = (k − 2i) ε")
 
 
-def log_binomial(k: int, misses: FloatArray, *, epsilon: float) -> FloatArray:
+def log_binomial(responses: int, misses: FloatArray, *, epsilon: float) -> FloatArray:
     """Compute the log probability that exactly l of k randomized responses at ε are false, elementwise.
 
     The probability is C(k, l) e^{(k−l)ε}/(1 + e^ε)^k. The saddle-point form of Loader (2000) uses the deviance of l
@@ -35,66 +35,79 @@ def log_binomial(k: int, misses: FloatArray, *, epsilon: float) -> FloatArray:
     roundoff times 1 + |value| + |l − mean|.
 
     Args:
-        k: number of responses.
+        responses: number k of responses.
         misses: numbers l of false responses, at most k/2.
         epsilon: ε of one response.
+
+    Returns:
+        Natural logarithms, in an array of the shape of `misses`.
     """
-    mean_false = k / (1.0 + math.exp(min(epsilon, 700.0)))  # the minimum keeps e^ε finite
-    mean_true = k / (1.0 + math.exp(-epsilon))
-    positive = np.maximum(misses, 1.0)  # the saddle-point form needs at least one false response
+    largest_exponent = 700.0  # keeps e^ε finite
+    mean_false = responses / (1.0 + math.exp(min(epsilon, largest_exponent)))
+    mean_true = responses / (1.0 + math.exp(-epsilon))
+
+    # The saddle-point form needs at least one false response.
+    false_responses = np.maximum(misses, 1.0)
+    true_responses = responses - false_responses
+
     log_probability = (
-        _stirling_error(np.asarray([float(k)]))
-        - _stirling_error(positive)
-        - _stirling_error(k - positive)
-        - _deviance(positive, mean_false)
-        - _deviance(k - positive, mean_true)
-        - 0.5 * np.log(2.0 * math.pi * positive * (1.0 - positive / k))
+        _stirling_error(np.asarray([float(responses)]))
+        - _stirling_error(false_responses)
+        - _stirling_error(true_responses)
+        - _deviance(false_responses, mean_false)
+        - _deviance(true_responses, mean_true)
+        - 0.5 * np.log(2.0 * math.pi * false_responses * (1.0 - false_responses / responses))
     )
-    log_none_false = -k * math.log1p(math.exp(-epsilon))
+    log_none_false = -responses * math.log1p(math.exp(-epsilon))
     return np.asarray(np.where(misses == 0, log_none_false, log_probability))
 
 
-def _stirling_error(n: FloatArray) -> FloatArray:
+def _stirling_error(numbers: FloatArray) -> FloatArray:
     """Compute the error of Stirling's formula, ln n! − ln(√(2πn) (n/e)^n), elementwise.
 
     For n < 16 it is read from a table. For larger n Stirling's series 1/(12n) − 1/(360n³) + … is used.
 
     Args:
-        n: array of whole numbers n ≥ 1.
+        numbers: array of whole numbers n ≥ 1.
 
     Returns:
-        An array of the shape of `n`, with positive entries.
+        An array of the shape of `numbers`, with positive entries.
     """
+    # Exact errors for n = 1, …, 15; the constant ln √(2π) is subtracted from all entries.
     errors_and_constant = [math.log(math.factorial(j)) - (j + 0.5) * math.log(j) + j for j in range(1, 16)]
     table = np.asarray([0.0, *errors_and_constant]) - 0.5 * math.log(2.0 * math.pi)
-    # Below 16 the table is used, so the argument of the series is limited.
-    x = 1.0 / np.square(np.maximum(n, 16.0))  # 1/n²
-    series = (1 / 12 - x * (1 / 360 - x * (1 / 1260 - x * (1 / 1680 - x / 1188)))) * np.sqrt(x)
-    from_table = table[np.minimum(n, 15).astype(int)]
-    return np.asarray(np.where(n < 16, from_table, series))
+    from_table = table[np.minimum(numbers, 15).astype(int)]
+
+    # The series in 1/n², whose argument is limited to n ≥ 16.
+    inverse_square = 1.0 / np.square(np.maximum(numbers, 16.0))
+    last_terms = 1 / 1260 - inverse_square * (1 / 1680 - inverse_square / 1188)
+    series = (1 / 12 - inverse_square * (1 / 360 - inverse_square * last_terms)) * np.sqrt(inverse_square)
+    return np.asarray(np.where(numbers < 16, from_table, series))
 
 
-def _deviance(x: FloatArray, mean: float) -> FloatArray:
+def _deviance(counts: FloatArray, mean: float) -> FloatArray:
     """Compute the deviance x ln(x/m) + m − x ≥ 0 of a count x from its mean m, elementwise.
 
     Near x = m the terms cancel. There the series (x − m) v + 2x Σ_{j ≥ 1} v^(2j + 1)/(2j + 1) is used, with v = (x −
     m)/(x + m).
 
     Args:
-        x: array of counts x > 0.
+        counts: array of counts x > 0.
         mean: mean m > 0.
 
     Returns:
-        An array of the shape of `x`.
+        An array of the shape of `counts`.
     """
-    v = (x - mean) / (x + mean)
-    series = np.zeros_like(v)  # Σ_{j ≥ 1} v^(2j)/(2j + 1), by Horner's rule
-    for j in range(12, 0, -1):  # For |v| < 0.1, terms beyond the twelfth are below a rounding.
-        series = (series + 1.0 / (2 * j + 1)) * (v * v)
-    by_series = (x - mean) * v + 2.0 * x * v * series
+    # The sum Σ_{j ≥ 1} v^(2j)/(2j + 1), by Horner's rule. For |v| < 0.1, terms beyond the twelfth are below a rounding.
+    relative_difference = (counts - mean) / (counts + mean)  # v
+    series = np.zeros_like(relative_difference)
+    for j in range(12, 0, -1):
+        series = (series + 1.0 / (2 * j + 1)) * (relative_difference * relative_difference)
+    by_series = (counts - mean) * relative_difference + 2.0 * counts * relative_difference * series
+
     with np.errstate(divide="ignore"):
-        direct = x * (np.log(x) - math.log(mean)) + mean - x
-    return np.asarray(np.where(np.abs(v) < 0.1, by_series, direct))
+        direct = counts * (np.log(counts) - math.log(mean)) + mean - counts
+    return np.asarray(np.where(np.abs(relative_difference) < 0.1, by_series, direct))
 
 
 ACCURACY = 1e-12
@@ -112,7 +125,11 @@ def optimal_log_delta(*, epsilon: float, log_delta: float, runs: int, index: int
         log_delta: ln δ of one run; −∞ for δ = 0.
         runs: number k of runs, at most 10^6.
         index: index i of a point (ε_i, δ_i) of the optimal curve, at most k/2.
+
+    Returns:
+        The natural logarithm, at most 0.
     """
+    # ln δ_i, the part of the pure losses.
     log_delta_i = -math.inf
     if index > 0:
         misses = np.arange(index, dtype=np.float64)  # l
@@ -121,8 +138,10 @@ def optimal_log_delta(*, epsilon: float, log_delta: float, runs: int, index: int
         log_delta_i = float(logsumexp(log_binomial(runs, misses, epsilon=epsilon) + log_factors))
     if not math.isfinite(log_delta):
         return min(log_delta_i, 0.0)
-    log_success = runs * math.log1p(-math.exp(log_delta))  # log (1 − δ)^k
-    log_failure = log_delta + math.log(runs)  # log of 1 − (1 − δ)^k, which is kδ to the last digit for tiny δ
+
+    # The log of 1 − (1 − δ)^k, the probability that some run fails. For tiny δ it is kδ to the last digit.
+    log_success = runs * math.log1p(-math.exp(log_delta))
+    log_failure = log_delta + math.log(runs)
     if log_success < -1e-14:
         log_failure = math.log(-math.expm1(log_success))
     return min(float(np.logaddexp(log_failure, log_success + log_delta_i)), 0.0)
@@ -163,10 +182,20 @@ def optimal(inputs: OptimalInputs) -> Outputs:
 
 
 def basic(inputs: CompositionInputs) -> Outputs:
-    """Compute the guarantee (Σ ε_r, Σ δ_r) of basic composition over all mechanisms r and all runs, both rounded up."""
-    total = product_up(inputs.times, sum_up(inputs.deltas))
-    log_delta = raise_log_by_units(math.log(total), 4.0) if total > 0 else -math.inf
-    return {"epsilon": product_up(inputs.times, sum_up(inputs.epsilons)), **delta_outputs(log_delta)}
+    """Compute the guarantee (Σ ε_r, Σ δ_r) of basic composition over all mechanisms r and all runs, both rounded up.
+
+    Args:
+        inputs: ε_r and δ_r of each mechanism, and the number of runs of the list.
+
+    Returns:
+        `epsilon` in nats, and δ with its decimal logarithm.
+    """
+    total_epsilon = product_up(inputs.times, sum_up(inputs.epsilons))
+    total_delta = product_up(inputs.times, sum_up(inputs.deltas))
+    log_delta = -math.inf
+    if total_delta > 0:
+        log_delta = raise_log_by_units(math.log(total_delta), 4.0)
+    return {"epsilon": total_epsilon, **delta_outputs(log_delta)}
 
 
 _FIXED = Condition("fixed-parameters", "every mechanism's (ε, δ) is fixed before the first is run")

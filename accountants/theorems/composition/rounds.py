@@ -6,6 +6,7 @@ compose by their product, in each direction (Zhu, Dong and Wang 2022, Theorem 10
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -73,9 +74,13 @@ def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
         spec: the repeated or composed mechanisms.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
+    Returns:
+        The guarantee of all runs together.
+
     Raises:
         BeyondBudget: there are more than 10^15 rounds, or the coarsest certified lattice exceeds the budget.
     """
+    # Count equal mechanisms together.
     counts: Counter[Spec] = Counter()
     for mechanism, times in flatten(spec):
         counts[mechanism] += times
@@ -83,15 +88,20 @@ def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
     if rounds > MOST_ROUNDS:
         reason = f"{rounds:g} rounds in all are more than {MOST_ROUNDS:g}"
         raise BeyondBudget(reason, nearest={"rounds": MOST_ROUNDS})
+
+    # Compose the dominating pairs, and the attained pairs.
     guarantees = [case.account(mechanism, case.setting) for mechanism in counts]
     runs = list(counts.values())
     dominating = [guarantee.curve.upper for guarantee in guarantees]
     upper = composed_pair(list(zip(dominating, runs, strict=True)), case.effort)
     parts = list(zip(guarantees, runs, strict=True))
     curve = Curve(upper, tuple(_compose_witnesses(parts, upper, case.effort)))
+
+    # Record the derivation and the conditions of all parts.
     theorem = PRODUCT if upper.gaussian_dp_mu is None else GAUSSIAN
     step = theorem.because(*(guarantee.derivation for guarantee in guarantees), times=runs)
-    declared = tuple(dict.fromkeys(condition for guarantee in guarantees for condition in guarantee.declared))
+    all_conditions = itertools.chain.from_iterable(guarantee.declared for guarantee in guarantees)
+    declared = tuple(dict.fromkeys(all_conditions))
     return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=declared)
 
 
@@ -111,7 +121,9 @@ def _compose_witnesses(parts: Sequence[tuple[Guarantee, int]], upper: Pair, effo
     curves = [guarantee.curve for guarantee, _ in parts if guarantee.curve.witnesses]
     runs = [times for guarantee, times in parts if guarantee.curve.witnesses]
     all_have_witnesses = len(curves) == len(parts)
-    for index in range(max((len(curve.witnesses) for curve in curves), default=0)):
+    most_witnesses = max((len(curve.witnesses) for curve in curves), default=0)
+    for index in range(most_witnesses):
+        # A curve with fewer witnesses repeats its last one.
         witnesses = [curve.witnesses[min(index, len(curve.witnesses) - 1)] for curve in curves]
         are_dominating = all(witness is curve.upper for witness, curve in zip(witnesses, curves, strict=True))
         if all_have_witnesses and are_dominating:

@@ -24,20 +24,27 @@ def true_positive_bound(
 ) -> Outputs:
     """Compute the largest true positive rate of a test with false positive rate α, for an (ε, δ)-private mechanism.
 
-    The test guesses which of two neighbouring data sets was used. The rate is min(δ + e^ε α, 1 − e^−ε (1 − δ − α), 1).
-    The result is rounded up, and is not below α.
+    The test guesses which of two neighbouring data sets was used. The definition of privacy, applied to both outcomes
+    of the test, gives the rate min(δ + e^ε α, 1 − e^−ε (1 − δ − α), 1).
 
     Args:
         epsilon: ε, in nats.
         delta: δ in [0, 1).
         false_positive_rate: α in (0, 1).
+
+    Returns:
+        `true_positive_rate`, rounded up, in [α, 1].
     """
-    # e^709 is finite, and large enough that this bound is then not the minimum.
-    by_first_direction = delta + false_positive_rate * math.exp(min(epsilon, 709.0))
+    # The bound δ + e^ε α. Beyond e^709, which is finite, it is not the minimum.
+    largest_exponent = 709.0
+    by_positives = delta + false_positive_rate * math.exp(min(epsilon, largest_exponent))
+
+    # The bound 1 − e^−ε (1 − δ − α), with 1 − δ − α rounded down.
     remainder = max(1.0 - delta - false_positive_rate, 0.0) * (1.0 - 8 * UNIT_ROUNDOFF)
     lower_remainder = max(remainder - 2 * UNIT_ROUNDOFF, 0.0)
-    by_second_direction = 1.0 - math.exp(-epsilon) * lower_remainder
-    upper_bound = min(by_first_direction, by_second_direction) * (1.0 + 8 * UNIT_ROUNDOFF)
+    by_negatives = 1.0 - math.exp(-epsilon) * lower_remainder
+
+    upper_bound = min(by_positives, by_negatives) * (1.0 + 8 * UNIT_ROUNDOFF)
     return {"true_positive_rate": min(max(upper_bound, false_positive_rate), 1.0)}
 
 
@@ -66,11 +73,11 @@ def least_bayes_error(*, prior: Annotated[float, ATTACKER_PRIOR], delta: Annotat
         delta: δ of the mechanism at this ε.
 
     Returns:
-        This ε as `at_epsilon`, and the `error`.
+        This ε as `at_epsilon`, in nats, and the probability `error`.
     """
-    smaller = min(prior, 1.0 - prior)
-    epsilon = max(math.log1p(-smaller) - math.log(smaller), 0.0)
-    return {"at_epsilon": epsilon, "error": smaller * (1.0 - delta)}
+    smaller_prior = min(prior, 1.0 - prior)
+    log_odds = math.log1p(-smaller_prior) - math.log(smaller_prior)
+    return {"at_epsilon": max(log_odds, 0.0), "error": smaller_prior * (1.0 - delta)}
 
 
 BAYES_ERROR = Theorem(
@@ -91,7 +98,13 @@ BAYES_ERROR = Theorem(
 def gaussian_above_pure(*, epsilon: Epsilon) -> Outputs:
     """Compute the least μ of Gaussian differential privacy that every ε-private mechanism satisfies.
 
-    It is μ = 2 Φ⁻¹(e^ε/(1 + e^ε)), rounded up by a relative 1e-12.
+    It is μ = 2 Φ⁻¹(e^ε/(1 + e^ε)), with the distribution function Φ of the standard normal distribution.
+
+    Args:
+        epsilon: ε, in nats.
+
+    Returns:
+        `gaussian_dp_mu`, rounded up by a relative 1e-12.
     """
     return {"gaussian_dp_mu": pure_gaussian_mu(epsilon)}
 

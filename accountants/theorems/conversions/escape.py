@@ -51,15 +51,31 @@ FAILING = Theorem(
 
 
 def _round_down(value: Decimal) -> float:
-    """Return the largest double that is at most `value`."""
+    """Return the largest double that is at most a decimal number.
+
+    The conversion rounds to the nearest double, which may be too large by one.
+
+    Args:
+        value: the decimal number, finite.
+    """
     nearest = float(value)
-    return math.nextafter(nearest, -math.inf) if Decimal(nearest) > value else nearest
+    if Decimal(nearest) > value:
+        return math.nextafter(nearest, -math.inf)
+    return nearest
 
 
 def _round_up(value: Decimal) -> float:
-    """Return the smallest double that is at least `value`."""
+    """Return the smallest double that is at least a decimal number.
+
+    The conversion rounds to the nearest double, which may be too small by one.
+
+    Args:
+        value: the decimal number, finite.
+    """
     nearest = float(value)
-    return math.nextafter(nearest, math.inf) if Decimal(nearest) < value else nearest
+    if Decimal(nearest) < value:
+        return math.nextafter(nearest, math.inf)
+    return nearest
 
 
 @dataclass(frozen=True)
@@ -81,16 +97,22 @@ class EscapeBound(Bound):
     upper: float
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose log δ at ε."""
+        """Return lower and upper bounds on log δ at ε.
+
+        Args:
+            epsilon: ε, in nats. Below the threshold δ is 1, from there on it is the probability of an escape.
+        """
         if Fraction(epsilon) >= self.threshold:
             return Interval(self.lower, self.upper)
         return Interval(0.0, 0.0)
 
     @property
     def negligible_from(self) -> float:
-        """The threshold, rounded up; the bound is constant from there on."""
+        """The threshold as a double, rounded up; the bound is constant from there on."""
         nearest = float(self.threshold)
-        return nearest if nearest >= self.threshold else math.nextafter(nearest, math.inf)
+        if nearest >= self.threshold:
+            return nearest
+        return math.nextafter(nearest, math.inf)
 
     def corners(self, end: float) -> FloatArray:
         """Return the points 0 and `end` of a table of the bound. Below the threshold the bound is 1.
@@ -134,7 +156,11 @@ class EscapeProfile(BoundProfile):
 
 
 def escape_pair(bound: EscapeBound) -> Pair:
-    """Return the pair whose profile is the bound in both directions."""
+    """Return two distributions with the bound as their hockey-stick divergence δ(ε) in both directions.
+
+    Args:
+        bound: threshold of ε, and the probability of an escape.
+    """
     profile = EscapeProfile(bound)
     return Pair(profile, profile)
 
@@ -149,8 +175,12 @@ def escape_bound(spec: TruncatedDiscreteLaplace, rounds: int = 1) -> EscapeBound
     Args:
         spec: the noise and the sensitivities of one round.
         rounds: number R of rounds with fresh noise.
+
+    Returns:
+        The threshold R α ‖k‖₁ exactly, and bounds on the log probability of an escape, rounded outward.
     """
     shift = worst_shift(spec)
+    # Coordinates of the shift by their size, with their number in all rounds.
     parts = [(size, count * rounds) for size, count in shift.parts]
     lower, upper = log_escape(spec.decay_rate, spec.noise_levels, parts)
     threshold = Fraction(spec.decay_rate) * shift.total * rounds
@@ -167,17 +197,19 @@ def escape_guarantee(spec: TruncatedDiscreteLaplace, setting: Setting, rounds: i
         spec: the noise and the sensitivities.
         setting: the relation, the protected unit and the observer.
         rounds: number R of rounds.
+
+    Returns:
+        The upper bound, the attained lower bound, and the derivation of both.
     """
     bound = escape_bound(spec, rounds)
     # The escape probability bounds δ from below at every ε, so its threshold is 0.
     attained = EscapeBound(Fraction(0), bound.lower, bound.upper)
+    curve = Curve(escape_pair(bound), (escape_pair(attained),))
+
     shift = worst_shift(spec)
     step = EXACT.because(coordinates=shift.coordinates, shift=shift.size, remainder=shift.remainder)
-    return Guarantee(
-        setting=setting,
-        curve=Curve(escape_pair(bound), (escape_pair(attained),)),
-        derivation=ESCAPE.because(step, rounds=rounds, log_delta=bound.upper),
-    )
+    derivation = ESCAPE.because(step, rounds=rounds, log_delta=bound.upper)
+    return Guarantee(setting=setting, curve=curve, derivation=derivation)
 
 
 @dataclass(frozen=True)
@@ -197,7 +229,7 @@ class FailingProfile(Profile):
 
     @property
     def _log_success(self) -> float:
-        """log(1 − f)."""
+        """The natural logarithm of 1 − f, the probability that the event does not happen."""
         return math.log1p(-math.exp(self.log_failure))
 
     @property
@@ -207,18 +239,31 @@ class FailingProfile(Profile):
 
     @property
     def log_infinite_mass(self) -> float:
-        """Log of the mass of infinite losses, the failure included."""
+        """Log probability of an infinite privacy loss, the failure included."""
         return float(np.logaddexp(self.log_failure, self.inner.log_infinite_mass))
 
     def _add_failure(self, log_value: FloatArray) -> FloatArray:
-        """Compute log(f + (1 − f) e^`log_value`)."""
-        return np.asarray(np.logaddexp(self.log_failure, self._log_success + log_value))
+        """Compute log(f + (1 − f) x) elementwise, for log probabilities log x.
+
+        Args:
+            log_value: log x, natural logarithm, at most 0.
+        """
+        log_without_failure = self._log_success + log_value
+        return np.asarray(np.logaddexp(self.log_failure, log_without_failure))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the log of f + (1 − f) δ(ε) at each ε, rounded outward by 2^−50 relative."""
+        """Enclose the log of f + (1 − f) δ(ε) at each ε.
+
+        Args:
+            epsilon: array of ε, in nats.
+
+        Returns:
+            Lower and upper bounds, rounded outward by 2^−50 relative, in arrays of the shape of `epsilon`.
+        """
+        rounding = 2.0**-50
         inner_lower, inner_upper = self.inner.log_delta(epsilon)
-        lower = Enclosure.around(self._add_failure(inner_lower), 2.0**-50).lower
-        upper = Enclosure.around(self._add_failure(inner_upper), 2.0**-50).upper
+        lower = Enclosure.around(self._add_failure(inner_lower), rounding).lower
+        upper = Enclosure.around(self._add_failure(inner_upper), rounding).upper
         return Enclosure(lower, upper)
 
     def upper_log_delta(self, epsilon: float) -> float:
@@ -240,12 +285,25 @@ class FailingProfile(Profile):
         return self._with_failure(self.inner.log_tails(epsilon))
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
-        """Return the attained log tails of the inner profile, with the failure; None if its tails are attained."""
+        """Return the log tails that the inner mechanism attains, with the failure.
+
+        Args:
+            epsilon: array of ε, in nats.
+
+        Returns:
+            The log probabilities of losses above ε; None if the inner profile's tails are themselves attained.
+        """
         tails = self.inner.attained_log_tails(epsilon)
-        return None if tails is None else self._with_failure(tails)
+        if tails is None:
+            return None
+        return self._with_failure(tails)
 
     def _with_failure(self, tails: Tails) -> Tails:
-        """Return log tails with an infinite loss of probability f."""
+        """Return log tails in which the loss is infinite with probability f.
+
+        Args:
+            tails: log P(loss > ε) and log Q(loss > ε) if the event does not happen.
+        """
         log_p, log_q = tails
         return Tails(self._add_failure(log_p), log_q + self._log_success)
 
@@ -265,6 +323,7 @@ def with_failure(guarantee: Guarantee, log_failure: float, *declared: Condition)
     """
     if math.isinf(log_failure):
         return guarantee
+
     upper = guarantee.curve.upper
     forward = backward = FailingProfile(upper.forward, log_failure)
     if not upper.symmetric:

@@ -41,7 +41,8 @@ def check_distribution(pointer: str, values: Sequence[Any], length: int) -> None
         InvalidInput: if the length is wrong or above 1000, an entry is not a probability, or the sum is not 1.
     """
     has_length = 1 <= len(values) <= MOST_OUTCOMES and len(values) == length
-    are_probabilities = all(map(_is_probability, values))
+    are_probabilities = all(_is_probability(value) for value in values)
+    # The sum is only computed of numbers.
     is_distribution = are_probabilities and abs(math.fsum(values) - 1.0) <= ROUNDED
     if not has_length or not is_distribution:
         raise InvalidInput.at(pointer, "is not a probability vector of the right length", allowed=f"{length} entries")
@@ -83,20 +84,35 @@ class TwoLaws:
 
 
 def normalise(values: Sequence[float]) -> FloatArray:
-    """Return the probabilities divided by their sum."""
+    """Return the probabilities divided by their sum, as an array.
+
+    Args:
+        values: probabilities with a sum close to 1, such as rounded decimal numbers.
+    """
     return np.asarray(values, dtype=np.float64) / math.fsum(values)
 
 
 def apply_channel(values: FloatArray, rows: Sequence[Sequence[float]]) -> FloatArray:
-    """Return the masses of the outputs of a channel, given the masses of its inputs."""
+    """Return the probabilities of the outputs of a channel, given the probabilities of its inputs.
+
+    Args:
+        values: array of the probabilities of the inputs.
+        rows: for each input, the probabilities of the outputs.
+    """
     kernel = np.stack([normalise(row) for row in rows])
     return np.asarray(values @ kernel)
 
 
 def _log_ratio(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Compute ln(P/Q) for each outcome: −∞ where P is 0, and ∞ where only Q is 0."""
+    """Compute ln(P/Q) for each outcome: −∞ where P is 0, and ∞ where only Q is 0.
+
+    Args:
+        first: array of the probabilities of P.
+        second: array of the probabilities of Q on the same outcomes.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.where(first > 0.0, np.log(first) - np.log(second), -np.inf))
+        log_ratio = np.log(first) - np.log(second)
+        return np.asarray(np.where(first > 0.0, log_ratio, -np.inf))
 
 
 def hockey_stick(first: FloatArray, second: FloatArray, epsilon: float) -> float:
@@ -113,17 +129,24 @@ def hockey_stick(first: FloatArray, second: FloatArray, epsilon: float) -> float
         The divergence in [0, 1], up to rounding.
     """
     support = first > 0.0
+    losses = _log_ratio(first, second)[support]
     # max(P − e^ε Q, 0) = P (1 − e^min(ε − ln(P/Q), 0))
-    exponents = np.minimum(epsilon - _log_ratio(first, second)[support], 0.0)
+    exponents = np.minimum(epsilon - losses, 0.0)
     return math.fsum(first[support] * -np.expm1(exponents))
 
 
 def largest_loss(first: FloatArray, second: FloatArray) -> float:
     """Compute the max-divergence D_∞(P‖Q) = max ln(P/Q), the largest privacy loss over the outcomes of P.
 
-    The result is at least 0. It is infinite if an outcome of P has probability 0 under Q.
+    Args:
+        first: array of the probabilities of P.
+        second: array of the probabilities of Q on the same outcomes.
+
+    Returns:
+        The divergence in nats, at least 0. It is infinite if an outcome of P has probability 0 under Q.
     """
-    return max(float(np.max(_log_ratio(first, second))), 0.0)
+    losses = _log_ratio(first, second)
+    return max(float(np.max(losses)), 0.0)
 
 
 def rounded_probabilities(values: Sequence[float]) -> FloatArray:
@@ -132,8 +155,20 @@ def rounded_probabilities(values: Sequence[float]) -> FloatArray:
 
 
 def difference(first: Sequence[float], second: Sequence[float]) -> FloatArray:
-    """Compute P − Q in rational arithmetic, each entry rounded once, so that close distributions lose no digits."""
-    return np.asarray([float(p - q) for p, q in zip(_rationals(first), _rationals(second), strict=True)])
+    """Compute P − Q for each outcome, so that close distributions lose no digits.
+
+    The differences are computed in rational numbers, and each is rounded once.
+
+    Args:
+        first: probabilities of P; they are divided by their sum first.
+        second: probabilities of Q on the same outcomes, divided by their sum too.
+
+    Returns:
+        An array with one entry for each outcome.
+    """
+    first_numbers, second_numbers = _rationals(first), _rationals(second)
+    differences = [float(p - q) for p, q in zip(first_numbers, second_numbers, strict=True)]
+    return np.asarray(differences)
 
 
 def _rationals(values: Sequence[float]) -> list[Fraction]:
@@ -156,13 +191,13 @@ def renyi_divergence(change: FloatArray, second: FloatArray, order: float) -> fl
         An upper bound on the divergence, in nats. It is infinite if P has an outcome that has probability 0 under Q.
     """
     is_possible = (change != 0.0) | (second > 0.0)
-    difference_of_atoms, q = change[is_possible], second[is_possible]
+    possible_change, possible_second = change[is_possible], second[is_possible]
     with np.errstate(divide="ignore", over="ignore"):
-        log_q = np.log(q)
+        log_second = np.log(possible_second)
         # P/Q − 1 = (P − Q)/Q, which keeps the digits of close distributions.
-        relative_change = np.maximum(difference_of_atoms / q, -1.0)
-        # Where P is much larger than Q, the logarithm of P/Q is computed as that of (P − Q)/Q.
-        log_large = np.log(np.maximum(difference_of_atoms, 0.0)) - log_q
+        relative_change = np.maximum(possible_change / possible_second, -1.0)
         log_small = np.log1p(np.minimum(relative_change, MOST_RATIO))
+        # Where P is much larger than Q, the logarithm of P/Q is computed as that of (P − Q)/Q.
+        log_large = np.log(np.maximum(possible_change, 0.0)) - log_second
         log_ratio = np.where(relative_change < MOST_RATIO, log_small, log_large)
-        return divergence_of_atoms(order, log_q, log_ratio).upper
+        return divergence_of_atoms(order, log_second, log_ratio).upper

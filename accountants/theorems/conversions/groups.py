@@ -34,8 +34,11 @@ def log_group_factor(*, epsilon: float, group_size: int, reading: Reading = "cor
     log_last_term = (group_size - 1) * epsilon
     if reading == "printed":
         return math.log(group_size) + log_last_term
+
     # The exact sum, as e^{(k−1)ε} (1 − e^{−kε})/(1 − e^{−ε}), in which nothing overflows.
-    return log_last_term + math.log(-math.expm1(-group_size * epsilon)) - math.log(-math.expm1(-epsilon))
+    log_numerator = math.log(-math.expm1(-group_size * epsilon))
+    log_denominator = math.log(-math.expm1(-epsilon))
+    return log_last_term + log_numerator - log_denominator
 
 
 def group_log_delta(*, epsilon: float, log_delta: float, group_size: int, reading: Reading = "corrected") -> float:
@@ -66,11 +69,14 @@ def record_log_delta(*, epsilon: float, log_delta: float, samples_per_client: in
         samples_per_client: records n of the client.
         reading: `printed` is the paper's δ₀ = δ/n (formula F-69 of docs/catalogue), with which the client has more
             than δ (erratum E-18). `corrected` is δ (e^{ε/n} − 1)/(e^ε − 1).
+
+    Returns:
+        The natural logarithm of δ₀.
     """
     if reading == "printed":
         return log_delta - math.log(samples_per_client)
-    share = epsilon / samples_per_client
-    return group_log_delta_inverse(epsilon=share, log_delta=log_delta, group_size=samples_per_client)
+    record_epsilon = epsilon / samples_per_client
+    return group_log_delta_inverse(epsilon=record_epsilon, log_delta=log_delta, group_size=samples_per_client)
 
 
 def group_log_delta_inverse(*, epsilon: float, log_delta: float, group_size: int) -> float:
@@ -114,6 +120,9 @@ def group(
         group_size: number k of records.
         reading: δ_k is k e^{(k−1)ε} δ as `printed` by Lowy and Razaviyayn, or the smaller `corrected` δ (e^{kε} −
             1)/(e^ε − 1).
+
+    Returns:
+        `epsilon` in nats, and δ_k with its decimal logarithm. A δ_k of 1 or more guarantees nothing.
     """
     log_delta_of_group = group_log_delta(epsilon=epsilon, log_delta=log_delta, group_size=group_size, reading=reading)
     # The rounding is in proportion to the absolute values of the terms of ln δ_k.
@@ -130,11 +139,16 @@ def client(
 ) -> Outputs:
     """Compute the guarantee (nε, δ_n) for replacing all n records of a client, by group privacy.
 
+    The client is a group of n records, so the guarantee is that of `group`.
+
     Args:
         epsilon: ε of one record.
         log_delta: ln δ of one record.
         samples_per_client: number n of records of a client.
         reading: the formula for δ_n: `printed` as in Lowy and Razaviyayn, or the smaller `corrected` one.
+
+    Returns:
+        `epsilon` in nats, and δ_n with its decimal logarithm, both rounded up.
     """
     return group(epsilon=epsilon, log_delta=log_delta, group_size=samples_per_client, reading=reading)
 
@@ -157,10 +171,14 @@ def record_target(
         ε/n, δ₀, and `client_delta`, the δ that the client then has. It is computed with the exact sum for both
         readings.
     """
-    n = samples_per_client
-    record_epsilon = epsilon / n
-    log_delta_of_record = record_log_delta(epsilon=epsilon, log_delta=log_delta, samples_per_client=n, reading=reading)
-    log_delta_of_client = group_log_delta(epsilon=record_epsilon, log_delta=log_delta_of_record, group_size=n)
+    record_epsilon = epsilon / samples_per_client
+    log_delta_of_record = record_log_delta(
+        epsilon=epsilon, log_delta=log_delta, samples_per_client=samples_per_client, reading=reading
+    )
+    # The δ that the client has if each of its records has this guarantee.
+    log_delta_of_client = group_log_delta(
+        epsilon=record_epsilon, log_delta=log_delta_of_record, group_size=samples_per_client
+    )
     return {
         "epsilon": record_epsilon,
         **delta_outputs(log_delta_of_record),
@@ -172,13 +190,19 @@ def record_target(
 def deletion(*, epsilon: Epsilon, log_delta: GivenLogDelta) -> Outputs:
     """Compute the guarantee (2ε, (1 + e^ε) δ) for replacing a record, rounded up.
 
+    A replacement is a deletion and an insertion, so group privacy over two steps gives the guarantee (Lemma F.4 of Lowy
+    and Razaviyayn).
+
     Args:
         epsilon: ε of adding or removing one record.
         log_delta: ln δ of adding or removing one record.
+
+    Returns:
+        `epsilon` in nats, and δ with its decimal logarithm.
     """
     log_delta_of_replacement = replacement_log_delta(epsilon=epsilon, log_delta=log_delta)
-    margin = 8 * UNIT_ROUNDOFF * (1.0 + abs(log_delta) + epsilon)
-    return {"epsilon": 2.0 * epsilon, **delta_outputs(log_delta_of_replacement + margin)}
+    rounding = 8 * UNIT_ROUNDOFF * (1.0 + abs(log_delta) + epsilon)
+    return {"epsilon": 2.0 * epsilon, **delta_outputs(log_delta_of_replacement + rounding)}
 
 
 _TESTS = "tests/theorems/papers/lowy_razaviyayn/test_conversions.py"

@@ -72,7 +72,9 @@ def mironov_epsilon(*, order: float, divergence: float, log_delta: float) -> flo
     Returns:
         The privacy parameter ε, in nats.
     """
-    return raise_by_units(divergence - log_delta / (order - 1.0), 6.0)
+    scaled_log_delta = log_delta / (order - 1.0)  # negative
+    margin_in_units = 6.0
+    return raise_by_units(divergence - scaled_log_delta, margin_in_units)
 
 
 def improved_epsilon(*, order: float, divergence: float, log_delta: float) -> float:
@@ -86,6 +88,9 @@ def improved_epsilon(*, order: float, divergence: float, log_delta: float) -> fl
         order: order a > 1.
         divergence: ε(a), the Rényi divergence of order a of all runs, in nats.
         log_delta: ln δ.
+
+    Returns:
+        The privacy parameter ε, in nats. It may be negative; ε = 0 is then valid.
     """
     terms = (
         divergence,
@@ -101,8 +106,13 @@ def _log_one_minus_inverse(order: float) -> float:
     """Compute ln(1 − 1/a) for an order a > 1.
 
     For a < 2 it is ln(a − 1) − ln a, because 1 − 1/a would lose digits near a = 1.
+
+    Args:
+        order: order a > 1 of a Rényi divergence.
     """
-    return math.log(order - 1.0) - math.log(order) if order < 2.0 else math.log1p(-1.0 / order)
+    if order < 2.0:
+        return math.log(order - 1.0) - math.log(order)
+    return math.log1p(-1.0 / order)
 
 
 def _best_order(inputs: RenyiInputs, convert: Callable[..., float]) -> Outputs:
@@ -180,17 +190,39 @@ def zcdp_log_delta(*, rho: float, epsilon: float) -> float:
 
 
 def zcdp_delta(inputs: ConcentratedInputs) -> Outputs:
-    """Compute δ at ε of every ρ-zCDP mechanism, rounded up by twice the error bound of `concentrated_log_delta`."""
+    """Compute δ at ε of every ρ-zCDP mechanism, rounded up.
+
+    ρ-zCDP (zero-concentrated differential privacy) bounds the Rényi divergence of each order a by ρa. The bound on δ is
+    the least over all orders. The margin is twice the error bound of `concentrated_log_delta`.
+
+    Args:
+        inputs: ρ and ε, in nats.
+
+    Returns:
+        δ with its decimal logarithm.
+    """
     log_delta = zcdp_log_delta(rho=inputs.rho, epsilon=inputs.epsilon)
+
     # The minimiser is ln(a − 1) of the best order a, and (a − 1) ε is the largest term of the exponent.
-    exponent = math.exp(float(minimiser(inputs.rho, np.asarray(inputs.epsilon)))) * inputs.epsilon
+    log_best_excess = float(minimiser(inputs.rho, np.asarray(inputs.epsilon)))
+    exponent = math.exp(log_best_excess) * inputs.epsilon
     margin = 32 * UNIT_ROUNDOFF * (1.0 + abs(log_delta) + exponent)
     return delta_outputs(min(log_delta + margin, 0.0))
 
 
 def zcdp_pair_delta(inputs: ConcentratedInputs) -> Outputs:
-    """Compute an upper bound on δ at ε from the dominating pair of ρ-zCDP mechanisms."""
-    return delta_outputs(float(ConcentratedProfile(inputs.rho).log_delta(np.asarray(inputs.epsilon)).upper))
+    """Compute an upper bound on δ at ε from the dominating pair of ρ-zCDP mechanisms.
+
+    A dominating pair is two distributions with a hockey-stick divergence that bounds δ of every such mechanism.
+
+    Args:
+        inputs: ρ and ε, in nats.
+
+    Returns:
+        δ with its decimal logarithm.
+    """
+    log_delta = ConcentratedProfile(inputs.rho).log_delta(np.asarray(inputs.epsilon))
+    return delta_outputs(float(log_delta.upper))
 
 
 ZCDP = Theorem(
@@ -227,11 +259,18 @@ class PureInputs:
 
 
 def pure_to_zcdp(inputs: PureInputs) -> Outputs:
-    """Compute ρ = ε²/2 of one run, and the sum of ρ over all runs, both rounded up."""
-    half = 0.5 * inputs.epsilon
+    """Compute the zero-concentrated privacy ρ = ε²/2 of an ε-private mechanism, and the sum of ρ over all runs.
+
+    Args:
+        inputs: ε of one run, and the number of runs.
+
+    Returns:
+        `zcdp_rho` of one run and `composed_zcdp_rho` of all, in nats, rounded up.
+    """
+    half_epsilon = 0.5 * inputs.epsilon
     return {
-        "zcdp_rho": product_up(half, inputs.epsilon),
-        "composed_zcdp_rho": product_up(inputs.times, half, inputs.epsilon),
+        "zcdp_rho": product_up(half_epsilon, inputs.epsilon),
+        "composed_zcdp_rho": product_up(inputs.times, half_epsilon, inputs.epsilon),
     }
 
 
@@ -262,7 +301,16 @@ class SampledGaussianInputs:
 
 
 def sampled_gaussian(inputs: SampledGaussianInputs) -> Outputs:
-    """Compute bounds on the Rényi divergence of all runs of the Poisson-subsampled Gaussian mechanism."""
+    """Compute bounds on the Rényi divergence of all runs of the Poisson-subsampled Gaussian mechanism.
+
+    Each record is in a batch with the same probability, independently. Rényi divergences of independent runs add up.
+
+    Args:
+        inputs: order of the divergence, sampling rate, noise multiplier and number of runs.
+
+    Returns:
+        A lower and an upper bound on the divergence, in nats.
+    """
     divergence = sampled_gaussian_renyi(order=inputs.order, rate=inputs.rate, noise_multiplier=inputs.noise_multiplier)
     return {
         "lower_renyi_divergence": math.nextafter(inputs.times * divergence.lower, 0.0),

@@ -25,11 +25,17 @@ def delta_of_one_order(*, order: RenyiOrder, divergence: Epsilon, epsilon: AnyEp
         order: order a > 1 of the divergence.
         divergence: upper bound D on the Rényi divergence of order a, in nats.
         epsilon: ε ≥ 0, in nats.
+
+    Returns:
+        δ with its decimal logarithm.
     """
-    at, excess, largest = (np.asarray([number]) for number in (epsilon, order - 1.0, divergence))
-    log_ratio = best_log_ratios(at, excess, largest)
-    bound = binary_log_bound(at, order_excess=excess, divergence=largest, log_ratio=log_ratio)
-    return delta_outputs(min(float(bound[0]), 0.0))
+    # The functions take arrays; here each has one entry.
+    epsilons = np.asarray([epsilon])
+    order_excesses = np.asarray([order - 1.0])
+    divergences = np.asarray([divergence])
+    log_ratios = best_log_ratios(epsilons, order_excesses, divergences)
+    bounds = binary_log_bound(epsilons, order_excess=order_excesses, divergence=divergences, log_ratio=log_ratios)
+    return delta_outputs(min(float(bounds[0]), 0.0))
 
 
 ONE_ORDER = Theorem(
@@ -50,11 +56,16 @@ ONE_ORDER = Theorem(
 
 @formula(given="ρ of zero-concentrated privacy, and the ε at which δ is computed.")
 def delta_of_zcdp(*, rho: ZcdpRho, epsilon: AnyEpsilon) -> Outputs:
-    """Compute the bound on δ at ε from the divergences of all orders in both directions, rounded up.
+    """Compute the bound on δ at ε of every ρ-zCDP mechanism, from the divergences of all orders in both directions.
+
+    ρ-zCDP (zero-concentrated differential privacy) bounds the Rényi divergence of each order a by ρa.
 
     Args:
         rho: ρ, in nats.
         epsilon: ε ≥ 0, in nats.
+
+    Returns:
+        δ with its decimal logarithm, rounded up.
     """
     return delta_outputs(concentrated_pair(rho).upper_log_delta(epsilon))
 

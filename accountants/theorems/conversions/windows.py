@@ -34,7 +34,11 @@ def log_delta_over_windows(curve: Curve, windows: int, epsilon: float) -> float:
         curve: privacy curve of the client's contributions within one window.
         windows: number w ≥ 1 of windows in which the client, or under replace-one its replacement, contributes.
         epsilon: ε ≥ 0 of all windows together, in nats.
+
+    Returns:
+        The natural logarithm, at most 0.
     """
+    # The ε of one window is rounded down, so that w times it is at most ε.
     window_epsilon = epsilon / windows
     if product_up(windows, window_epsilon) > epsilon:
         window_epsilon = math.nextafter(window_epsilon, 0.0)
@@ -63,11 +67,15 @@ def epsilon_over_windows(curve: Curve, windows: int, log_delta: float) -> float:
 
     if meets_target(0.0):
         return 0.0
+
+    # Double the ε of one window until it meets the target.
     low, high = 0.0, max(curve.epsilon(log_delta).upper, _SEARCH_TOLERANCE)
     while not meets_target(high):
         low, high = high, 2.0 * high
         if not product_up(windows, high) < LARGEST_EPSILON:
             return math.inf
+
+    # Bisect. The upper limit always meets the target.
     while high - low > _SEARCH_TOLERANCE * high:
         middle = 0.5 * (low + high)
         if meets_target(middle):

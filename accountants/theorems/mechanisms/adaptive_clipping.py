@@ -43,22 +43,31 @@ def update_noise_multiplier(*, noise_multiplier: float, count_std: float) -> flo
         noise_multiplier: noise multiplier z of the whole round.
         count_std: standard deviation σ_b of the noise on the sum of the bits.
 
+    Returns:
+        The noise multiplier z_Δ, at least z.
+
     Raises:
         InvalidInput: 2σ_b ≤ z, so that the noise on the bits is too small for z.
     """
-    inverse_square = _inverse_square(noise_multiplier) - _inverse_square(2.0 * count_std)
-    if not inverse_square > 0:
+    remaining = _inverse_square(noise_multiplier) - _inverse_square(2.0 * count_std)  # 1/z_Δ²
+    if not remaining > 0:
         raise InvalidInput.at("/count_std", "leaves nothing for the updates", allowed=f"> {noise_multiplier / 2.0:g}")
-    return root_up(1 / inverse_square)
+    return root_up(1 / remaining)
 
 
 @formula(given="The noise multiplier that a round is to have as a whole, and the noise on the sum of its clipped bits.")
 def noise_split(*, noise_multiplier: NoiseMultiplier, count_std: Annotated[float, COUNT_STD]) -> Outputs:
     """Compute the noise multiplier z_Δ on the updates, and its ratio to the noise multiplier z of the whole round.
 
+    A round of adaptive clipping releases noisy sums of clipped updates and of bits, which are 1 if an update was not
+    clipped. The updates need slightly more noise, because the bits use a part of the privacy.
+
     Args:
         noise_multiplier: noise multiplier z of the whole round. If no bits are sent, the updates have it too.
         count_std: standard deviation σ_b of the noise on the sum of the bits.
+
+    Returns:
+        `update_noise_multiplier` z_Δ, and `ratio` z_Δ/z, at least 1.
     """
     update = update_noise_multiplier(noise_multiplier=noise_multiplier, count_std=count_std)
     return {"update_noise_multiplier": update, "ratio": update / noise_multiplier}

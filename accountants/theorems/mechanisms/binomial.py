@@ -60,26 +60,35 @@ def constants_of(success_probability: float) -> tuple[float, float, float]:
     (p² + q²). At p = 1/2 they are 1/3, 7√2/4 and 2/3.
 
     Args:
-        success_probability: probability p that a trial succeeds.
+        success_probability: probability p that a trial succeeds, in (0, 1/2].
 
     Returns:
-        b, c and d.
+        The constants b, c and d of the Δ₁, Δ₂ and Δ∞ terms.
     """
-    p, q = success_probability, 1.0 - success_probability
-    squares, cubes = p * p + q * q, p**3 + q**3
-    b = 2.0 / 3.0 * squares + (q - p)
-    c = math.sqrt(2.0) * (3.0 * cubes + 2.0 * squares)
-    d = 4.0 / 3.0 * squares
+    p = success_probability
+    q = 1.0 - success_probability
+    sum_of_squares = p * p + q * q
+    sum_of_cubes = p**3 + q**3
+    b = 2.0 / 3.0 * sum_of_squares + (q - p)
+    c = math.sqrt(2.0) * (3.0 * sum_of_cubes + 2.0 * sum_of_squares)
+    d = 4.0 / 3.0 * sum_of_squares
     return b, c, d
 
 
 def least_variance(inputs: BinomialInputs) -> float:
-    """Compute the least variance N p(1 − p) of the noise for which the theorem holds.
+    """Compute the least variance N p(1 − p) of binomial noise for which the theorem of Agarwal et al. (2018) holds.
 
     It is max(23 log(10 dim/δ), 2Δ∞/s'), with 1/s' trials per grid step.
+
+    Args:
+        inputs: sensitivity Δ∞, number dim of coordinates, δ, and the trials per grid step.
+
+    Returns:
+        The variance in squared trials.
     """
+    variance_for_delta = 23.0 * math.log(10.0 * inputs.dimension / inputs.delta)
     variance_for_sensitivity = 2.0 * inputs.linf_sensitivity * inputs.trials_per_step
-    return max(23.0 * math.log(10.0 * inputs.dimension / inputs.delta), variance_for_sensitivity)
+    return max(variance_for_delta, variance_for_sensitivity)
 
 
 def binomial_epsilon(inputs: BinomialInputs, trials: float) -> float:
@@ -93,15 +102,21 @@ def binomial_epsilon(inputs: BinomialInputs, trials: float) -> float:
     Args:
         inputs: sensitivities, the noise of one trial, and δ.
         trials: number N of trials, which may be a real number.
+
+    Returns:
+        The privacy parameter ε, in nats. The formula is proved for ε ≤ 1 only.
     """
     b, c, d = constants_of(inputs.success_probability)
     l1, l2, linf = inputs.l1_sensitivity, inputs.l2_sensitivity, inputs.linf_sensitivity
     variance, delta = inputs.trial_variance * trials, inputs.delta
     log_10_over_delta = math.log(10.0 / delta)
     log_125_over_delta = math.log(1.25 / delta)
+    log_20_over_delta = math.log(20.0 * inputs.dimension / delta)
+
+    # The three terms in the brackets, of which the first one is that of Gaussian noise.
     gaussian_term = l2 * math.sqrt(2.0 * log_125_over_delta / variance)
     l1_term = (l2 * c * math.sqrt(log_10_over_delta) + l1 * b) / (variance * (1.0 - delta / 10.0))
-    linf_factor = 2.0 / 3.0 * log_125_over_delta + d * math.log(20.0 * inputs.dimension / delta) * log_10_over_delta
+    linf_factor = 2.0 / 3.0 * log_125_over_delta + d * log_20_over_delta * log_10_over_delta
     linf_term = linf * linf_factor / variance
     return (gaussian_term + l1_term + linf_term) * inputs.trials_per_step
 
@@ -126,6 +141,8 @@ def least_trials(inputs: BinomialInputs) -> int | None:
     least_for_variance = max(1, math.ceil(least_variance(inputs) / inputs.trial_variance))
     if not misses_target(least_for_variance):
         return least_for_variance
+
+    # Double the number until it meets the target, then bisect between the last two.
     low = high = least_for_variance
     while misses_target(high):
         if high > LARGEST_COUNT:
@@ -243,7 +260,14 @@ BINOMIAL = Theorem(
 
 
 def epsilon_of_trials(inputs: TrialsInputs) -> Outputs:
-    """Compute the ε of N trials at the target δ, and the bits of a coordinate."""
+    """Compute the ε of binomial noise with a given number of trials at the target δ, and the bits of a coordinate.
+
+    Args:
+        inputs: sensitivities, the noise of one trial, δ, and the number of trials.
+
+    Returns:
+        `epsilon` in nats, and `bits_per_coordinate`.
+    """
     levels = inputs.quantization_levels * inputs.trials_per_step
     return {
         "epsilon": binomial_epsilon(inputs, inputs.trials),

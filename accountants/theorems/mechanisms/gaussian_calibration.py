@@ -35,7 +35,8 @@ def dwork_roth_noise_std(*, epsilon: float, log_delta: float, sensitivity: float
     Returns:
         The standard deviation σ per coordinate.
     """
-    return math.sqrt(2.0 * (math.log(1.25) - log_delta)) * sensitivity / epsilon
+    logarithm = math.log(1.25) - log_delta  # ln(1.25/δ)
+    return math.sqrt(2.0 * logarithm) * sensitivity / epsilon
 
 
 def bun_steinke_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) -> float:
@@ -63,6 +64,9 @@ def gaussian_noise_std_bounds(*, epsilon: float, log_delta: float, sensitivity: 
         log_delta: natural logarithm of δ.
         sensitivity: ℓ2 sensitivity Δ; σ has its unit.
 
+    Returns:
+        The lower and the upper bound, in the unit of Δ.
+
     Guarantees:
         The upper bound is certified to meet the target, and the lower bound is certified to miss it. They differ by
         less than 1e-12 relative.
@@ -70,17 +74,23 @@ def gaussian_noise_std_bounds(*, epsilon: float, log_delta: float, sensitivity: 
     Raises:
         InvalidInput: the least σ is below 1e-5 or above 1e290 sensitivities.
     """
+    # If the target δ is near 1, the root is searched for −log(1 − δ), which keeps its digits.
     is_near_one = log_delta > -0.5
-    target = -math.log(-math.expm1(log_delta)) if is_near_one else log_delta
+    target = log_delta
+    if is_near_one:
+        target = -math.log(-math.expm1(log_delta))
 
     def excess(shift: float, side: int = 0) -> float:
         """Return log δ at ε minus the target log δ, which increases with the shift.
 
-        If the target δ is near 1, both logarithms are replaced by −log(1 − δ), which keeps its digits.
+        If the target δ is near 1, both logarithms are replaced by −log(1 − δ).
 
         Args:
             shift: sensitivity over σ.
             side: 1 to round the result up, −1 to round it down, 0 for no rounding.
+
+        Returns:
+            The difference; infinite if δ is 0 or 1 at this shift.
         """
         log_value, log_complement = theta_logs(epsilon, shift)
         value = -log_complement if is_near_one else log_value
@@ -88,9 +98,11 @@ def gaussian_noise_std_bounds(*, epsilon: float, log_delta: float, sensitivity: 
             return value
         return value + side * LOG_ACCURACY * (1.0 + abs(value)) - target
 
+    # Move from the approximate root until the target is certainly met, and until it is certainly missed.
     root = _find_root(excess)
     safe_shift = _move_until(lambda shift: excess(shift, 1) <= 0.0, root, -1.0)
     unsafe_shift = _move_until(lambda shift: excess(shift, -1) > 0.0, root, 1.0)
+
     # The quotients are rounded outward, so that the shift of each bound on σ is within the certified range.
     lower = sensitivity / unsafe_shift * (1.0 - 4.0 * UNIT_ROUNDOFF)
     upper = sensitivity / safe_shift * (1.0 + 4.0 * UNIT_ROUNDOFF)
@@ -106,6 +118,9 @@ def _move_until(is_certified: Callable[[float], bool], start: float, sign: float
         is_certified: the condition, which holds far enough in the direction of `sign`.
         start: the first number that is tried, above 0.
         sign: direction of the steps: 1.0 to move up, −1.0 to move down.
+
+    Returns:
+        The first tried number for which the condition holds.
     """
     value = start
     relative_step = 2.0**-46  # about 1.4e-14, the accuracy of a root
@@ -137,6 +152,9 @@ def _find_root(excess: Callable[[float], float]) -> float:
     Args:
         excess: function of the ratio, log δ minus the target.
 
+    Returns:
+        The ratio, a positive number.
+
     Raises:
         InvalidInput: if the root is above `LARGEST_SHIFT` or below e^−670.
     """
@@ -145,12 +163,14 @@ def _find_root(excess: Callable[[float], float]) -> float:
         """Return the function at the shift e^`log_shift`."""
         return excess(math.exp(log_shift))
 
-    # Find an interval that has the root: first its upper limit, then its lower one.
+    # Move the upper limit up in steps of 2, until the function is positive there.
     high, largest = 0.0, math.log(LARGEST_SHIFT)
     while excess_at_log(high) <= 0.0:
         if high >= largest:
             raise InvalidInput.at("/delta", "is met with noise below 1e-5 of the sensitivity")
         high = min(high + 2.0, largest)
+
+    # Move the lower limit down in growing steps, until the function is not positive there.
     low = high - 2.0
     while excess_at_log(low) > 0.0:
         if low < -660.0:
@@ -196,7 +216,13 @@ def bun_steinke_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitiv
 
 
 def _exact_outputs(epsilon: float, log_delta: float, sensitivity: float) -> dict[str, float]:
-    """Return the bounds on the least σ that meets the target, as named outputs."""
+    """Return certified bounds on the least Gaussian noise σ that meets a target (ε, δ), as named outputs.
+
+    Args:
+        epsilon: ε of the target, in nats.
+        log_delta: natural logarithm of δ.
+        sensitivity: ℓ2 sensitivity; σ has its unit.
+    """
     bounds = gaussian_noise_std_bounds(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity)
     return {"lower_exact_noise_std": bounds.lower, "upper_exact_noise_std": bounds.upper}
 

@@ -20,8 +20,16 @@ _TERMS = 30
 
 
 def log_expm1(x: float) -> float:
-    """Compute ln(e^x − 1) for x > 0."""
-    return x + math.log(-math.expm1(-x)) if x > 1.0 else math.log(math.expm1(x))
+    """Compute ln(e^x − 1) for x > 0, without overflow for large x.
+
+    For x > 1 it is x + ln(1 − e^−x).
+
+    Args:
+        x: the exponent, above 0.
+    """
+    if x > 1.0:
+        return x + math.log(-math.expm1(-x))
+    return math.log(math.expm1(x))
 
 
 def scaled_reach(*, epsilon: float, log_delta: float) -> float:
@@ -36,9 +44,10 @@ def scaled_reach(*, epsilon: float, log_delta: float) -> float:
     Returns:
         The ratio A/λ, without a unit.
     """
-    # Logarithm of (e^ε − 1)/(2δ), from which ln(1 + …) is computed without overflow.
+    # Logarithm of y = (e^ε − 1)/(2δ), from which ln(1 + y) is computed without overflow.
     log_odds = log_expm1(epsilon) - math.log(2.0) - log_delta
-    return (max(log_odds, 0.0) + math.log1p(math.exp(-abs(log_odds)))) * _UP
+    log_one_plus_odds = max(log_odds, 0.0) + math.log1p(math.exp(-abs(log_odds)))
+    return log_one_plus_odds * _UP
 
 
 def cut_moment(order: int, reach: float) -> float:
@@ -63,7 +72,8 @@ def cut_moment(order: int, reach: float) -> float:
     # The closed form would cancel; the quotient of two power series does not.
     def integral(power: int) -> float:
         """Return the integral of x^power e^(−x) over [0, y], divided by y^(power + 1)."""
-        return math.fsum((-reach) ** k / (math.factorial(k) * (k + power + 1)) for k in range(_TERMS))
+        terms = ((-reach) ** k / (math.factorial(k) * (k + power + 1)) for k in range(_TERMS))
+        return math.fsum(terms)
 
     return reach**order * integral(order) / integral(0)
 

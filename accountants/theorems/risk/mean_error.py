@@ -55,6 +55,9 @@ def whole_batch(*, rate: float, records: int) -> int:
         rate: share b/n of the vectors that a batch has, in (0, 1].
         records: number n of vectors, at least 1.
 
+    Returns:
+        The batch size b, at least 1.
+
     Raises:
         InvalidInput: if rate · records is not a whole number of at least 1, up to the rounding of the rate.
     """

@@ -60,10 +60,15 @@ def epsilon_grid(base: Pair) -> FloatArray:
     Returns:
         An array of `_GRID_POINTS` + 1 values, in nats.
     """
+    # The ε that the largest δ of interest needs, between a smallest and a largest limit of the grid.
     epsilons = (base.upper_epsilon(log_delta) for log_delta in _LOG_DELTAS)
     first_finite = next((epsilon for epsilon in epsilons if epsilon < math.inf), 1.0)
-    last = min(max(first_finite, 1e-6), _LARGEST_EPSILON)
-    return np.asarray(last * (np.arange(_GRID_POINTS + 1.0) / _GRID_POINTS) ** 1.5)
+    smallest_last = 1e-6
+    last = min(max(first_finite, smallest_last), _LARGEST_EPSILON)
+
+    # The power 1.5 makes the grid dense near 0.
+    fractions = np.arange(_GRID_POINTS + 1.0) / _GRID_POINTS
+    return np.asarray(last * fractions**1.5)
 
 
 def selected_pair(base: Pair, runs: RunsDistribution) -> Pair:
@@ -76,6 +81,9 @@ def selected_pair(base: Pair, runs: RunsDistribution) -> Pair:
     Args:
         base: dominating pair of one run.
         runs: distribution of the number of runs.
+
+    Returns:
+        The dominating pair of the best run, in both directions.
     """
     epsilons = epsilon_grid(base)
     # Bound the privacy loss that the choice adds, in each direction of the pair.
@@ -106,12 +114,16 @@ def _profile_bound(base: Pair, runs: RunsDistribution, loss: float, epsilons: Fl
         loss: upper bound on H, in nats.
         epsilons: the values of ε at which the base profile is evaluated.
     """
+    # Multiply δ by the mean number of runs, and round up in proportion to the logarithms.
     log_deltas = base.log_delta(epsilons).upper + math.log(runs.mean)
     magnitudes = np.abs(np.where(np.isneginf(log_deltas), 0.0, log_deltas))
     slack = 8 * UNIT_ROUNDOFF * (1.0 + magnitudes)
-    selected_epsilons = (epsilons + loss) * (1.0 + 2 * UNIT_ROUNDOFF)
     selected_log_deltas = np.minimum(log_deltas + slack, 0.0)
-    return points_pair(list(map(ProfilePoint, selected_epsilons.tolist(), selected_log_deltas.tolist())))
+
+    # Move each ε up by the added loss, rounded up too.
+    selected_epsilons = (epsilons + loss) * (1.0 + 2 * UNIT_ROUNDOFF)
+    points = map(ProfilePoint, selected_epsilons.tolist(), selected_log_deltas.tolist())
+    return points_pair(list(points))
 
 
 def selected_pure_epsilon(epsilon: float, runs: RunsDistribution, loss: float) -> float:
@@ -125,11 +137,13 @@ def selected_pure_epsilon(epsilon: float, runs: RunsDistribution, loss: float) -
     Returns:
         ε plus the smaller of two bounds on the added loss, in nats.
     """
-    if math.isinf(runs.shape):
-        added = Fraction(runs.mean * math.tanh(0.5 * epsilon) * (1.0 + 8 * UNIT_ROUNDOFF))
+    is_poisson = math.isinf(runs.shape)
+    if is_poisson:
+        rounding_margin = 1.0 + 8 * UNIT_ROUNDOFF
+        added_loss = Fraction(runs.mean * math.tanh(0.5 * epsilon) * rounding_margin)
     else:
-        added = (1 + Fraction(runs.shape)) * Fraction(epsilon)
-    return round_up(Fraction(epsilon) + min(added, Fraction(loss)))
+        added_loss = (1 + Fraction(runs.shape)) * Fraction(epsilon)
+    return round_up(Fraction(epsilon) + min(added_loss, Fraction(loss)))
 
 
 @request
@@ -180,8 +194,18 @@ class PureSelectionInputs:
 
 
 def pure_selection(inputs: PureSelectionInputs) -> Outputs:
-    """Compute the pure ε of the best run, (2 + η) ε, rounded up, for a negative binomial number of runs of shape η."""
-    return {"epsilon": round_up((2 + Fraction(inputs.shape)) * Fraction(inputs.epsilon))}
+    """Compute the pure ε of the best of a random number of pure runs, (2 + η) ε, rounded up.
+
+    The number of runs is negative binomial with shape η (Corollary 3 of Papernot and Steinke 2022).
+
+    Args:
+        inputs: pure ε of one run, in nats, and the shape η.
+
+    Returns:
+        `epsilon` of the best run, in nats.
+    """
+    factor = 2 + Fraction(inputs.shape)
+    return {"epsilon": round_up(factor * Fraction(inputs.epsilon))}
 
 
 ONLY_THE_BEST = Condition(
@@ -238,34 +262,38 @@ def select_best(spec: SelectBest, case: Case) -> Guarantee:
     Args:
         spec: the runs, and the distribution of their number.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee of the published output, with an upper bound and lower bounds.
     """
     inner = case.account(spec.mechanism, case.setting)
     runs = runs_distribution(spec.repetitions)
-    is_one_run = runs.mean == 1.0 and not math.isinf(runs.shape)  # a negative binomial number is at least 1
-    if is_one_run:
-        step = SELECTION.because(inner.derivation, mean=runs.mean, kind=spec.repetitions.kind)
-        return replace(inner, derivation=step, declared=tuple(dict.fromkeys((*inner.declared, ONLY_THE_BEST))))
-    upper = selected_pair(inner.curve.upper, runs)
-    run_probability = 1.0  # a negative binomial number of runs is at least 1
+    step = SELECTION.because(inner.derivation, mean=runs.mean, kind=spec.repetitions.kind)
+    declared = tuple(dict.fromkeys((*inner.declared, ONLY_THE_BEST)))
+
+    # A negative binomial number of runs is at least 1, so it is always 1 if its mean is 1.
     is_poisson = math.isinf(runs.shape)
+    if runs.mean == 1.0 and not is_poisson:
+        return replace(inner, derivation=step, declared=declared)
+
+    # The probability that there is a run, rounded down. Only a Poisson number may be 0.
+    run_probability = 1.0
     if is_poisson:
         run_probability = -math.expm1(-runs.mean) * (1.0 - 4 * UNIT_ROUNDOFF)
+
+    # Lower bounds from the attained pairs (witnesses) of one run.
+    upper = selected_pair(inner.curve.upper, runs)
     witnesses: tuple[Pair, ...] = ()
     if run_probability > 0.0:
         witnesses = tuple(thin(witness, run_probability) for witness in inner.curve.witnesses)
         for witness in inner.curve.witnesses:
             witnesses += attained_selection_pairs(witness, runs, epsilon_grid(witness))
-    step = SELECTION.because(inner.derivation, mean=runs.mean, kind=spec.repetitions.kind)
+
     plateau = inner.curve.upper.plateau
     is_pure = plateau is not None and plateau.delta == 0
     if is_pure:
         step = PURE_SELECTION.because(step)
-    return Guarantee(
-        setting=case.setting,
-        curve=Curve(upper, witnesses),
-        derivation=step,
-        declared=tuple(dict.fromkeys((*inner.declared, ONLY_THE_BEST))),
-    )
+    return Guarantee(setting=case.setting, curve=Curve(upper, witnesses), derivation=step, declared=declared)
 
 
 THEOREMS: tuple[Theorem, ...] = (SELECTION, PURE_SELECTION)

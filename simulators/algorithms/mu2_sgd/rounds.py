@@ -22,16 +22,21 @@ from epsilond.training.steps.one_release import projected_step
 
 @dataclass(frozen=True)
 class Scales:
-    """Step size, clipping norm and noise of a run on a problem."""
+    """Step size, clipping norm and noise of a run of DP-μ²-FL on a problem.
+
+    DP-μ²-FL is private federated learning in which a client's new noise cancels its earlier noise.
+
+    Attributes:
+        step: step size η.
+        largest: norm that reports are scaled down to, in gradient units.
+        base: standard deviation of the noise in a client's first report, or in a trusted server's sum; later cancelled.
+        fresh: standard deviation per coordinate of noise that is never cancelled, at equal privacy.
+    """
 
     step: float
-    """Step size η."""
     largest: float
-    """Norm that reports are scaled down to."""
     base: float
-    """Standard deviation of the noise in a client's first report, or in a trusted server's sum; later cancelled."""
     fresh: float
-    """Standard deviation per coordinate of noise that is never cancelled, at equal privacy."""
 
     @classmethod
     def of(cls, problem: SimulatedProblem, run: Mu2SgdRun) -> Scales:
@@ -45,7 +50,9 @@ class Scales:
             The scales. Plain noisy SGD clips at the Lipschitz constant, since its reports are gradients. The other
             methods clip at the norm bound of their reports.
         """
-        largest = problem.constants.lipschitz if run.method == "noisy-sgd" else report_norm(problem)
+        largest = report_norm(problem)
+        if run.method == "noisy-sgd":
+            largest = problem.constants.lipschitz
         return cls(
             step=step_size(problem, run),
             largest=largest,
@@ -57,17 +64,33 @@ class Scales:
 class State:
     """State of all repetitions of a run: the server's sequences, and the noise that a later report will cancel.
 
-    `server` has the models x and w and the sum q of the rounds' mean reports. `plain` is q without noise. `total` is
-    the sum of the models of noisy SGD. Clients, or a trusted server, remember their last noise in order to cancel it.
+    Clients, or a trusted server, remember their last noise in order to cancel it.
+
+    Attributes:
+        server: the models x and w, and the sum q of the rounds' mean reports.
+        plain: q without noise, (repetitions, d).
+        total: sum of the models of noisy SGD, (repetitions, d).
+        clients: last noise of each client.
+        gaps: last reports of each client, for the method `gap-differences`.
+        trusted: last noise of a trusted server.
     """
 
     def __init__(self, problem: SimulatedProblem, run: Mu2SgdRun, step: float, repetitions: int) -> None:
+        """Create the state before the first round, in which all models are 0.
+
+        Args:
+            problem: learning problem, with its clients and its domain.
+            run: parameters of the run.
+            step: step size η of the server.
+            repetitions: number of repetitions.
+        """
         dimension = problem.dimension
         start = np.zeros((repetitions, dimension))
         self.server = CancellingServer(start, step_size=step, project=problem.project)
         self.plain = np.zeros((repetitions, dimension))
         self.total = np.zeros((repetitions, dimension))
         self._is_trusted = run.server == "trusted"
+
         # Memory of methods or parties that the run does not have is for 0 clients.
         clients_with_noise = 0 if self._is_trusted else problem.clients
         clients_with_gaps = problem.clients if run.method == "gap-differences" else 0
@@ -114,26 +137,36 @@ def run_round(
     present = draws.present[round_index]
     server = state.server
     records = problem.records(clients, draws.places[round_index])
-    # Absent clients are computed, too, and left out by the mask `present`.
+
+    # Gradients at the current model. Absent clients are computed, too, and left out by the mask `present`.
     report = problem.gradients(server.model[:, None, :], records)
     gradient_norms = np.where(present, norms_of(report), 0.0)
+
     if run.method == "gap-differences":
-        return gradient_norms, _run_gap_round(problem, scales, state, draws, round_index, report, number=number)
+        report_norms = _run_gap_round(problem, scales, state, draws, round_index, report, number=number)
+        return gradient_norms, report_norms
+
+    # Subtract the weighted gradients at the previous model, on the same records.
     if run.method != "noisy-sgd":
-        report = weighted_difference(report, problem.gradients(server.before[:, None, :], records), number)
-    norms = np.where(present, norms_of(report), 0.0)
-    # The factor scales a report down to the norm bound; it is 0 for absent clients.
-    shrink = np.where(present, clipping_factors(norms, scales.largest), 0.0)
-    plain = np.sum(report * shrink[..., None], axis=1) / clients.shape[1]
+        earlier_gradients = problem.gradients(server.before[:, None, :], records)
+        report = weighted_difference(report, earlier_gradients, number)
+
+    # Scale reports down to the norm bound, and average them. The factor is 0 for absent clients.
+    report_norms = np.where(present, norms_of(report), 0.0)
+    factors = np.where(present, clipping_factors(report_norms, scales.largest), 0.0)
+    participants = clients.shape[1]
+    mean_report = np.sum(report * factors[..., None], axis=1) / participants
     noise = _noise(run, scales, state, draws, round_index)
+
     if run.method == "noisy-sgd":
         state.total += server.model
-        server.model = projected_step(server.model, plain + noise, scales.step, problem.project)
-        return gradient_norms, norms
+        server.model = projected_step(server.model, mean_report + noise, scales.step, problem.project)
+        return gradient_norms, report_norms
+
     # Keep the sum of reports without noise, to check in the end that earlier noise was cancelled.
-    state.plain += plain
-    server.receive(plain + noise, number)
-    return gradient_norms, norms
+    state.plain += mean_report
+    server.receive(mean_report + noise, number)
+    return gradient_norms, report_norms
 
 
 def _run_gap_round(
@@ -167,15 +200,20 @@ def _run_gap_round(
     clients = draws.clients[round_index]
     present = draws.present[round_index]
     server = state.server
-    models, last = state.gaps.last_reports(clients)
-    gaps = number - last
-    before = problem.gradients(models, problem.records(clients, draws.places[round_index]))
-    # The report is t·∇f(x_t) − s·∇f(x_s), where s is the client's last round and both gradients are on the same record.
-    report = number * gradients - last[..., None] * before
-    # The norm bound and the noise grow with the gap t − s between two reports of a client.
+
+    # The difference of the weighted gradients at both models, on the same record.
+    last_models, last_rounds = state.gaps.last_reports(clients)
+    records = problem.records(clients, draws.places[round_index])
+    last_gradients = problem.gradients(last_models, records)
+    report = number * gradients - last_rounds[..., None] * last_gradients
+
+    # The norm bound and the noise grow with the gap between two reports of a client.
+    gaps = number - last_rounds
     norms = np.where(present, norms_of(report) / gaps, 0.0)
     scaled_report = report * clipping_factors(norms, scales.largest)[..., None]
     noisy_report = with_noise(scaled_report, scales.fresh * gaps[..., None], draws.noise[round_index])
+
+    # The server replaces its sum by the mean of all clients' sums.
     mean = state.gaps.receive(clients, present, noisy_report, server.model, number)
     server.receive(mean - server.sum, number)
     return norms
@@ -199,16 +237,19 @@ def _noise(run: Mu2SgdRun, scales: Scales, state: State, draws: Reports, round_i
     """
     normal = draws.noise[round_index]
     present = draws.present[round_index]
+    clients = draws.clients[round_index]
     is_trusted = run.server == "trusted"
+
+    # A trusted server adds one noise per round; otherwise every present client adds its own.
     if run.method != "cancelled-noise":
-        fresh: Floats = scales.fresh * normal
-        # A trusted server adds one noise per round; otherwise every present client adds its own.
+        fresh_noise: Floats = scales.fresh * normal
         if is_trusted:
-            return fresh[:, 0]
-        return np.asarray(np.sum(fresh * present[..., None], axis=1) / normal.shape[1])
+            return fresh_noise[:, 0]
+        sum_of_noise = np.sum(fresh_noise * present[..., None], axis=1)
+        return np.asarray(sum_of_noise / normal.shape[1])
+
+    # New noise is sent minus the previous one, so that earlier noise is cancelled.
     if is_trusted:
         return state.trusted.replace_noise(scales.base, normal[:, 0])
-    clients = draws.clients[round_index]
-    # Each client sends its new noise minus its previous one, so that earlier noise is cancelled.
     changes = state.clients.replace_noise(clients, present, scales.base, normal)
     return np.asarray(np.sum(changes, axis=1) / clients.shape[1])

@@ -128,10 +128,15 @@ def fresh_noise_std(problem: SimulatedProblem, run: Mu2SgdRun) -> float:
     if run.server == "trusted":
         noise_std = base / math.sqrt(max(run.rounds - 1, 1))
     else:
+        # The harmonic number H_K is the digamma function at K + 1 plus Euler's constant.
         harmonic_number = float(digamma(run.most_reports + 1.0)) + np.euler_gamma
         noise_std = base / math.sqrt(harmonic_number)
-    scale = problem.constants.lipschitz / report_norm(problem) if run.method == "noisy-sgd" else 1.0
-    return noise_std * scale
+
+    # Reports of noisy SGD have a smaller norm.
+    norm_ratio = 1.0
+    if run.method == "noisy-sgd":
+        norm_ratio = problem.constants.lipschitz / report_norm(problem)
+    return noise_std * norm_ratio
 
 
 def step_size(problem: SimulatedProblem, run: Mu2SgdRun) -> float:
@@ -155,8 +160,10 @@ def step_size(problem: SimulatedProblem, run: Mu2SgdRun) -> float:
         return run.step_size
     if run.method != "noisy-sgd":
         raise InvalidInput.at("/step_size", "is needed with noise_std", allowed=STEP_SIZE.allowed)
+
     constants = problem.constants
     noise_std = fresh_noise_std(problem, run)
     averaged_noises = 1 if run.server == "trusted" else run.reporting(problem.clients)
     noise_variance = noise_std * noise_std * problem.dimension / averaged_noises
-    return constants.diameter / math.sqrt((constants.lipschitz**2 + noise_variance) * run.rounds)
+    squared_gradient = constants.lipschitz**2 + noise_variance  # B²
+    return constants.diameter / math.sqrt(squared_gradient * run.rounds)

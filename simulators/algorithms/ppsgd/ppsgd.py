@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
+from epsilond.simulators.algorithms.ppsgd.message_statistics import MessageStatistics
 from epsilond.simulators.algorithms.ppsgd.rounds import Rounds, chunk_size, draw
 from epsilond.simulators.algorithms.ppsgd.run import (
     PpsgdRun,
@@ -35,28 +36,30 @@ from epsilond.training.steps.shared_and_own import OwnParts, SharedPart
 
 NUMPY_CALLS = 30
 """Calls of numpy in one round, approximate."""
-ROUNDING = 1e-9
-"""Relative excess over the clipping norm that does not count as clipped, because rounding causes it."""
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """Settings of a run of PPSGD on a problem with N clients: step sizes, noise, clipping and weights."""
+    """Settings of a run of PPSGD on a problem with N clients: step sizes, noise, clipping and weights.
+
+    Attributes:
+        step: step size η of the own parts, before the factor `scale`.
+        shared_step: step size of the shared part.
+        noise_std: standard deviation per coordinate of the noise in the mean message.
+        clipping_norm: largest norm of a message; inf for no clipping.
+        scale: 1/(qW), with the participation rate q of a client and the total weight W of the clients.
+        weights: weight of each record's gradient in its client's message, (N, largest batch); 0 beyond the client's
+            batch.
+        shares: weight of each client's loss in the objective, (N); the weights add up to 1.
+    """
 
     step: float
-    """Step size η of the own parts, before the factor `scale`."""
     shared_step: float
-    """Step size of the shared part."""
     noise_std: float
-    """Standard deviation per coordinate of the noise in the mean message."""
     clipping_norm: float
-    """Largest norm of a message; inf for no clipping."""
     scale: float
-    """1/(qW): q is the participation rate of a client, and W the total weight of the clients."""
     weights: Floats
-    """(N, largest batch): weight of each record's gradient in its client's message; 0 beyond the client's batch."""
     shares: Floats
-    """(N): weight of each client's loss in the objective; the weights add up to 1."""
 
     @classmethod
     def of(cls, problem: PersonalizedProblem, run: PpsgdRun) -> _Plan:
@@ -71,16 +74,17 @@ class _Plan:
         """
         step, shared_step = steps_of(problem, run)
         sizes = batch_sizes(problem, run)
-        weight = total_weight(problem, run)
+        total = total_weight(problem, run)
         client_weights = np.ones_like(sizes) if run.weighting == "clients" else sizes
+        clipping_norm = math.inf if run.clipping_norm is None else run.clipping_norm
         return cls(
             step=step,
             shared_step=shared_step,
             noise_std=run.noise_std or 0.0,
-            clipping_norm=math.inf if run.clipping_norm is None else run.clipping_norm,
-            scale=1.0 / (run.rate * weight),
+            clipping_norm=clipping_norm,
+            scale=1.0 / (run.rate * total),
             weights=record_weights(problem, run),
-            shares=client_weights / weight,
+            shares=client_weights / total,
         )
 
     @property
@@ -93,10 +97,21 @@ class _Plan:
 class _ModelState:
     """Current models of all clients in every repetition, each the sum of a shared part w and the client's own part θ_i.
 
-    The own parts are rows, sorted by repetition and then by client.
+    Attributes:
+        shared: the shared part of each repetition.
+        own: the own parts, in rows that are sorted by repetition and then by client.
+        clients: number N of clients.
     """
 
     def __init__(self, plan: _Plan, repetitions: int, clients: int, dimension: int) -> None:
+        """Start all parts at 0.
+
+        Args:
+            plan: step sizes and noise of the run.
+            repetitions: number of repetitions.
+            clients: number N of clients.
+            dimension: number d of coordinates of a model.
+        """
         self.shared = SharedPart(
             np.zeros((repetitions, dimension)), step_size=plan.shared_step, noise_std=plan.noise_std
         )
@@ -114,8 +129,8 @@ class _ModelState:
             The models, (repetitions, N, d).
         """
         shared = self.shared.mean(rounds)
-        own = self.own.means(rounds)
-        return np.asarray(own.reshape(len(shared), self.clients, -1) + shared[:, None, :])
+        own = self.own.means(rounds).reshape(len(shared), self.clients, -1)
+        return np.asarray(own + shared[:, None, :])
 
 
 def simulate(
@@ -144,72 +159,28 @@ def simulate(
     """
     plan = _Plan.of(problem, run)
     state = _ModelState(plan, len(generators), problem.clients, problem.dimension)
-    measured: list[Floats] = []
+    statistics = MessageStatistics(len(generators), plan.clipping_norm)
+    measured_excess: list[Floats] = []
     output = np.zeros((len(generators), problem.clients, 0))
-    statistics = _MessageStatistics(len(generators), plan.clipping_norm)
     last = max(rounds)
-    with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges says so by an infinite excess
+
+    # A run that diverges has an infinite excess; its overflows are no errors.
+    with np.errstate(over="ignore", invalid="ignore"):
         for number, draws, round_index in _draw_rounds(problem, run, plan, generators, last=last):
             norms = _run_round(problem, plan, state, draws, round_index, number=number)
             statistics.add(draws, round_index, norms)
             if number in rounds:
                 output = state.mean_models(number)
-                measured.append(np.array([_excess(problem, models, plan.shares) for models in output]))
+                excess_of_repetitions = [_excess(problem, models, plan.shares) for models in output]
+                measured_excess.append(np.array(excess_of_repetitions))
+
     return Curves(
         rounds=tuple(sorted(rounds)),
-        excess=np.stack(measured, axis=1),
+        excess=np.stack(measured_excess, axis=1),
         diagnostics=statistics.diagnostics(last),
         scores=_scores(problem, output),
         models=output,
     )
-
-
-class _MessageStatistics:
-    """Counts the clients' messages in each repetition: how many, how many of them are clipped, and the largest norm.
-
-    Args:
-        repetitions: number of repetitions.
-        clipping_norm: largest norm of a message; inf for no clipping.
-    """
-
-    def __init__(self, repetitions: int, clipping_norm: float) -> None:
-        self._clipping_norm = clipping_norm
-        self._messages = np.zeros(repetitions)
-        self._clipped = np.zeros(repetitions)
-        self._largest = np.zeros(repetitions)
-
-    def add(self, draws: Rounds, round_index: int, norms: Floats) -> None:
-        """Count the messages of one round, and those that are clipped.
-
-        A message is a client's gradient for the shared part of the model. The counts of this object change.
-
-        Args:
-            draws: participants of a chunk (some consecutive rounds).
-            round_index: index of the round in the chunk, from 0.
-            norms: norm of each message before clipping, (rows of the round); a row is one participant in one
-                repetition.
-        """
-        # A norm that exceeds the bound only by rounding is not counted as clipped.
-        is_clipped = norms > self._clipping_norm * (1.0 + ROUNDING)
-        self._clipped += draws.per_repetition(round_index, is_clipped.astype(np.float64))
-        self._messages += draws.per_repetition(round_index, np.ones_like(norms))
-        np.maximum.at(self._largest, draws.repetition[draws.rows(round_index)], norms)
-
-    def diagnostics(self, rounds: int) -> dict[str, Floats]:
-        """Return the share of clipped messages, the largest norm, and the mean number of messages in a round.
-
-        Args:
-            rounds: number of rounds so far, at least 1.
-
-        Returns:
-            One number per repetition for each of the three names.
-        """
-        return {
-            # Without any message, the share is 0/1 instead of 0/0.
-            "clipped_share": self._clipped / np.maximum(self._messages, 1.0),
-            "largest_message": self._largest,
-            "mean_participants": self._messages / rounds,
-        }
 
 
 def _draw_rounds(
@@ -228,6 +199,9 @@ def _draw_rounds(
         plan: steps, noise and weights of the run, of which the largest batch is used.
         generators: one per repetition.
         last: number of the last round that is needed.
+
+    Returns:
+        An iterator over the rounds 1, …, `last`.
 
     Yields:
         The number of a round, from 1 on; the draws of its chunk; and the index of the round in the chunk.
@@ -276,7 +250,9 @@ def _excess(problem: PersonalizedProblem, models: Floats, shares: Floats) -> flo
         The weighted mean of the clients' losses above its smallest value, at least 0 up to rounding.
     """
     excess = float(problem.excess(models, shares))
-    return math.inf if math.isnan(excess) else excess
+    if math.isnan(excess):
+        return math.inf
+    return excess
 
 
 def _run_round(
@@ -298,18 +274,22 @@ def _run_round(
     Returns:
         Norms of the messages before clipping. The array has one axis, over the participants of all repetitions.
     """
+    # The models of the participants. Own parts are sorted by repetition and then by client.
     rows = draws.rows(round_index)
     repetition = draws.repetition[rows]
     client = draws.client[rows]
-    # Rows of the own parts, which are sorted by repetition and client; all rows if every client participates.
-    at = slice(None) if draws.everyone else repetition * state.clients + client
-    models = state.shared.model[repetition] + state.own.models[at]
+    own_rows = slice(None) if draws.everyone else repetition * state.clients + client
+    models = state.shared.model[repetition] + state.own.models[own_rows]
+
+    # Messages are weighted gradients on fresh records.
     message = problem.weighted_gradient(models, draws.of(round_index), plan.weights[client])
     norms: Floats = np.sqrt(np.einsum("kd,kd->k", message, message))
     clipped_message = message * clipping_factors(norms, plan.clipping_norm)[:, None]
+
+    # The shared part moves along the noisy mean of clipped messages, and each own part along its own message.
     mean = plan.scale * draws.per_repetition(round_index, clipped_message)
     state.shared.receive(mean, draws.noise[round_index], number)
-    state.own.move(at, message, number)
+    state.own.move(own_rows, message, number)
     return norms
 
 
@@ -320,6 +300,9 @@ def rounds_of(problem: PersonalizedProblem, run: PpsgdRun) -> int:
     Args:
         problem: personalised problem.
         run: the run; its noise may be unknown, and then its step sizes are not checked.
+
+    Returns:
+        The number T.
 
     Raises:
         InvalidInput: client groups or participation rate do not fit the problem, or noise is given without step sizes.
@@ -343,17 +326,21 @@ def work_of(problem: PersonalizedProblem, run: PpsgdRun) -> Work:
     Returns:
         Estimated operations, numpy calls and bytes of memory.
     """
+    # Array entries that are drawn in a round and in a chunk of rounds.
     groups = run.batches(problem.clients)
     largest_batch = max(group.batch_size for group in groups)
     round_entries = run.rate * problem.clients * largest_batch * problem.dimension
     chunk_rounds = min(chunk_size(round_entries), run.rounds)
-    state_entries = 6.0 * problem.clients * problem.dimension
-    message_operations = 2.0 * problem.clients * (1.0 + run.rate * problem.dimension)
     chunk_entries = 4.0 * chunk_rounds * round_entries
+
+    # Entries of the models, of the participants' masks and of the noise, which are in memory too.
+    state_entries = 6.0 * problem.clients * problem.dimension
+    mask_and_noise_entries = chunk_rounds * (problem.clients + problem.dimension)
+    message_operations = 2.0 * problem.clients * (1.0 + run.rate * problem.dimension)
     return Work(
         operations=run.rounds * (2.0 * round_entries + message_operations),
         calls=float(NUMPY_CALLS) * run.rounds,
-        bytes=8.0 * (state_entries + chunk_entries + chunk_rounds * (problem.clients + problem.dimension)),
+        bytes=8.0 * (state_entries + chunk_entries + mask_and_noise_entries),
     )
 
 

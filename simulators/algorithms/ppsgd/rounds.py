@@ -22,33 +22,43 @@ MOST_ROUNDS = 1024
 
 
 def chunk_size(entries: float) -> int:
-    """Return the number of rounds drawn at a time, independent of the number of repetitions.
+    """Return the number of rounds drawn at a time, so that one repetition draws about `ENTRIES` features.
+
+    The number does not depend on the number of repetitions, so a repetition has the same random numbers in any
+    simulation.
 
     Args:
-        entries: features drawn in one round.
+        entries: features that a repetition draws in one round.
+
+    Returns:
+        The number of rounds, from 1 to `MOST_ROUNDS`.
     """
-    return int(min(max(ENTRIES // max(entries, 1.0), 1), MOST_ROUNDS))
+    rounds = max(ENTRIES // max(entries, 1.0), 1)
+    return int(min(rounds, MOST_ROUNDS))
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """Random draws of some rounds of all repetitions: who participates, with which records, and the noise.
+    """Random draws of some rounds of all repetitions: the participants, their records, and the noise.
 
     A row is one client that participates in one round of one repetition. Rows are sorted by round, then by repetition.
+
+    Attributes:
+        starts: first row of each repetition in each round and, in the last column, the end of the round's rows;
+            (rounds, repetitions + 1).
+        repetition: index of the repetition of each row, (rows).
+        client: index of the client of each row, (rows).
+        records: fresh records of the client of each row, (rows, batch size, …).
+        noise: standard normal variables, (rounds, repetitions, d).
+        everyone: True if all clients participate in all rounds, in order.
     """
 
     starts: Numbers
-    """(rounds, repetitions + 1): first row of each repetition in each round, and the end of the round's rows."""
     repetition: Numbers
-    """(rows): index of the repetition."""
     client: Numbers
-    """(rows): index of the client."""
     records: Records
-    """(rows, batch size, …): fresh records of the client."""
     noise: Floats
-    """(rounds, repetitions, d): standard normal variables."""
     everyone: bool
-    """True if all clients participate in all rounds, in order."""
 
     @property
     def rounds(self) -> int:
@@ -56,10 +66,10 @@ class Rounds:
         return len(self.starts)
 
     def rows(self, round_index: int) -> slice:
-        """Return which rows belong to one round.
+        """Return the range of rows that belong to one round.
 
         Args:
-            round_index: index of the round in these rounds.
+            round_index: index of the round in these rounds, from 0.
         """
         return slice(int(self.starts[round_index, 0]), int(self.starts[round_index, -1]))
 
@@ -115,30 +125,33 @@ def draw(
     Returns:
         The participants, records and noise, with rows sorted by round and then by repetition.
     """
+    # Each repetition draws its participants, their records and its noise from its own generator, in this order.
     masks, records, noise = [], [], []
     for generator in generators:
         mask = _draw_participants(generator, rounds, problem.clients, rate, participants)
+        participating_clients = np.nonzero(mask)[1]
         masks.append(mask)
-        records.append(problem.records(generator, np.nonzero(mask)[1], batch_size))
+        records.append(problem.records(generator, participating_clients, batch_size))
         noise.append(generator.standard_normal((rounds, problem.dimension)))
+
+    # The records are sorted by repetition, and are moved into the order of the rows.
     participation = np.stack(masks, axis=1)  # (rounds, repetitions, N)
-    _, repetition, client = np.nonzero(participation)
+    _rounds, repetition, client = np.nonzero(participation)
     order = _order_by_round(masks)
+    features = _concatenate([drawn.features for drawn in records], order)
+    targets = _concatenate([drawn.targets for drawn in records], order)
     return Rounds(
         starts=_row_starts(participation.sum(axis=2)),
         repetition=repetition,
         client=client,
-        records=Records(
-            _concatenate([drawn.features for drawn in records], order),
-            _concatenate([drawn.targets for drawn in records], order),
-        ),
+        records=Records(features, targets),
         noise=np.stack(noise, axis=1),
         everyone=participants == problem.clients,
     )
 
 
 def _row_starts(counts: Numbers) -> Numbers:
-    """Return where each repetition's rows begin in each round, for rows sorted by round and then by repetition.
+    """Return the first row of each repetition in each round, for rows sorted by round and then by repetition.
 
     Args:
         counts: number of participants, (rounds, repetitions).
@@ -174,7 +187,9 @@ def _concatenate(parts: Sequence[Floats], order: Numbers | None) -> Floats:
         order: indices of the rows in sorted order; None to keep them as they are.
     """
     rows = parts[0] if len(parts) == 1 else np.concatenate(parts)
-    return rows if order is None else rows[order]
+    if order is None:
+        return rows
+    return rows[order]
 
 
 def _draw_participants(

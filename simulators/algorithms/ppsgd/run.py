@@ -102,8 +102,10 @@ class PpsgdRun:
 
     @property
     def rate(self) -> float:
-        """Participation rate q."""
-        return 1.0 if self.participation_rate is None else self.participation_rate
+        """Participation rate q, the probability that a client takes part in a round; 1 if it is absent."""
+        if self.participation_rate is None:
+            return 1.0
+        return self.participation_rate
 
     @property
     def alpha(self) -> float:
@@ -155,15 +157,24 @@ class PpsgdRun:
 
 
 def _read_group(group: Any) -> ClientBatches:
-    """Return a group of clients, which may be given as a mapping."""
-    return ClientBatches(**group) if isinstance(group, Mapping) else group
+    """Return a group of clients, which may be given as a mapping of its fields."""
+    if isinstance(group, Mapping):
+        return ClientBatches(**group)
+    return group  # type: ignore[no-any-return]
 
 
 # The run on a problem -------------------------------------------------------------------------------------------------
 def batch_sizes(problem: PersonalizedProblem, run: PpsgdRun) -> Floats:
-    """Return the batch size of each client, as an array of shape (N,)."""
+    """Return the batch size of each client, as an array of shape (N,).
+
+    Args:
+        problem: personalised problem with N clients.
+        run: parameters of the run, with groups of clients that have equal batch sizes.
+    """
     groups = run.batches(problem.clients)
-    return np.repeat([float(group.batch_size) for group in groups], [group.clients for group in groups])
+    sizes = [float(group.batch_size) for group in groups]
+    counts = [group.clients for group in groups]
+    return np.repeat(sizes, counts)
 
 
 def total_weight(problem: PersonalizedProblem, run: PpsgdRun) -> float:
@@ -173,7 +184,9 @@ def total_weight(problem: PersonalizedProblem, run: PpsgdRun) -> float:
         problem: personalised problem.
         run: parameters of the run. Clients or, for the sum, records have equal weights.
     """
-    return float(problem.clients) if run.weighting == "clients" else math.fsum(batch_sizes(problem, run))
+    if run.weighting == "clients":
+        return float(problem.clients)
+    return math.fsum(batch_sizes(problem, run))
 
 
 def steps_of(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[float, float]:
@@ -203,10 +216,16 @@ def steps_of(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[float, float]
         faults.append(Fault("/step_size", "or shared_step_size is needed with noise_std", STEP_SIZE.allowed))
     if faults:
         raise InvalidInput(*faults)
+
+    # The ratio of the shared to the own step size: α, or 1/(qW) if only one part learns.
     alpha = run.alpha
     expected_weight = run.rate * total_weight(problem, run)  # qW
     ratio = alpha if 0.0 < alpha < math.inf else 1.0 / expected_weight
-    step = run.step_size if run.step_size is not None else (run.shared_step_size or 0.0) / ratio
+    step = run.step_size
+    if step is None:
+        step = (run.shared_step_size or 0.0) / ratio
+
+    # A part that does not learn has the step size 0.
     own_step = 0.0 if math.isinf(alpha) else step
     shared_step = 0.0 if alpha == 0.0 else step * ratio
     return own_step, shared_step
@@ -225,8 +244,10 @@ def largest_message(problem: PersonalizedProblem, run: PpsgdRun) -> float:
     Returns:
         The bound on the ℓ2 norm, or inf.
     """
-    summands = 1.0 if run.weighting == "clients" else float(batch_sizes(problem, run).max())
-    return problem.constants.lipschitz * summands
+    gradients_in_message = 1.0
+    if run.weighting != "clients":
+        gradients_in_message = float(batch_sizes(problem, run).max())
+    return problem.constants.lipschitz * gradients_in_message
 
 
 def record_weights(problem: PersonalizedProblem, run: PpsgdRun) -> Floats:
@@ -241,5 +262,8 @@ def record_weights(problem: PersonalizedProblem, run: PpsgdRun) -> Floats:
         client's batch.
     """
     sizes = batch_sizes(problem, run)
-    in_batch = (np.arange(sizes.max()) < sizes[:, None]).astype(np.float64)
-    return in_batch / sizes[:, None] if run.weighting == "clients" else in_batch
+    is_in_batch = np.arange(sizes.max()) < sizes[:, None]
+    weights = is_in_batch.astype(np.float64)
+    if run.weighting == "clients":
+        return weights / sizes[:, None]
+    return weights

@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 
 
 class StatedSetting(TypedDict):
-    """Neighbouring relation, protected unit and adversary of a guarantee."""
+    """The setting of a guarantee: neighbouring relation, protected unit and adversary.
+
+    Attributes:
+        relation: relation of the two data sets that the guarantee compares, such as "add-or-remove-one".
+        unit: protected unit: a record, a client, or the contributions of a client in a window of time.
+        observer: the adversary, by what it observes, such as "released-models".
+    """
 
     relation: Relation
     unit: ProtectedUnit
@@ -36,4 +42,6 @@ def find_curve(parts: Iterable[tuple[Spec, int]], setting: StatedSetting) -> Pri
         NoCertificate: no theorem covers a part in this setting.
     """
     run = run_of(parts)
-    return None if run is None else account(run, **setting).guarantee.curve
+    if run is None:
+        return None
+    return account(run, **setting).guarantee.curve

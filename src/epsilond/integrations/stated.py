@@ -70,6 +70,9 @@ class Stated:
         Args:
             delta: δ of the account, between 0 and 1.
 
+        Returns:
+            The upper bound, in nats.
+
         Raises:
             RunDiffers: the run was observed to differ from its recorded steps.
         """
@@ -82,12 +85,17 @@ class Stated:
         Args:
             epsilon: ε [nat], at least 0.
 
+        Returns:
+            The upper bound, from 0 to 1; 0 before the first step.
+
         Raises:
             RunDiffers: the run was observed to differ from its recorded steps.
         """
         self._conclude()
         curve = self._find_curve()
-        return 0.0 if curve is None else float(curve.delta(epsilon=epsilon).upper)
+        if curve is None:
+            return 0.0
+        return float(curve.delta(epsilon=epsilon).upper)
 
     def declare(self, premise: Premise | str, declaration: str) -> None:
         """Record that the caller vouches for a premise from now on: a condition of the theorem that proves the ε.
@@ -99,7 +107,8 @@ class Stated:
         Raises:
             InvalidInput: no such premise, or one that no declaration can replace.
         """
-        self._evidence.vouch(premise if isinstance(premise, str) else premise.id, declaration)
+        premise_id = premise if isinstance(premise, str) else premise.id
+        self._evidence.vouch(premise_id, declaration)
 
     def require_consistent(self) -> None:
         """Reject a run that an observation contradicts.

@@ -175,15 +175,20 @@ class TargetBudget:
 
         It is ε [nat] at δ, or the risk that is the target. Before the first step it is 0, or the false positive rate.
 
+        Returns:
+            The bound, in the unit of the target.
+
         Raises:
             RunDiffers: the run was observed to differ from its recorded steps.
         """
         self._require_consistent()
         risk = self.target.risk
         curve = self._find_curve(self._paid)
+        if risk is None:
+            return 0.0 if curve is None else self._epsilon(curve)
         if curve is None:
-            return 0.0 if risk is None else risk.false_positive_rate
-        return self._epsilon(curve) if risk is None else upper_figure(curve.natural, risk)
+            return risk.false_positive_rate
+        return upper_figure(curve.natural, risk)
 
     def contradict(self, observations: Sequence[Observation]) -> None:
         """Reject all further payments, because observations contradict the record of the run.
@@ -207,20 +212,30 @@ class TargetBudget:
             raise RunDiffers.of(self.observations)
 
     def _describe_target(self) -> str:
-        """Return the end of a message: which figure would exceed which limit of the target."""
+        """Return the end of a message: the figure that would exceed its limit, and this limit."""
         risk = self.target.risk
         if risk is None:
             return f"ε would pass {self.target.epsilon:g} at log10 δ = {self.target.log10_delta:g}"
-        rate = f" at a false positive rate of {risk.false_positive_rate:g}" if risk.false_positive_rate else ""
+        rate = ""
+        if risk.false_positive_rate:
+            rate = f" at a false positive rate of {risk.false_positive_rate:g}"
         return f"{risk.kind} would pass {risk.bound:g}{rate}"
 
     def _epsilon(self, curve: PrivacyCurve) -> float:
-        """Return the certified upper bound on ε [nat] of a curve at the target's δ."""
+        """Return the certified upper bound on ε [nat] of a curve at the target's δ.
+
+        Args:
+            curve: privacy curve δ(ε) of the steps.
+        """
         if self.target.given_delta is not None:
             return curve.epsilon(delta=self.target.given_delta).upper
         return curve.epsilon(log10_delta=self.target.log10_delta).upper
 
     def _find_curve(self, paid: Mapping[Spec, int]) -> PrivacyCurve | None:
-        """Return the certified curve of steps, each with its number of runs; None without any."""
+        """Return the certified privacy curve of steps; None without any.
+
+        Args:
+            paid: number of runs of each step.
+        """
         setting = StatedSetting(relation=self.relation, unit=self.unit, observer=self.observer)
         return find_curve(paid.items(), setting)

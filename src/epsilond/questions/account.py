@@ -123,11 +123,13 @@ def account(
         NoCertificate: no theorem covers a part of the run under this relation, or the work exceeds the fixed budget.
     """
     fields = {"spec": spec, "relation": relation, "unit": unit, "observer": observer, "claim": claim}
-    points = {"epsilon": epsilon, "delta": delta, "log10_delta": log10_delta}
     # The HTTP body has a field for one value, such as `delta`, and one for several, such as `deltas`.
-    query = {
-        f"{name}s" if np.ndim(value) else name: _as_list(value) for name, value in points.items() if value is not None
-    }
+    query: dict[str, object] = {}
+    points = {"epsilon": epsilon, "delta": delta, "log10_delta": log10_delta}
+    for name, value in points.items():
+        if value is not None:
+            field_name = f"{name}s" if np.ndim(value) else name
+            query[field_name] = _as_list(value)
     checked_effort: Effort = read_value(Effort, effort, at="/effort")
     attacker_queries = {
         "false_positive_rates": false_positive_rates,
@@ -136,6 +138,8 @@ def account(
         "signed_epsilons": signed_epsilons,
     }
     query |= {name: _as_list(values) for name, values in attacker_queries.items() if values is not None}
+
+    # Without points, only the guarantee is returned.
     if not query:
         if windows is not None:
             raise InvalidInput.at("/windows", "needs an ε or a δ at which all windows are bounded")

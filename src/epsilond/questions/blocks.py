@@ -155,5 +155,8 @@ def _run(index: int) -> object:
 
     Args:
         index: number of the block, from 0.
+
+    Returns:
+        The result of the block.
     """
     return simulation.run_block(_prepared[0], index)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 
 from epsilond.accountants.bibliography.bibtex import bibtex
@@ -24,7 +25,8 @@ def cite(*cited: object) -> str:
     Raises:
         InvalidInput: an argument is none of these, or an unknown id.
     """
-    return bibtex(theorem for source in cited for theorem in _theorems(source))
+    theorem_ids = itertools.chain.from_iterable(map(_theorems, cited))
+    return bibtex(theorem_ids)
 
 
 def _theorems(source: object) -> Iterator[str]:
@@ -32,6 +34,9 @@ def _theorems(source: object) -> Iterator[str]:
 
     Args:
         source: an answer, its JSON form as a mapping, or the id of a theorem.
+
+    Returns:
+        An iterator over the ids.
 
     Yields:
         The id of a theorem; an answer may use one theorem several times.

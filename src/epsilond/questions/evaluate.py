@@ -45,4 +45,7 @@ def evaluate(theorem_id: str, /, reading: Reading = "printed", **inputs: object)
         InvalidInput: unknown theorem, reading or input, or the theorem is a rule between guarantees without a formula.
     """
     chosen = theorem(theorem_id)
-    return chosen.evaluate(read(chosen.inputs, inputs) if chosen.inputs is not None else None, reading)
+    request: object = None
+    if chosen.inputs is not None:
+        request = read(chosen.inputs, inputs)
+    return chosen.evaluate(request, reading)

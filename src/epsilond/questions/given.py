@@ -110,12 +110,13 @@ def plan_within(
             "log10_delta": body["target"]["log10_delta"],
         },
     )
-    outcomes: list[tuple[Draft, Outcome | None]] = []
     # A draft is the request that one variant of an algorithm makes from the plan, or the reasons why there is none.
+    outcomes: list[tuple[Draft, Outcome | None]] = []
     entries = drafts(PLANNERS, problem)
     for done, draft in enumerate(entries):
         progress(done, len(entries))
-        outcomes.append((_with_observer(draft, setting), _calibrate_draft(ledger, draft, setting, payment)))
+        outcome = _calibrate_draft(ledger, draft, setting, payment)
+        outcomes.append((_with_observer(draft, setting), outcome))
     progress(len(entries), len(entries))
     return answer_of(problem, outcomes)
 
@@ -177,7 +178,8 @@ def _calibrate_draft(ledger: Ledger, draft: Draft, setting: Setting, payment: Js
         require_possible(draft.name, draft.adapter.definition, setting)
         # The ledger adds its own target, relation, unit and observer to the request.
         set_by_ledger = {*TARGET, *SETTING}
-        fields = {name: value for name, value in as_json(draft.request).items() if name not in set_by_ledger}
+        request_fields = as_json(draft.request)
+        fields = {name: value for name, value in request_fields.items() if name not in set_by_ledger}
         fit = ledger.calibrate(draft.calibrator.name, fields, **payment)
         request: object = read(draft.calibrator.problem, fit["request"])
         return outcome_of_calibration(draft.calibrator.solve(request), request)

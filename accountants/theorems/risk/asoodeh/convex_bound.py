@@ -89,6 +89,9 @@ def convex_stops(
         Args:
             count: number k of steps among which the run stops.
             factor: factor f of the release.
+
+        Returns:
+            The bound in loss units, rounded up, and the step size.
         """
         if step_size is None:
             root = root_up(moment * factor * count)  # s√(fk)

@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from epsilond.accountants.theorems.risk.bietti.drawn_gradients import DrawnGradients
 from epsilond.accountants.theorems.risk.bietti.minimal_norm import (
     BoundFactors,
     PersonalizationBounds,
     minimal_norm,
 )
-from epsilond.accountants.theorems.risk.bietti.sampled_participation import DrawnGradients
 from epsilond.accountants.theorems.risk.bietti.step_bounds import FullParticipationBound, simple_bound_at_step
 from epsilond.accountants.theorems.risk.bietti.weight_search import grid_minima
 
@@ -165,6 +165,9 @@ class Landscape:
 
         As α grows, α‖z*‖² tends to ‖v̄‖² for the minimiser z* of least α-norm. The factors have this limit as squared
         norm, and smoothness and variance divided by α. The bound depends on their products only.
+
+        Returns:
+            The factors divided by the powers of α with which they grow.
         """
         shared_smoothness = self.smooth_factors[0]
         shared_variance = self.sampled_factors[0]

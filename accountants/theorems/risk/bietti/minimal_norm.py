@@ -25,6 +25,9 @@ def minimal_norm(*, alpha: float, clients: int, mean_squared: float, spread_squa
         clients: number N of clients.
         mean_squared: squared norm ‖v̄‖² of the mean of the optima.
         spread_squared: sum S = Σ‖v_i − v̄‖² of the squared distances of the optima from their mean.
+
+    Returns:
+        The least squared norm; S at α = ∞.
     """
     if math.isinf(alpha):
         return spread_squared
@@ -73,7 +76,11 @@ class BoundFactors(NamedTuple):
         return theorem_bound(smooth=smooth, variance=self.sampled + self.private, rounds=rounds)
 
     def proved_bound(self, rounds: int) -> FullParticipationBound:
-        """Return the smaller bound of `parts_at_step` for n rounds, at the step size of the theorem."""
+        """Return the smaller bound that the proof gives, at the step size of the theorem (`parts_at_step`).
+
+        Args:
+            rounds: number n of rounds.
+        """
         return parts_at_step(
             step=self.step(rounds),
             smoothness=self.smoothness,

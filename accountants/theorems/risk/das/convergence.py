@@ -103,6 +103,9 @@ def best_ratio(
         initial_distance: distance ‖w₀ − w*‖ of the initial model from the minimiser.
         rounds: number K of rounds.
         local_steps: steps E of a client in a round.
+
+    Returns:
+        The ratio, a length divided by a step size.
     """
     return 4.0 * smoothness * initial_distance * local_steps / (quasar_convexity * math.sqrt(rounds))
 

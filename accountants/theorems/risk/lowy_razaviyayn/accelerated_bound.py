@@ -33,12 +33,10 @@ which g is unbiased. With fresh random batches of re-used records, F is the empi
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
-from epsilond.accountants.json_types import Fields
 from epsilond.accountants.quantities import (
     ENVELOPE_SMOOTHNESS,
     GRADIENT_STD,
@@ -52,160 +50,13 @@ from epsilond.accountants.quantities import (
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import of_same_fields
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_descent import (
-    DescentFacts,
     Stage,
     best_stages,
     stages_bound,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
-    envelope_gap,
-    envelope_strong_convexity,
-)
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EqualClientsRun, Objective
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import (
-    EqualClientsRound,
-    Variance,
-    client_factor,
-)
-
-
-@dataclass(frozen=True, kw_only=True)
-class AcceleratedProblem(EqualClientsRound):
-    """A run of noisy accelerated descent and its loss, except for the noise and the number of rounds.
-
-    Attributes:
-        lipschitz: Lipschitz constant L of the loss.
-        smoothness: smoothness β of the loss; not used on an envelope.
-        strong_convexity: strong convexity μ of the loss; 0 if it is only convex.
-        initial_distance: distance of the first iterate from a minimiser.
-        diameter: diameter D of the domain.
-        initial_gap: bound on the excess risk of the first iterate.
-        gradient_std: standard deviation φ of a record's gradient; if None, L, its largest value.
-        heterogeneity: standard deviation v of the clients' expected gradients; if None, L. φ² + v² ≤ L² at every point.
-        objective: loss of which the risk is bounded. With `population`, there is one pass over disjoint batches, and
-            the statistics are those of the distributions. With `empirical`, random batches of the same records are
-            drawn in every round, and the statistics are those of the data at hand.
-        envelope_smoothness: smoothness b of the Moreau envelope that replaces a loss that is not smooth; otherwise
-            None.
-    """
-
-    lipschitz: float
-    smoothness: float
-    strong_convexity: float
-    initial_distance: float
-    diameter: float
-    initial_gap: float
-    gradient_std: float | None = None
-    heterogeneity: float | None = None
-    objective: Objective
-    envelope_smoothness: float | None = None
-
-    @property
-    def descent(self) -> DescentFacts:
-        """Constants of the function that the run minimises: of the loss, or of its Moreau envelope.
-
-        The envelope may have another minimiser. Its distance from the start is then bounded by the diameter only.
-        """
-        smoothness, strong_convexity = self.smoothness, self.strong_convexity
-        initial_distance = self.initial_distance
-        if self.envelope_smoothness is not None:
-            smoothness = self.envelope_smoothness
-            strong_convexity = self.envelope_convexity(smoothness)
-            if strong_convexity > 0.0:
-                initial_distance = self.diameter
-        return DescentFacts(
-            smoothness=smoothness,
-            strong_convexity=strong_convexity,
-            initial_distance=initial_distance,
-            diameter=self.diameter,
-            initial_gap=self.initial_gap + self.smoothing_gap,
-        )
-
-    def envelope_convexity(self, envelope_smoothness: float) -> float:
-        """Return the strong convexity μb/(μ + b) of the mean of the Moreau envelopes of smoothness b.
-
-        Args:
-            envelope_smoothness: smoothness b.
-        """
-        return envelope_strong_convexity(
-            strong_convexity=self.strong_convexity, envelope_smoothness=envelope_smoothness
-        )
-
-    @property
-    def smoothing_gap(self) -> float:
-        """Largest difference L²/(2b) between the loss and its envelope, in loss units; 0 for a smooth loss."""
-        if self.envelope_smoothness is None:
-            return 0.0
-        return envelope_gap(lipschitz=self.lipschitz, envelope_smoothness=self.envelope_smoothness)
-
-    def variance(self, noise_std: float) -> Variance:
-        """Return an upper bound on the variance of one round's averaged noisy gradient, by its parts.
-
-        The parts are the sampling of records, the sampling of clients, and the noise. A statistic of the gradients that
-        is not given is replaced by its largest possible value.
-
-        Args:
-            noise_std: standard deviation σ of the noise of a client's message per coordinate, at least 0.
-
-        Returns:
-            The three parts, in squared gradient units.
-        """
-        # One pass: each record is used once, so batches are fresh samples of the distributions.
-        if self.objective == "population":
-            gradient_std, heterogeneity = self._worst_statistics()
-            return self.fresh_variance(gradient_std=gradient_std, heterogeneity=heterogeneity, noise_std=noise_std)
-        # Several passes: batches are drawn from the records at hand.
-        gradient_std = self.lipschitz if self.gradient_std is None else self.gradient_std
-        heterogeneity = gradient_std if self.heterogeneity is None else self.heterogeneity
-        return self.reused_variance(gradient_std=gradient_std, heterogeneity=heterogeneity, noise_std=noise_std)
-
-    def _worst_statistics(self) -> tuple[float, float]:
-        """Return the standard deviations φ and v that maximise the variance of a round's mean gradient.
-
-        φ is the standard deviation of a record's gradient, at most `gradient_std`. v is the standard deviation of the
-        clients' expected gradients, at most `heterogeneity`. A Lipschitz constant L of the loss implies φ² + v² ≤ L².
-        The variance is linear in φ² and v². Hence the one with the larger factor is set to its bound, and the other one
-        to the remainder.
-        """
-        largest_phi = self.lipschitz if self.gradient_std is None else self.gradient_std
-        largest_v = self.lipschitz if self.heterogeneity is None else self.heterogeneity
-        factor_of_phi = 1.0 / (self.participants * self.batch_size)
-        factor_of_v = client_factor(clients=self.clients, participants=self.participants)
-        if factor_of_v > factor_of_phi:
-            v = min(largest_v, self.lipschitz)
-            return min(largest_phi, self._remaining_std(v)), v
-        phi = min(largest_phi, self.lipschitz)
-        return phi, min(largest_v, self._remaining_std(phi))
-
-    def _remaining_std(self, std: float) -> float:
-        """Return √(L² − s²), rounded up: the largest value of one of φ and v if the other one is s.
-
-        Args:
-            std: s, the standard deviation that is set.
-        """
-        return math.sqrt(max(self.lipschitz * self.lipschitz - std * std, 0.0)) * (1.0 + 2.0**-40)
-
-
-@dataclass(frozen=True, kw_only=True)
-class AcceleratedRisk:
-    """An upper bound on the expected excess risk of noisy accelerated descent, in loss units.
-
-    Attributes:
-        total: the bound.
-        terms: summands of the bound by their causes: `optimisation`, `sampling` of records, `client_sampling`, `noise`,
-            and `smoothing`, the gap between the loss and its Moreau envelope, on which the run may descend.
-        stages: blocks of rounds with one step schedule each, with which the run attains the bound.
-    """
-
-    total: float
-    terms: Mapping[str, float]
-    stages: tuple[Stage, ...]
-
-    @property
-    def outputs(self) -> Fields:
-        """The bound `excess_risk`, its terms as `…_term`, and `stages`, as the fields of a response."""
-        terms = {f"{name}_term": value for name, value in self.terms.items()}
-        return {"excess_risk": self.total, **terms, "stages": [asdict(stage) for stage in self.stages]}
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EqualClientsRun
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.accelerated_run import AcceleratedProblem, AcceleratedRisk
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.sgd_bound import Objective
 
 
 def accelerated_risk(
@@ -213,7 +64,9 @@ def accelerated_risk(
 ) -> AcceleratedRisk:
     """Return a bound on the excess risk of noisy accelerated descent after R rounds.
 
-    A stage is a number of rounds with one step schedule, which starts at the output of the previous stage.
+    A stage is a number of rounds with one step schedule, which starts at the output of the previous stage. The bound
+    adds the optimisation error of the stages, a multiple of the variance of a round's gradient, and the difference
+    between the loss and its Moreau envelope, if the run descends on one.
 
     Args:
         problem: the clients and the loss.
@@ -221,12 +74,18 @@ def accelerated_risk(
         rounds: number R of rounds.
         stages: stages with R rounds in all; None for nearly optimal ones, the result of `best_stages`.
 
+    Returns:
+        The bound with its terms, in loss units, and the stages.
+
     Guarantees:
-        E F(w^ag) − F* is at most `total`, under the declared conditions of the theorem.
+        E F(w^ag) − F* is at most `total`, under the declared conditions of the theorem. w^ag is the output of the run.
     """
     variance = problem.variance(noise_std)
     descent = problem.descent
-    run_stages = tuple(stages) if stages else best_stages(rounds, descent=descent, variance=variance.total)
+    run_stages = tuple(stages or ())
+    if not run_stages:
+        run_stages = best_stages(rounds, descent=descent, variance=variance.total)
+
     bound = stages_bound(run_stages, descent, variance=variance.total)
     cost = variance.scale(bound.variance_factor)
     terms = {
@@ -236,32 +95,36 @@ def accelerated_risk(
         "noise": cost.noise,
         "smoothing": problem.smoothing_gap,
     }
-    return AcceleratedRisk(total=bound.at(variance.total) + problem.smoothing_gap, terms=terms, stages=run_stages)
+    total = bound.at(variance.total) + problem.smoothing_gap
+    return AcceleratedRisk(total=total, terms=terms, stages=run_stages)
 
 
 def best_envelope_smoothness(problem: AcceleratedProblem, *, noise_std: float, rounds: int) -> float:
     """Return the smoothness b of a Moreau envelope of the loss at which the bound on the excess risk is nearly minimal.
 
-    The run descends on the envelope, so a larger b is closer to the loss but harder to minimise. Every b gives a valid
-    bound. For strong convexity μ = 0, the part of the bound that depends on b is 2bD₀²/(R + 1)² + L²/(2b), with the
-    initial distance D₀. The minimiser is L(R + 1)/(2D₀). For μ > 0, the multiples of this b by 2^−4, …, 2^12 are
-    compared.
+    The run descends on the envelope, a smooth approximation of the loss. A larger b is closer to the loss but harder to
+    minimise. Every b gives a valid bound. For strong convexity μ = 0, the part of the bound that depends on b is
+    2bD₀²/(R + 1)² + L²/(2b), with the initial distance D₀. The minimiser is L(R + 1)/(2D₀). For μ > 0, the multiples of
+    this b by 2^−4, …, 2^12 are compared.
 
     Args:
         problem: the clients and the loss, which need not be smooth.
         noise_std: standard deviation σ of a message's noise per coordinate.
         rounds: number R of rounds.
-    """
-    start = problem.lipschitz * (rounds + 1.0) / (2.0 * problem.initial_distance)
-    if problem.strong_convexity == 0.0:
-        return start
 
-    def bound(b: float) -> float:
-        """Return the bound on the excess risk of a run on the envelope of smoothness b."""
-        enveloped = replace(problem, envelope_smoothness=b)
+    Returns:
+        The smoothness b, in loss units per squared length.
+    """
+    convex_choice = problem.lipschitz * (rounds + 1.0) / (2.0 * problem.initial_distance)
+    if problem.strong_convexity == 0.0:
+        return convex_choice
+
+    def bound(envelope_smoothness: float) -> float:
+        """Return the bound on the excess risk of a run on the envelope of this smoothness."""
+        enveloped = replace(problem, envelope_smoothness=envelope_smoothness)
         return accelerated_risk(enveloped, noise_std=noise_std, rounds=rounds).total
 
-    candidates = [start * 2.0**power for power in range(-4, 13)]
+    candidates = [convex_choice * 2.0**power for power in range(-4, 13)]
     return min(candidates, key=bound)
 
 
@@ -298,15 +161,30 @@ class AcceleratedRiskInputs(EqualClientsRun):
 
 
 def bound(inputs: AcceleratedRiskInputs) -> Outputs:
-    """Return the bound on the excess risk of accelerated descent, its terms, and the stages that attain it."""
+    """Return the bound on the excess risk of accelerated descent, its terms, and the stages that attain it.
+
+    Args:
+        inputs: the clients, the loss, the noise, and the number of rounds.
+
+    Returns:
+        `excess_risk` and its terms in loss units, and `stages`, the rounds and the step schedule of each stage.
+    """
     return accelerated_risk(inputs.problem, noise_std=inputs.noise_std, rounds=inputs.rounds).outputs
 
 
 def _one_pass(inputs: AcceleratedRiskInputs) -> Sides:
-    """Check that one pass has enough records, KR ≤ n. If records are re-used, both sides are KR."""
-    records = float(inputs.batch_size) * inputs.rounds
-    limit = float(inputs.samples_per_client) if inputs.objective == "population" else records
-    return Sides.at_most(records, limit)
+    """Check that one pass over the records has enough of them, KR ≤ n.
+
+    Every round uses new records in a run of one pass. If records are re-used, there is no limit, and both sides are KR.
+
+    Args:
+        inputs: the run, with n records of a client, batches of K, and R rounds.
+    """
+    needed_records = float(inputs.batch_size) * inputs.rounds
+    limit = needed_records
+    if inputs.objective == "population":
+        limit = float(inputs.samples_per_client)
+    return Sides.at_most(needed_records, limit)
 
 
 ACCELERATED_RISK_BOUND = Theorem(

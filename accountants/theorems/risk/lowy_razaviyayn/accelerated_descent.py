@@ -18,7 +18,13 @@ LISTED_TERMS = 1024
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """One stage: its number T of rounds, and its prox weight v in η_t = 4v/(t(t + 1))."""
+    """A block of rounds of accelerated descent with one schedule of step sizes.
+
+    Attributes:
+        rounds: number T of rounds.
+        prox_weight: prox weight v, in loss units per squared length. Round t has the weight 4v/(t(t + 1)) of the
+            squared distance from the iterate, so a larger v gives shorter steps.
+    """
 
     rounds: int
     prox_weight: float
@@ -75,8 +81,14 @@ class DescentBound:
     variance_factor: float
 
     def at(self, variance: float) -> float:
-        """Return the bound on the excess risk at the gradient variance V² = `variance`, rounded up, in loss units."""
-        variance_term = self.variance_factor * variance if variance > 0.0 else 0.0
+        """Return the bound A + B V² on the excess risk, rounded up, in loss units.
+
+        Args:
+            variance: V², the largest variance of a gradient. If it is 0, an infinite B counts as 0.
+        """
+        variance_term = 0.0
+        if variance > 0.0:
+            variance_term = self.variance_factor * variance
         return (self.optimisation + variance_term) * (1.0 + ROUNDING)
 
 
@@ -100,10 +112,14 @@ def stage_factors(stage: Stage, *, smoothness: float, strong_convexity: float) -
         A as `optimisation` and B as `variance_factor`. Both are infinite if v < βT/(T + 1), where the proof fails.
     """
     rounds, weight = float(stage.rounds), stage.prox_weight
-    lowered_weight = weight * (1.0 - 2.0**-51)  # keeps s, in the denominator of B, below its exact value
+
+    # s, the part of the prox weight above the smoothness. Rounding v down keeps s, in the denominator of B, below its
+    # exact value.
+    lowered_weight = weight * (1.0 - 2.0**-51)
     excess_weight = lowered_weight - smoothness * (rounds / (rounds + 1.0))
     if excess_weight < 0.0:
         return DescentBound(math.inf, math.inf)
+
     scale = 2.0 / (rounds * (rounds + 1.0))
     optimisation = scale * weight
     if strong_convexity > 0.0:
@@ -130,11 +146,12 @@ def _upper_variance_sum(rounds: int, offset: float, strong_convexity: float) -> 
         The bound. If T ≤ m, it is the sum itself, up to rounding.
     """
     listed = np.arange(1.0, min(rounds, LISTED_TERMS) + 1.0)
-    total = float(np.sum(listed * listed / (strong_convexity * listed * (listed + 1.0) + offset)))
-    # Bound the remaining terms, if any, by an integral.
+    terms = listed * listed / (strong_convexity * listed * (listed + 1.0) + offset)
+    listed_sum = float(np.sum(terms))
     if rounds <= LISTED_TERMS:
-        return total
-    return total + _upper_integral(LISTED_TERMS + 1.0, rounds + 1.0, offset, strong_convexity)
+        return listed_sum
+    # An integral bounds the remaining terms.
+    return listed_sum + _upper_integral(LISTED_TERMS + 1.0, rounds + 1.0, offset, strong_convexity)
 
 
 def _upper_integral(low: float, high: float, offset: float, strong_convexity: float) -> float:
@@ -152,11 +169,13 @@ def _upper_integral(low: float, high: float, offset: float, strong_convexity: fl
     Returns:
         The bound on the integral, which is the integral itself up to rounding if `high` is not far below a.
     """
-    a = math.sqrt(offset / strong_convexity)
+    scale = math.sqrt(offset / strong_convexity)  # a
     # Here the closed form would subtract two nearly equal numbers.
-    if high < SMALL_SUBTRACTION_RATIO * a:
+    if high < SMALL_SUBTRACTION_RATIO * scale:
         return (high**3 - low**3) / (3.0 * offset)
-    arctangents = a * (math.atan2(high, a) - math.atan2(low, a)) if a > 0.0 else 0.0
+    arctangents = 0.0
+    if scale > 0.0:
+        arctangents = scale * (math.atan2(high, scale) - math.atan2(low, scale))
     return (high - low - arctangents) / strong_convexity
 
 
@@ -200,11 +219,17 @@ def _bound_after_stage(
         descent: constants of the function.
         largest_distance: bound on |w_0 − w*|.
         variance: bound V² on the variance of a gradient.
+
+    Returns:
+        The numbers A and B of the bound A + B V² after the stage.
     """
     squared_distance = descent.squared_distance(before.at(variance), largest_distance=largest_distance)
     uses_excess_risk = squared_distance < largest_distance * largest_distance  # then μ > 0
     if not uses_excess_risk:
-        return DescentBound(factors.optimisation * largest_distance * largest_distance, factors.variance_factor)
+        optimisation = factors.optimisation * largest_distance * largest_distance
+        return DescentBound(optimisation, factors.variance_factor)
+
+    # The excess risk before the stage bounds the distance, and is multiplied by this factor.
     contraction = 2.0 * factors.optimisation / descent.strong_convexity
     return DescentBound(
         optimisation=contraction * before.optimisation,
@@ -228,6 +253,9 @@ def best_stage(rounds: int, *, descent: DescentFacts, squared_distance: float, v
         descent: constants of the function.
         squared_distance: bound D₀² on the squared distance from the first iterate to a minimiser.
         variance: bound V² on the variance of a gradient.
+
+    Returns:
+        The stage with its prox weight.
     """
     least_weight = descent.smoothness * (rounds / (rounds + 1.0)) * (1.0 + 2.0**-49)  # above βT/(T + 1)
     rounds_factor = (2.0 * rounds + 1.0) * rounds * (rounds + 1.0) / 24.0
@@ -240,8 +268,10 @@ def best_stage(rounds: int, *, descent: DescentFacts, squared_distance: float, v
         factors = stage_factors(stage, smoothness=descent.smoothness, strong_convexity=descent.strong_convexity)
         return DescentBound(factors.optimisation * squared_distance, factors.variance_factor).at(variance)
 
+    # For μ > 0, compare several fractions of this weight.
     weights = [least_weight + fraction * excess_weight for fraction in WEIGHT_FRACTIONS]
-    return min((Stage(rounds=rounds, prox_weight=weight) for weight in weights), key=excess_risk)
+    stages = [Stage(rounds=rounds, prox_weight=weight) for weight in weights]
+    return min(stages, key=excess_risk)
 
 
 STAGE_LENGTHS = (3.0, 2.0 * math.e, 10.0)
@@ -272,11 +302,13 @@ def best_stages(rounds: int, *, descent: DescentFacts, variance: float) -> tuple
         """Return the bound on the excess risk after the stages."""
         return stages_bound(stages, descent, variance=variance).at(variance)
 
-    best: tuple[Stage, ...] = (best_stage(rounds, descent=descent, squared_distance=initial, variance=variance),)
+    single_stage = best_stage(rounds, descent=descent, squared_distance=initial, variance=variance)
+    best: tuple[Stage, ...] = (single_stage,)
     if descent.strong_convexity == 0.0:
         return best
-    least_risk = excess_risk(best)
+
     # Restarts help after a number of rounds of the order √(β/μ), so the lengths are multiples of it.
+    least_risk = excess_risk(best)
     condition_root = math.sqrt(descent.smoothness / descent.strong_convexity)
     for relative_length in STAGE_LENGTHS:
         length = math.ceil(relative_length * condition_root)
@@ -307,10 +339,14 @@ def _multistage_plans(
     early: list[Stage] = []
     while len(early) < MOST_STAGES and (len(early) + 1) * length < rounds:
         early.append(best_stage(length, descent=descent, squared_distance=squared_distance, variance=variance))
+
+        # The next stage starts at the output of this one, whose excess risk bounds its distance from the minimiser.
         gap = stages_bound(early, descent, variance=variance).at(variance)
         reduced_distance = descent.squared_distance(gap, largest_distance=descent.diameter)
         if reduced_distance >= squared_distance:
             return
         squared_distance = reduced_distance
-        remaining = rounds - len(early) * length
-        yield (*early, best_stage(remaining, descent=descent, squared_distance=squared_distance, variance=variance))
+
+        remaining_rounds = rounds - len(early) * length
+        last = best_stage(remaining_rounds, descent=descent, squared_distance=squared_distance, variance=variance)
+        yield (*early, last)

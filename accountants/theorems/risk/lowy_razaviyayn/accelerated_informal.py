@@ -9,11 +9,8 @@ from __future__ import annotations
 import math
 
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import smallest_round_count
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_prescriptions import (
-    AcceleratedPrescription,
-    ReusedRun,
-)
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import log_or_minus_infinity
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.reused_run import AcceleratedPrescription, ReusedRun
 
 
 def informal_prescription(run: ReusedRun, *, rounds: int | None = None) -> AcceleratedPrescription:
@@ -34,11 +31,14 @@ def informal_prescription(run: ReusedRun, *, rounds: int | None = None) -> Accel
     required_rounds = max(_informal_descent_rounds(run), _informal_sampling_rounds(run))
     if rounds is None:
         rounds = smallest_round_count(lambda _: required_rounds)
+    argument = math.inf
+    if run.strong_convexity > 0.0:
+        argument = _informal_logarithm_argument(run)
     return AcceleratedPrescription(
         rounds=rounds,
         prescribed_rounds=required_rounds,
         excess_risk=_informal_scale(run),
-        logarithm_argument=_informal_logarithm_argument(run) if run.strong_convexity > 0.0 else math.inf,
+        logarithm_argument=argument,
     )
 
 
@@ -71,13 +71,24 @@ def _informal_descent_rounds(run: ReusedRun) -> float:
         smooth, μ > 0:      √(β/μ) l,
         not smooth, μ = 0:  √M εn/√(d ln(1/δ)),
         not smooth, μ > 0:  √M εn/√(d ln(1/δ)) · l.
+
+    Args:
+        run: a federation of equal clients (one group), and the loss.
+
+    Returns:
+        The order of the number of rounds, not rounded. It is −∞ or negative if the argument of the logarithm is below
+        1.
     """
     (group,) = run.federation.groups
     participants = run.federation.participation.mean
     effective_records = group.epsilon * group.samples_per_client  # εn
-    log_factor = 1.0 if run.strong_convexity == 0.0 else log_or_minus_infinity(_informal_logarithm_argument(run))
+    log_factor = 1.0
+    if run.strong_convexity != 0.0:
+        log_factor = log_or_minus_infinity(_informal_logarithm_argument(run))
+
     if not run.is_smooth:
-        return math.sqrt(participants / (run.dimension * -group.log_delta)) * effective_records * log_factor
+        private_dimension = run.dimension * -group.log_delta  # d ln(1/δ)
+        return math.sqrt(participants / private_dimension) * effective_records * log_factor
     if run.strong_convexity > 0.0:
         return math.sqrt(run.smoothness / run.strong_convexity) * log_factor
     scaled_curvature = run.smoothness * run.diameter * effective_records / run.lipschitz
@@ -101,9 +112,11 @@ def _informal_sampling_rounds(run: ReusedRun) -> float:
     if not run.leaves_records_out("printed"):
         return 0.0
     (group,) = run.federation.groups
-    effective_records = group.epsilon * group.samples_per_client
-    relative_variance = (run.empirical_gradient_std / run.lipschitz) ** 2 if run.is_smooth else 1.0
-    private_dimension = run.dimension * -group.log_delta
+    effective_records = group.epsilon * group.samples_per_client  # εn
+    relative_variance = 1.0  # (Φ̂/L)²
+    if run.is_smooth:
+        relative_variance = (run.empirical_gradient_std / run.lipschitz) ** 2
+    private_dimension = run.dimension * -group.log_delta  # d ln(1/δ)
     return effective_records * effective_records * relative_variance / (group.batch_size * private_dimension)
 
 
@@ -124,11 +137,11 @@ def _informal_scale(run: ReusedRun) -> float:
     participants = run.federation.participation.mean
     effective_records = group.epsilon * group.samples_per_client  # εn
     log_numerator = math.log(2.0) if run.is_smooth else 0.0  # of the logarithm in c
-    c = run.dimension * (log_numerator - group.log_delta)
+    privacy_factor = run.dimension * (log_numerator - group.log_delta)  # c
     if run.strong_convexity == 0.0:
-        return run.lipschitz * run.diameter * math.sqrt(c / participants) / effective_records
+        return run.lipschitz * run.diameter * math.sqrt(privacy_factor / participants) / effective_records
     divisor = run.strong_convexity * effective_records * effective_records * participants
-    return run.lipschitz * run.lipschitz * c / divisor
+    return run.lipschitz * run.lipschitz * privacy_factor / divisor
 
 
 def speedup(run: ReusedRun) -> float:
@@ -145,5 +158,7 @@ def speedup(run: ReusedRun) -> float:
     """
     (group,) = run.federation.groups
     participants = run.federation.participation.mean
-    effective_records = group.epsilon * group.samples_per_client
-    return min(math.sqrt(participants / run.dimension) * effective_records, participants * group.batch_size)
+    effective_records = group.epsilon * group.samples_per_client  # εn
+    by_privacy = math.sqrt(participants / run.dimension) * effective_records
+    by_batches = participants * group.batch_size
+    return min(by_privacy, by_batches)

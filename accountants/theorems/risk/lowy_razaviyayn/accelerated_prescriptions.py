@@ -11,147 +11,34 @@ of the records at hand, v̂ that of the deviations of the clients' mean gradient
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
 
 from epsilond.accountants.theorem import Reading
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import Aggregates, aggregates
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import Aggregates
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import smallest_round_count
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import DescentRun, log_or_minus_infinity
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import log_or_minus_infinity
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     envelope_gap,
     envelope_lipschitz,
     envelope_strong_convexity,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import Variance, client_factor
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReusedRun(DescentRun):
-    """A federation whose records are re-used, and its loss, for Theorems E.1 and 2.4 of Lowy and Razaviyayn.
-
-    Theorem 2.4 replaces a loss that is not smooth by its Moreau envelope.
-
-    Attributes:
-        gap: excess risk Δ of the first iterate.
-        empirical_gradient_std: Φ̂, the root mean square deviation of the gradients of the records at hand from their
-            mean. It is of the envelope if there is one.
-        empirical_heterogeneity: v̂, the root mean square of the deviations of the clients' mean gradients.
-    """
-
-    gap: float
-    empirical_gradient_std: float
-    empirical_heterogeneity: float = 0.0
-
-    def leaves_records_out(self, reading: Reading) -> bool:
-        """Decide whether a round uses only some of the records, so that sampling contributes to the variance.
-
-        Args:
-            reading: "printed" tests MK < ñ, with the mean number M of participants, the smallest batch K, and the
-                number ñ of records of all clients. This is true also if every client uses all of its records and the
-                clients have different numbers of them. If all clients participate, "corrected" compares each client's
-                batch with its own records.
-        """
-        groups = self.federation.groups
-        if reading == "corrected" and self.federation.all_participate:
-            return any(group.batch_size < group.samples_per_client for group in groups)
-        all_records = sum(group.clients * group.samples_per_client for group in groups)
-        return self.records_of_smallest_batches < all_records
-
-    @property
-    def records_of_smallest_batches(self) -> float:
-        """MK, the average number M = 1/E[1/M_r] of participants times the smallest batch size K."""
-        return self.federation.participation.mean * self.federation.smallest_batch
-
-    def sampled_records(self, reading: Reading) -> float:
-        """Return the number of records by which sampling divides the variance of a record's gradient in a round.
-
-        Args:
-            reading: rule of `leaves_records_out`.
-
-        Returns:
-            `records_of_smallest_batches`; infinite if a round uses all records, as sampling then adds no variance.
-        """
-        if not self.leaves_records_out(reading):
-            return math.inf
-        return self.records_of_smallest_batches
-
-    @property
-    def client_variance(self) -> float:
-        """Variance of a round's gradient by sampling M of N clients, (v̂²/M)(N − M)/(N − 1), in squared gradient units.
-
-        v̂ is the standard deviation of the clients' mean gradients. The printed theorems leave this variance out
-        (erratum E-12).
-        """
-        if self.federation.all_participate:
-            return 0.0
-        squared = self.empirical_heterogeneity * self.empirical_heterogeneity
-        mean_participants = self.federation.participation.mean
-        return client_factor(clients=self.federation.clients, participants=mean_participants) * squared
-
-    def aggregates(self, rounds: int, reading: Reading) -> Aggregates:
-        """Return the averages of ξ over the clients at a number of rounds.
-
-        Args:
-            rounds: number R of rounds.
-            reading: "printed" or "corrected" effective number M~ of participants. It only matters for losses that are
-                not smooth, as the paper defines M~ for the envelope of Theorem 2.4 only.
-        """
-        return aggregates(self.federation, rounds, "corrected" if self.is_smooth else reading)
-
-    def privacy(self, totals: Aggregates) -> float:
-        """Return the cost of privacy d Ψ~ = d L² Ξ~, in squared gradient units, with the dimension d.
-
-        Args:
-            totals: averages over the clients, where `totals.xi` is Ξ~.
-        """
-        return self.dimension * self.lipschitz * self.lipschitz * totals.xi
-
-
-@dataclass(frozen=True, kw_only=True)
-class AcceleratedFigures:
-    """Numbers of Theorem E.1 or 2.4 of Lowy and Razaviyayn in the appendix, in addition to the rounds and the risk.
-
-    Attributes:
-        terms: terms of the bound as a function of the rounds R, equation (30) or (32) of the paper.
-        variance: variance V² of a round's averaged gradient at the printed noise.
-        regularization: weight λ = V/(2D√R) of the quadratic regulariser, with the diameter D of the domain.
-        aggregates: averages over the clients that the statement uses.
-        envelope_smoothness: smoothness b of the Moreau envelope in Theorem 2.4; None for a smooth loss.
-    """
-
-    terms: Mapping[str, float]
-    variance: float
-    regularization: float
-    aggregates: Aggregates
-    envelope_smoothness: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class AcceleratedPrescription:
-    """The run that Theorem E.1 or 2.4 of Lowy and Razaviyayn prescribes, and the order of its excess risk.
-
-    Attributes:
-        rounds: number of rounds that is run. The theorem requires `rounds` ≥ `prescribed_rounds`.
-        prescribed_rounds: required number of rounds, before rounding up. It depends on `rounds`. Informal statements
-            leave out logarithms in it.
-        excess_risk: order of the excess risk in loss units, up to constants and logarithms.
-        logarithm_argument: argument of the logarithm in `prescribed_rounds`, which must exceed 1 if μ > 0.
-        figures: further numbers of the appendix's statement; None for an informal statement.
-    """
-
-    rounds: int
-    prescribed_rounds: float
-    excess_risk: float
-    logarithm_argument: float
-    figures: AcceleratedFigures | None = None
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import Variance
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.reused_run import (
+    AcceleratedFigures,
+    AcceleratedPrescription,
+    ReusedRun,
+)
 
 
 def envelope_for(run: ReusedRun, totals: Aggregates) -> float:
     """Return the smoothness b of the Moreau envelope of the loss that Theorem 2.4 of Lowy and Razaviyayn prescribes.
 
-    It is b = L²√M~/(D√(dΨ~)) for convex losses, and b = μM~L²/(dΨ~) if μ > 0. M~ is `totals.participants`, an average
-    number of participants, and dΨ~ is `run.privacy(totals)`, the cost of privacy.
+    The Moreau envelope is a smooth approximation of a loss that is not smooth. It is b = L²√M~/(D√(dΨ~)) for convex
+    losses, and b = μM~L²/(dΨ~) if the loss is μ-strongly convex.
+
+    Args:
+        run: the federation and the loss, with Lipschitz constant L, on a domain of diameter D.
+        totals: averages over the clients. M~ is `totals.participants`, an average number of participants, and dΨ~ is
+            `run.privacy(totals)`, the cost of privacy.
     """
     squared_lipschitz = run.lipschitz * run.lipschitz
     privacy_cost = run.privacy(totals)
@@ -185,24 +72,29 @@ def complete_prescription(
         """Return the prescribed number of rounds at the aggregates of `count` rounds."""
         return _required_rounds(run, run.aggregates(count, reading), reading)
 
-    chosen = rounds if rounds is not None else smallest_round_count(required_rounds)
-    totals = run.aggregates(chosen, reading)
+    # The prescribed number of rounds depends on itself, because averages over the clients depend on it.
+    chosen_rounds = rounds if rounds is not None else smallest_round_count(required_rounds)
+    totals = run.aggregates(chosen_rounds, reading)
+
+    # The variance of a round and the terms of the bound, for the loss or its envelope.
     smoothness = run.smoothness if run.is_smooth else envelope_for(run, totals)
-    variance = _round_variance(run, totals, rounds=chosen, reading=reading)
+    variance = _round_variance(run, totals, rounds=chosen_rounds, reading=reading)
     total_variance = variance.sampling + variance.noise + variance.clients
-    terms = _bound_terms(run, totals, variance, rounds=chosen, smoothness=smoothness, reading=reading)
+    terms = _bound_terms(run, totals, variance, rounds=chosen_rounds, smoothness=smoothness, reading=reading)
+
+    figures = AcceleratedFigures(
+        terms=terms,
+        variance=total_variance,
+        regularization=math.sqrt(total_variance / chosen_rounds) / (2.0 * run.diameter),
+        aggregates=totals,
+        envelope_smoothness=None if run.is_smooth else smoothness,
+    )
     return AcceleratedPrescription(
-        rounds=chosen,
-        prescribed_rounds=required_rounds(chosen),
+        rounds=chosen_rounds,
+        prescribed_rounds=required_rounds(chosen_rounds),
         excess_risk=terms["privacy"],
         logarithm_argument=_logarithm_argument(run, totals),
-        figures=AcceleratedFigures(
-            terms=terms,
-            variance=total_variance,
-            regularization=math.sqrt(total_variance / chosen) / (2.0 * run.diameter),
-            aggregates=totals,
-            envelope_smoothness=None if run.is_smooth else smoothness,
-        ),
+        figures=figures,
     )
 
 
@@ -218,13 +110,17 @@ def _round_variance(run: ReusedRun, totals: Aggregates, *, rounds: int, reading:
         totals: averages of ξ over the clients; `totals.noise_ratio` is min{Ξ/M', ξ_max/M}.
         rounds: number R of rounds.
         reading: "printed" for the paper's formulas, "corrected" for those without its errors.
+
+    Returns:
+        The three parts, in squared gradient units.
     """
     participants = run.federation.participation.mean
     squared_gradient_std = run.empirical_gradient_std * run.empirical_gradient_std
     message_noise = 256.0 * run.lipschitz * run.lipschitz * rounds * totals.noise_ratio * participants  # σ²
+    client_variance = run.client_variance if reading == "corrected" else 0.0
     return Variance(
         sampling=squared_gradient_std / run.sampled_records(reading),
-        clients=run.client_variance if reading == "corrected" else 0.0,
+        clients=client_variance,
         noise=run.dimension * (message_noise / participants),
     )
 
@@ -241,15 +137,18 @@ def _bound_terms(
         rounds: number R of rounds.
         smoothness: smoothness of the loss or of its Moreau envelope.
         reading: "printed" for the paper's formulas, "corrected" for those without its errors.
+
+    Returns:
+        The terms by name: `optimisation`, `minibatch`, `clients` and `privacy`, in loss units.
     """
-    squared = run.lipschitz * run.lipschitz
-    privacy = run.dimension * squared * totals.noise_ratio
+    squared_lipschitz = run.lipschitz * run.lipschitz
+    privacy = run.dimension * squared_lipschitz * totals.noise_ratio
     sampling, clients = variance.sampling, variance.clients
     if run.strong_convexity > 0.0:
         return _strongly_convex_terms(run, rounds, smoothness, sampling=sampling, clients=clients, privacy=privacy)
     if not run.is_smooth:
         # Equation (34) of the paper has L in this term, even where the variance V² has 2L (erratum E-36).
-        sampling = squared / run.sampled_records(reading)
+        sampling = squared_lipschitz / run.sampled_records(reading)
     return _convex_terms(run, rounds, smoothness, sampling=sampling, clients=clients, privacy=privacy)
 
 
@@ -295,12 +194,13 @@ def _strongly_convex_terms(
         `optimisation`, Δe^{−R√(μ/β)}. `minibatch` and `clients` are the two variances divided by μR. `privacy` is the
         argument `privacy` divided by μ.
     """
-    mu = run.strong_convexity
+    convexity = run.strong_convexity
+    remaining_share = math.exp(-rounds * math.sqrt(convexity / smoothness))
     return {
-        "optimisation": run.gap * math.exp(-rounds * math.sqrt(mu / smoothness)),
-        "minibatch": sampling / (mu * rounds),
-        "clients": clients / (mu * rounds),
-        "privacy": privacy / mu,
+        "optimisation": run.gap * remaining_share,
+        "minibatch": sampling / (convexity * rounds),
+        "clients": clients / (convexity * rounds),
+        "privacy": privacy / convexity,
     }
 
 
@@ -329,10 +229,16 @@ def _descent_rounds(run: ReusedRun, totals: Aggregates) -> float:
     Args:
         run: the federation and the loss.
         totals: averages over the clients of their noise variances, up to a factor.
+
+    Returns:
+        The number of rounds. It is negative if the argument of the logarithm is below 1.
     """
     privacy_root = math.sqrt(run.privacy(totals))
     participants_root = math.sqrt(totals.plain_participants)
-    log_factor = 1.0 if run.strong_convexity == 0.0 else log_or_minus_infinity(_logarithm_argument(run, totals))
+    log_factor = 1.0
+    if run.strong_convexity != 0.0:
+        log_factor = log_or_minus_infinity(_logarithm_argument(run, totals))
+
     if not run.is_smooth:
         return run.lipschitz * participants_root / privacy_root * log_factor
     if run.strong_convexity > 0.0:
@@ -351,6 +257,9 @@ def _required_rounds(run: ReusedRun, totals: Aggregates, reading: Reading) -> fl
         run: the federation and the loss.
         totals: averages over the clients of their noise variances, up to a factor.
         reading: "printed" for the paper's formulas, "corrected" for those without its errors.
+
+    Returns:
+        The number of rounds, a real number.
     """
     sampling_rounds = _sampling_variance(run, reading) / run.privacy(totals)
     return max(_descent_rounds(run, totals), sampling_rounds)
@@ -366,6 +275,9 @@ def _sampling_variance(run: ReusedRun, reading: Reading) -> float:
         run: the federation and the loss.
         reading: "printed" has 1 in place of K (erratum E-10). "corrected" adds v̂²(N − M)/(N − 1) for the sampling of M
             of N clients, with v̂ the standard deviation of their mean gradients (E-12).
+
+    Returns:
+        The variance times the number M of participants, in squared gradient units.
     """
     gradient_std = run.empirical_gradient_std if run.is_smooth else run.lipschitz
     record_variance = gradient_std * gradient_std if run.leaves_records_out(reading) else 0.0

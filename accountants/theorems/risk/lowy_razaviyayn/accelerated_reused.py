@@ -41,13 +41,12 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import (
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_informal import informal_prescription, speedup
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_prescriptions import (
-    AcceleratedPrescription,
-    ReusedRun,
     complete_prescription,
     envelope_figures,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import ENVELOPE_LIPSCHITZ, envelope_lipschitz
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import TWO_LEVELS
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.reused_run import AcceleratedPrescription, ReusedRun
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import PARTICIPANTS
 from epsilond.accountants.verdict import Verdict
 
@@ -69,7 +68,9 @@ class ReusedInputs(UnlikeClientsInputs, ABC):
     @property
     def gap(self) -> float:
         """The excess risk Δ of the first iterate; if absent in the request LD, its largest value."""
-        return self.largest_lipschitz * self.diameter if self.initial_gap is None else self.initial_gap
+        if self.initial_gap is not None:
+            return self.initial_gap
+        return self.largest_lipschitz * self.diameter
 
     @abstractmethod
     def run(self, reading: Reading, /) -> ReusedRun:
@@ -152,13 +153,17 @@ def accelerated_outputs(inputs: ReusedInputs, reading: Reading = "printed") -> O
         **noise_outputs(inputs, prescription.rounds, reading),
         "excess_risk_scale": prescription.excess_risk,
     }
+
+    # The statement of the main text has no further figures.
     figures = prescription.figures
-    if figures is None:  # the statement of the main text
+    if figures is None:
         if not run.is_smooth:
             outputs["speedup"] = speedup(run)
         return outputs
+
     if figures.envelope_smoothness is not None:
         outputs |= envelope_figures(run, figures.envelope_smoothness, reading)
+    named_terms = {f"{name}_term": value for name, value in figures.terms.items()}
     return outputs | {
         "before_excess_risk_scale": math.fsum(figures.terms.values()),
         "gradient_variance": figures.variance,
@@ -166,20 +171,26 @@ def accelerated_outputs(inputs: ReusedInputs, reading: Reading = "printed") -> O
         # Lemma E.11 has the weight V/(D√R), for the squared distance from the first iterate (erratum E-29).
         "regularization_of_the_lemma": 2.0 * figures.regularization,
         **aggregate_outputs(inputs, figures.aggregates, reading),
-        **{f"{name}_term": value for name, value in figures.terms.items()},
+        **named_terms,
     }
 
 
 # Conditions -----------------------------------------------------------------------------------------------------------
 def _full_participation(inputs: ReusedInputs) -> Sides:
-    """Check that all clients participate in every round, unless the empirical heterogeneity v̂ is 0."""
+    """Check that all clients participate in every round, unless the empirical heterogeneity v̂ is 0.
+
+    v̂ is the standard deviation of the clients' mean gradients. If it is 0, any number of participants will do.
+    """
     fewest = min(count for count, _ in inputs.counts)
-    return Sides.at_least(fewest, inputs.clients if inputs.empirical_heterogeneity > 0.0 else fewest)
+    required = inputs.clients if inputs.empirical_heterogeneity > 0.0 else fewest
+    return Sides.at_least(fewest, required)
 
 
 def _logarithm(inputs: ReusedInputs) -> Sides:
-    """Check that the argument of the logarithm exceeds 1."""
-    argument = inputs.prescription("printed").logarithm_argument if inputs.strong_convexity > 0.0 else math.inf
+    """Check that the argument of the logarithm in the prescribed rounds exceeds 1; it is infinite if μ = 0."""
+    argument = math.inf
+    if inputs.strong_convexity > 0.0:
+        argument = inputs.prescription("printed").logarithm_argument
     return Sides.above(argument, 1.0)
 
 
@@ -191,7 +202,8 @@ def _gap(inputs: ReusedInputs) -> Sides:
 def _sizes(inputs: ReusedInputs) -> Sides:
     """Check that all clients have the same number of records."""
     sizes = [kind.samples_per_client for kind in inputs.kinds]
-    return Sides(Verdict.of(min(sizes) == max(sizes)), min(sizes), max(sizes))
+    smallest, largest = min(sizes), max(sizes)
+    return Sides(Verdict.of(smallest == largest), smallest, largest)
 
 
 CONDITIONS = (

@@ -78,7 +78,7 @@ class StagesInputs:
         """Return stage k of Algorithm 2 of Lowy and Razaviyayn, which aims at the excess risk Δ2^{−k}.
 
         Δ is the initial excess risk. With the variance V² of a gradient, the stage has R_k rounds and the prox weight
-        v_k:
+        v_k, a factor of the step schedule:
 
             R_k = ⌈max{4√(2β/μ), 128V²/(3μΔ2^{−(k+1)})}⌉,
             v_k = max{2β, √(μV²R_k(R_k + 1)(R_k + 2)/(3Δ2^{−(k−1)}))}.
@@ -88,15 +88,20 @@ class StagesInputs:
             reading: "printed" has the product of the rounds in the denominator, so that v_k is always 2β (erratum
                 E-15). "corrected" has it in the numerator.
         """
-        mu, variance = self.strong_convexity, self.gradient_variance
+        convexity, variance = self.strong_convexity, self.gradient_variance
         inverse_target = 2.0 ** (number + 1) / self.initial_gap  # 1/(Δ2^{−(k+1)})
-        rounds_for_descent = 4.0 * math.sqrt(2.0 * self.smoothness / mu)
-        rounds_for_noise = 128.0 * variance * inverse_target / (3.0 * mu)
+
+        # The rounds R_k: enough to descend, and enough to average out the variance.
+        rounds_for_descent = 4.0 * math.sqrt(2.0 * self.smoothness / convexity)
+        rounds_for_noise = 128.0 * variance * inverse_target / (3.0 * convexity)
         rounds = math.ceil(max(rounds_for_descent, rounds_for_noise))
+
+        # The prox weight v_k.
         product = float(rounds) * (rounds + 1.0) * (rounds + 2.0)
-        scale = mu * variance * (inverse_target / 4.0) / 3.0  # μV²/(3Δ2^{−(k−1)})
+        scale = convexity * variance * (inverse_target / 4.0) / 3.0  # μV²/(3Δ2^{−(k−1)})
         squared_weight = scale / product if reading == "printed" else scale * product
-        return Stage(rounds=rounds, prox_weight=max(2.0 * self.smoothness, math.sqrt(squared_weight)))
+        prox_weight = max(2.0 * self.smoothness, math.sqrt(squared_weight))
+        return Stage(rounds=rounds, prox_weight=prox_weight)
 
     def stages(self, reading: Reading = "corrected") -> tuple[Stage, ...]:
         """Return the first stages of the schedule that fit in the run's rounds, at most `MOST_STAGES`.
@@ -218,14 +223,19 @@ def convex_rate(
         regulariser. `excess_risk` is the explicit bound of `accelerated_bound.py`, which one stage with `prox_weight`
         attains.
     """
+    # The order of the lemma.
+    distance_per_round = initial_distance / rounds
+    optimisation = smoothness * distance_per_round * distance_per_round  # βD²/T²
+    std_per_root_round = math.sqrt(gradient_variance / rounds)  # V/√T
+
+    # The explicit bound.
     descent = DescentFacts(smoothness=smoothness, initial_distance=initial_distance, diameter=initial_distance)
     stages = best_stages(rounds, descent=descent, variance=gradient_variance)
-    distance_per_round = initial_distance / rounds
-    optimisation = smoothness * distance_per_round * distance_per_round
+    bound = stages_bound(stages, descent, variance=gradient_variance)
     return {
-        "scale": optimisation + math.sqrt(gradient_variance / rounds) * initial_distance,
-        "regularization": math.sqrt(gradient_variance / rounds) / initial_distance,
-        "excess_risk": stages_bound(stages, descent, variance=gradient_variance).at(gradient_variance),
+        "scale": optimisation + std_per_root_round * initial_distance,
+        "regularization": std_per_root_round / initial_distance,
+        "excess_risk": bound.at(gradient_variance),
         "prox_weight": stages[0].prox_weight,
     }
 
@@ -257,6 +267,11 @@ def strongly_convex_rate(
         `scale` is the order Δe^{−T√(μ/β)} + V²/(μT). `excess_risk` is the explicit bound of `accelerated_bound.py`, and
         `stages` are the stages that attain it.
     """
+    # The order of the lemma.
+    remaining_share = math.exp(-rounds * math.sqrt(strong_convexity / smoothness))
+    variance_part = gradient_variance / (strong_convexity * rounds)
+
+    # The explicit bound. Strong convexity bounds the distance of the start from the minimiser by √(2Δ/μ).
     descent = DescentFacts(
         smoothness=smoothness,
         strong_convexity=strong_convexity,
@@ -265,10 +280,10 @@ def strongly_convex_rate(
         initial_gap=initial_gap,
     )
     stages = best_stages(rounds, descent=descent, variance=gradient_variance)
-    remaining_share = math.exp(-rounds * math.sqrt(strong_convexity / smoothness))
+    bound = stages_bound(stages, descent, variance=gradient_variance)
     return {
-        "scale": initial_gap * remaining_share + gradient_variance / (strong_convexity * rounds),
-        "excess_risk": stages_bound(stages, descent, variance=gradient_variance).at(gradient_variance),
+        "scale": initial_gap * remaining_share + variance_part,
+        "excess_risk": bound.at(gradient_variance),
         "stages": [asdict(stage) for stage in stages],
     }
 
@@ -340,19 +355,20 @@ def round_weights(
     Returns:
         The weights above, and `eta`, the weight η = 4v/(r(r + 1)) of the squared distance from w in the round.
     """
-    mu = strong_convexity
     alpha = 2.0 / (round_number + 1.0)
     one_minus_alpha = (round_number - 1.0) / (round_number + 1.0)
     eta = 4.0 * prox_weight / (round_number * (round_number + 1.0))
-    curvature = mu + eta  # of the function that a round minimises
-    iterate_curvature = one_minus_alpha * mu + eta  # the part of it around the iterate w
-    denominator = eta + one_minus_alpha * (1.0 + alpha) * mu
+
+    # A round minimises a quadratic function. Its curvature has a part around the iterate w.
+    curvature = strong_convexity + eta
+    iterate_curvature = one_minus_alpha * strong_convexity + eta
+    denominator = eta + one_minus_alpha * (1.0 + alpha) * strong_convexity
     return {
         "alpha": alpha,
         "eta": eta,
         "aggregate_weight": one_minus_alpha * curvature / denominator,
         "iterate_weight": alpha * iterate_curvature / denominator,
-        "middle_weight": alpha * mu / curvature,
+        "middle_weight": alpha * strong_convexity / curvature,
         "kept_weight": iterate_curvature / curvature,
         "step_size": alpha / curvature,
     }

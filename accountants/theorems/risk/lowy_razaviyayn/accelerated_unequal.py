@@ -36,14 +36,13 @@ from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Stat
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import (
     ACCELERATED_RISK_BOUND,
     OBJECTIVE,
-    AcceleratedProblem,
-    AcceleratedRisk,
     accelerated_risk,
     best_envelope_smoothness,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import envelope_strong_convexity
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import Objective
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import Variance
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.accelerated_run import AcceleratedProblem, AcceleratedRisk
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.sgd_bound import Objective
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import (
     EXACT_PROXIMAL_STEP,
     FEDERATED_RISK,
@@ -126,11 +125,13 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
             The three parts, in squared gradient units.
         """
         gradient_variance = _square_or_infinity(self.gradient_std)
-        used_once = self.objective == "population"
+
         # The statistic is about the client's mean gradient if records are used once, otherwise about that of all.
+        used_once = self.objective == "population"
         largest_within, largest_total = gradient_variance, math.inf
         if not used_once:
             largest_within, largest_total = math.inf, gradient_variance
+
         return unequal_variance(
             self.groups,
             participants=self.participants,
@@ -145,7 +146,9 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
 
 def _square_or_infinity(std: float | None) -> float:
     """Return the square of a standard deviation; infinity if it is not given."""
-    return math.inf if std is None else std * std
+    if std is None:
+        return math.inf
+    return std * std
 
 
 @request
@@ -223,7 +226,9 @@ def bound(inputs: FederatedAcceleratedInputs) -> Outputs:
     """
     envelope = inputs.envelope
     outputs = inputs.risk(envelope).outputs
-    return outputs if envelope is None else outputs | {"envelope_smoothness": envelope}
+    if envelope is None:
+        return outputs
+    return outputs | {"envelope_smoothness": envelope}
 
 
 def _one_pass(inputs: FederatedAcceleratedInputs) -> Sides:
@@ -239,8 +244,9 @@ def _one_pass(inputs: FederatedAcceleratedInputs) -> Sides:
         The two sides of the condition: the share, which must be at most the second number.
     """
     shares = [group.batch_size * inputs.rounds / group.samples_per_client for group in inputs.client_groups]
-    largest = max(shares)
-    return Sides.at_most(largest, 1.0 if inputs.objective == "population" else largest)
+    largest_share = max(shares)
+    limit = 1.0 if inputs.objective == "population" else largest_share
+    return Sides.at_most(largest_share, limit)
 
 
 _SHARED_CONDITIONS = tuple(

@@ -52,7 +52,8 @@ def bits_per_message(*, dimension: int, quantization_levels: int) -> int:
         dimension: number of coordinates.
         quantization_levels: levels s between 0 and the norm of a message.
     """
-    return SINGLE + dimension * (2 * quantization_levels).bit_length()
+    bits_per_coordinate = (2 * quantization_levels).bit_length()  # enough for the values 0 to 2s
+    return SINGLE + dimension * bits_per_coordinate
 
 
 @formula(given="A run of Algorithm 1 whose messages are rounded to s levels of their norm after the noise.")
@@ -82,13 +83,14 @@ def quantisation(
         `compression_variance` is ω. `added_variance` is the increase of V², and `compressed_gradient_variance` the
         increased V². The bits are those of a message, of one of its coordinates, and of a message without compression.
     """
-    omega = compression_variance(dimension=dimension, quantization_levels=quantization_levels)
-    added = omega * (lipschitz * lipschitz + dimension * noise_std * noise_std) / participants
+    relative_error = compression_variance(dimension=dimension, quantization_levels=quantization_levels)  # ω
+    squared_message = lipschitz * lipschitz + dimension * noise_std * noise_std  # bound on the mean square of a message
+    added_variance = relative_error * squared_message / participants
     bits = bits_per_message(dimension=dimension, quantization_levels=quantization_levels)
     return {
-        "compression_variance": omega,
-        "added_variance": added,
-        "compressed_gradient_variance": gradient_variance + added,
+        "compression_variance": relative_error,
+        "added_variance": added_variance,
+        "compressed_gradient_variance": gradient_variance + added_variance,
         "bits_per_message": bits,
         "bits_per_coordinate": bits / dimension,
         "uncompressed_bits_per_message": SINGLE * dimension,

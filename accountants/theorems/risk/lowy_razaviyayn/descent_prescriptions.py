@@ -61,15 +61,21 @@ class DescentRun:
         """Return the rate ν = max{1/√n_min, √(d Ξ~)}, the larger of the statistical error and the cost of privacy.
 
         Args:
-            totals: averages over the clients. `totals.xi` is Ξ~, d the dimension, and n_min the fewest records of a
-                client.
+            totals: averages over the clients. `totals.xi` is Ξ~, a mean noise variance up to a factor. d is the
+                dimension, and n_min the fewest records of a client.
         """
-        return math.sqrt(max(1.0 / self.federation.fewest_samples, self.dimension * totals.xi))
+        statistical = 1.0 / self.federation.fewest_samples
+        privacy = self.dimension * totals.xi
+        return math.sqrt(max(statistical, privacy))
 
     def logarithm_argument(self, totals: Aggregates) -> float:
         """Return β μ D² M*/(d L² Ξ~), the argument of the logarithm in the prescribed rounds for μ > 0.
 
-        M* is `totals.plain_participants`, and Ξ~ is `totals.xi`.
+        It is the ratio of the initial error to the final one.
+
+        Args:
+            totals: averages over the clients. M* is `totals.plain_participants`, an average number of participants, and
+                Ξ~ is `totals.xi`, a mean noise variance up to a factor.
         """
         curvatures = self.smoothness * self.strong_convexity
         privacy = self.dimension * self.lipschitz * self.lipschitz * totals.xi
@@ -156,7 +162,9 @@ def effective_samples(*, samples_per_client: int, epsilon: float, dimension: int
 
 def log_or_minus_infinity(argument: float) -> float:
     """Return the natural logarithm of an argument ≥ 0; −∞ if it underflowed to 0."""
-    return math.log(argument) if argument > 0.0 else -math.inf
+    if argument > 0.0:
+        return math.log(argument)
+    return -math.inf
 
 
 def contraction_rounds(smoothness: float, strong_convexity: float, argument: float) -> float:
@@ -210,16 +218,26 @@ def _informal_rounds(run: DescentRun) -> float:
         smooth, μ > 0:      max{8β/μ · ln(a), e/K},
         not smooth, μ = 0:  Me,
         not smooth, μ > 0:  Me ln(a).
+
+    Args:
+        run: a federation of equal clients (one group), and the loss.
+
+    Returns:
+        The number of rounds, a real number.
     """
     (group,) = run.federation.groups
     participants = run.federation.participation.mean
     effective = effective_samples(
         samples_per_client=group.samples_per_client, epsilon=group.epsilon, dimension=run.dimension
     )
+
+    # Losses that are not smooth.
     if not run.is_smooth:
         if run.strong_convexity == 0.0:
             return participants * effective
         return participants * effective * log_or_minus_infinity(_informal_logarithm_argument(run))
+
+    # Smooth losses.
     if run.strong_convexity > 0.0:
         descent = contraction_rounds(run.smoothness, run.strong_convexity, _informal_logarithm_argument(run))
     else:
@@ -241,13 +259,14 @@ def _informal_logarithm_argument(run: DescentRun) -> float:
         The argument, a positive number. The statement is only meaningful if it exceeds 1.
     """
     (group,) = run.federation.groups
-    participants, mu = run.federation.participation.mean, run.strong_convexity
-    n = group.samples_per_client
+    participants, convexity = run.federation.participation.mean, run.strong_convexity
+    records = group.samples_per_client  # n
     if run.is_smooth:
-        loss_factor = run.smoothness * run.diameter * run.diameter * mu / (run.lipschitz * run.lipschitz)
-        return loss_factor * (participants * (group.epsilon * n) ** 2 / run.dimension)
-    scale = run.diameter * mu / run.lipschitz * participants * group.epsilon * n
-    return scale * scale * n / run.dimension
+        squared_lipschitz = run.lipschitz * run.lipschitz
+        loss_factor = run.smoothness * run.diameter * run.diameter * convexity / squared_lipschitz
+        return loss_factor * (participants * (group.epsilon * records) ** 2 / run.dimension)
+    scale = run.diameter * convexity / run.lipschitz * participants * group.epsilon * records
+    return scale * scale * records / run.dimension
 
 
 @request
@@ -295,6 +314,8 @@ def prescribed_outputs(inputs: DescentInputs, reading: Reading = "printed") -> F
         **noise_outputs(inputs, prescription.rounds, reading),
         risk_name: prescription.excess_risk,
     }
+
+    # Add the numbers that only some statements have.
     for name in ("step_size", "averaging_ratio", "envelope_smoothness", "excess_risk_at_effective_participants"):
         value = getattr(prescription, name)
         if value is not None:
@@ -302,7 +323,9 @@ def prescribed_outputs(inputs: DescentInputs, reading: Reading = "printed") -> F
     if prescription.aggregates is not None:
         outputs |= aggregate_outputs(inputs, prescription.aggregates, reading)
         outputs["proof_excess_risk"] = prescription.proof_excess_risk
-    return outputs | {f"{name}_term": value for name, value in prescription.terms.items()}
+
+    named_terms = {f"{name}_term": value for name, value in prescription.terms.items()}
+    return outputs | named_terms
 
 
 RUN_CONDITIONS = (

@@ -22,7 +22,7 @@ from epsilond.accountants.formula import formula
 from epsilond.accountants.numerics.minimum import golden_section
 from epsilond.accountants.quantities import ENVELOPE_SMOOTHNESS, Lipschitz, StrongConvexity
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Source, Status, Theorem
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.sgd_bound import (
     ExcessRisk,
     ExcessRiskProblem,
     balanced_step_size,
@@ -46,13 +46,17 @@ def envelope_gap(*, lipschitz: float, envelope_smoothness: float) -> float:
 
 
 def envelope_lipschitz(*, lipschitz: float, reading: Reading = "corrected") -> float:
-    """Return the Lipschitz constant of a Moreau envelope on the domain.
+    """Return the Lipschitz constant of the Moreau envelope of a loss on the domain.
+
+    The envelope is a smooth function below the loss.
 
     Args:
         lipschitz: Lipschitz constant L of the loss.
         reading: "corrected" has L, "printed" has 2L as Lemma E.10 (erratum E-17).
     """
-    return 2.0 * lipschitz if reading == "printed" else lipschitz
+    if reading == "printed":
+        return 2.0 * lipschitz
+    return lipschitz
 
 
 def envelope_strong_convexity(*, strong_convexity: float, envelope_smoothness: float) -> float:
@@ -108,12 +112,18 @@ def enveloped_excess_risk(
     """
     enveloped = on_envelope(problem, envelope_smoothness)
     risk = excess_risk(enveloped, noise_std=noise_std, rounds=rounds, step_size=step_size)
-    return ExcessRisk({**risk.terms, "smoothing": problem.squared_lipschitz / (2.0 * envelope_smoothness)})
+    gap = problem.squared_lipschitz / (2.0 * envelope_smoothness)
+    return ExcessRisk({**risk.terms, "smoothing": gap})
 
 
 @dataclass(frozen=True, kw_only=True)
 class EnvelopeChoice:
-    """The smoothness b of an envelope, and a step size on it."""
+    """The Moreau envelope of a loss on which a run descends, and its step size.
+
+    Attributes:
+        envelope_smoothness: smoothness b of the envelope, a smooth function below the loss.
+        step_size: step size η of the descent.
+    """
 
     envelope_smoothness: float
     step_size: float
@@ -132,20 +142,27 @@ def best_envelope(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, 
         noise_std: standard deviation σ of a message's noise per coordinate.
         rounds: number R of rounds.
         quick: if true, the closed forms are returned without a search.
+
+    Returns:
+        The smoothness b and the step size η.
     """
     lipschitz = math.sqrt(problem.squared_lipschitz)
     gradient_std = math.sqrt(problem.variance(noise_std).total)
+
+    # The closed forms, which are the best ones for μ = 0; the product is kept below 1, where the proof holds.
     start_product = min(lipschitz / (lipschitz + gradient_std), 1.0 - 1e-6)
     start_step = balanced_step_size(problem, variance=(lipschitz + gradient_std) ** 2, rounds=rounds)
     if quick:
         return EnvelopeChoice(envelope_smoothness=start_product / start_step, step_size=start_step)
+
+    # Candidates are pairs of the product x and log η.
     start_log_step = math.log(start_step)
     search = _EnvelopeSearch(problem, noise_std=noise_std, rounds=rounds, start_log_step=start_log_step)
-    # Candidates are pairs of x and log η.
     candidates = [(start_product, start_log_step), (start_product, search.best_log_step(start_product))]
     if problem.strong_convexity > 0.0:
         best_product = search.best_product(start_product)
         candidates.append((best_product, search.best_log_step(best_product)))
+
     product, log_step = min(candidates, key=lambda candidate: search.bound(*candidate))
     step = math.exp(log_step)
     return EnvelopeChoice(envelope_smoothness=product / step, step_size=step)
@@ -179,18 +196,31 @@ class _EnvelopeSearch:
             log_step: natural logarithm of the step size η.
         """
         step = math.exp(log_step)
-        return enveloped_excess_risk(
+        risk = enveloped_excess_risk(
             self.problem,
             envelope_smoothness=product / step,
             noise_std=self.noise_std,
             rounds=self.rounds,
             step_size=step,
-        ).total
+        )
+        return risk.total
 
     def best_log_step(self, product: float) -> float:
-        """Return the log η that minimises the bound at ηb = `product`, within a factor e⁴ of the start value."""
+        """Return the log η that minimises the bound at a product x = ηb, within a factor e⁴ of the start value.
+
+        Args:
+            product: product ηb of the step size and the smoothness of the envelope, in (0, 1).
+
+        Returns:
+            The natural logarithm of the step size.
+        """
+
+        def bound_at(log_step: float) -> float:
+            """Return the bound at a log η."""
+            return self.bound(product, log_step)
+
         start = self.start_log_step
-        return _minimiser(lambda log_step: self.bound(product, log_step), start - 4.0, start + 4.0)
+        return _minimiser(bound_at, start - 4.0, start + 4.0)
 
     def best_product(self, start_product: float) -> float:
         """Return the product x = ηb in (0, 1) that minimises the bound if η is the best step size for x.
@@ -211,7 +241,8 @@ class _EnvelopeSearch:
             return self.bound(product, self.best_log_step(product))
 
         start_logit = math.log(start_product / (1.0 - start_product))
-        return _logistic(_minimiser(bound_at_logit, start_logit - 6.0, start_logit + 3.0))
+        best_logit = _minimiser(bound_at_logit, start_logit - 6.0, start_logit + 3.0)
+        return _logistic(best_logit)
 
 
 def _minimiser(cost: Callable[[float], float], low: float, high: float) -> float:

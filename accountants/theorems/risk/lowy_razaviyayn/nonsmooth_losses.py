@@ -42,12 +42,12 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     envelope_strong_convexity,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.noisy_descent import CONSTRAINED_MINIMUM
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import (
-    PARTICIPANTS,
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.prescribed_sgd import (
     PRINTED_CONSTANT,
     complete_convex,
     complete_strongly_convex,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import PARTICIPANTS
 
 
 def complete_convex_envelope(
@@ -60,9 +60,10 @@ def complete_convex_envelope(
     larger one of the statistical error and of the cost of privacy. M~ is `Aggregates.participants`, an average number
     of participants in a round.
 
-    The theorem prescribes a Moreau envelope of smoothness b = L√M~/(Dν), and R = ⌈M~/ν²⌉ rounds. The step size and the
-    output are those of Theorem 2.1 for a loss of smoothness b. These rounds suffice for Theorem 2.1, too, because
-    bD√M~/(Lν) = M~/ν² ≥ 1/ν². The envelope is at most L²/(2b) below the loss, which is half of L D ν/√M~.
+    The theorem prescribes a Moreau envelope, a smooth approximation of the loss, of smoothness b = L√M~/(Dν), and
+    R = ⌈M~/ν²⌉ rounds. The step size and the output are those of Theorem 2.1 for a loss of smoothness b. These rounds
+    suffice for Theorem 2.1, too, because bD√M~/(Lν) = M~/ν² ≥ 1/ν². The envelope is at most L²/(2b) below the loss,
+    which is half of L D ν/√M~.
 
     Args:
         run: the federation and the loss.
@@ -79,22 +80,25 @@ def complete_convex_envelope(
     def required_rounds(count: int) -> float:
         """Return the prescribed number of rounds at the aggregates of `count` rounds."""
         totals = aggregates(federation, count, reading)
-        nu = run.rate(totals)
-        return totals.participants / (nu * nu)
+        rate = run.rate(totals)  # ν
+        return totals.participants / (rate * rate)
 
-    chosen = rounds if rounds is not None else smallest_round_count(required_rounds)
-    totals = aggregates(federation, chosen, reading)
+    chosen_rounds = rounds if rounds is not None else smallest_round_count(required_rounds)
+    totals = aggregates(federation, chosen_rounds, reading)
+
+    # The run is that of Theorem 2.1 on the envelope.
     smoothness = lipschitz * math.sqrt(totals.participants) / (run.diameter * run.rate(totals))
-    smooth = complete_convex(replace(run, smoothness=smoothness), rounds=chosen, reading=reading)
+    smooth = complete_convex(replace(run, smoothness=smoothness), rounds=chosen_rounds, reading=reading)
     gap = envelope_gap(lipschitz=lipschitz, envelope_smoothness=smoothness)
     lipschitz_factor = envelope_lipschitz(lipschitz=lipschitz, reading=reading) / lipschitz
+
     # In units of L D ν/√M~, the gap L²/(2b) is 1/2. The printed constant 545 = 2 · 272 + 1 counts it twice.
     claimed_gap = 2.0 * gap if reading == "printed" else gap
     claim = PRINTED_CONSTANT * lipschitz_factor * smooth.terms["unit"] + claimed_gap
     enveloped = replace(
         smooth,
         envelope_smoothness=smoothness,
-        prescribed_rounds=required_rounds(chosen),
+        prescribed_rounds=required_rounds(chosen_rounds),
         excess_risk=claim,
         terms={**smooth.terms, "smoothing_gap": gap},
     )
@@ -128,35 +132,41 @@ def complete_strongly_convex_envelope(
         The run and its risk. `terms` has the terms of Theorem 2.1, the argument of the logarithm, and `smoothing_gap`,
         the largest difference L²/(2b) between the loss and its envelope.
     """
-    federation, mu = run.federation, run.strong_convexity
+    federation, convexity = run.federation, run.strong_convexity
 
     def required_rounds(count: int) -> float:
         """Return the prescribed number of rounds at the aggregates of `count` rounds."""
         totals = aggregates(federation, count, reading)
         argument = _envelope_logarithm_argument(run, totals, reading)
-        descent_rounds = contraction_rounds(_envelope_for(run, totals), mu, argument)
+        descent_rounds = contraction_rounds(_envelope_for(run, totals), convexity, argument)
         sampling_rounds = 1.0 / (run.dimension * totals.xi)
         return max(descent_rounds, sampling_rounds)
 
-    chosen = rounds if rounds is not None else smallest_round_count(required_rounds)
-    totals = aggregates(federation, chosen, reading)
+    chosen_rounds = rounds if rounds is not None else smallest_round_count(required_rounds)
+    totals = aggregates(federation, chosen_rounds, reading)
+
+    # The run is that of Theorem 2.1 on the envelope, with the strong convexity μ or μb/(μ + b).
     smoothness = _envelope_for(run, totals)
-    convexity = envelope_strong_convexity(strong_convexity=mu, envelope_smoothness=smoothness)
-    enveloped = replace(run, smoothness=smoothness, strong_convexity=mu if reading == "printed" else convexity)
-    smooth = complete_strongly_convex(enveloped, rounds=chosen, reading=reading)
-    per_record = 1.0 / (federation.participation.mean * federation.fewest_samples)
-    gap = envelope_gap(lipschitz=run.lipschitz, envelope_smoothness=smoothness)
+    run_convexity = convexity
+    if reading == "corrected":
+        run_convexity = envelope_strong_convexity(strong_convexity=convexity, envelope_smoothness=smoothness)
+    enveloped = replace(run, smoothness=smoothness, strong_convexity=run_convexity)
+    smooth = complete_strongly_convex(enveloped, rounds=chosen_rounds, reading=reading)
+
+    per_record = 1.0 / (federation.participation.mean * federation.fewest_samples)  # 1/(M n_min)
+    risk = run.lipschitz * run.lipschitz / convexity * (per_record + run.dimension * totals.noise_ratio)
+    terms = {
+        **smooth.terms,
+        "logarithm_argument": _envelope_logarithm_argument(run, totals, reading),
+        "smoothing_gap": envelope_gap(lipschitz=run.lipschitz, envelope_smoothness=smoothness),
+    }
     return replace(
         smooth,
         envelope_smoothness=smoothness,
         aggregates=totals,
-        prescribed_rounds=required_rounds(chosen),
-        excess_risk=run.lipschitz * run.lipschitz / mu * (per_record + run.dimension * totals.noise_ratio),
-        terms={
-            **smooth.terms,
-            "logarithm_argument": _envelope_logarithm_argument(run, totals, reading),
-            "smoothing_gap": gap,
-        },
+        prescribed_rounds=required_rounds(chosen_rounds),
+        excess_risk=risk,
+        terms=terms,
     )
 
 
@@ -167,8 +177,8 @@ def _envelope_for(run: DescentRun, totals: Aggregates) -> float:
         run: the federation and the loss, with strong convexity μ and the rate ν of `run.rate`.
         totals: averages over the clients, where `totals.participants` is M~.
     """
-    nu = run.rate(totals)
-    return run.strong_convexity * totals.participants / (nu * nu)
+    rate = run.rate(totals)
+    return run.strong_convexity * totals.participants / (rate * rate)
 
 
 def _envelope_logarithm_argument(run: DescentRun, totals: Aggregates, reading: Reading) -> float:
@@ -182,6 +192,9 @@ def _envelope_logarithm_argument(run: DescentRun, totals: Aggregates, reading: R
         totals: averages over the clients. M~ is `totals.participants`, an average number of participants in a round,
             and Ξ~ is `totals.xi`, an average noise variance up to a factor.
         reading: "printed" has the root mean square M' of the number of participants for M~ (erratum E-29).
+
+    Returns:
+        The argument, a positive number. The statement is only meaningful if it exceeds 1.
     """
     participants = run.federation.participation.rms if reading == "printed" else totals.participants
     length = run.diameter / run.lipschitz
@@ -232,6 +245,10 @@ def _claim(_inputs: NonsmoothInputs, outputs: Outputs) -> Sides:
     """Compare the sum of the terms of the proof with the risk that the theorem claims.
 
     A statement with a hidden constant claims no number; the condition then holds.
+
+    Args:
+        _inputs: the request, which is not used.
+        outputs: outputs of the theorem, with `proof_excess_risk` and perhaps `excess_risk`.
     """
     if "excess_risk" not in outputs:
         return Sides.at_most(0.0, math.inf)

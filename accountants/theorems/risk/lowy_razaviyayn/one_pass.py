@@ -31,7 +31,6 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DO
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import ParticipationInputs, of_same_fields
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import EqualClientsRound
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass_rates import (
-    OnePassFacts,
     balanced_convex_terms,
     balanced_strongly_convex_terms,
     clients_needed,
@@ -40,12 +39,15 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass_rates import (
     informal_rounds,
     informal_terms,
     logarithm_argument,
-    one_pass_noise_std,
-    one_pass_rounds,
     prescribed_batch,
     regularization,
     strongly_convex_terms,
     whole_batch,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.one_pass_run import (
+    OnePassFacts,
+    one_pass_noise_std,
+    one_pass_rounds,
 )
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_one_pass.py"
@@ -70,7 +72,8 @@ class OnePassInputs(ParticipationInputs):
     @property
     def run(self) -> OnePassFacts:
         """The constants of the run that enter the formulas."""
-        gap = self.lipschitz * self.diameter if self.initial_gap is None else self.initial_gap
+        largest_gap = self.lipschitz * self.diameter
+        gap = largest_gap if self.initial_gap is None else self.initial_gap
         std = self.lipschitz if self.gradient_std is None else self.gradient_std
         participants = ParticipationMoments.of(self.counts).mean
         return of_same_fields(OnePassFacts, self, gap=gap, gradient_std=std, participants=participants)
@@ -102,10 +105,13 @@ def one_pass(inputs: OnePassInputs, reading: Reading = "printed") -> Outputs:
     noise_std = one_pass_noise_std(
         lipschitz=inputs.lipschitz, batch_size=batch, epsilon=inputs.epsilon, log_delta=inputs.log_delta
     )
+
+    # The variance of a round's gradient, as every batch has new records.
     clients_round = of_same_fields(EqualClientsRound, run, batch_size=batch)
-    variance = clients_round.fresh_variance(
+    variance_parts = clients_round.fresh_variance(
         gradient_std=run.gradient_std, heterogeneity=run.heterogeneity, noise_std=noise_std
-    ).total
+    )
+    variance = variance_parts.total
     return {
         "batch_size": batch,
         "prescribed_batch_size": prescribed_batch(run),
@@ -167,12 +173,15 @@ def _risk_outputs(run: OnePassFacts, *, batch_size: int, reading: Reading) -> di
     else:
         at_batch = convex_terms(run, batch_size=batch_size, reading=reading)
         balanced = balanced_convex_terms(run)
+    of_main_text = informal_terms(run, reading=reading)
+    batch_terms = {f"batch_{name}_term": value for name, value in at_batch.items()}
+    balanced_terms = {f"balanced_{name}_term": value for name, value in balanced.items()}
     return {
         "excess_risk_scale": math.fsum(at_batch.values()),
         "balanced_excess_risk_scale": math.fsum(balanced.values()),
-        "informal_excess_risk_scale": math.fsum(informal_terms(run, reading=reading).values()),
-        **{f"batch_{name}_term": value for name, value in at_batch.items()},
-        **{f"balanced_{name}_term": value for name, value in balanced.items()},
+        "informal_excess_risk_scale": math.fsum(of_main_text.values()),
+        **batch_terms,
+        **balanced_terms,
     }
 
 
@@ -188,7 +197,8 @@ def _full_participation(inputs: OnePassInputs) -> Sides:
     The condition always holds if the heterogeneity v is 0.
     """
     fewest = min(count for count, _ in inputs.counts)
-    return Sides.at_least(fewest, inputs.clients if inputs.heterogeneity > 0.0 else fewest)
+    required = inputs.clients if inputs.heterogeneity > 0.0 else fewest
+    return Sides.at_least(fewest, required)
 
 
 def _batch_at_least_one(inputs: OnePassInputs) -> Sides:

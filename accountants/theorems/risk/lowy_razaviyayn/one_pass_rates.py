@@ -1,4 +1,4 @@
-"""Formulas of Theorem 2.3 of Lowy and Razaviyayn: noise, batch, rounds, and the terms of its risks as orders.
+"""Formulas of Theorem 2.3 of Lowy and Razaviyayn: batch, rounds, and the terms of its risks as orders.
 
 Symbols: each of N clients has n records and draws batches of K of them; M participate in a round. d is the dimension, D
 the diameter of the domain, L the Lipschitz constant, β the smoothness, μ the strong convexity, and κ = β/μ. φ is the
@@ -10,107 +10,43 @@ reading "printed" computes the paper's formulas as they are; "corrected" removes
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from epsilond.accountants.theorem import Reading
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import client_factor
-
-
-def one_pass_noise_std(*, lipschitz: float, batch_size: int, epsilon: float, log_delta: float) -> float:
-    """Return the noise σ of Theorem 2.3 of Lowy and Razaviyayn, per coordinate of the client's mean gradient.
-
-    It is √(32 L² ln(1.25/δ))/(εK), the noise of the Gaussian mechanism of Bun and Steinke at sensitivity 2L/K. It is
-    1.05 to 3.3 times the least sufficient σ.
-
-    Args:
-        lipschitz: bound L on the norm of a record's gradient.
-        batch_size: number K of records of a batch, at least 1.
-        epsilon: privacy parameter ε of the target, in (0, 8 ln(1/δ)].
-        log_delta: natural logarithm of δ, below 0.
-
-    Returns:
-        The standard deviation σ, in the unit of a gradient.
-    """
-    return math.sqrt(32.0 * (math.log(1.25) - log_delta)) * lipschitz / (epsilon * batch_size)
-
-
-def one_pass_rounds(*, samples_per_client: int, batch_size: int) -> int:
-    """Return the number ⌊n/K⌋ of disjoint batches of K among n records."""
-    return samples_per_client // batch_size
-
-
-@dataclass(frozen=True, kw_only=True)
-class OnePassFacts:
-    """A federation of equal clients that uses each record once in noisy descent, and the loss on its domain.
-
-    Attributes:
-        epsilon, log_delta: privacy target (ε, δ) of every record, with the natural logarithm of δ.
-        samples_per_client: records n of a client.
-        clients: number N of clients.
-        participants: M = 1/E[1/M_r] for the number M_r of participants in a round.
-        dimension: number d of coordinates.
-        lipschitz, smoothness, strong_convexity: constants L, β and μ of the loss.
-        diameter: diameter D of the domain.
-        gradient_std: standard deviation φ of a record's gradient.
-        heterogeneity: standard deviation v of the clients' expected gradients.
-        gap: excess risk Δ of the first iterate. It is used for strongly convex losses only.
-    """
-
-    epsilon: float
-    log_delta: float
-    samples_per_client: int
-    clients: int
-    participants: float
-    dimension: int
-    lipschitz: float
-    diameter: float
-    smoothness: float
-    strong_convexity: float
-    gradient_std: float
-    heterogeneity: float
-    gap: float
-
-    @property
-    def condition_number(self) -> float:
-        """The condition number κ = β/μ."""
-        return self.smoothness / self.strong_convexity
-
-    @property
-    def privacy(self) -> float:
-        """d ln(1/δ), the factor of privacy in every rate."""
-        return self.dimension * -self.log_delta
-
-    @property
-    def records(self) -> float:
-        """nM, the number of records of the clients that take part in a round."""
-        return float(self.samples_per_client) * self.participants
-
-    @property
-    def left_out(self) -> float:
-        """(N − M)/(N − 1), the share of v² that remains after client sampling; 0 for one client."""
-        return self.participants * client_factor(clients=self.clients, participants=self.participants)
-
-    @property
-    def reach(self) -> float:
-        """εn, the effective number of records of a client under privacy."""
-        return self.epsilon * self.samples_per_client
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.one_pass_run import (
+    OnePassFacts,
+)
 
 
 def convex_batch(run: OnePassFacts) -> float:
     """Return the batch size K that Theorem 2.3 prescribes for convex losses, a real number that may be outside [1, n].
 
-    It is K = (L/(βD))^{2/5} n^{3/5} (d ln(1/δ))^{1/5}/(ε^{2/5} M^{1/5}), with the symbols of `OnePassFacts`.
+    It is K = (L/(βD))^{2/5} n^{3/5} (d ln(1/δ))^{1/5}/(ε^{2/5} M^{1/5}).
+
+    Args:
+        run: constants of the run, with the symbols that `OnePassFacts` defines.
     """
-    n = float(run.samples_per_client)
-    slope = math.pow(run.lipschitz / (run.smoothness * run.diameter), 0.4)
-    return slope * math.pow(n, 0.6) * math.pow(run.privacy / run.participants, 0.2) / math.pow(run.epsilon, 0.4)
+    slope_factor = math.pow(run.lipschitz / (run.smoothness * run.diameter), 0.4)
+    records_factor = math.pow(float(run.samples_per_client), 0.6)
+    privacy_factor = math.pow(run.privacy / run.participants, 0.2)
+    return slope_factor * records_factor * privacy_factor / math.pow(run.epsilon, 0.4)
 
 
 def logarithm_argument(run: OnePassFacts) -> float:
-    """Return μΔ min{ε²n²M/(L² d ln(1/δ)), nM/φ²}, the argument of the logarithm in `strongly_convex_batch`."""
+    """Return μΔ min{ε²n²M/(L² d ln(1/δ)), nM/φ²}, the argument of the logarithm in `strongly_convex_batch`.
+
+    It is the ratio of the initial excess risk Δ to the larger one of the final errors by privacy and by sampling.
+
+    Args:
+        run: constants of the run, with the symbols that `OnePassFacts` defines.
+
+    Returns:
+        The argument, a positive number without a unit.
+    """
     private = run.reach * run.reach * run.participants / (run.lipschitz * run.lipschitz * run.privacy)
-    variance = run.gradient_std * run.gradient_std
-    statistical = run.records / variance if variance > 0.0 else math.inf
+    statistical = math.inf
+    variance = run.gradient_std * run.gradient_std  # φ²
+    if variance > 0.0:
+        statistical = run.records / variance
     return run.strong_convexity * run.gap * min(private, statistical)
 
 
@@ -132,8 +68,14 @@ def strongly_convex_batch(run: OnePassFacts) -> float:
 
 
 def prescribed_batch(run: OnePassFacts) -> float:
-    """Return the batch size K that Theorem 2.3 prescribes for the loss, a real number."""
-    return strongly_convex_batch(run) if run.strong_convexity > 0.0 else convex_batch(run)
+    """Return the batch size K that Theorem 2.3 of Lowy and Razaviyayn prescribes for the loss, a real number.
+
+    Args:
+        run: constants of the run. The formula depends on whether the strong convexity μ is positive.
+    """
+    if run.strong_convexity > 0.0:
+        return strongly_convex_batch(run)
+    return convex_batch(run)
 
 
 def whole_batch(real: float, *, samples_per_client: int) -> int:
@@ -157,6 +99,9 @@ def convex_terms(run: OnePassFacts, *, batch_size: int, reading: Reading = "corr
         batch_size: records K of a batch.
         reading: "printed" by Lowy and Razaviyayn has β² in the first term, which then has the wrong unit (erratum
             E-07).
+
+    Returns:
+        The terms by name, in loss units without constants.
     """
     distance_per_round = run.diameter * batch_size / run.samples_per_client  # DK/n
     smoothness_power = 2 if reading == "printed" else 1
@@ -181,6 +126,9 @@ def strongly_convex_terms(run: OnePassFacts, *, batch_size: int) -> dict[str, fl
     Args:
         run: constants of the run, whose symbols `OnePassFacts` defines; κ is its condition number.
         batch_size: records K of a batch.
+
+    Returns:
+        The terms by name, in loss units without constants.
     """
     curvature = run.strong_convexity * run.records  # μnM
     exponent = run.samples_per_client / (batch_size * math.sqrt(run.condition_number))
@@ -228,15 +176,15 @@ def balanced_strongly_convex_terms(run: OnePassFacts, *, reading: Reading = "cor
     Returns:
         The terms `sampling`, `privacy` and `heterogeneity`, in loss units without constants.
     """
-    mu = run.strong_convexity
-    root_kappa = math.sqrt(run.condition_number)
+    convexity = run.strong_convexity
+    condition_root = math.sqrt(run.condition_number)  # √κ
     squared_lipschitz = run.lipschitz * run.lipschitz
-    sampling_curvature = 1.0 if reading == "printed" else mu
-    privacy_divisor = mu * run.reach * run.reach * run.participants  # μ(εn)²M
-    client_divisor = mu * root_kappa * run.participants  # μ√κM
+    sampling_curvature = 1.0 if reading == "printed" else convexity
+    privacy_divisor = convexity * run.reach * run.reach * run.participants  # μ(εn)²M
+    client_divisor = convexity * condition_root * run.participants  # μ√κM
     return {
         "sampling": run.gradient_std * run.gradient_std / (run.records * sampling_curvature),
-        "privacy": squared_lipschitz * root_kappa * run.privacy / privacy_divisor,
+        "privacy": squared_lipschitz * condition_root * run.privacy / privacy_divisor,
         "heterogeneity": run.heterogeneity * run.heterogeneity / client_divisor * run.left_out,
     }
 
@@ -251,6 +199,9 @@ def informal_terms(run: OnePassFacts, *, reading: Reading = "corrected") -> dict
     Args:
         run: constants of the run, with strong convexity μ.
         reading: "printed" has no μ in the second term of (9) (erratum E-08).
+
+    Returns:
+        The terms `sampling` and `privacy`, in loss units without constants.
     """
     if run.strong_convexity == 0.0:
         terms = balanced_convex_terms(run)
@@ -288,22 +239,29 @@ def heterogeneity_threshold(run: OnePassFacts) -> float:
     """
     if run.left_out == 0.0:
         return math.inf
-    return _strongly_convex_threshold(run) if run.strong_convexity > 0.0 else _convex_threshold(run)
+    if run.strong_convexity > 0.0:
+        return _strongly_convex_threshold(run)
+    return _convex_threshold(run)
 
 
 def _strongly_convex_threshold(run: OnePassFacts) -> float:
-    """Return the v of `heterogeneity_threshold` for strongly convex losses.
+    """Return the largest heterogeneity v of the clients that costs no more than privacy and sampling, if μ > 0.
 
-    It is v = √(√κ (φ²/n + √κ (L/(εn))² d ln(1/δ))/((N − M)/(N − 1))). It makes the last term of equation (38) equal to
-    the sum of the other two.
+    v is the standard deviation of the clients' expected gradients. The result makes the last term of equation (38) of
+    Lowy and Razaviyayn equal to the sum of the other two:
+
+        v = √(√κ (φ²/n + √κ (L/(εn))² d ln(1/δ))/((N − M)/(N − 1))).
 
     Args:
         run: constants of the run, with M < N participants and the symbols that `OnePassFacts` defines.
+
+    Returns:
+        The order of v, in gradient units.
     """
-    root = math.sqrt(run.condition_number)
-    noise = root * (run.lipschitz / run.reach) ** 2 * run.privacy
+    condition_root = math.sqrt(run.condition_number)  # √κ
+    noise = condition_root * (run.lipschitz / run.reach) ** 2 * run.privacy
     sampling = run.gradient_std * run.gradient_std / float(run.samples_per_client)
-    return math.sqrt(root * (sampling + noise) / run.left_out)
+    return math.sqrt(condition_root * (sampling + noise) / run.left_out)
 
 
 def _convex_threshold(run: OnePassFacts) -> float:
@@ -318,14 +276,22 @@ def _convex_threshold(run: OnePassFacts) -> float:
 
     Args:
         run: constants of the run, whose symbols `OnePassFacts` defines.
+
+    Returns:
+        The order of v, in gradient units.
     """
-    n = float(run.samples_per_client)
+    records = float(run.samples_per_client)  # n
+
+    # a, the cost of privacy.
     loss_factor = math.pow(run.lipschitz, 0.6) * math.pow(run.diameter * run.smoothness, 0.4)
-    a = loss_factor * math.pow(run.participants, 0.2) * math.pow(run.privacy, 0.3) / math.pow(run.reach, 0.6)
+    participants_factor = math.pow(run.participants, 0.2)
+    privacy_cost = loss_factor * participants_factor * math.pow(run.privacy, 0.3) / math.pow(run.reach, 0.6)
+
+    # b, the cost of sampling records.
     smoothness_factor = math.pow(run.smoothness * run.diameter / run.lipschitz, 0.2)
-    records_factor = math.pow(run.epsilon**2 * run.participants / (n**3 * run.privacy), 0.1)
-    b = run.gradient_std * smoothness_factor * records_factor
-    return (a + b) / math.sqrt(run.left_out)
+    records_factor = math.pow(run.epsilon**2 * run.participants / (records**3 * run.privacy), 0.1)
+    sampling_cost = run.gradient_std * smoothness_factor * records_factor
+    return (privacy_cost + sampling_cost) / math.sqrt(run.left_out)
 
 
 def clients_needed(run: OnePassFacts, *, reading: Reading = "corrected") -> float:

@@ -63,14 +63,14 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     enveloped_excess_risk,
     on_envelope,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
-    EXCESS_RISK_BOUND,
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import averaging_ratio
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.sgd_bound import (
     ExcessRisk,
     ExcessRiskProblem,
     best_step_size,
     excess_risk,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import averaging_ratio
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_problem import UnequalProblem
 from epsilond.accountants.verdict import Verdict
 
@@ -167,7 +167,8 @@ class FederatedRun:
     def noise_std(self) -> float:
         """Root mean square over clients of the noise per coordinate."""
         clients = sum(group.clients for group in self.client_groups)
-        return math.sqrt(math.fsum(group.clients / clients * group.noise_std**2 for group in self.client_groups))
+        shares_of_variance = (group.clients / clients * group.noise_std**2 for group in self.client_groups)
+        return math.sqrt(math.fsum(shares_of_variance))
 
 
 @request
@@ -191,14 +192,18 @@ class FederatedInputs(FederatedRun):
     @property
     def problem(self) -> UnequalProblem:
         """The run of noisy SGD and its loss, without the noise, the rounds, the step size and the Moreau envelope."""
+        smoothness, steepest = math.inf, None
+        if self.smoothness is not None:
+            smoothness = self.smoothness
+            steepest = max(self.scales) * self.smoothness
         return UnequalProblem.of(
             self.groups,
             participants=self.mean_participants,
             dimension=self.dimension,
-            smoothness=math.inf if self.smoothness is None else self.smoothness,
+            smoothness=smoothness,
             strong_convexity=min(self.scales) * self.strong_convexity,
             initial_distance=self.initial_distance,
-            steepest=None if self.smoothness is None else max(self.scales) * self.smoothness,
+            steepest=steepest,
         )
 
     @property
@@ -254,10 +259,11 @@ def bound(inputs: FederatedInputs) -> Outputs:
         grow by `averaging_ratio` in each round.
     """
     choice = inputs.choice
+    ratio = averaging_ratio(choice.step_size * inputs.descended.strong_convexity)
     outputs: dict[str, float] = {**inputs.risk.outputs, "step_size": choice.step_size}
     if inputs.smoothness is None:
         outputs["envelope_smoothness"] = choice.envelope_smoothness
-    outputs["averaging_ratio"] = averaging_ratio(choice.step_size * inputs.descended.strong_convexity)
+    outputs["averaging_ratio"] = ratio
     return outputs
 
 
@@ -274,11 +280,15 @@ EXACT_PROXIMAL_STEP = Condition(
 def _step(inputs: FederatedInputs) -> Sides:
     """Compare the step size with its largest value 1/β over all clients' weighted losses, by their ratio.
 
-    The condition also requires ηβ < 1 for the smoothness β of the mean loss.
+    The condition also requires ηβ < 1 for the step size η and the smoothness β of the mean loss.
+
+    Args:
+        inputs: the clients, the loss and the run.
     """
     step, descended = inputs.choice.step_size, inputs.descended
     ratio = step / descended.largest_step
-    return Sides(Verdict.of(ratio <= 1.0 and step * descended.smoothness < 1.0), ratio, 1.0)
+    is_short = ratio <= 1.0 and step * descended.smoothness < 1.0
+    return Sides(Verdict.of(is_short), ratio, 1.0)
 
 
 FEDERATED_RISK = Theorem(

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from epsilond.accountants.federation import ClientGroup
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import ExcessRiskProblem
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import (
     Variance,
     client_factor,
     largest_variance,
     sampling_factor,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.sgd_bound import ExcessRiskProblem
 
 
 def unequal_variance(
@@ -28,19 +28,27 @@ def unequal_variance(
 ) -> Variance:
     """Return an upper bound on the variance of a round's averaged noisy gradient, if clients differ, by its parts.
 
+    The parts are the sampling of records, the sampling of clients, and the noise. The first two are maximised jointly
+    over all gradients that the Lipschitz constants allow.
+
     Args:
         groups: the clients, with the Lipschitz constants of their weighted losses.
         participants: M = 1/E[1/M_r] for the number M_r of participants in a round.
         dimension: number d of coordinates.
         noise_std: root mean square over clients of the noise per coordinate.
-        used_once: whether every record is used once, so that the factor of client i is 1/K_i; otherwise batches are
-            drawn from the same data in every round.
+        used_once: whether every record is used once, so that the factor of client i is 1/K_i for its batch size K_i;
+            otherwise batches are drawn from the same data in every round.
         bounds: `largest_within`, `largest_between` and `largest_total` of `largest_variance`.
+
+    Returns:
+        The three parts, in squared gradient units.
     """
+    # The factor of each client's variance that sampling a batch leaves.
     if used_once:
         factors = [1.0 / group.batch_size for group in groups]
     else:
         factors = [sampling_factor(population=group.samples_per_client, drawn=group.batch_size) for group in groups]
+
     number_of_clients = sum(group.clients for group in groups)
     by_records, by_clients = largest_variance(
         groups,
@@ -73,6 +81,9 @@ class UnequalProblem(ExcessRiskProblem):
             fields: the fields of an equal problem that do not follow from the groups. `smoothness` is that of the mean
                 of the weighted losses; it is infinite if the loss is not smooth, and `best_envelope` replaces it.
                 `steepest` is the largest smoothness of one weighted loss, and `strong_convexity` the smallest.
+
+        Returns:
+            The problem that describes all clients.
         """
         fewest_samples = min(group.samples_per_client for group in groups)
         smallest_batch = min(group.batch_size for group in groups)
@@ -104,7 +115,10 @@ class UnequalProblem(ExcessRiskProblem):
 
     @property
     def influence(self) -> float:
-        """mean_i(L_i²/n_i)/N, the effect of one record on the expected loss in a round, divided by 2η."""
+        """The effect mean_i(L_i²/n_i)/N of one record on the expected loss in a round, divided by 2η.
+
+        Client i of N has n_i records, and its weighted loss has the Lipschitz constant L_i.
+        """
         summands = [
             group.clients / self.clients * group.lipschitz * group.lipschitz / group.samples_per_client
             for group in self.groups
@@ -113,5 +127,6 @@ class UnequalProblem(ExcessRiskProblem):
 
     @property
     def squared_lipschitz(self) -> float:
-        """The mean over clients of L_i²."""
-        return math.fsum(group.clients / self.clients * group.lipschitz**2 for group in self.groups)
+        """The mean over clients of L_i², the squared Lipschitz constant of a client's weighted loss."""
+        summands = (group.clients / self.clients * group.lipschitz**2 for group in self.groups)
+        return math.fsum(summands)

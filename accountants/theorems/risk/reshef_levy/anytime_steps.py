@@ -64,6 +64,9 @@ def weights(*, round: Rounds) -> Outputs:  # noqa: A002  the field's name
 
     Args:
         round: index t of the round.
+
+    Returns:
+        `weight` α_t, `weight_sum` α_{1:t}, `momentum` β_t and `share` γ_t.
     """
     return {
         "weight": round,

@@ -142,12 +142,9 @@ def certified_risk(
     bounds = {"by_norm": by_norm, "by_young": by_young, "by_stability": by_stability}
     least = min(bounds.values())
     if not math.isfinite(least):
-        return RiskParts(
-            **bounds,
-            optimisation=math.inf if optimisation > 0.0 else 0.0,
-            statistical=math.inf if statistical > 0.0 else 0.0,
-            noise=math.inf,
-        )
+        infinite_optimisation = math.inf if optimisation > 0.0 else 0.0
+        infinite_statistical = math.inf if statistical > 0.0 else 0.0
+        return RiskParts(**bounds, optimisation=infinite_optimisation, statistical=infinite_statistical, noise=math.inf)
 
     # Divide the least bound into summands. In RS the noise is the rest, because its denominator is another one.
     inflation = 1.0 / (1.0 - (2.0 * feedback if least == by_young else feedback))
@@ -166,6 +163,10 @@ def _quotient_or_infinity(numerator: float, denominator: float) -> float:
     """Return the quotient of two numbers, or infinity if the denominator is not positive.
 
     A risk bound with such a denominator is not valid, and infinity represents this.
+
+    Args:
+        numerator: numerator of the bound, in loss units.
+        denominator: denominator of the bound, of any sign.
     """
     if denominator > 0.0:
         return numerator / denominator

@@ -53,14 +53,19 @@ def read_noise(transform: optax.GradientTransformation, *, iterations: int) -> N
     Returns:
         None if the transformation is not such a privatizer.
     """
+    # Read the parts of the closure. Any other transformation lacks them, or has parts of another kind.
     try:
         parts = inspect.getclosurevars(transform.update).nonlocals
-        matrix, stddev = parts["noising_matrix"], float(parts["stddev"])
+        matrix = parts["noising_matrix"]
+        stddev = float(parts["stddev"])
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
-    if hasattr(matrix, "multiply_next"):
+
+    is_streaming = hasattr(matrix, "multiply_next")
+    if is_streaming:
         return _read_streaming(matrix, stddev, iterations)
-    return _read_dense(np.linalg.inv(np.asarray(matrix, dtype=np.float64)), stddev)
+    strategy = np.linalg.inv(np.asarray(matrix, dtype=np.float64))
+    return _read_dense(strategy, stddev)
 
 
 def _read_dense(strategy: NDArray[np.float64], stddev: float) -> NoiseReading:
@@ -73,15 +78,18 @@ def _read_dense(strategy: NDArray[np.float64], stddev: float) -> NoiseReading:
     Returns:
         The description of the noise, with the non-zero entries of each column.
     """
+    # The bands reach to the entry that is farthest below the main diagonal.
     size = len(strategy)
-    rows, columns = np.nonzero(np.abs(strategy) > _NEGLIGIBLE * np.abs(strategy).max())
+    magnitudes = np.abs(strategy)
+    rows, columns = np.nonzero(magnitudes > _NEGLIGIBLE * magnitudes.max())
     bands = int((rows - columns).max()) + 1
+
+    # Column `offset` of the result has the entries of C on that diagonal below the main one.
     band_columns = np.zeros((size, bands))
-    # Column j of the result has the entries of C on the j-th diagonal below the main one.
     for offset in range(bands):
         band_columns[: size - offset, offset] = np.diagonal(strategy, -offset)
-    norm = float(np.linalg.norm(strategy, axis=0).max())
-    return NoiseReading(stddev=stddev, bands=bands, column_norm=norm, columns=band_columns)
+    largest_norm = float(np.linalg.norm(strategy, axis=0).max())
+    return NoiseReading(stddev=stddev, bands=bands, column_norm=largest_norm, columns=band_columns)
 
 
 def _read_streaming(matrix: StreamingMatrix, stddev: float, iterations: int) -> NoiseReading:
@@ -122,15 +130,17 @@ def _estimate_bands(matrix: StreamingMatrix, iterations: int) -> int:
     Returns:
         The larger number of bands of the two columns.
     """
+    # C times a unit vector is a column of C.
     indices = sorted({0, iterations // 2})
     unit_vectors = np.zeros((iterations, len(indices)))
     unit_vectors[indices, range(len(indices))] = 1.0
-    # C times a unit vector is a column of C.
     columns = np.abs(_multiply(matrix, unit_vectors))
+
+    # The bands of a column reach from the main diagonal to its last entry that is not negligible.
     bands = []
     for index, column in zip(indices, columns.T, strict=True):
-        last_row = int(np.nonzero(column > _NEGLIGIBLE * column.max())[0][-1])
-        bands.append(last_row - index + 1)
+        nonzero_rows = np.nonzero(column > _NEGLIGIBLE * column.max())[0]
+        bands.append(int(nonzero_rows[-1]) - index + 1)
     return max(bands)
 
 
@@ -154,11 +164,15 @@ def _read_columns(matrix: StreamingMatrix, iterations: int, bands: int) -> NDArr
     first_teeth, second_teeth = np.random.default_rng(0).uniform(1.0, 2.0, size=(2, iterations))
     first_product = _multiply(matrix, _combs(first_teeth, bands))
     second_product = _multiply(matrix, _combs(second_teeth, bands))
-    columns = _entries_at_teeth(first_product, bands) / first_teeth[:, None]
-    expected = columns * second_teeth[:, None]
+
+    # Read the columns from the first product, and compare the second product with them.
+    columns: NDArray[np.float64] = _entries_at_teeth(first_product, bands) / first_teeth[:, None]
+    expected_entries = columns * second_teeth[:, None]
+    second_entries = _entries_at_teeth(second_product, bands)
     tolerance = _NEGLIGIBLE * np.abs(columns).max()
-    agrees = np.allclose(_entries_at_teeth(second_product, bands), expected, rtol=0.0, atol=tolerance)
-    return columns if agrees else None
+    if not np.allclose(second_entries, expected_entries, rtol=0.0, atol=tolerance):
+        return None
+    return columns
 
 
 def _combs(teeth: NDArray[np.float64], period: int) -> NDArray[np.float64]:

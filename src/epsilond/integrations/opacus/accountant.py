@@ -108,7 +108,9 @@ class EpsilondAccountant(Stated, IAccountant):
             budget: the budget; None to pay for no further steps.
         """
         self._budget = budget
-        self._evidence.inform(budget if hasattr(budget, "contradict") else None)
+        # Only some budgets take note of contradictions.
+        informed_budget = budget if hasattr(budget, "contradict") else None
+        self._evidence.inform(informed_budget)
 
     def get_optimizer_hook_fn(self, sample_rate: float) -> Callable[[DPOptimizer], None]:
         """Return the function that a `DPOptimizer` calls in each step, after adding noise, before changing the model.
@@ -158,6 +160,7 @@ class EpsilondAccountant(Stated, IAccountant):
         part.pending = True
 
     def __len__(self) -> int:
+        """Return the number of recorded steps."""
         return sum(steps for _, _, steps in self.history)
 
     # The status -------------------------------------------------------------------------------------------------------
@@ -175,6 +178,9 @@ class EpsilondAccountant(Stated, IAccountant):
             delta: δ of the account, between 0 and 1, exclusive.
             *args: not used.
             **kwargs: not used.
+
+        Returns:
+            The upper bound, in nats.
 
         Raises:
             RunDiffers: the run was observed to differ from its recorded steps.
@@ -205,6 +211,9 @@ class EpsilondAccountant(Stated, IAccountant):
         Args:
             epsilon: ε [nat], at least 0.
 
+        Returns:
+            The upper bound, from 0 to 1.
+
         Raises:
             RunDiffers: the run was observed to differ from its recorded steps.
             InvalidInput: ε is negative, or the history has an impossible step.
@@ -215,8 +224,14 @@ class EpsilondAccountant(Stated, IAccountant):
         return 1.0
 
     def _enclose_epsilon(self, delta: float) -> Interval:
-        """Return certified bounds on ε [nat] at δ; both are ∞ if a step had no noise."""
-        return Interval(math.inf, math.inf) if self._lacks_noise() else super()._enclose_epsilon(delta)
+        """Return certified bounds on ε [nat] at δ; both are ∞ if a step had no noise.
+
+        Args:
+            delta: δ of the account, between 0 and 1, exclusive.
+        """
+        if self._lacks_noise():
+            return Interval(math.inf, math.inf)
+        return super()._enclose_epsilon(delta)
 
     def _lacks_noise(self) -> bool:
         """Return whether a step that reads records had no noise."""
@@ -307,8 +322,17 @@ def _restore(kind: type[EpsilondAccountant], state: Mapping[str, object]) -> Eps
 
 
 def _list_reading_steps(history: Iterable[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
-    """Return the entries of steps that read records: those with a positive sampling rate and number of steps."""
-    return tuple(tuple(entry) for entry in history if entry[1] != 0 and entry[2] != 0)
+    """Return the entries of steps that read records: those with a positive sampling rate and number of steps.
+
+    Args:
+        history: triples of noise multiplier, sampling rate and number of steps.
+    """
+    reading_steps = []
+    for entry in history:
+        sample_rate, steps = entry[1], entry[2]
+        if sample_rate != 0 and steps != 0:
+            reading_steps.append(tuple(entry))
+    return tuple(reading_steps)
 
 
 def register(*, force: bool = False) -> None:
@@ -331,6 +355,10 @@ def register(*, force: bool = False) -> None:
 
 
 def _drop_gradients(optimizer: DPOptimizer) -> None:
-    """Drop the gradients of a rejected step, so that nothing of them is released."""
+    """Drop the gradients of a rejected step, so that nothing of them is released.
+
+    Args:
+        optimizer: the private optimizer; its parameters lose their gradients and their clipped sums.
+    """
     for parameter in optimizer.params:
         parameter.grad = parameter.grad_sample = parameter.summed_grad = None

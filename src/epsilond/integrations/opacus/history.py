@@ -20,7 +20,11 @@ SETTING: Final[StatedSetting] = {
 
 
 class AccountantState(TypedDict):
-    """State of an accountant of Opacus, as far as it is read here."""
+    """State of an accountant of Opacus, as far as it is read here.
+
+    Attributes:
+        history: triples of noise multiplier, sampling rate and number of steps.
+    """
 
     history: Iterable[Sequence[float]]
 

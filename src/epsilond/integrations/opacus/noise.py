@@ -101,4 +101,5 @@ def _count_steps(epochs: float, sample_rate: float) -> int:
         raise InvalidInput.at("/epochs", "are not steps", allowed="epochs > 0 and 0 < sample_rate ≤ 1")
     quotient = epochs / sample_rate
     nearest = round(quotient)
-    return nearest if math.isclose(quotient, nearest, rel_tol=1e-9) else math.ceil(quotient)
+    is_whole = math.isclose(quotient, nearest, rel_tol=1e-9)
+    return nearest if is_whole else math.ceil(quotient)

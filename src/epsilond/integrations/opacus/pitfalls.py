@@ -116,4 +116,6 @@ def _find_special_sampler(data_loader: DataLoader) -> object | None:
     is_plain = type(sampler) in {RandomSampler, SequentialSampler}
     is_with_replacement = getattr(sampler, "replacement", False)
     is_limited = getattr(sampler, "_num_samples", None) is not None
-    return None if is_plain and not is_with_replacement and not is_limited else sampler
+    if is_plain and not is_with_replacement and not is_limited:
+        return None
+    return sampler

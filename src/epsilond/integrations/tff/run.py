@@ -37,7 +37,13 @@ _COUNTERS: Final = ("round_num", "round")
 
 
 class TffRunState(TypedDict):
-    """State of a `TffRun`, as JSON values."""
+    """State of a `TffRun`, as JSON values.
+
+    Attributes:
+        rounds: number of rounds.
+        models: checksums of the models so far, in hexadecimal digits.
+        evidence: observations of the run, as `Evidence.state_dict` returns them.
+    """
 
     rounds: int
     models: Sequence[str]
@@ -137,15 +143,19 @@ class TffRun(Stated):
             The conditions that were observed to hold in this round.
         """
         shown = set()
-        if compare_round(self.evidence, self.state, self.round, relation=self._setting["relation"], **self._sampling):
+        relation = self._setting["relation"]
+        if compare_round(self.evidence, self.state, self.round, relation=relation, **self._sampling):
             shown.add(EVENT)
         if self._compare_models(before):
             shown.add(ROUNDS)
+
+        # The choice of the clients is only known if all of them take part.
         is_subsampled = any(value not in (None, 1.0) for value in self._sampling.values())
         if is_subsampled:
             self.evidence.rest_on_caller(COHORT, _TYPED)
         else:
             shown.add(COHORT)
+
         for premise in (UPDATES, NOISE):
             self.evidence.rest_on_caller(premise, _COMPILED)
         return shown
@@ -159,11 +169,14 @@ class TffRun(Stated):
         Returns:
             False if the state has no model to compare. Contradictions are only reported.
         """
+        # The round counter grows in each round.
         earlier = _counter(before)
         present = _counter(self.state)
         if earlier is not None and present is not None and not present > earlier:
             message = "the round counter of the state did not grow: the state of an earlier round was used"
             self.evidence.contradict(ROUNDS, message, remedy=_REMEDY)
+
+        # Noise makes every model different from all earlier ones.
         digest = _model_digest(self.state)
         if digest is None:
             self.evidence.rest_on_caller(ROUNDS, _NO_MODEL)
@@ -259,6 +272,9 @@ def _leaves(value: object) -> Iterator[NDArray[np.generic]]:
 
     Args:
         value: a container, an object with the attribute `trainable` and perhaps `non_trainable`, or an array.
+
+    Returns:
+        An iterator over the arrays.
 
     Yields:
         One array, in the order of the nesting.

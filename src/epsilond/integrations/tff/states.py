@@ -21,7 +21,13 @@ _AROUND = ("aggregator", "record_aggregation_state", "inner_agg_process", "inner
 
 
 class Sampling(TypedDict, total=False):
-    """How the clients of a round were chosen, as arguments of `spec_from_tff_state`."""
+    """Sampling of the clients of a round, as arguments of `spec_from_tff_state`.
+
+    Attributes:
+        rate: probability that a client is in the round, independently of the others.
+        batch_size: number of clients that are drawn without replacement.
+        population: number of clients that they are drawn from.
+    """
 
     rate: float | None
     batch_size: int | None
@@ -65,14 +71,16 @@ def spec_from_tff_state(
     run = run_of(parts_of(aggregator.dp_event, relation=relation))
     if run is None:
         raise InvalidInput.at("/dp_event", "releases nothing: ε = 0 and δ = 0 hold without an account")
+    # The class rejects a rate together with a size, or only one of the two sizes.
     has_fixed_size = batch_size is not None or population is not None
-    if not has_fixed_size:
-        takes_all = rate is None or rate == 1.0
-        return run if takes_all else Subsampled(sampling="poisson", rate=rate, mechanism=run)
-    # The class rejects a rate, or only one of the two sizes.
-    return Subsampled(
-        sampling="without-replacement", mechanism=run, rate=rate, batch_size=batch_size, population=population
-    )
+    if has_fixed_size:
+        return Subsampled(
+            sampling="without-replacement", mechanism=run, rate=rate, batch_size=batch_size, population=population
+        )
+    takes_all = rate is None or rate == 1.0
+    if takes_all:
+        return run
+    return Subsampled(sampling="poisson", rate=rate, mechanism=run)
 
 
 def is_initial(state: LearningAlgorithmState | DPAggregatorState) -> bool:
@@ -103,11 +111,11 @@ def find_aggregator(state: LearningAlgorithmState | DPAggregatorState) -> DPAggr
         InvalidInput: the state contains no such state.
     """
     # States are nested: each level has the next one as an attribute.
-    for _ in range(_DEEPEST):
+    for _level in range(_DEEPEST):
         if hasattr(state, "dp_event") and hasattr(state, "is_init_state"):
             return state
-        inside = [getattr(state, name) for name in _AROUND if hasattr(state, name)]
-        if not inside:
+        inner_states = [getattr(state, name) for name in _AROUND if hasattr(state, name)]
+        if not inner_states:
             break
-        state = inside[0]
+        state = inner_states[0]
     raise InvalidInput.at("/dp_event", "is required: this is no state of a DifferentiallyPrivateFactory")

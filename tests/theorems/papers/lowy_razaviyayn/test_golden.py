@@ -36,12 +36,11 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import 
     LEMMA_E2,
     StabilityInputs,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import (
-    THEOREM_2_1,
-    SmoothInputs,
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.prescribed_sgd import (
     complete_convex,
     complete_strongly_convex,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1, SmoothInputs
 from epsilond.accountants.verdict import Verdict
 from tests.oracles.golden import cases, number
 from tests.theorems.lowy_noise import noise_stds

@@ -23,18 +23,18 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     xi,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import DescentRun
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
-    ExcessRiskProblem,
-    excess_risk,
-    optimisation_error,
-)
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.descent_lemmas import (
     recursion_bound,
     recursion_step_size,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import EqualClientsRound
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import LEMMA_E2
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import complete_convex
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.prescribed_sgd import complete_convex
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.sgd_bound import (
+    ExcessRiskProblem,
+    excess_risk,
+    optimisation_error,
+)
 from tests.oracles import lowy as oracle
 
 CLOSE = 1e-12

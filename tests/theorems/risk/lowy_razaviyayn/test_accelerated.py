@@ -11,13 +11,9 @@ from mpmath import mp, mpf
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.federation import ClientGroup, Federation
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import with_own_lipschitz
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import (
-    AcceleratedProblem,
-    accelerated_risk,
-)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import accelerated_risk
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_informal import speedup
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_prescriptions import (
-    ReusedRun,
     complete_prescription,
     envelope_figures,
 )
@@ -27,6 +23,8 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_reused impor
     EnvelopedInputs,
     SmoothReusedInputs,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.accelerated_run import AcceleratedProblem
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.reused_run import ReusedRun
 from tests.oracles import lowy as oracle
 from tests.oracles.golden import cases_by_id, number
 from tests.theorems.lowy_noise import noise_stds

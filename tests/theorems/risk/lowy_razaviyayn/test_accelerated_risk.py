@@ -12,7 +12,6 @@ from mpmath import mp, mpf
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import (
     ACCELERATED_RISK_BOUND,
-    AcceleratedProblem,
     AcceleratedRiskInputs,
     accelerated_risk,
     best_envelope_smoothness,
@@ -30,6 +29,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_stages impor
     LEMMA_E12,
     round_weights,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.accelerated_run import AcceleratedProblem
 from tests.oracles.golden import cases
 
 GOLDEN = cases("lowy")

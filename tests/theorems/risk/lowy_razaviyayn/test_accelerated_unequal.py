@@ -10,12 +10,13 @@ from scipy.optimize import linprog
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.federation import ClientGroup, ParticipationMoments
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import AcceleratedProblem, accelerated_risk
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import accelerated_risk
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_unequal import (
     FEDERATED_ACCELERATED_RISK,
     UnequalAcceleratedProblem,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import client_factor, largest_variance
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.accelerated_run import AcceleratedProblem
 from tests.oracles import lowy_reused
 
 EXAMPLES: tuple[dict[str, Any], ...] = tuple(dict(one) for one in FEDERATED_ACCELERATED_RISK.examples)

@@ -16,7 +16,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.noisy_descent imp
     noisy_descent_bound,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import Variance
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import complete_convex
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.prescribed_sgd import complete_convex
 
 
 def projected_run(*, lipschitz: float, step: float, rounds: int) -> list[float]:

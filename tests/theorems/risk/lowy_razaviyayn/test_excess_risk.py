@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.sgd_bound import (
     ExcessRiskProblem,
     best_step_size,
     closed_step_size,

@@ -12,7 +12,6 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.specs import Gaussian
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass import THEOREM_2_3, OnePassInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass_rates import (
-    OnePassFacts,
     balanced_convex_terms,
     balanced_strongly_convex_terms,
     clients_needed,
@@ -22,12 +21,15 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass_rates import (
     informal_rounds,
     informal_terms,
     logarithm_argument,
-    one_pass_noise_std,
-    one_pass_rounds,
     prescribed_batch,
     strongly_convex_batch,
     strongly_convex_terms,
     whole_batch,
+)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.one_pass_run import (
+    OnePassFacts,
+    one_pass_noise_std,
+    one_pass_rounds,
 )
 from tests.oracles import lowy as oracle
 from tests.oracles.golden import cases, number

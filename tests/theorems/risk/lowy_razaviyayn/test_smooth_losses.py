@@ -15,13 +15,12 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions im
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.noisy_descent import convex_bound_printed
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import Variance
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import THEOREM_2_2, NonsmoothInputs
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import (
-    THEOREM_2_1,
-    SmoothInputs,
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.prescribed_sgd import (
     complete_convex,
     complete_strongly_convex,
     master_inequality,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1, SmoothInputs
 from tests.oracles import lowy as oracle
 from tests.theorems.lowy_noise import noise_stds, proved_risk
 

@@ -12,12 +12,12 @@ from mpmath import mpf
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.federation import ClientGroup, ParticipationMoments, loss_scales
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import best_envelope, enveloped_excess_risk
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import client_factor, sampling_factor
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.sgd_bound import (
     ExcessRiskProblem,
     best_step_size,
     excess_risk,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import client_factor, sampling_factor
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import (
     FEDERATED_RISK,
     FederatedInputs,

@@ -134,10 +134,11 @@ class ClientFields:
 
     @property
     def counts(self) -> tuple[tuple[int, float], ...]:
-        """The distribution of the number of participants, as (count, probability) pairs."""
+        """The distribution of the number of participants of a round, as (count, probability) pairs."""
         if self.participation:
             return participation_counts(self.participation)
-        return ((self.participants or self.clients, 1.0),)
+        fixed_count = self.participants or self.clients
+        return ((fixed_count, 1.0),)
 
     def statistics(self, *, gradient_std: float, noise_std: float) -> ClientStatistics:
         """Return the averages over clients of their gradient variances φ_i² and noise variances σ_i².
@@ -171,9 +172,10 @@ class ClientFields:
         Returns:
             The mean square, the largest square, and the root mean square of the average over the largest squares.
         """
-        squares_and_sizes = [(deviation**2, size) for deviation, size in zip(deviations, sizes, strict=True)]
+        squares = [deviation**2 for deviation in deviations]
+        squares_and_sizes = list(zip(squares, sizes, strict=True))
         return Average(
             over_largest=rms_average_of_largest(squares_and_sizes, self.counts),
-            largest=max(square for square, _ in squares_and_sizes),
+            largest=max(squares),
             mean=sum(size / self.clients * square for square, size in squares_and_sizes),
         )

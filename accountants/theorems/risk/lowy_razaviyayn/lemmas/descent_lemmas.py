@@ -41,9 +41,10 @@ def contraction(*, step_size: StepSize, smoothness: Smoothness, strong_convexity
     Returns:
         `contraction`, 1 − ηβμ/(β + μ); `simple_contraction`, 1 − ημ/2; and `least_contraction`, the smallest valid one.
     """
-    printed = step_size * (smoothness * (strong_convexity / (smoothness + strong_convexity)))
+    half_harmonic_mean = smoothness * (strong_convexity / (smoothness + strong_convexity))  # βμ/(β + μ)
+    printed_decrease = step_size * half_harmonic_mean
     return {
-        "contraction": 1.0 - printed,
+        "contraction": 1.0 - printed_decrease,
         "simple_contraction": 1.0 - 0.5 * step_size * strong_convexity,
         "least_contraction": max(1.0 - step_size * strong_convexity, step_size * smoothness - 1.0),
     }
@@ -189,12 +190,16 @@ def recursion_step_size(*, contraction: float, curvature: float, variance: float
         variance: coefficient c of η².
         start: first value r₀ of the recursion.
         rounds: number T of steps.
+
+    Returns:
+        The step size η, at most 1/g.
     """
+    largest_step = 1.0 / curvature
     if variance == 0.0:
-        return 1.0 / curvature
-    scaled_rounds = contraction * rounds
+        return largest_step
+    scaled_rounds = contraction * rounds  # aT
     argument = scaled_rounds * scaled_rounds * start / variance
-    return min(1.0 / curvature, math.log(max(2.0, argument)) / scaled_rounds)
+    return min(largest_step, math.log(max(2.0, argument)) / scaled_rounds)
 
 
 def recursion_bound(*, contraction: float, variance: float, start: float, step_size: float, averaged: int) -> float:
@@ -233,6 +238,9 @@ def recursion_scale(*, contraction: float, curvature: float, variance: float, st
         variance: coefficient c of η².
         start: first value r₀ of the recursion.
         rounds: number T of steps.
+
+    Returns:
+        The order of the bound, in the unit of b s_t.
     """
     initial_term = curvature * start * math.exp(-contraction * rounds / curvature)
     return initial_term + variance / (contraction * rounds)

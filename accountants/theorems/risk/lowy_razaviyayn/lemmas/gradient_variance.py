@@ -65,6 +65,9 @@ def fresh_gradient_variance(
         heterogeneity: standard deviation v of the clients' expected gradients.
         reading: "printed" has the minima of the lemma. "corrected" has plain means over clients in their place, which
             are exact (erratum E-31).
+
+    Returns:
+        The parts of the variance by records, clients and noise, in squared gradient units.
     """
     moments = statistics.moments
     between = client_factor(clients=clients, participants=moments.mean)
@@ -94,8 +97,9 @@ def reused_gradient_variance_printed(
         The parts of the variance, in squared gradient units; that of the sampling of clients is 0.
     """
     sampled_records = statistics.moments.mean * batch_size  # MK
-    uses_all_records = sampled_records >= records
-    sampling = 0.0 if uses_all_records else gradient_std * gradient_std / sampled_records
+    sampling = 0.0
+    if sampled_records < records:
+        sampling = gradient_std * gradient_std / sampled_records
     noise_per_coordinate = statistics.noise.over_participants(statistics.moments, "printed")
     return Variance(sampling=sampling, clients=0.0, noise=dimension * noise_per_coordinate)
 
@@ -129,6 +133,9 @@ def fresh_variance(
         noise_std: noise σ per coordinate, for clients that do not state their own.
         reading: "printed" has the bound of Lemma E.5 of Lowy and Razaviyayn. "corrected" has plain means over clients
             in it, which are exact (erratum E-31). Both agree if clients are equal.
+
+    Returns:
+        `gradient_variance` V², and its parts by records, clients and noise, in squared gradient units.
     """
     variance = fresh_gradient_variance(
         federation.statistics(gradient_std=gradient_std, noise_std=noise_std),
@@ -142,7 +149,10 @@ def fresh_variance(
 
 
 def _no_statistics_of_records(record: FormulaRequest) -> None:
-    """Check that no group has its own standard deviation of gradients, as Φ̂ is a statistic of all records.
+    """Check that no group of clients has its own standard deviation of gradients, as Φ̂ is a statistic of all records.
+
+    Args:
+        record: the request, with its groups of clients.
 
     Raises:
         InvalidInput: a group has a `gradient_std`.
@@ -178,6 +188,9 @@ def reused_variance(
         noise_std: noise σ per coordinate, for clients that do not state their own.
         reading: "printed" has the bound of Lemma E.6 of Lowy and Razaviyayn. "corrected" has the exact variance by the
             draw of clients and then of records, with the plain mean of σ_i² over clients (erratum E-12).
+
+    Returns:
+        `gradient_variance` V², and its parts by records, clients and noise, in squared gradient units.
     """
     statistics = federation.statistics(gradient_std=0.0, noise_std=noise_std)
     if reading == "printed":
@@ -228,8 +241,10 @@ def subset_mean(
         `variance`, the bound or the exact value by `reading`, and `exact_variance`, the exact value.
     """
     exact = sampling_factor(population=population, drawn=batch_size) * mean_square
+    if reading == "corrected":
+        return {"variance": exact, "exact_variance": exact}
     bound = mean_square / batch_size if batch_size < population else 0.0
-    return {"variance": exact if reading == "corrected" else bound, "exact_variance": exact}
+    return {"variance": bound, "exact_variance": exact}
 
 
 TWO_LEVELS = Erratum(

@@ -31,7 +31,6 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import optimisation_error
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.client_statistics import (
     ClientFields,
 )
@@ -43,6 +42,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.descent_lemmas im
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import fresh_gradient_variance
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import Variance
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import averaging_ratio
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.sgd_bound import optimisation_error
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_convergence.py"
 _CONVEXITY = Quantity(symbol="μ", unit="loss/length²", gt=0, le=1e100, description="strong convexity of the loss")
@@ -59,9 +59,13 @@ def convex_bound_printed(variance: Variance, *, initial_distance: float, step_si
         initial_distance: distance D of the first iterate from the minimiser.
         step_size: step size η, at most 1/(4β) for the smoothness β.
         rounds: number R of rounds.
+
+    Returns:
+        The bound, in loss units.
     """
-    total = variance.sampling + variance.clients + 0.5 * variance.noise
-    return initial_distance * initial_distance / (step_size * rounds) + 2.0 * step_size * total
+    weighted_variance = variance.sampling + variance.clients + 0.5 * variance.noise
+    optimisation = initial_distance * initial_distance / (step_size * rounds)
+    return optimisation + 2.0 * step_size * weighted_variance
 
 
 def noisy_descent_bound(
@@ -180,14 +184,16 @@ class StronglyConvexDescent(NoisyDescent):
 
     @property
     def recursion(self) -> dict[str, float]:
-        """The rate a, the variance c and the first value r₀ of the recursion r_{t+1} ≤ (1 − aη) r_t − η s_t + cη².
+        """The numbers of the recursion r_{t+1} ≤ (1 − aη) r_t − η s_t + cη² that bounds the descent.
 
-        r_t is the squared distance from the minimiser, and s_t the excess risk.
+        r_t is the squared distance from the minimiser, and s_t the excess risk after t steps. The numbers are the rate
+        a, the variance c and the first value r₀.
         """
         variance = self.variance("printed")
+        sampling_variance = variance.sampling + variance.clients
         return {
             "contraction": self.strong_convexity,
-            "variance": 2.0 * (variance.sampling + variance.clients) + variance.noise,
+            "variance": 2.0 * sampling_variance + variance.noise,
             "start": self.initial_distance * self.initial_distance,
         }
 
@@ -240,8 +246,9 @@ def strongly_convex_descent(inputs: StronglyConvexDescent, reading: Reading = "p
         bound = recursion_bound(step_size=step, averaged=inputs.rounds, **recursion)
     else:
         bound = inputs.bound(step, inputs.strong_convexity)
+    order = recursion_scale(curvature=4.0 * inputs.smoothness, rounds=inputs.rounds, **recursion)
     return {
-        "scale": recursion_scale(curvature=4.0 * inputs.smoothness, rounds=inputs.rounds, **recursion),
+        "scale": order,
         "excess_risk": bound,
         "step_size": step,
         "averaging_ratio": averaging_ratio(step * inputs.strong_convexity),

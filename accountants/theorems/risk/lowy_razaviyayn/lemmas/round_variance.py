@@ -76,7 +76,9 @@ class Variance:
 
         def scale_part(part: float) -> float:
             """Return the factor times a part; 0 for a part of 0, also if the factor is infinite."""
-            return factor * part if part > 0.0 else 0.0
+            if part > 0.0:
+                return factor * part
+            return 0.0
 
         return Variance(
             sampling=scale_part(self.sampling), clients=scale_part(self.clients), noise=scale_part(self.noise)
@@ -144,14 +146,20 @@ class EqualClientsRound:
             gradient_std: Φ̂; Φ̂² bounds the variance over all records.
             heterogeneity: v̂; v̂² bounds the variance between clients.
             noise_std: noise σ per coordinate of a message; the root mean square over clients if it differs.
+
+        Returns:
+            The parts of the bound, in squared gradient units.
         """
         within_factor = sampling_factor(population=self.samples_per_client, drawn=self.batch_size) / self.participants
         between_factor = client_factor(clients=self.clients, participants=self.participants)
+
+        # The whole variance is within clients, except for the largest v² if its factor is larger.
         between_variance = 0.0
         if between_factor > within_factor:
             client_std = min(heterogeneity, gradient_std)
             between_variance = client_std * client_std
         within_variance = max(gradient_std * gradient_std - between_variance, 0.0)
+
         return Variance(
             sampling=within_variance * within_factor,
             clients=between_variance * between_factor,
@@ -190,10 +198,16 @@ def largest_variance(
     clients = sum(group.clients for group in groups)
     weights = [group.clients / clients for group in groups]
     squares = [group.lipschitz * group.lipschitz for group in groups]
+
+    # The limits of each group's variance in the mean, and of the total variance.
     mean_square = math.fsum(weight * square for weight, square in zip(weights, squares, strict=True))
     limits = [weight * min(square, largest_within) for weight, square in zip(weights, squares, strict=True)]
     total = min(mean_square, largest_total)
-    *within_variances, client_variance = _greedy_variances([*factors, between], [*limits, largest_between], total)
+
+    # Distribute the total; the last variable is the variance between clients.
+    all_factors = [*factors, between]
+    all_limits = [*limits, largest_between]
+    *within_variances, client_variance = _greedy_variances(all_factors, all_limits, total)
     sampling = math.fsum(factor * variance for factor, variance in zip(factors, within_variances, strict=True))
     return sampling, between * client_variance
 

@@ -40,11 +40,15 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_stability.py"
 def divergence(*, contraction: float, steps: int) -> float:
     """Return (1 − (1 − x)^t)/x, the sum of the powers (1 − x)^k for k < t; it is t at x = 0.
 
+    It is the distance of two runs after t steps, if each step shifts them apart by 1 and shrinks distances by 1 − x.
+
     Args:
         contraction: x in [0, 1), step size times strong convexity.
         steps: number t of steps.
     """
-    return -math.expm1(steps * math.log1p(-contraction)) / contraction if contraction > 0.0 else float(steps)
+    if contraction > 0.0:
+        return -math.expm1(steps * math.log1p(-contraction)) / contraction
+    return float(steps)
 
 
 def averaging_ratio(contraction: float) -> float:
@@ -54,7 +58,9 @@ def averaging_ratio(contraction: float) -> float:
         contraction: x = ημ, step size times strong convexity; the ratio is infinite for x ≥ 1.
     """
     complement = 1.0 - contraction
-    return 1.0 / complement if complement > 0.0 else math.inf
+    if complement > 0.0:
+        return 1.0 / complement
+    return math.inf
 
 
 def mean_divergence(*, contraction: float, rounds: int) -> float:
@@ -67,14 +73,19 @@ def mean_divergence(*, contraction: float, rounds: int) -> float:
     Args:
         contraction: x = ημ in [0, 1); a step multiplies distances by at most 1 − x.
         rounds: number R of rounds.
+
+    Returns:
+        A number from (R + 1)/2 at x = 0 down to 1/x for many rounds.
     """
     if contraction * rounds < 0.25:
         excess = _geometric_excess(contraction, rounds)
         if excess == 0.0:
             return 0.5 * (rounds + 1)
         return excess / (contraction * rounds + excess) / contraction
-    decay = math.exp(rounds * math.log1p(-contraction))
-    return (1.0 - rounds * contraction * decay / (1.0 - decay)) / contraction
+
+    decay = math.exp(rounds * math.log1p(-contraction))  # (1 − x)^R
+    subtracted_share = rounds * contraction * decay / (1.0 - decay)  # Rx/((1 − x)^{−R} − 1)
+    return (1.0 - subtracted_share) / contraction
 
 
 def _geometric_excess(contraction: float, rounds: int) -> float:
@@ -110,6 +121,9 @@ def generalisation(
     Args:
         stability: bound α on the change of the expected loss by one record, in loss units.
         empirical_excess_risk: expected excess risk on the data at hand, in loss units.
+
+    Returns:
+        `excess_risk`, a bound on the expected excess risk on new data, in loss units.
     """
     return {"excess_risk": stability + empirical_excess_risk}
 
@@ -134,26 +148,32 @@ def replaced_record(inputs: StabilityInputs, reading: Reading = "printed") -> Ou
     The corrected α is 2L²η/(Nn) times the mean of (1 − (1 − ημ)^t)/(ημ) with weights (1 − ημ)^{−t}, t = 1, …, R. The
     output averages w_1, …, w_R with these weights, and η ≤ 2/(β + μ). For μ = 0, α is L²η(R + 1)/(Nn); averaging w_0,
     …, w_{R−1} would give R − 1. For μ > 0, α is below 2L²/(μNn). The printed α is 2L²ηR/(Mn) for μ = 0, and 4L²/(μ(Mn −
-    1)) for μ > 0. M of the N clients take part in a round, with n records each.
+    1)) for μ > 0.
 
     Args:
-        inputs: the run.
+        inputs: the run. M of the N clients take part in each of R rounds, with n records each, and step size η. The
+            losses have Lipschitz constant L, smoothness β and strong convexity μ.
         reading: "printed" evaluates Lemma E.2 of Lowy and Razaviyayn, which is valid but loose. "corrected" has the
             sharper bound.
+
+    Returns:
+        `stability`, the bound α. The printed one is infinite if μ > 0 and a round has only one record.
     """
     squared_lipschitz = inputs.lipschitz * inputs.lipschitz
-    step, mu = inputs.step_size, inputs.strong_convexity
+    step, convexity = inputs.step_size, inputs.strong_convexity
     if reading == "corrected":
-        contraction = step * mu if step * mu < 1.0 else 0.0
-        mean = mean_divergence(contraction=contraction, rounds=inputs.rounds)
+        # A contraction of 0 is valid for every convex loss.
+        contraction = step * convexity if step * convexity < 1.0 else 0.0
+        mean_shift = mean_divergence(contraction=contraction, rounds=inputs.rounds)
         all_records = float(inputs.clients) * inputs.samples_per_client  # Nn
-        return {"stability": 2.0 * squared_lipschitz * step * mean / all_records}
+        return {"stability": 2.0 * squared_lipschitz * step * mean_shift / all_records}
+
     records = inputs.participants * inputs.samples_per_client  # Mn
-    if mu == 0.0:
+    if convexity == 0.0:
         return {"stability": 2.0 * squared_lipschitz * inputs.rounds * step / records}
     if records == 1:
         return {"stability": math.inf}
-    return {"stability": 4.0 * squared_lipschitz / (mu * (records - 1.0))}
+    return {"stability": 4.0 * squared_lipschitz / (convexity * (records - 1.0))}
 
 
 LOST_STEP_SIZE = Erratum(

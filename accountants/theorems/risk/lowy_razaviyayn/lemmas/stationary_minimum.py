@@ -106,8 +106,9 @@ def second_moment(inputs: MinimiserRound, reading: Reading = "printed") -> Outpu
     if reading == "printed":
         variance = inputs.variance(reading, inputs.heterogeneity)
         return {"mean_square": variance.total, **variance.parts}
-    squared_mean = inputs.mean_gradient_norm * inputs.mean_gradient_norm
+
     # The squared norms of the clients' means have the mean v*². Subtract the square of their mean.
+    squared_mean = inputs.mean_gradient_norm * inputs.mean_gradient_norm
     client_variance = max(inputs.heterogeneity * inputs.heterogeneity - squared_mean, 0.0)
     variance = inputs.variance(reading, math.sqrt(client_variance))
     return {"mean_square": variance.total + squared_mean, **variance.parts}
@@ -130,18 +131,24 @@ class DescentStep(MinimiserRound):
 def one_step(inputs: DescentStep) -> Outputs:
     """Bound the mean squared distance of noisy SGD from the minimiser after one step, by equation (16).
 
+    With the step size η, strong convexity μ, smoothness β and the excess risk E[F̂(w_r) − F̂*] of the iterate, the
+    bound is
+
+        (1 − μη)E|w_r − w*|² − 2η(1 − 2βη)E[F̂(w_r) − F̂*] + η²(2 · variance by sampling + variance of the noise).
+
     Args:
         inputs: the step. An `excess_risk` of 0 gives a bound for every iterate at that distance, if ηβ ≤ 1/2.
 
     Returns:
-        `squared_distance` is the bound. `contracted` is (1 − μη)E|w_r − w*|², `progress` is 2η(1 − 2βη)E[F̂(w_r) −
-        F̂*], which is subtracted, and `added_variance` is the part of the gradient's variance.
+        `squared_distance` is the bound. `contracted` is its first term, `progress` the second one, which is subtracted,
+        and `added_variance` the third.
     """
     step = inputs.step_size
     variance = inputs.variance("printed", inputs.heterogeneity)
     contracted = (1.0 - inputs.strong_convexity * step) * inputs.distance * inputs.distance
     progress = 2.0 * step * (1.0 - 2.0 * inputs.smoothness * step) * inputs.excess_risk
-    added = step * step * (2.0 * (variance.sampling + variance.clients) + variance.noise)
+    sampling_variance = variance.sampling + variance.clients
+    added = step * step * (2.0 * sampling_variance + variance.noise)
     return {
         "squared_distance": max(contracted - progress + added, 0.0),
         "contracted": contracted,

@@ -95,10 +95,18 @@ class LossScales:
     def privacy(self, ratio: float) -> float:
         """Return the order of the cost of privacy, LD min{1, r}, or LD min{1, r²} if μ > 0.
 
+        LD, the Lipschitz constant times the diameter, is the largest possible excess risk.
+
         Args:
             ratio: privacy ratio r, of `local_ratio` or `central_ratio`.
+
+        Returns:
+            The order in loss units, without constants.
         """
-        return self.lipschitz * self.diameter * min(1.0, ratio * ratio if self.strong_convexity > 0.0 else ratio)
+        share = ratio
+        if self.strong_convexity > 0.0:
+            share = ratio * ratio
+        return self.lipschitz * self.diameter * min(1.0, share)
 
     def cap(self, *terms: float) -> float:
         """Return the sum of the terms of an excess risk, or LD if that is less.
@@ -125,9 +133,12 @@ def local_ratio(
         samples_per_client: records n of a client.
         clients: number N of clients.
         compositionality: C ≥ 1, the root of the sum of the squared ε of the rounds, divided by ε₀.
+
+    Returns:
+        The ratio r, a positive number without a unit.
     """
-    spent = epsilon * samples_per_client * math.sqrt(clients)
-    return math.sqrt(dimension) / (spent * compositionality * compositionality)
+    effective_records = epsilon * samples_per_client * math.sqrt(clients)  # ε₀n√N
+    return math.sqrt(dimension) / (effective_records * compositionality * compositionality)
 
 
 def central_ratio(*, epsilon: float, dimension: int, samples_per_client: int, clients: int) -> float:
@@ -182,16 +193,16 @@ class LowerBoundFields:
         Returns:
             The fields by name, in loss units and without constants.
         """
-        phi = self.lipschitz if gradient_std is None else gradient_std
+        std = self.lipschitz if gradient_std is None else gradient_std  # φ
         records = float(self.samples_per_client) * self.clients
-        outputs = {"statistical_term": scales.statistical(phi, records)}
+        outputs = {"statistical_term": scales.statistical(std, records)}
         if self.strong_convexity > 0.0:
-            outputs["printed_statistical_term"] = scales.printed_statistical(phi, records)
+            outputs["printed_statistical_term"] = scales.printed_statistical(std, records)
         return outputs
 
     @property
     def central_ratio(self) -> float:
-        """The privacy ratio of a trusted server."""
+        """The privacy ratio √d/(εnN) of a trusted server, on which the cost of privacy depends (`central_ratio`)."""
         return central_ratio(
             epsilon=self.epsilon,
             dimension=self.dimension,
@@ -252,8 +263,9 @@ class LocalInputs(LocalFederation):
 
     @property
     def printed_least_clients(self) -> float:
-        """The printed number 16 ln(2/(nδ₀)) of clients, not rounded."""
-        return 16.0 * max(math.log(2.0) - math.log(self.samples_per_client) - math.log(self.round_delta), 0.0)
+        """The number 16 ln(2/(nδ₀)) of clients that the printed theorem requires, not rounded."""
+        logarithm = math.log(2.0) - math.log(self.samples_per_client) - math.log(self.round_delta)  # ln(2/(nδ₀))
+        return 16.0 * max(logarithm, 0.0)
 
     @property
     def least_clients(self) -> float:
@@ -263,9 +275,11 @@ class LocalInputs(LocalFederation):
         infinite if Nnδ₀ ≥ 1, where Theorem F.2 does not apply, and on overflow.
         """
         log_total_delta = math.log(self.samples_per_client) + math.log(self.clients) + math.log(self.round_delta)
-        exponent = self.samples_per_client * self.largest_round_epsilon
-        overflows = exponent > 700.0  # doubles end at e^709.8, and other factors follow
-        if log_total_delta >= 0.0 or overflows:
+        if log_total_delta >= 0.0:
+            return math.inf
+        exponent = self.samples_per_client * self.largest_round_epsilon  # nε₀^r
+        largest_exponent = 700.0  # doubles end at e^709.8, and other factors follow
+        if exponent > largest_exponent:
             return math.inf
         return 16.0 * math.exp(exponent) * (math.log(2.0) - log_total_delta)
 
@@ -297,10 +311,9 @@ class LocalEmpiricalInputs(LocalFederation):
         Returns:
             The decimal logarithm of the smallest δ.
         """
-        # Size of the exponent Ne^{−x}/16.
-        decay = self.clients * math.exp(-exponent) / 16.0
-        natural = math.log(2.0) - decay - math.log(self.clients) - math.log(self.samples_per_client)
-        return natural / math.log(10.0)
+        decay = self.clients * math.exp(-exponent) / 16.0  # Ne^{−x}/16
+        log_least = math.log(2.0) - decay - math.log(self.clients) - math.log(self.samples_per_client)
+        return log_least / math.log(10.0)
 
 
 @request

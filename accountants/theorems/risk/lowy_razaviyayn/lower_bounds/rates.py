@@ -82,22 +82,27 @@ def reference(inputs: ReferenceInputs, reading: Reading = "printed") -> Outputs:
         record per person, and `central_scale` the order with a trusted server. From `free_privacy_epsilon` on, local
         privacy costs no more than the sampling of records.
     """
-    n, clients, dimension, epsilon = inputs.samples_per_client, inputs.clients, inputs.dimension, inputs.epsilon
-    phi = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std
+    samples_per_client, clients = inputs.samples_per_client, inputs.clients
+    dimension, epsilon = inputs.dimension, inputs.epsilon
+    std = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std  # φ
     scales = LossScales(lipschitz=inputs.lipschitz, diameter=inputs.diameter, strong_convexity=inputs.strong_convexity)
-    records = float(n) * clients
-    statistical = scales.statistical(phi, records)
+
+    # Without privacy, only the number of records counts.
+    records = float(samples_per_client) * clients  # nN
+    statistical = scales.statistical(std, records)
+
+    # The cost of privacy is determined by a ratio for each trust model.
     one_record_ratio = local_ratio(epsilon=epsilon, dimension=dimension, samples_per_client=1, clients=clients)
-    ratio = central_ratio(epsilon=epsilon, dimension=dimension, samples_per_client=n, clients=clients)
+    ratio = central_ratio(epsilon=epsilon, dimension=dimension, samples_per_client=samples_per_client, clients=clients)
     if reading == "printed" and inputs.strong_convexity == 0.0:
-        central_scale = phi * phi / math.sqrt(records) + scales.privacy(ratio)
+        central_scale = std * std / math.sqrt(records) + scales.privacy(ratio)
     else:
         central_scale = scales.cap(statistical, scales.privacy(ratio))
     return {
         "non_private_scale": statistical,
         "one_record_scale": scales.privacy(one_record_ratio),
         "central_scale": central_scale,
-        "free_privacy_epsilon": free_privacy_epsilon(dimension=dimension, samples_per_client=n),
+        "free_privacy_epsilon": free_privacy_epsilon(dimension=dimension, samples_per_client=samples_per_client),
     }
 
 
@@ -133,20 +138,23 @@ def figure(
         `one_pass_strongly_convex_excess_factor` is the ratio of equation (9) to (5), and `one_pass_strongly_convex_gap`
         the ratio of equation (9) to the lower bound.
     """
+    # The privacy ratios of both trust models, and the orders of the statistical error.
     sizes = {"dimension": dimension, "samples_per_client": samples_per_client, "clients": clients}
     local = local_ratio(epsilon=epsilon, **sizes)
     central = central_ratio(epsilon=epsilon, **sizes)
-    kappa = condition_number
     records = float(samples_per_client) * clients
     convex_sampling = 1.0 / math.sqrt(records)
     strongly_convex_sampling = 1.0 / records
+
+    # The factors of the one-pass algorithm, as printed.
     compositionality_squared = local**-0.4
     excess_factor = local**-0.2
-    one_pass_factor = math.sqrt(kappa * dimension) / dimension
+    one_pass_factor = math.sqrt(condition_number * dimension) / dimension
     if reading == "corrected":
         compositionality_squared = max(1.0, compositionality_squared)
         excess_factor = max(1.0, excess_factor)
-        one_pass_factor = math.sqrt(kappa)
+        one_pass_factor = math.sqrt(condition_number)
+
     rates = {
         "identical_convex": convex_sampling + local,
         "identical_strongly_convex": strongly_convex_sampling + local * local,
@@ -154,7 +162,7 @@ def figure(
         "different_convex_lower": convex_sampling + local / compositionality_squared,
         "different_convex_lower_sequential": convex_sampling + local,
         "different_strongly_convex_upper": strongly_convex_sampling + one_pass_factor * local * local,
-        "different_strongly_convex_lower": strongly_convex_sampling + local * local / kappa,
+        "different_strongly_convex_lower": strongly_convex_sampling + local * local / condition_number,
         "empirical_convex": local,
         "empirical_strongly_convex": local * local,
         "shuffled_identical_convex": convex_sampling + central,
@@ -166,8 +174,8 @@ def figure(
         **rates,
         "one_pass_compositionality_squared": compositionality_squared,
         "one_pass_excess_factor": excess_factor,
-        "one_pass_strongly_convex_excess_factor": math.sqrt(kappa),
-        "one_pass_strongly_convex_gap": kappa * math.sqrt(kappa),
+        "one_pass_strongly_convex_excess_factor": math.sqrt(condition_number),
+        "one_pass_strongly_convex_gap": condition_number * math.sqrt(condition_number),
     }
 
 
@@ -205,7 +213,9 @@ def earlier(
         gradient method. The second term of that method is `additive_scale`, ε. `ratio` is ln(1/δ)/(κn), the rate of
         Theorem 2.4 over that first term. `alternating_scale` is N/ε², the rate of an alternating minimisation.
     """
-    scale = lipschitz / strong_convexity * lipschitz * (dimension / clients) / samples_per_client / epsilon**2
+    # The common factor L²d/(μNnε²) of two of the rates.
+    squared_lipschitz_ratio = lipschitz / strong_convexity * lipschitz  # L²/μ
+    scale = squared_lipschitz_ratio * (dimension / clients) / samples_per_client / epsilon**2
     return {
         "theorem_2_4_scale": scale * -log_delta / samples_per_client,
         "gradient_scale": scale * condition_number,
@@ -234,7 +244,13 @@ def _privacy_ratio(*, samples_per_client: int, clients: int, dimension: int, eps
 
 
 def _free(inputs: ReferenceInputs) -> Sides:
-    """Return both sides of the condition d/ε² ≤ n, which is undecidable because its constant is hidden."""
+    """Return both sides of the condition d/ε² ≤ n, under which privacy costs no more than sampling.
+
+    The condition is undecidable because its constant is hidden.
+
+    Args:
+        inputs: dimension d, ε, and the number n of records of a client.
+    """
     return Sides(Verdict.UNDECIDABLE, inputs.dimension / inputs.epsilon**2, inputs.samples_per_client)
 
 

@@ -44,15 +44,21 @@ def _population_outputs(inputs: LocalInputs | CentralInputs, scales: LossScales,
     """
     terms = inputs.statistical_outputs(inputs.gradient_std, scales)
     terms["privacy_term"] = scales.privacy(ratio)
-    return {"excess_risk_scale": scales.cap(terms["statistical_term"], terms["privacy_term"]), **terms}
+    order = scales.cap(terms["statistical_term"], terms["privacy_term"])
+    return {"excess_risk_scale": order, **terms}
 
 
 def _empirical_outputs(scales: LossScales, ratio: float) -> dict[str, float]:
     """Return the order of the lower bound for the mean loss on the data at hand, which is the privacy term.
 
+    There is no statistical term, because the data are given.
+
     Args:
         scales: Lipschitz constant, size of the domain and strong convexity.
         ratio: privacy ratio r.
+
+    Returns:
+        `excess_risk_scale`, and the same number as `privacy_term`, in loss units without constants.
     """
     cost = scales.privacy(ratio)
     return {"excess_risk_scale": scales.cap(cost), "privacy_term": cost}
@@ -72,8 +78,10 @@ def local_population(inputs: LocalInputs) -> Outputs:
         `printed_least_clients` is the number in the printed theorem. With strong convexity, also
         `printed_statistical_term`.
     """
+    ratio = inputs.local_ratio(inputs.compositionality)
+    order_and_terms = _population_outputs(inputs, inputs.scales(inputs.diameter), ratio)
     return {
-        **_population_outputs(inputs, inputs.scales(inputs.diameter), inputs.local_ratio(inputs.compositionality)),
+        **order_and_terms,
         "least_clients": inputs.least_clients,
         "printed_least_clients": inputs.printed_least_clients,
     }
@@ -88,14 +96,19 @@ def central_population(inputs: CentralInputs) -> Outputs:
     Args:
         inputs: clients, records and privacy parameter, which determine the privacy ratio r of `central_ratio`. L is the
             Lipschitz constant, μ the strong convexity, and D the radius of the domain.
+
+    Returns:
+        `excess_risk_scale` and its terms `statistical_term` and `privacy_term`, in loss units without constants.
     """
-    r, scales = inputs.central_ratio, inputs.scales(inputs.radius)
-    outputs = _population_outputs(inputs, scales, r)
-    if inputs.strong_convexity > 0.0:
-        strongly_convex_term = inputs.lipschitz * inputs.lipschitz / inputs.strong_convexity * min(1.0, r * r)
-        convex_term = inputs.lipschitz * inputs.radius * min(1.0, r)
-        larger_privacy_term = min(strongly_convex_term, convex_term)
-        outputs["larger_scale"] = scales.cap(outputs["statistical_term"], larger_privacy_term)
+    ratio, scales = inputs.central_ratio, inputs.scales(inputs.radius)
+    outputs = _population_outputs(inputs, scales, ratio)
+    if inputs.strong_convexity == 0.0:
+        return outputs
+
+    strongly_convex_term = inputs.lipschitz * inputs.lipschitz / inputs.strong_convexity * min(1.0, ratio * ratio)
+    convex_term = inputs.lipschitz * inputs.radius * min(1.0, ratio)
+    larger_privacy_term = min(strongly_convex_term, convex_term)
+    outputs["larger_scale"] = scales.cap(outputs["statistical_term"], larger_privacy_term)
     return outputs
 
 
@@ -113,15 +126,27 @@ def local_empirical(inputs: LocalEmpiricalInputs) -> Outputs:
         The order, which is the privacy term. `log10_least_round_delta` is log10 of the smallest δ of a report for which
         the proof holds. `printed_log10_least_round_delta` is the printed value.
     """
+    order = _empirical_outputs(inputs.scales(inputs.radius), inputs.local_ratio())
+    exponent = inputs.samples_per_client * inputs.epsilon  # nε₀
     return {
-        **_empirical_outputs(inputs.scales(inputs.radius), inputs.local_ratio()),
-        "log10_least_round_delta": inputs.log10_least_round_delta(inputs.samples_per_client * inputs.epsilon),
+        **order,
+        "log10_least_round_delta": inputs.log10_least_round_delta(exponent),
         "printed_log10_least_round_delta": inputs.log10_least_round_delta(0.0),
     }
 
 
 def central_empirical(inputs: CentralEmpiricalInputs) -> Outputs:
-    """Return the order of the lower bound of Theorem F.5, for a trusted server, which is the privacy term."""
+    """Return the order of the lower bound on the empirical excess risk with a trusted server.
+
+    It is Theorem F.5 of Lowy and Razaviyayn: LD min{1, r} for convex losses, with the privacy ratio r = √d/(εnN), and
+    LD min{1, r²} for strongly convex ones. L is the Lipschitz constant, and D the radius of the domain.
+
+    Args:
+        inputs: N clients with n records each, dimension d, the constants of the loss, and ε.
+
+    Returns:
+        `excess_risk_scale`, and the same number as `privacy_term`, in loss units without constants.
+    """
     return _empirical_outputs(inputs.scales(inputs.radius), inputs.central_ratio)
 
 

@@ -62,10 +62,18 @@ class Averages:
 
 
 def inner_module(module: torch.nn.Module | None) -> torch.nn.Module | None:
-    """Return the module that Opacus has wrapped; the module itself where it is not wrapped."""
+    """Return the module that Opacus has wrapped; the module itself where it is not wrapped.
+
+    Args:
+        module: a module, which may be a wrapper of Opacus; None without a model.
+    """
     return getattr(module, "_module", module)
 
 
 def _digests_of(averaged: swa_utils.AveragedModel) -> list[Digest]:
-    """Return the digests of the tensors of an average."""
+    """Return the digests of the tensors of an average, by which later changes of them are noticed.
+
+    Args:
+        averaged: torch's averaged model.
+    """
     return digests_of(tensors_of(inner_module(averaged.module)))

@@ -99,7 +99,13 @@ def replaced_method(optimizer: DPOptimizer, name: str, wrapper: object) -> str |
 
 
 def has_own_factors(module: torch.nn.Module | None) -> bool:
-    """Return whether Opacus' own methods compute the clipping factors of ghost clipping; True without a model."""
+    """Return whether Opacus' own methods compute the clipping factors of ghost clipping.
+
+    Ghost clipping computes the norms of per-sample gradients without the gradients themselves.
+
+    Args:
+        module: the wrapped model; without one, the answer is True.
+    """
     if module is None:
         return True
     class_is_original = all(getattr(type(module), name, None) is method for name, method in _FACTORS.items())
@@ -121,8 +127,9 @@ def norms_agree(optimizer: DPOptimizer) -> bool:
     norms = getattr(optimizer, "max_grad_norms", None)
     if norms is None:
         return True
-    total = float(np.linalg.norm(np.asarray([float(norm) for norm in norms])))
-    return total <= float(optimizer.max_grad_norm) * (1.0 + _RELATIVE)
+    layer_norms = np.asarray([float(norm) for norm in norms])
+    total_norm = float(np.linalg.norm(layer_norms))
+    return total_norm <= float(optimizer.max_grad_norm) * (1.0 + _RELATIVE)
 
 
 class ClippedSums:
@@ -159,12 +166,16 @@ class ClippedSums:
             factors = _factors(optimizer, rows)
             increments = []
             for parameter, gradient, factor in zip(optimizer.params, rows, factors, strict=True):
+                # Clip the chosen coordinates of each record's gradient, and add them up.
                 chosen = gradient[:, _coordinates(gradient)].to(torch.float64)
                 clipped = chosen * factor.to(torch.float64)[:, None]
+                increment = clipped.sum(dim=0)
+
+                # Opacus adds them up in a lower precision.
                 precision = max(torch.finfo(gradient.dtype).eps, torch.finfo(parameter.dtype).eps)
                 roundings = max(len(gradient), _ROUNDINGS)
                 tolerance = roundings * precision * (clipped.abs().sum(dim=0) + _TINY)
-                increments.append((clipped.sum(dim=0), tolerance))
+                increments.append((increment, tolerance))
             return increments
 
     @staticmethod
@@ -182,9 +193,10 @@ class ClippedSums:
             total = parameter.summed_grad
             if total is None:
                 values.append(None)
-            else:
-                flat = total.detach().reshape(1, -1)
-                values.append(flat[0, _coordinates(flat)].to(torch.float64, copy=True))  # the sum grows in place
+                continue
+            flat = total.detach().reshape(1, -1)
+            chosen = flat[0, _coordinates(flat)]
+            values.append(chosen.to(torch.float64, copy=True))  # the sum grows in place
         return values
 
 
@@ -216,8 +228,13 @@ def agrees(
 
 
 def _draw_gap() -> int:
-    """Draw the number of steps until the next recomputed sum: a geometric variable with mean `_ONE_IN`."""
-    uniform = (secrets.randbelow(1 << 53) + 1) / (1 << 53)
+    """Draw the number of steps until the next recomputed sum: a geometric variable with mean `_ONE_IN`.
+
+    The random number is from the operating system, so that a program cannot predict the step.
+    """
+    # A uniform number in (0, 1] with 53 bits, the precision of a double.
+    resolution = 1 << 53
+    uniform = (secrets.randbelow(resolution) + 1) / resolution
     return 1 + int(math.log(uniform) / math.log1p(-1.0 / _ONE_IN))
 
 

@@ -159,7 +159,9 @@ class Contents:
             return None
         source, version, handed = entry
         is_unchanged = tensor._version == version  # noqa: SLF001  torch has no other counter of writes
-        return handed if source() is not None and is_unchanged else None
+        if source() is None or not is_unchanged:
+            return None
+        return handed
 
     def _find_by_value(self, tensors: list[torch.Tensor]) -> HandedBatch | None:
         """Return the batch with a tensor of the same values as one of the given tensors; None if there is none.
@@ -173,7 +175,8 @@ class Contents:
             The first such batch with tensors that were not changed since it was handed out.
         """
         are_empty = all(tensor.numel() == 0 for tensor in tensors)
-        for candidate in self._list_unused() if are_empty else self._list_candidates():
+        candidates = self._list_unused() if are_empty else self._list_candidates()
+        for candidate in candidates:
             if candidate.is_unchanged() and any(_same_rows(tensor, candidate.tensor) for tensor in tensors):
                 return candidate.batch
         return None
@@ -219,12 +222,20 @@ class Contents:
 
 
 def has_numbers(inputs: object) -> bool:
-    """Return whether one of these inputs is a tensor that is not empty."""
+    """Return whether one of the inputs of a model is a tensor that is not empty.
+
+    Args:
+        inputs: tensors in nested lists, tuples and mappings.
+    """
     return any(tensor.numel() for tensor in _tensors(inputs))
 
 
 def _address_of(tensor: torch.Tensor) -> int:
-    """Return a key for the memory of a tensor: its address, or a number of the object if the tensor is empty."""
+    """Return a key for the memory of a tensor: its address, or a number of the object if the tensor is empty.
+
+    Args:
+        tensor: a dense tensor.
+    """
     return tensor.untyped_storage().data_ptr() or -id(tensor)
 
 
@@ -235,6 +246,9 @@ def _tensors(batch: object) -> Iterator[torch.Tensor]:
 
     Args:
         batch: nested lists, tuples and mappings; other values are skipped.
+
+    Returns:
+        An iterator over the tensors.
 
     Yields:
         A dense tensor, in the order of the nesting.
@@ -282,8 +296,9 @@ def _same_rows(tensor: torch.Tensor, value: torch.Tensor) -> bool:
                 return False
         if tensor.device.type != "cpu" or value.device.type != "cpu":
             return True
+        # All rows are compared, first without sorting, which costs more time.
         rows = tensor.reshape(len(tensor), -1)
         expected = value.reshape(len(value), -1).to(dtype=tensor.dtype)
-        if torch.equal(rows, expected):  # without sorting, which costs more time
+        if torch.equal(rows, expected):
             return True
         return bool(torch.equal(rows.sort(dim=1).values, expected.sort(dim=1).values))

@@ -91,9 +91,16 @@ class DrawCheck:
             self._read_other_data = True
 
     def _compares_values(self, inputs: list[object]) -> bool:
-        """Return whether the inputs of this forward pass are compared by value, which is slow on a device."""
+        """Return whether the inputs of this forward pass are compared by value, which is slow on a device.
+
+        On the CPU they always are. On a device they are in the first passes, and then at regular intervals.
+
+        Args:
+            inputs: arguments of the model.
+        """
         self._forward_passes += 1
-        if self._forward_passes <= _DEVICE_LOOKS or self._forward_passes % _DEVICE_INTERVAL == 0:
+        is_first = self._forward_passes <= _DEVICE_LOOKS
+        if is_first or self._forward_passes % _DEVICE_INTERVAL == 0:
             return True
         return all(tensor.device.type == "cpu" for tensor in inputs if isinstance(tensor, torch.Tensor))
 
@@ -332,5 +339,7 @@ def _only_unused_draw(batches: list[HandedBatch]) -> IndexBatch | None:
     draws = {id(batch.draw): batch.draw for batch in batches}
     if len(draws) != 1:
         return None
-    draw = next(iter(draws.values()))
-    return None if draw is None or draw.used else draw
+    (draw,) = draws.values()
+    if draw is None or draw.used:
+        return None
+    return draw

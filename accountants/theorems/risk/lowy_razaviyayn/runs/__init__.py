@@ -1,0 +1,1 @@
+"""Runs of noisy descent of Lowy and Razaviyayn, and explicit bounds on their excess risk."""
