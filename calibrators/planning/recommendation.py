@@ -15,93 +15,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, get_args
 
-from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.statements.settings import TRUSTED, join_statements, state_guarantee
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import as_json, number_of
-from epsilond.calibrators.planning.answer import PlanChoice, Recommendation, TrustPrice
+from epsilond.calibrators.planning.answer import Recommendation, TrustPrice
+from epsilond.calibrators.planning.choices import choices_of
 from epsilond.calibrators.planning.problem import Trust
 from epsilond.calibrators.serving.long_runs import LONG_RUN
-from epsilond.calibrators.windows import for_whole_unit
 
 if TYPE_CHECKING:
-    from epsilond.calibrators.planning.adapter import PlanAdapter
-    from epsilond.calibrators.planning.answer import PlanEntry, PlannedRisk
+    from epsilond.calibrators.planning.answer import PlanEntry
     from epsilond.calibrators.planning.problem import PlanProblem
 
-Basis = Literal["risk", "noise"]
 TRUSTS: tuple[Trust, ...] = get_args(Trust)
 """Kinds of trust, the least trust first."""
 TRUST_RANKS: Mapping[Trust, int] = {"local": 0, "shuffle": 1, "joint": 2, "central": 2}
 """Rank of each kind by the trust that it requires. The last two trust the server, and differ in the observer."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Signal:
-    """The noise-to-signal figures of one round: norms of the noise in the round's mean, and of the mean itself.
-
-    `noise_norm` is the ℓ2 norm of the noise. `signal_norm` is a bound on the ℓ2 norm of the mean.
-    """
-
-    noise_norm: float
-    signal_norm: float
-
-    @property
-    def ratio(self) -> float:
-        """Ratio ν of the norm of the noise to the largest norm of the mean."""
-        return self.noise_norm / self.signal_norm
-
-
-def signal_of(adapter: PlanAdapter, plan: PlanProblem, parameters: JsonObject) -> Signal | None:
-    """Return the norm of the noise in a round's mean, and a bound on the norm of the mean itself.
-
-    Updates and shared gradients are clipped. Their bound is the clipping norm, or else the Lipschitz constant, or else
-    1. The bound of other gradients is the Lipschitz constant. The noise has the root mean square norm σ√d, with the
-    standard deviation σ per coordinate and d coordinates.
-
-    Args:
-        adapter: the adapter of the algorithm, which knows where the noise is added.
-        plan: the plan, with the bounds and the number of coordinates.
-        parameters: JSON form of the calibrated parameters.
-
-    Returns:
-        Both norms; None if σ, d, or the Lipschitz constant of gradients that are not clipped is unknown.
-    """
-    bound = plan.lipschitz
-    dimension = plan.dimension
-    if adapter.noise_added_to in ("mean-of-updates", "shared-gradient"):
-        bound = plan.clipping_norm or plan.lipschitz or 1.0
-    if adapter.noise_added_to == "shared-gradient":
-        dimension = plan.shared_dimension or plan.dimension
-    std = adapter.mean_noise(for_whole_unit(plan), parameters)
-    if std is None or dimension is None or bound is None:
-        return None
-    return Signal(noise_norm=std * math.sqrt(dimension), signal_norm=bound)
-
-
-def share_and_basis(
-    risk: PlannedRisk | None, signal: Signal | None, rounds: int | None
-) -> tuple[float | None, Basis | None]:
-    """Estimate which share of the initial excess risk remains after training.
-
-    Args:
-        risk: the bound on the excess risk, if any.
-        signal: the noise and the signal of a round, if known.
-        rounds: rounds of the run, if known.
-
-    Returns:
-        The share, and the word for its origin. If the risk bound has explicit constants and the bound for the initial
-        model is known, they are the quotient of the two bounds, and `risk`. Otherwise they are √((1 + ν²)/R), for R
-        rounds and the ratio ν of noise to signal, and `noise`. None for both if neither is known.
-    """
-    if risk is not None and risk.constant == "explicit" and risk.baseline is not None:
-        return float(risk.value) / risk.baseline.value, "risk"
-    if signal is None or rounds is None:
-        return None, None
-    return math.sqrt((1.0 + signal.ratio**2) / rounds), "noise"
 
 
 def name_of(entry: PlanEntry) -> str:
@@ -165,7 +96,7 @@ def recommend(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation
 
     best = min(nearly_best, key=preference)
     why = " ".join(_reasons(plan, best, entries))
-    return Recommendation(entry=name_of(best), why=why, choices=_choices(plan, best))
+    return Recommendation(entry=name_of(best), why=why, choices=choices_of(plan, best))
 
 
 def trusts(plan: PlanProblem, entries: Sequence[PlanEntry]) -> tuple[TrustPrice, ...]:
@@ -307,75 +238,6 @@ def _reason_for_none(entries: Sequence[PlanEntry]) -> str:
     return (
         f"No algorithm is proved to be better than no training: {name_of(least)} comes closest, with a remaining "
         f"share of {share_of(least):.3g}. A larger ε, more participants, more records or fewer coordinates help."
-    )
-
-
-def _choices(plan: PlanProblem, best: PlanEntry) -> tuple[PlanChoice, ...] | None:
-    """Return the runs that the calibration of the recommended entry compared, with figures per client.
-
-    Args:
-        plan: the plan.
-        best: the recommended entry.
-
-    Returns:
-        The runs, or None if none were compared or if the number of clients is unknown.
-    """
-    answer = as_json(best.calibration)
-    runs = answer["parameters"].get("frontier") or answer.get("frontier")
-    if not runs or not plan.clients:
-        return None
-    baseline = None
-    if best.risk is not None and best.risk.baseline is not None:
-        baseline = best.risk.baseline.value
-    clipping_norm = answer["parameters"].get("clipping_norm")
-    if clipping_norm is not None and best.basis == "risk" and plan.lipschitz is not None:
-        runs = [{**run, "remaining_share": _share_of_gradients(run, clipping_norm, plan.lipschitz)} for run in runs]
-    return tuple(_choice(run, baseline, clipping_norm, plan.clients) for run in runs)
-
-
-def _share_of_gradients(run: JsonObject, clipping_norm: float, lipschitz: float) -> float:
-    """Restate a run's remaining share of the excess risk for gradients that are bounded by their Lipschitz constant.
-
-    A run states the share √((s + (z/C)²)/R) for R rounds, the norm z of the noise in a round's mean, and the clipping
-    norm C. The term s is the second moment of the number of participants over the squared divisor of the mean, at least
-    1. It follows from the stated share, up to rounding. The result is √((s + (z/L)²)/R), for the Lipschitz constant L.
-
-    Args:
-        run: JSON form of a run, with its rounds R, its noise z and its share.
-        clipping_norm: bound C on the norm of a clipped update.
-        lipschitz: bound L on the norm of a gradient.
-    """
-    noise_norm = run["noise_norm_of_mean"]
-    rounds = run["rounds"]
-    signal_term = number_of(run["remaining_share"]) ** 2 * rounds - (noise_norm / clipping_norm) ** 2
-    noise_term = (noise_norm / lipschitz) ** 2
-    return math.sqrt((max(signal_term, 1.0) + noise_term) / rounds)
-
-
-def _choice(run: JsonObject, baseline: float | None, clipping_norm: float | None, clients: int) -> PlanChoice:
-    """Describe an alternative run of the recommended algorithm in the form of the plan's answer.
-
-    Args:
-        run: JSON form of the run. It has a remaining share or a bound on the excess risk.
-        baseline: bound on the excess risk of the initial model, by which the risk is divided.
-        clipping_norm: bound on the norm of a clipped update; None if the noise is not relative to such a bound.
-        clients: number of clients.
-    """
-    bits = int(run.get("total_bits_exact", run["total_bits"]))
-    noise_to_signal = None if clipping_norm is None else run["noise_norm_of_mean"] / clipping_norm
-    share = run.get("remaining_share")
-    if share is None:
-        assert baseline is not None  # runs without a share have a bound on the risk, and so has the start
-        share = number_of(run["risk"]) / baseline
-    return PlanChoice(
-        rounds=run["rounds"],
-        batch_size=run.get("batch_size"),
-        remaining_share=number_of(share),
-        noise_to_signal=noise_to_signal,
-        bytes_per_client=bits / 8 / clients,
-        total_bits=bits,
-        certified=run.get("certified", True),
-        chosen=run["chosen"],
     )
 
 
