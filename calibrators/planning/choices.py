@@ -25,13 +25,16 @@ def choices_of(plan: PlanProblem, best: PlanEntry) -> tuple[PlanChoice, ...] | N
         The runs, or None if none were compared or if the number of clients is unknown.
     """
     answer = as_json(best.calibration)
-    runs = answer["parameters"].get("frontier") or answer.get("frontier")
+    parameters = answer["parameters"]
+    runs = parameters.get("frontier") or answer.get("frontier")
     if not runs or not plan.clients:
         return None
     baseline = None
     if best.risk is not None and best.risk.baseline is not None:
         baseline = best.risk.baseline.value
-    clipping_norm = answer["parameters"].get("clipping_norm")
+
+    # Shares that a run states for clipped updates are restated for gradients, if that is the basis of the comparison.
+    clipping_norm = parameters.get("clipping_norm")
     if clipping_norm is not None and best.basis == "risk" and plan.lipschitz is not None:
         runs = [{**run, "remaining_share": _share_of_gradients(run, clipping_norm, plan.lipschitz)} for run in runs]
     return tuple(_choice(run, baseline, clipping_norm, plan.clients) for run in runs)
@@ -48,10 +51,14 @@ def _share_of_gradients(run: JsonObject, clipping_norm: float, lipschitz: float)
         run: JSON form of a run, with its rounds R, its noise z and its share.
         clipping_norm: bound C on the norm of a clipped update.
         lipschitz: bound L on the norm of a gradient.
+
+    Returns:
+        The share, without unit.
     """
     noise_norm = run["noise_norm_of_mean"]
     rounds = run["rounds"]
-    signal_term = number_of(run["remaining_share"]) ** 2 * rounds - (noise_norm / clipping_norm) ** 2
+    squared_share = number_of(run["remaining_share"]) ** 2
+    signal_term = squared_share * rounds - (noise_norm / clipping_norm) ** 2
     noise_term = (noise_norm / lipschitz) ** 2
     return math.sqrt((max(signal_term, 1.0) + noise_term) / rounds)
 
@@ -64,6 +71,9 @@ def _choice(run: JsonObject, baseline: float | None, clipping_norm: float | None
         baseline: bound on the excess risk of the initial model, by which the risk is divided.
         clipping_norm: bound on the norm of a clipped update; None if the noise is not relative to such a bound.
         clients: number of clients.
+
+    Returns:
+        The run with its remaining share, its noise to signal if known, and its traffic.
     """
     bits = int(run.get("total_bits_exact", run["total_bits"]))
     noise_to_signal = None if clipping_norm is None else run["noise_norm_of_mean"] / clipping_norm

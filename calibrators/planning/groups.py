@@ -25,12 +25,14 @@ FIGURES: Mapping[RankBy, Callable[[PlanEntry], object]] = {
 def figure_of(plan: PlanProblem, entry: PlanEntry) -> float | None:
     """Return the number by which an algorithm is ranked in the answer of a plan.
 
-    It is the solved value if the plan solves for a field, and otherwise the figure that `rank_by` names. It is None if
-    the entry has no such figure or an infinite one.
+    It is the solved value if the plan solves for a field, and otherwise the figure that `rank_by` names.
 
     Args:
         plan: the requested plan.
         entry: the entry of the algorithm.
+
+    Returns:
+        The number; None if the entry has no such figure or an infinite one.
     """
     value = FIGURES[plan.rank_by](entry) if entry.reach is None else entry.reach.value
     if not isinstance(value, int | float) or not math.isfinite(value):
@@ -39,7 +41,12 @@ def figure_of(plan: PlanProblem, entry: PlanEntry) -> float | None:
 
 
 def _describe_figure(plan: PlanProblem, entry: PlanEntry) -> str:
-    """Describe in words the quantity by which an entry is ranked. Only figures of the same quantity are compared."""
+    """Describe in words the quantity by which an entry is ranked. Only figures of the same quantity are compared.
+
+    Args:
+        plan: the requested plan.
+        entry: the entry of the algorithm, with the objective of its bound.
+    """
     risk = f"the bound on the excess risk ({entry.objective or 'none is known'})"
     if plan.unknown is not None:
         return f"the {plan.unknown} that takes {risk} to the target"
@@ -60,6 +67,10 @@ def group_entries(
 
     Entries of algorithms that do not apply are left out.
 
+    Args:
+        plan: the requested plan, which names the quantity.
+        entries: one entry for each algorithm.
+
     Returns:
         For each group its key (the kind and the quantity) and its entries. Groups that need the least trust come first.
     """
@@ -71,8 +82,13 @@ def group_entries(
 
 
 def _trust_key(key: tuple[GuaranteeKind, str]) -> tuple[int, str]:
-    """Return the sorting key of a group: its kind of trust, then all of its key for a fixed order."""
-    return get_args(Trust).index(key[0].definition), repr(key)
+    """Return the sorting key of a group: its kind of trust, then all of its key for a fixed order.
+
+    Args:
+        key: kind of guarantee of the group, and the quantity that it compares.
+    """
+    kind, _ = key
+    return get_args(Trust).index(kind.definition), repr(key)
 
 
 def rank_entries(plan: PlanProblem, members: Sequence[PlanEntry]) -> tuple[list[PlanEntry], list[PlanEntry]]:

@@ -34,7 +34,11 @@ from epsilond.calibrators.risk.baseline import no_better
 
 @dataclass(frozen=True)
 class Undecided:
-    """The outcome of a request that was not completed, for a reason that may not occur on another attempt."""
+    """The outcome of a request that was not completed, for a reason that may not occur on another attempt.
+
+    Attributes:
+        message: the reason in words.
+    """
 
     message: str
 
@@ -51,6 +55,9 @@ def drafts(calibrators: Iterable[Calibrator], plan: PlanProblem) -> tuple[Draft,
     Args:
         calibrators: all algorithms; the plan may select some of them.
         plan: the plan.
+
+    Returns:
+        The drafts, in the order of the algorithms.
 
     Raises:
         InvalidInput: the plan names an algorithm that does not exist.
@@ -81,27 +88,31 @@ def _draft_inputs(
         calibrators: all algorithms; the plan may select some of them.
         plan: the plan. If it solves for a field, the field gets its first trial value.
 
+    Returns:
+        The arguments of `draft`: the algorithm, the adapter of a variant, and the plan.
+
     Raises:
         InvalidInput: the plan names an algorithm that does not exist.
     """
-    calibrators = tuple(calibrators)
-    names = [calibrator.name for calibrator in calibrators]
+    known = tuple(calibrators)
+    names = [calibrator.name for calibrator in known]
     for index, name in enumerate(plan.algorithms or ()):
         if name not in names:
             message = "there is no such algorithm"
             raise InvalidInput.at(f"/algorithms/{index}", message, allowed=", ".join(names))
     concrete_plan = plan if plan.unknown is None else _with_solved_value(plan, first_value(plan))
-    selected = names if plan.algorithms is None else plan.algorithms
-    return tuple(
-        (calibrator, adapter, concrete_plan)
-        for calibrator in calibrators
-        if calibrator.name in selected
-        for adapter in calibrator.plans
-    )
+    selected_names = names if plan.algorithms is None else plan.algorithms
+    selected = [calibrator for calibrator in known if calibrator.name in selected_names]
+    return tuple((calibrator, adapter, concrete_plan) for calibrator in selected for adapter in calibrator.plans)
 
 
 def outcome_of_calibration(answer: Calibration | JsonObject, request: object) -> Found:
-    """Return the outcome of one calibration: the answer, with the request in its JSON form."""
+    """Return the outcome of one calibration: the answer, with the request in its JSON form.
+
+    Args:
+        answer: the calibration, or its JSON form.
+        request: the request of the algorithm.
+    """
     return Found(request=as_json(request), calibration=answer)
 
 
@@ -115,12 +126,14 @@ def settle(entry_draft: Draft, plan: PlanProblem) -> Outcome | None:
     Returns:
         The calibration with its request, or the error that it raised. None if the draft has no request.
     """
-    if entry_draft.request is None:
+    request = entry_draft.request
+    if request is None:
         return None
+    calibrator = entry_draft.calibrator
     try:
         if plan.unknown is not None:
-            return reach(entry_draft.calibrator, entry_draft.adapter, plan)
-        return outcome_of_calibration(entry_draft.calibrator.solve(entry_draft.request), entry_draft.request)
+            return reach(calibrator, entry_draft.adapter, plan)
+        return outcome_of_calibration(calibrator.solve(request), request)
     except EpsilondError as error:
         return error
 
@@ -135,23 +148,29 @@ def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]
     Args:
         plan: the plan.
         settled: each draft with its outcome; None for a draft without a request.
+
+    Returns:
+        The answer, with the recommended entry and the price of each kind of trust.
     """
     entries = [_entry(entry_draft, outcome, plan) for entry_draft, outcome in settled]
+
+    # The groups, each with its ranked entries first.
     ordered: list[PlanEntry] = []
     plan_groups = []
     for (kind, compares), members in group_entries(plan, entries):
         ranked, unranked = rank_entries(plan, members)
         ordered += [*ranked, *unranked]
-        plan_groups.append(
-            PlanGroup(
-                guarantee=kind,
-                compares=compares,
-                ranked=tuple(name_of(entry) for entry in ranked),
-                unranked=tuple(name_of(entry) for entry in unranked),
-            )
+        group = PlanGroup(
+            guarantee=kind,
+            compares=compares,
+            ranked=tuple(name_of(entry) for entry in ranked),
+            unranked=tuple(name_of(entry) for entry in unranked),
         )
+        plan_groups.append(group)
+
+    # Entries without figures, the undecided ones first.
     rest = [entry for entry in entries if entry.applies != Verdict.YES]
-    ordered += sorted(rest, key=lambda entry: entry.applies == Verdict.NO)  # undecided entries first
+    ordered += sorted(rest, key=lambda entry: entry.applies == Verdict.NO)
     return PlanAnswer(
         rank_by=plan.rank_by,
         recommended=recommend(plan, ordered),
@@ -170,6 +189,9 @@ def _entry(entry_draft: Draft, outcome: Outcome | None, plan: PlanProblem) -> Pl
         outcome: result of the request; None without a request, so that the entry says that the algorithm does not
             apply.
         plan: the plan, by which a calibrated entry is measured.
+
+    Returns:
+        The entry, with figures if the calibration succeeded and with the reasons otherwise.
     """
     entry = PlanEntry(
         algorithm=entry_draft.calibrator.name,
@@ -200,19 +222,27 @@ def _applicable_entry(entry: PlanEntry, outcome: Found, adapter: PlanAdapter, pl
         outcome: the calibration and its request.
         adapter: the adapter that made the request from the plan.
         plan: the plan. A field that was solved for gets the solved value.
+
+    Returns:
+        A copy of the entry with the figures. Those that the algorithm does not have are None.
     """
     solved_plan = plan if outcome.reached is None else _with_solved_value(plan, outcome.reached.value)
     answer = as_json(outcome.calibration)
     parameters = answer["parameters"]
     rounds = parameters.get("rounds", outcome.request.get("rounds"))
     bits = total_bits(answer.get("communication", {}))
+
+    # The risk, in comparison with the initial model, and the noise in comparison with the signal.
     risk = PlannedRisk.from_json(answer.get("risk", {}))
     is_vacuous, reasons_if_vacuous = _compare_with_start(risk, parameters.get("convergence"))
     objective = entry.objective if risk is None or risk.objective is None else risk.objective
     signal = signal_of(adapter, solved_plan, parameters)
     share, basis = share_and_basis(risk, signal, rounds)
+
+    # The limits of the plan that the run exceeds.
     exceeded = tuple(exceeded_limits(solved_plan, rounds=rounds, bits=bits))
     excesses = [Reason(message=f"it does not keep to {name}", pointer=f"/{name}") for name in exceeded]
+
     return replace(
         entry,
         applies=Verdict.YES,
@@ -282,14 +312,17 @@ def reasons_of(error: EpsilondError) -> tuple[Reason, ...]:
     Args:
         error: the error of the calibration. An invalid input has a reason for each fault; a missing certificate has one
             reason, with both sides of the failed condition if it is known.
+
+    Returns:
+        The reasons, at least one.
     """
     if isinstance(error, InvalidInput):
         return tuple(Reason.of(fault) for fault in error.faults)
     if not isinstance(error, NoCertificate):
         return (Reason(message=str(error)),)
+    failed = error.condition
     condition = None
-    if error.condition is not None:
-        failed = error.condition
+    if failed is not None:
         condition = ConditionAnswer(
             id=failed.id, statement=failed.statement, holds=failed.holds, left=failed.left, right=failed.right
         )

@@ -36,7 +36,7 @@ TRUST_RANKS: Mapping[Trust, int] = {"local": 0, "shuffle": 1, "joint": 2, "centr
 
 
 def name_of(entry: PlanEntry) -> str:
-    """Return the name of the algorithm, with the variant if it has several."""
+    """Return the name of an entry: that of its algorithm, with the variant in parentheses if there are several."""
     return entry.algorithm + (f" ({entry.variant})" if entry.variant else "")
 
 
@@ -50,6 +50,9 @@ def is_informative(entry: PlanEntry) -> bool:
 
     It must keep to the plan's limits, and its bound must be better than the bound for the initial model. Its remaining
     share of the excess risk must be below 1, or unknown.
+
+    Args:
+        entry: one algorithm with its calibration for the plan.
     """
     if entry.vacuous or entry.exceeds:
         return False
@@ -74,7 +77,7 @@ def recommend(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation
 
     Args:
         plan: the plan.
-        entries: all entries of the answer.
+        entries: all entries of the answer; an entry is one algorithm with its calibration.
 
     Returns:
         The recommendation with its reasons; without an entry, but with the reason, if no entry is usable.
@@ -82,11 +85,15 @@ def recommend(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation
     candidates = usable_entries(entries)
     if not candidates:
         return Recommendation(why=_reason_for_none(entries))
+
+    # Prefer the plan's objective, and then proved bounds on the risk.
     if plan.objective is not None:
         with_objective = [entry for entry in candidates if entry.objective == plan.objective]
         candidates = with_objective or candidates
     with_proved_risk = [entry for entry in candidates if entry.basis == "risk"]
     candidates = with_proved_risk or candidates
+
+    # Of the entries with nearly the least share, choose the one with the least trust, rounds and share.
     least_share = min(share_of(entry) for entry in candidates)
     nearly_best = [entry for entry in candidates if share_of(entry) <= (1.0 + plan.within) * least_share]
 
@@ -108,6 +115,9 @@ def trusts(plan: PlanProblem, entries: Sequence[PlanEntry]) -> tuple[TrustPrice,
     Args:
         plan: the plan, which may restrict the kinds of trust.
         entries: all entries of the answer.
+
+    Returns:
+        One description for each accepted kind, the least trust first. It has no entry if none of this kind is usable.
     """
     accepted = [trust for trust in TRUSTS if plan.trust is None or trust in plan.trust]
     usable = usable_entries(entries)
@@ -128,6 +138,9 @@ def _price(definition: Trust, best: PlanEntry | None, least: float) -> TrustPric
         definition: the kind of trust.
         best: the best entry of this kind; None if no entry is usable.
         least: the least remaining share of all kinds, by which the share of the best entry is divided.
+
+    Returns:
+        The description for the answer, without a price if there is no entry.
     """
     in_words = f"Trusted: {TRUSTED[definition]}."
     if best is None:
@@ -150,31 +163,42 @@ def _reasons(plan: PlanProblem, best: PlanEntry, entries: Sequence[PlanEntry]) -
         plan: the plan.
         best: the recommended entry.
         entries: all entries, for the comparison with other kinds of trust.
+
+    Yields:
+        Complete sentences, in the order of the answer. Those for which a figure is missing are left out.
     """
+    # The guarantee, without the sentences on sampling.
     kind = best.guarantee
     statements = state_guarantee(
         definition=kind.definition, observer=kind.observer, unit=kind.unit, relation=kind.relation
     )
     about = join_statements([statement for statement in statements if statement.about != "sampling"])
     yield f"{name_of(best)} is recommended. {about}"
+
+    # The risk, with warnings about the run.
     yield _risk_sentence(best)
     yield from _long_run_sentences(best)
+
+    # The noise and the traffic, where they are known.
     if best.noise_to_signal is not None:
         yield f"The noise in the mean of a round has {best.noise_to_signal:.3g} times the largest norm of that mean."
     if best.bytes_per_client is not None and best.reports_per_client is not None:
         traffic = _describe_bytes(best.bytes_per_client)
         yield f"A client reports {best.reports_per_client:.3g} times and sends {traffic} in all."
-    prices = [
-        _price_in_words(price, best)
-        for price in trusts(plan, entries)
-        if price.best is not None and price.definition != kind.definition
-    ]
+
+    # The other kinds of trust.
+    rivals = [price for price in trusts(plan, entries) if price.best is not None]
+    prices = [_price_in_words(price, best) for price in rivals if price.definition != kind.definition]
     if prices:
         yield f"Remaining shares under other trust models, relative to this one: {', '.join(prices)}."
 
 
 def _long_run_sentences(best: PlanEntry) -> Iterator[str]:
-    """Yield the warning of the calibration that the run is long, if there is one."""
+    """Yield the warning of the calibration that the run is long, if there is one.
+
+    Args:
+        best: the recommended entry, with its calibration.
+    """
     if best.calibration is None:
         return
     for warning in as_json(best.calibration)["warnings"]:
@@ -183,7 +207,11 @@ def _long_run_sentences(best: PlanEntry) -> Iterator[str]:
 
 
 def _risk_sentence(best: PlanEntry) -> str:
-    """Write the sentence about the share of the initial risk that remains, by the risk bound or by the noise."""
+    """Write the sentence about the share of the initial risk that remains, by the risk bound or by the noise.
+
+    Args:
+        best: the recommended entry, of which the remaining share is known.
+    """
     rounds = _describe_rounds(best.rounds)
     if best.risk is None or best.basis != "risk":
         return (
@@ -204,6 +232,9 @@ def _price_in_words(price: TrustPrice, best: PlanEntry) -> str:
     Args:
         price: the best entry of the other kind of trust, with its remaining share of the initial risk.
         best: the recommended entry.
+
+    Returns:
+        A phrase with the ratio, the entry and the unit that it protects.
     """
     ratio = float(price.remaining_share or 0.0) / share_of(best)
     unit = "" if price.guarantee is None else price.guarantee.unit
@@ -249,14 +280,16 @@ def _describe_rounds(count: int | None) -> str:
 
 
 def _describe_bytes(count: float) -> str:
-    """Return a number of bytes in words, with three significant digits, in the unit that keeps it below 1000 if any."""
+    """Return a number of bytes in words, with three significant digits.
+
+    Args:
+        count: the number of bytes.
+
+    Returns:
+        The number with the first of the units bytes, kB, MB, GB in which it is below 1000, or with TB.
+    """
     for unit in ("bytes", "kB", "MB", "GB"):
         if count < 1000.0:
             return f"{count:.3g} {unit}"
         count /= 1000.0
     return f"{count:.3g} TB"
-
-
-def _times(ratio: float) -> str:
-    """Return a ratio in words, with three significant digits."""
-    return f"{ratio:.3g} times as much"

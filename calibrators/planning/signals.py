@@ -19,9 +19,11 @@ Basis = Literal["risk", "noise"]
 
 @dataclass(frozen=True, kw_only=True)
 class Signal:
-    """The noise-to-signal figures of one round: norms of the noise in the round's mean, and of the mean itself.
+    """The norms of the noise in a round's mean, and of the mean itself, which is the signal.
 
-    `noise_norm` is the ℓ2 norm of the noise. `signal_norm` is a bound on the ℓ2 norm of the mean.
+    Attributes:
+        noise_norm: ℓ2 norm of the noise, root mean square.
+        signal_norm: bound on the ℓ2 norm of the mean without noise, above 0.
     """
 
     noise_norm: float
@@ -48,12 +50,14 @@ def signal_of(adapter: PlanAdapter, plan: PlanProblem, parameters: JsonObject) -
     Returns:
         Both norms; None if σ, d, or the Lipschitz constant of gradients that are not clipped is unknown.
     """
+    # The bound on the mean, and the number of coordinates that get noise.
     bound = plan.lipschitz
     dimension = plan.dimension
     if adapter.noise_added_to in ("mean-of-updates", "shared-gradient"):
         bound = plan.clipping_norm or plan.lipschitz or 1.0
     if adapter.noise_added_to == "shared-gradient":
         dimension = plan.shared_dimension or plan.dimension
+
     std = adapter.mean_noise(for_whole_unit(plan), parameters)
     if std is None or dimension is None or bound is None:
         return None
@@ -75,7 +79,8 @@ def share_and_basis(
         model is known, they are the quotient of the two bounds, and `risk`. Otherwise they are √((1 + ν²)/R), for R
         rounds and the ratio ν of noise to signal, and `noise`. None for both if neither is known.
     """
-    if risk is not None and risk.constant == "explicit" and risk.baseline is not None:
+    has_explicit_bound = risk is not None and risk.constant == "explicit"
+    if risk is not None and has_explicit_bound and risk.baseline is not None:
         return float(risk.value) / risk.baseline.value, "risk"
     if signal is None or rounds is None:
         return None, None
