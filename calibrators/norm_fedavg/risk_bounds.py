@@ -73,7 +73,7 @@ def bounds(problem: NormFedavgRiskProblem, run: NoisyRun) -> Bounds:
     )
     training = training_of(problem, compression)
     terms = {name.removesuffix("_term"): value for name, value in training.steps.items() if name.endswith("_term")}
-    declared = ASSUMPTIONS
+    declared: tuple[Condition, ...] = ASSUMPTIONS
     if problem.client_optimum_distance == 0.0:
         declared = (*ASSUMPTIONS, EQUAL_OPTIMA)
     return Bounds(

@@ -31,7 +31,7 @@ def noise_of_mean(plan: PlanProblem, parameters: JsonObject) -> float | None:
 
 
 def noise_of_messages(plan: PlanProblem, parameters: JsonObject) -> float | None:
-    """Return the standard deviation of the noise in a round's mean, if each participant adds noise to its own message.
+    """Return the standard deviation of the noise in a round's mean, if participants add noise to their own messages.
 
     It is σ/√M, for M participants and the standard deviation σ of each message's noise.
 
@@ -42,10 +42,10 @@ def noise_of_messages(plan: PlanProblem, parameters: JsonObject) -> float | None
     Returns:
         The standard deviation per coordinate; None without σ.
     """
-    std = parameters.get("noise_std")
-    if std is None:
+    message_std: float | None = parameters.get("noise_std")
+    if message_std is None:
         return None
-    return std / math.sqrt(plan.reporting or 1)
+    return message_std / math.sqrt(plan.reporting or 1)
 
 
 def no_round_noise(plan: PlanProblem, parameters: JsonObject) -> float | None:
