@@ -13,7 +13,7 @@ from epsilond.calibrators.answer import Ends
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """ε and δ at one requested point of a privacy curve. Both bounds on the requested quantity are its value."""
+    """ε and δ at one requested point. Both bounds on the requested quantity are its value."""
 
     epsilon: Ends
     delta: Ends

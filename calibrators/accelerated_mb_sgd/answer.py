@@ -149,6 +149,9 @@ def printed_reading(
         target: the claimed (ε, δ).
         true: the true ε and δ at these parameters, if they are known.
         excluded: ids of conditions that do not apply to the reading.
+
+    Returns:
+        The reading, with its conditions and with the reason if it is unproved.
     """
     if problem.strong_convexity == 0.0:
         excluded = (*excluded, "logarithm")

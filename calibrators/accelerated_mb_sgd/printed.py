@@ -51,11 +51,13 @@ def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth[Me
         theorems are about records, in batches without repetition.
     """
     members = members_of(problem, run)
-    if problem.unit == "client" or any(member.batch_size > member.samples_per_client for member in members):
+    has_repeated_records = any(member.batch_size > member.samples_per_client for member in members)
+    if problem.unit == "client" or has_repeated_records:
         return ()
-    requested = READINGS if problem.readings is None else problem.readings
-    are_equal = theorem_inputs(problem, run, "complete").all_equal
-    applicable = set(requested) if are_equal else set(requested) - {"informal"}
+    applicable = set(READINGS if problem.readings is None else problem.readings)
+    # The short form of a theorem is for equal clients.
+    if not theorem_inputs(problem, run, "complete").all_equal:
+        applicable.discard("informal")
     return tuple(_reading(problem, run, reading, truth) for reading in READINGS if reading in applicable)
 
 
@@ -70,15 +72,22 @@ def _reading(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth
         run: the run, of which only the batch size is used.
         reading: `informal` for the short form of the statement, `complete` for the full one, or `corrected`.
         truth: function that certifies a client's ε and δ at a printed noise multiplier.
+
+    Returns:
+        The reading, with its parameters, claims, conditions and certified figures.
     """
+    # Evaluate the theorem in this reading.
     theorem = THEOREM_2_4 if problem.smoothness is None else THEOREM_E_1
     inputs = theorem_inputs(problem, run, "informal" if reading == "informal" else "complete")
     evaluation = TheoremAtInputs(theorem, inputs, "corrected" if reading == "corrected" else "printed")
     outputs = evaluation.outputs
     rounds = outputs["rounds"]
+
+    # Certify the printed noise of each kind of client, and select the one that is protected worst.
     members = [replace(member, rounds=rounds) for member in members_of(problem, run)]
     printed_stds = [group["noise_std"] for group in outputs.get("groups", (outputs,))]
     worst = worst_client(members, printed_stds, truth)
+
     parameters = noise_parameters(problem, worst, served_rounds(rounds))
     parameters |= {name: outputs[name] for name in SHOWN if name in outputs}
     return printed_reading(
@@ -105,6 +114,9 @@ def theorem_inputs(
         run: the run, of which only the batch size is used.
         variant: `complete` for the full statement, `informal` for its short form for equal clients.
         rounds: number of rounds; None for that of the request, which may leave it to the theorem.
+
+    Returns:
+        The inputs of Theorem E.1 or 2.4.
     """
     steepest = max(lipschitz for _, lipschitz in problem.weighted_lipschitz)
     heterogeneity = steepest if problem.empirical_gradient_std is None else problem.empirical_gradient_std

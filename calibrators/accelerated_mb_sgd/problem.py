@@ -66,10 +66,12 @@ class AcceleratedMbSgdProblem(MiniBatchProblem):
             Faults with the pointer to the field, the reason and the allowed values.
         """
         steepest = max(lipschitz for _, lipschitz in self.weighted_lipschitz)
+        # Gradients of a Moreau envelope at two records may be opposite, of norm L each.
+        empirical_factor = 1.0 if self.smoothness is not None else 2.0
         largest = {
             "gradient_std": steepest,
             "heterogeneity": steepest,
-            "empirical_gradient_std": (1.0 if self.smoothness is not None else 2.0) * steepest,
+            "empirical_gradient_std": empirical_factor * steepest,
         }
         for name, bound in largest.items():
             if (getattr(self, name) or 0.0) > bound:

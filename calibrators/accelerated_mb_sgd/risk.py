@@ -49,14 +49,13 @@ def bounds(problem: AcceleratedRiskProblem, run: Run, noise_std: float) -> Bound
         problem: the request.
         run: its batch size and number of rounds.
         noise_std: standard deviation σ per coordinate, root mean square over clients.
+
+    Returns:
+        The bounds, with the inputs of the lower bounds, the conditions and the warnings.
     """
-    return bounds_of(
-        problem,
-        problem,
-        plan=plan_of(problem, run, noise_std),
-        printed=printed_readings(replace(problem, rounds=run.rounds), run, lambda _run, _noise: None),
-        objective="empirical",
-    )
+    # The figures certified at the printed noise are not part of a risk bound.
+    printed = printed_readings(replace(problem, rounds=run.rounds), run, lambda _run, _noise: None)
+    return bounds_of(problem, problem, plan=plan_of(problem, run, noise_std), printed=printed, objective="empirical")
 
 
 def bounds_of(
@@ -78,6 +77,9 @@ def bounds_of(
         plan: the stages and the explicit bound, if one applies.
         printed: the evaluated interpretations of the printed theorems.
         objective: the objective of the upper bounds.
+
+    Returns:
+        The bounds, with the conditions that the caller declares.
     """
     applies = fields.problem == objective
     upper = [*_explicit(plan), *_orders(printed)]
@@ -103,16 +105,17 @@ def _explicit(plan: AcceleratedPlan | None) -> Iterator[UpperBound]:
     Yields:
         At most one bound, in the form of the answer.
     """
-    if plan is not None and plan.risk.upper is not None:
-        bound = plan.risk.upper
-        yield UpperBound(
-            theorem=bound.theorem,
-            reading="corrected",
-            constant="explicit",
-            value=bound.value,
-            terms=bound.terms,
-            conditions=(),
-        )
+    if plan is None or plan.risk.upper is None:
+        return
+    bound = plan.risk.upper
+    yield UpperBound(
+        theorem=bound.theorem,
+        reading="corrected",
+        constant="explicit",
+        value=bound.value,
+        terms=bound.terms,
+        conditions=(),
+    )
 
 
 def _orders(printed: Sequence[PrintedReading]) -> Iterator[UpperBound]:
@@ -129,12 +132,14 @@ def _orders(printed: Sequence[PrintedReading]) -> Iterator[UpperBound]:
     for reading in printed:
         assert reading.reading in ("informal", "complete", "corrected")
         # The informal statement of a theorem has its own order of growth.
-        informal = reading.parameters.get("informal_excess_risk_scale")
+        scale = reading.parameters.get("informal_excess_risk_scale")
+        if scale is None:
+            scale = reading.parameters["excess_risk_scale"]
         yield UpperBound(
             theorem=reading.theorem,
             reading=reading.reading,
             constant="hidden",
-            scale=reading.parameters["excess_risk_scale"] if informal is None else informal,
+            scale=scale,
             terms={},
             conditions=reading.conditions,
         )

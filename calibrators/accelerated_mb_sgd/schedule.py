@@ -63,6 +63,8 @@ def problem_of(
         "heterogeneity": heterogeneity,
         "objective": objective,
     }
+
+    # Equal clients.
     if problem.client_groups is None:
         return AcceleratedProblem(
             clients=problem.clients,
@@ -71,6 +73,8 @@ def problem_of(
             lipschitz=problem.lipschitz,
             **shared,
         )
+
+    # Groups of clients that may differ.
     groups = [
         ClientGroup(
             clients=member.clients,
@@ -109,19 +113,27 @@ class LikelyRisk:
     """
 
     def __init__(self, inputs: AcceleratedProblem, noise_std: float) -> None:
+        """Prepare the estimate.
+
+        Args:
+            inputs: the inputs of the risk bound, in which the smoothness is 0 if the loss is not smooth.
+            noise_std: σ per coordinate, root mean square over clients.
+        """
         self._inputs = inputs
         self._noise_std = noise_std
 
     @cached_property
     def _variance(self) -> float:
+        """Bound on the mean squared error of a round's noisy gradient, for a smooth loss."""
         return self._inputs.variance(self._noise_std).total
 
     @cached_property
     def _descent(self) -> DescentFacts:
+        """Constants of a smooth loss: smoothness, strong convexity, initial distance and initial excess risk."""
         return self._inputs.descent
 
     def at(self, rounds: int) -> float:
-        """Return the estimate of the bound on the excess risk after a number of rounds."""
+        """Return the estimate of the bound on the excess risk after a number of rounds, in units of the loss."""
         inputs = self._inputs
         if inputs.smoothness > 0.0:
             return _likely(rounds, self._descent, self._variance) + inputs.smoothing_gap
@@ -143,15 +155,18 @@ def _likely(rounds: int, descent: DescentFacts, variance: float) -> float:
         The bound for a single stage of R rounds. If μ > 0, the lesser of it and Δ e^(−R√(μ/β)/(2e)) + 4·variance/(μR),
         where Δ is the initial excess risk.
     """
-    mu, beta = descent.strong_convexity, descent.smoothness
+    curvature = descent.strong_convexity
     squared_distance = descent.squared_distance(descent.initial_gap, largest_distance=descent.initial_distance)
     stage = best_stage(rounds, descent=descent, squared_distance=squared_distance, variance=variance)
     single_stage = stages_bound((stage,), descent, variance=variance).at(variance)
-    if mu == 0.0:
+    if curvature == 0.0:
         return single_stage
-    decay_per_round = math.sqrt(mu / beta) / (2.0 * math.e)
-    several_stages = descent.initial_gap * math.exp(-rounds * decay_per_round) + 4.0 * variance / (mu * rounds)
-    return min(single_stage, several_stages)
+
+    # Short stages reduce the initial excess risk exponentially, and a last one averages the noise.
+    decay_per_round = math.sqrt(curvature / descent.smoothness) / (2.0 * math.e)
+    remaining_gap = descent.initial_gap * math.exp(-rounds * decay_per_round)
+    noise_term = 4.0 * variance / (curvature * rounds)
+    return min(single_stage, remaining_gap + noise_term)
 
 
 def risk_problem(problem: AcceleratedMbSgdProblem, run: Run) -> AcceleratedProblem | None:
@@ -216,7 +231,9 @@ def choose_run(
     def quick_risk(run: Run, noise_std: float) -> float:
         """Return a fast estimate of the bound on the excess risk; inf if no theorem applies."""
         inputs = risk_problem(problem, run)
-        return math.inf if inputs is None else likely_risk(inputs, noise_std=noise_std, rounds=run.rounds)
+        if inputs is None:
+            return math.inf
+        return likely_risk(inputs, noise_std=noise_std, rounds=run.rounds)
 
     def risk(run: Run, noise_std: float) -> float:
         """Return the bound on the excess risk; inf if no theorem applies."""
@@ -246,5 +263,6 @@ def _closeness(problem: AcceleratedMbSgdProblem, run: Run) -> float:
         −|ln(rounds/prescribed)|, which is 0 at best. A prescribed number below 1 counts as 1.
     """
     privacy_factor = problem.dimension * -problem.target.log_delta
-    prescribed = math.sqrt(problem.reporting / privacy_factor) * problem.target.epsilon * problem.samples_per_client
-    return -abs(math.log(run.rounds / max(1.0, prescribed)))
+    rounds_per_participant = math.sqrt(problem.reporting / privacy_factor)
+    prescribed_rounds = rounds_per_participant * problem.target.epsilon * problem.samples_per_client
+    return -abs(math.log(run.rounds / max(1.0, prescribed_rounds)))

@@ -112,7 +112,15 @@ def requested_figures(curve: Curve, query: Query) -> JsonRecord:
 
 
 def _bayes_error(curve: Curve, prior: float) -> BayesError:
-    """Return bounds on the least error and on the largest accuracy of an attacker with a prior."""
+    """Return bounds on the least error and on the largest accuracy of an attacker with a prior.
+
+    Args:
+        curve: the privacy curve of the mechanism.
+        prior: prior probability of one of two neighbours, in (0, 1).
+
+    Returns:
+        Both enclosures, in the form of the answer.
+    """
     error = bayes_error(curve, prior)
     # The accuracy is 1 − error; each bound is moved outward by one double, for the rounding of the subtraction.
     lower_accuracy = math.nextafter(1.0 - error.upper, 0.0)
@@ -130,7 +138,13 @@ def _directions(curve: Curve, epsilon: float) -> Directions:
 
 
 def _directed_delta(curve: Curve, epsilon: float, direction: Direction) -> DeltaOfDirection:
-    """Return δ of one direction in the form of the answer."""
+    """Return δ of one direction in the form of the answer.
+
+    Args:
+        curve: the privacy curve of the mechanism.
+        epsilon: ε of any sign.
+        direction: which neighbour is first: the one with the contribution of the protected unit, or without it.
+    """
     bounds = directed_delta(curve, epsilon, direction)
     delta = Ends.delta(bounds.log_delta) if bounds.delta is None else Ends.of(bounds.delta)
     return DeltaOfDirection(delta=delta, log10_delta=Ends.log10(bounds.log_delta))

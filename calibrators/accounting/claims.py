@@ -55,22 +55,26 @@ def judge_claim(guarantee: Guarantee, claim: Claim) -> ClaimAnswer:
     Args:
         guarantee: the guarantee of the run.
         claim: the claimed (ε, δ).
+
+    Returns:
+        The verdict, with enclosures of the claimed minus the true ε and log₁₀ δ.
     """
     target = Target.of(claim.epsilon, claim.delta, claim.log10_delta)
     log_delta = guarantee.curve.log_delta(claim.epsilon)
     epsilon = guarantee.curve.epsilon(target.log_delta)
-    holds = Verdict.UNDECIDABLE
     if log_delta.upper <= target.log_delta or epsilon.upper <= claim.epsilon:
         holds = Verdict.YES
     elif log_delta.lower > target.log_delta:
         holds = Verdict.NO
+    else:
+        holds = Verdict.UNDECIDABLE
+    least_margin = (target.log_delta - log_delta.upper) / LOG_10
+    largest_margin = (target.log_delta - log_delta.lower) / LOG_10
     return ClaimAnswer(
         holds=holds,
         epsilon=claim.epsilon,
         delta=target.delta,
         log10_delta=target.log10_delta,
         margin_epsilon=Ends(claim.epsilon - epsilon.upper, claim.epsilon - epsilon.lower),
-        margin_log10_delta=Ends(
-            (target.log_delta - log_delta.upper) / LOG_10, (target.log_delta - log_delta.lower) / LOG_10
-        ),
+        margin_log10_delta=Ends(least_margin, largest_margin),
     )

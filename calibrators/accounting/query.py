@@ -69,9 +69,8 @@ class Query:
     def check(self) -> None:
         """Check that the query gives one kind of points, or figures, and that all values are in range.
 
-        Points of the privacy curve are given by ε or by δ. Figures are other quantities, such as rates of an attacker.
-
-        The curve is δ as a function of ε. A point is given by one of the two numbers.
+        The privacy curve is δ as a function of ε, and a point of it is given by one of the two numbers. Figures are
+        other quantities, such as rates of an attacker.
 
         Raises:
             InvalidInput: two kinds of points are given, nothing is requested, or values are too many or out of range.

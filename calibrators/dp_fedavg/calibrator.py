@@ -13,25 +13,20 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.errors import NoCertificate
-from epsilond.accountants.estimates.batch_noise import likely_noise_of_batches, likely_slope_of_batches
-from epsilond.accountants.estimates.noise import likely_noise, likely_slope
-from epsilond.accountants.json_types import Fields
 from epsilond.accountants.numerics.outward import round_up
-from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.structure import (
     DRAW_UNSEEN,
     draws_of,
     loses_amplification,
-    sees_clients_drawn,
-    sensitivity_factor,
 )
 from epsilond.accountants.theorems.mechanisms.adaptive_clipping import NOISE_SPLIT, SHIFTED_BITS
 from epsilond.accountants.theorems.risk.averaged_steps import AVERAGED_STEPS
 from epsilond.calibrators.answer import Communication, Risk, RiskBound
 from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome, declared_by_all
 from epsilond.calibrators.cautions import assumption_cautions, format_bound, noise_cautions, not_amplified
-from epsilond.calibrators.certificates import Certificates, Family
+from epsilond.calibrators.certificates import Certificates
 from epsilond.calibrators.dp_fedavg.cautions import CLIPPED, FIXED_DENOMINATOR, own_cautions
+from epsilond.calibrators.dp_fedavg.family import FAMILY, spec
 from epsilond.calibrators.dp_fedavg.parameters import AdaptiveClippingAnswer, DpFedavgParameters
 from epsilond.calibrators.dp_fedavg.plan import PLANS
 from epsilond.calibrators.dp_fedavg.problem import BITS_PER_COORDINATE, DpFedavgProblem
@@ -52,10 +47,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class DpFedavgSolution(RunSolution[DpFedavgProblem, int]):
-    """The certified noise of DP-FedAvg for the chosen number of rounds, and figures such as the traffic.
+    """A certified noise of DP-FedAvg for the chosen number of rounds, with its figures such as the traffic.
 
-    `rounds_runs` has the figures for each number of rounds that was considered; it is None if the request gave the
-    rounds.
+    Attributes:
+        figures: noise, remaining share of the excess risk, and traffic of the run.
+        rounds_runs: the figures for each number of rounds that was considered; None if the request gave the rounds.
     """
 
     figures: RoundsRun
@@ -80,7 +76,14 @@ class DpFedavgSolution(RunSolution[DpFedavgProblem, int]):
 
 @dataclass(frozen=True, kw_only=True)
 class DpFedavgTraining:
-    """The bound on the risk of a run in which clients send gradients, and its step size."""
+    """A bound on the risk of a run in which clients send gradients, and its step size.
+
+    Attributes:
+        risk: the upper bound on the excess risk.
+        step_size: the step size that the bound is for.
+        derivation: the theorem, with its inputs.
+        declared: conditions of the bound, for which the caller vouches.
+    """
 
     risk: Risk
     step_size: float
@@ -88,69 +91,6 @@ class DpFedavgTraining:
     declared: tuple[Condition, ...] = tuple(
         condition for condition in AVERAGED_STEPS.conditions if not condition.checked
     )
-
-
-def spec(problem: DpFedavgProblem, rounds: int, noise_multiplier: float) -> Spec:
-    """Return the mechanism by which the server releases the noisy sums of all rounds.
-
-    With adaptive clipping a round has a second noisy sum, which counts the clipped updates. Both sums together are one
-    Gaussian mechanism. Its noise multiplier is smaller than the one of the updates.
-
-    Args:
-        problem: the request.
-        rounds: number of rounds.
-        noise_multiplier: noise multiplier of a round as one mechanism.
-
-    Returns:
-        The specification of the mechanism, from which its privacy is computed.
-    """
-    release = Gaussian(noise_multiplier=noise_multiplier)
-    if problem.reporting == problem.clients:
-        return Repeated(times=rounds, mechanism=release)
-    if problem.sampling == "without-replacement":
-        draw: Fields = {"batch_size": problem.reporting, "population": problem.clients}
-    else:
-        draw = {"rate": problem.rate}
-    batch = Subsampled(sampling=problem.sampling, **draw, level="clients", mechanism=release)
-    return Repeated(times=rounds, mechanism=batch)
-
-
-def guess(problem: DpFedavgProblem, rounds: int) -> float:
-    """Return an estimate of the noise multiplier for a number of rounds, at which the search starts."""
-    estimate = likely_noise_of_batches if _has_hidden_batches(problem) else likely_noise
-    distance = sensitivity_factor(problem.relation)
-    return estimate(problem.target, rate=problem.rate, rounds=rounds, distance=distance)
-
-
-def slope(problem: DpFedavgProblem, rounds: int, noise: float) -> float:
-    """Estimate the negative derivative of log |log δ| with respect to log noise.
-
-    The search for the noise uses it as its initial slope. A poor estimate costs time, but changes no guarantee.
-
-    Args:
-        problem: the request, with its target and its sampling of clients.
-        rounds: number of rounds, at least 1.
-        noise: the noise multiplier at which the search starts, above 0.
-
-    Returns:
-        The estimated slope, without unit.
-    """
-    distance, rate = sensitivity_factor(problem.relation), problem.rate
-    if _has_hidden_batches(problem):
-        return likely_slope_of_batches(problem.target, rate=rate, rounds=rounds, noise=noise, distance=distance)
-    return likely_slope(problem.target, rate=rate, noise=noise, distance=distance)
-
-
-def _has_hidden_batches(problem: DpFedavgProblem) -> bool:
-    """Decide whether rounds have fixed size with an unseen draw, and neighbours replace a client."""
-    has_fixed_size = problem.sampling == "without-replacement"
-    is_hidden = not sees_clients_drawn(problem.observer, problem.sampling)
-    return has_fixed_size and is_hidden and problem.relation == "replace-one"
-
-
-FAMILY: Family[DpFedavgProblem, int] = Family(
-    spec=spec, guess=guess, slope=slope, contribution=lambda problem, _: problem.clipping_norm
-)
 
 
 EXAMPLE = {
@@ -209,17 +149,22 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         Args:
             problem: the request. If it gives no rounds, they are chosen by `rounds.choose`.
 
+        Returns:
+            The certified noise with the figures of the run, and those of all numbers of rounds that were considered.
+
         Raises:
             ConditionViolated: no theorem covers this sampling under this relation.
             Infeasible: no noise meets the target, or adaptive clipping leaves too little noise for the count of clipped
                 updates.
         """
+        # Choose the number of rounds, if the request leaves it open.
         certificates = Certificates(FAMILY, problem)
         runs: tuple[RoundsRun, ...] | None = None
         rounds = problem.rounds
         if rounds is None:
             runs = choose(problem, certificates)
             rounds = next(run.rounds for run in runs if run.chosen)
+
         certified = certificates.of(rounds)
         target = certified_target(certified.guarantee, problem.target)
         return DpFedavgSolution(
@@ -250,18 +195,18 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
             return None
         if problem.adaptive_clipping is not None:
             return None  # the clipping norm of a round may fall below any gradient's
-        evaluation = TheoremAtInputs.of(
+        noise_std = solution.figures.noise_std_of_mean
+        outputs = TheoremAtInputs.of(
             AVERAGED_STEPS,
             problem,
             sampling=self.sampling(solution),
             participants=problem.reporting,
-            noise_std=solution.figures.noise_std_of_mean,
+            noise_std=noise_std,
             rounds=solution.run,
-        )
-        outputs = evaluation.outputs
+        ).outputs
         terms = {name: outputs[name] for name in ("without_noise", "noise_alone")}
         upper = RiskBound(value=outputs["excess_risk"], constant="explicit", theorem=AVERAGED_STEPS.id, terms=terms)
-        step = AVERAGED_STEPS.because(noise_std=solution.figures.noise_std_of_mean, rounds=solution.run)
+        step = AVERAGED_STEPS.because(noise_std=noise_std, rounds=solution.run)
         return DpFedavgTraining(risk=Risk(upper=upper), step_size=outputs["step_size"], derivation=step)
 
     def start(self, problem: DpFedavgProblem) -> Start | None:
@@ -365,16 +310,25 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
 
         The last caution concerns an observer who sees the participants. It states the noise that would suffice if the
         observer did not see them.
+
+        Args:
+            outcome: the certified noise of the request.
+
+        Yields:
+            The warnings that apply, in a fixed order.
         """
         solution = outcome.solution
         problem = solution.problem
         yield from noise_cautions((solution.certified,), drawn=None if problem.sampling == "full" else "client")
         yield from assumption_cautions(problem)
         yield from own_cautions(problem, solution.figures)
-        if not loses_amplification(draws_of(spec(problem, 1, 1.0), "client"), problem.observer, "client"):
+        draws = draws_of(spec(problem, 1, 1.0), "client")
+        if not loses_amplification(draws, problem.observer, "client"):
             return
+
+        # Certify the same run for an observer who does not see the draw.
+        requested = solution.certificates.problem  # with a risk, if that is the target
         try:
-            requested = solution.certificates.problem  # with a risk, if that is the target
             unseen = Certificates(FAMILY, replace(requested, observer=DRAW_UNSEEN)).of(solution.run).noise
         except NoCertificate:
             yield not_amplified(problem.observer)

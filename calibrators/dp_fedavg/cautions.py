@@ -60,7 +60,11 @@ def own_cautions(problem: DpFedavgProblem, run: RoundsRun) -> Iterator[Caution]:
 
 
 def _denominator(problem: DpFedavgProblem) -> str:
-    """Return the sentence on the divisor of the noisy sum, which must not depend on who takes part."""
+    """Return the sentence on the divisor of the noisy sum, which must not depend on who takes part.
+
+    Args:
+        problem: the request, with the number of participants and their sampling.
+    """
     fixed_divisor = f"the mean update is the noisy sum divided by {problem.reporting}, a number fixed beforehand"
     is_random = problem.sampling == "poisson" and problem.reporting < problem.clients
     clause = "that happened to be drawn" if is_random else "that happened to answer"

@@ -11,11 +11,19 @@ from epsilond.calibrators.planning.problem import LIMITS, PlanProblem
 
 
 def computed_fields(plan: PlanProblem) -> Fields:
-    """Return the sampling of clients, and the clipping norm: as given, or the Lipschitz constant, or 1."""
-    return {
-        "sampling": "full" if plan.reporting == plan.clients else plan.client_sampling or "poisson",
-        "clipping_norm": plan.clipping_norm or plan.lipschitz or 1.0,
-    }
+    """Return the sampling of clients, and the clipping norm, as fields of a request of dp-fedavg.
+
+    Without a sampling, clients are drawn independently, or all take part. Without a clipping norm, it is the Lipschitz
+    constant, or 1.
+
+    Args:
+        plan: the plan, a training described without its algorithm.
+    """
+    if plan.reporting == plan.clients:
+        sampling: str = "full"
+    else:
+        sampling = plan.client_sampling or "poisson"
+    return {"sampling": sampling, "clipping_norm": plan.clipping_norm or plan.lipschitz or 1.0}
 
 
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:

@@ -65,7 +65,11 @@ class DpFedavgRiskProblem(PairTarget, DpFedavgProblem):
 
 
 def given_run(problem: DpFedavgRiskProblem) -> NoisyRun | None:
-    """Return the run of the request, or None if it gives no noise."""
+    """Return the run of the request, or None if it gives no noise.
+
+    Args:
+        problem: the request. Its `noise_std` is that of the mean of a round.
+    """
     if problem.noise_std is None:
         return None
     assert problem.rounds is not None  # `check` demands the rounds with the noise
@@ -73,7 +77,12 @@ def given_run(problem: DpFedavgRiskProblem) -> NoisyRun | None:
 
 
 class CertifiedRounds(Protocol):
-    """Parameters of a calibration: the certified noise, and the number of rounds."""
+    """Protocol of the parameters of a calibration: the certified noise, and the number of rounds.
+
+    Attributes:
+        noise_std_of_mean: standard deviation per coordinate of the noise in the mean of a round.
+        rounds: number of rounds.
+    """
 
     noise_std_of_mean: float
     rounds: int
@@ -94,6 +103,9 @@ def bounds(problem: DpFedavgRiskProblem, run: NoisyRun) -> Bounds:
     Args:
         problem: the request, with the constants of the losses.
         run: the number of rounds, and the standard deviation of the noise in the mean of a round.
+
+    Returns:
+        The bounds. Without an upper bound, `open_question` has the reason.
     """
     lipschitz, diameter = problem.constants
     reason = _reason_for_no_bound(problem)
@@ -168,7 +180,10 @@ def _lower_bound_for_clients(problem: DpFedavgRiskProblem) -> LowerBound:
     protected unit is the client.
 
     Args:
-        problem: the request.
+        problem: the request, with its target and the constants of the loss.
+
+    Returns:
+        The order of the bound, in units of the loss.
     """
     lipschitz, diameter = problem.constants
     target = problem.target

@@ -82,7 +82,12 @@ class RoundsRun:
 
 @dataclass(frozen=True)
 class RoundNoise:
-    """The noise multipliers of a round as a whole and of its updates; they differ only for adaptive clipping."""
+    """The noise multipliers of a round as a whole and of its updates; they differ only for adaptive clipping.
+
+    Attributes:
+        total: noise multiplier of the round as one mechanism, which the guarantee is for.
+        updates: noise multiplier of the sum of the updates, at least `total`.
+    """
 
     total: float
     updates: float
@@ -98,17 +103,22 @@ def noise_of(problem: DpFedavgProblem, multiplier: float) -> RoundNoise:
         problem: the request, with the noise of the clipped bits.
         multiplier: noise multiplier z of a round as one mechanism.
 
+    Returns:
+        Both noise multipliers.
+
     Raises:
         Infeasible: z ≥ 2 `count_std`, so that the bits take the whole budget; the error names a sufficient `count_std`.
     """
     if problem.adaptive_clipping is None:
         return RoundNoise(multiplier, multiplier)
     count_std = problem.adaptive_clipping.count_std
-    if multiplier >= 2.0 * count_std:
+    largest_multiplier = 2.0 * count_std
+    if multiplier >= largest_multiplier:
         statement = "the noise on the clipped bits leaves something for the updates: z < 2 count_std"
-        condition = ConditionResult("count-noise-left", statement, Verdict.NO, multiplier, 2.0 * count_std)
+        condition = ConditionResult("count-noise-left", statement, Verdict.NO, multiplier, largest_multiplier)
         raise Infeasible("the noise on the clipped bits is too small", condition, {"count_std": multiplier})
-    return RoundNoise(multiplier, update_noise_multiplier(noise_multiplier=multiplier, count_std=count_std))
+    updates = update_noise_multiplier(noise_multiplier=multiplier, count_std=count_std)
+    return RoundNoise(multiplier, updates)
 
 
 def run_of(problem: DpFedavgProblem, rounds: int, noise: RoundNoise) -> RoundsRun:
@@ -153,7 +163,14 @@ def run_of(problem: DpFedavgProblem, rounds: int, noise: RoundNoise) -> RoundsRu
 
 
 def ladder(most: int) -> tuple[int, ...]:
-    """Return the numbers of rounds to try: 1, 2, 3, 5, 10, 20, … up to `most`, and `most`, the largest first."""
+    """Return the numbers of rounds to try: 1, 2, 3, 5, 10, 20, … up to a largest one, which is included.
+
+    Args:
+        most: the largest number, at least 1.
+
+    Returns:
+        The numbers in descending order.
+    """
     numbers = {most}
     power_of_ten = 1
     while power_of_ten <= most:
@@ -182,7 +199,8 @@ def choose(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem,
             (adaptive clipping) is too small.
     """
     runs = _try_rounds(problem, certificates)
-    limit = WITHIN * min(Fraction(run.remaining_share) for run in runs)
+    least_share = min(Fraction(run.remaining_share) for run in runs)
+    limit = WITHIN * least_share
     fewest = next(run for run in runs if Fraction(run.remaining_share) <= limit)
     return tuple(replace(run, chosen=run is fewest) for run in runs)
 

@@ -6,17 +6,11 @@ largest or smallest that is certified: integers are rounded to the safe side.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
-from epsilond.accountants.attempts import ConditionResult
-from epsilond.accountants.curve.enclosure import LARGEST_EPSILON
-from epsilond.accountants.errors import Infeasible, NoCertificate
-from epsilond.accountants.estimates.noise import likely_noise, likely_rate, likely_rounds, likely_slope
-from epsilond.accountants.estimates.runs import nearer_noise, nearer_rate, nearer_rounds
-from epsilond.accountants.quantities import DRAWN, LARGEST_COUNT, POPULATION, RATE
+from epsilond.accountants.errors import NoCertificate
+from epsilond.accountants.quantities import DRAWN, POPULATION, RATE
 from epsilond.accountants.quantities.mechanisms import LARGEST_BATCH
 from epsilond.accountants.statements.settings import noise_condition
 from epsilond.accountants.structure import (
@@ -26,26 +20,22 @@ from epsilond.accountants.structure import (
     definition_against,
     draws_of,
     loses_amplification,
-    sensitivity_factor,
 )
-from epsilond.accountants.target import Target, natural_log_delta
 from epsilond.accountants.theorem import Condition
-from epsilond.accountants.theorems.sampling.multiplicities import MOST_DRAWS
-from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import CONTRIBUTION_NORM, Caution, Served
 from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome, Training
 from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, format_bound, noise_cautions, not_amplified
-from epsilond.calibrators.gaussian.numbers import Numbers, likely_share, spec_of
+from epsilond.calibrators.gaussian.numbers import Numbers, spec_of
 from epsilond.calibrators.gaussian.plan import PLANS
-from epsilond.calibrators.gaussian.problem import GaussianProblem, Unknown
+from epsilond.calibrators.gaussian.problem import GaussianProblem
 from epsilond.calibrators.gaussian.risk_bounds import RISK
-from epsilond.calibrators.gaussian.search import largest_count, largest_rate
-from epsilond.calibrators.search import Certified, Trials, guarantee_of, smallest_noise
+from epsilond.calibrators.gaussian.solvers import solve
 from epsilond.calibrators.solution import Solution
 from epsilond.calibrators.targets.certified import certified_target
-from epsilond.calibrators.targets.failures import nearest_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from epsilond.accountants.quantities import Sampling
     from epsilond.accountants.specs import Spec
     from epsilond.accountants.structure import Definition, Draw
@@ -93,7 +83,11 @@ class GaussianParameters:
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianSolution(Solution[GaussianProblem]):
-    """A certified run of the Gaussian mechanism, as numbers of the run and a target (ε, δ)."""
+    """A certified run of the Gaussian mechanism on random batches.
+
+    Attributes:
+        numbers: noise multiplier, rounds and sampling, with the solved number in its place.
+    """
 
     numbers: Numbers
 
@@ -106,170 +100,6 @@ class GaussianSolution(Solution[GaussianProblem]):
     def draws(self) -> tuple[Draw, ...]:
         """The random draws of the run."""
         return draws_of(self.spec, self.problem.unit)
-
-
-LEAST_LOG_DELTA = -1e300
-"""Least log δ that is answered, because a log δ of −∞ cannot be served."""
-Solved = tuple[Certified, Target, Numbers]
-"""A certificate, the target that it meets, and all numbers of the run."""
-
-
-def _for_noise(problem: GaussianProblem) -> Solved:
-    """Return the smallest noise multiplier that meets the target (ε, δ).
-
-    The search starts at an estimate by closed formulas, which a second estimate improves. Only the certificate decides.
-
-    Args:
-        problem: the request, which leaves the noise multiplier open.
-
-    Returns:
-        The certificate, the target, and the numbers of the run with the certified noise multiplier.
-
-    Raises:
-        Infeasible: no noise that is offered meets the target.
-    """
-    target = problem.target
-    family = Trials(problem, lambda noise: spec_of(problem, Numbers.of(problem, noise_multiplier=noise)))
-    rate = likely_share(problem)
-    distance = sensitivity_factor(problem.relation)
-    first_guess = likely_noise(target, rate=rate, rounds=problem.rounds or 1, distance=distance)
-    guess = nearer_noise(
-        target,
-        first_guess,
-        sampling=problem.sampling,
-        relation=problem.relation,
-        rate=rate,
-        rounds=problem.rounds or 1,
-    )
-    slope = likely_slope(target, rate=rate, noise=guess, distance=distance)
-    certified = smallest_noise(family, target, guess=guess, slope=slope)
-    return certified, target, Numbers.of(problem, noise_multiplier=certified.noise)
-
-
-def _for_rounds(problem: GaussianProblem) -> Solved:
-    """Return the largest number of rounds that meets the target (ε, δ).
-
-    The search starts at an estimate by closed formulas, which a second estimate improves. Only the certificate decides.
-
-    Args:
-        problem: the request, which leaves the number of rounds open.
-
-    Returns:
-        The certificate, the target, and the numbers of the run with the certified rounds.
-
-    Raises:
-        Infeasible: even one round misses the target.
-    """
-    target = problem.target
-    guarantee = Trials(problem, lambda count: spec_of(problem, Numbers.of(problem, rounds=int(count))))
-    distance = sensitivity_factor(problem.relation)
-    first_guess = likely_rounds(
-        target, noise=problem.noise_multiplier or 1.0, rate=likely_share(problem), distance=distance
-    )
-    guess = nearer_rounds(
-        target,
-        first_guess,
-        sampling=problem.sampling,
-        relation=problem.relation,
-        rate=likely_share(problem),
-        noise=problem.noise_multiplier or 1.0,
-    )
-    certified = largest_count(guarantee, target, most=LARGEST_COUNT, name="rounds", guess=guess)
-    rounds = int(certified.noise)  # `noise` holds the parameter that was searched
-    return certified, target, Numbers.of(problem, rounds=rounds)
-
-
-def _for_rate(problem: GaussianProblem) -> Solved:
-    """Return the largest sampling rate, or the largest batch of a population, that meets the target (ε, δ).
-
-    If the request has no population, or truncates Poisson batches, a rate is searched. Otherwise, a batch size is
-    searched.
-
-    Args:
-        problem: the request, which leaves the rate open.
-
-    Returns:
-        The certificate, the target, and the numbers of the run with the certified rate or batch size.
-
-    Returns:
-        The certificate, the target, and the run's numbers.
-
-    Raises:
-        Infeasible: even the smallest rate or batch misses the target.
-    """
-    target = problem.target
-    guess = _likely_rate(problem)
-    if problem.population is None or problem.largest_batch is not None:
-        by_rate = Trials(problem, lambda rate: spec_of(problem, Numbers.of(problem, rate=rate)))
-        certified = largest_rate(by_rate, target, guess=guess)
-        rate = certified.noise  # `noise` holds the parameter that was searched
-        return certified, target, Numbers.of(problem, rate=rate)
-    by_size = Trials(problem, lambda count: spec_of(problem, Numbers.of(problem, batch_size=int(count))))
-    most = problem.population
-    if problem.sampling != "without-replacement":
-        # No theorem covers more draws than this, so that larger batches could not be accounted for.
-        most = min(LARGEST_COUNT, int(MOST_DRAWS * problem.population))
-    certified = largest_count(by_size, target, most=most, name="batch_size", guess=guess * problem.population)
-    return certified, target, Numbers.of(problem, batch_size=int(certified.noise))
-
-
-def _likely_rate(problem: GaussianProblem) -> float:
-    """Return an estimate of the largest sampling rate that meets the target at the given noise and rounds."""
-    target = problem.target
-    noise, rounds = problem.noise_multiplier or 1.0, problem.rounds or 1
-    estimate = likely_rate(target, noise=noise, rounds=rounds, distance=sensitivity_factor(problem.relation))
-    return nearer_rate(
-        target, estimate, sampling=problem.sampling, relation=problem.relation, noise=noise, rounds=rounds
-    )
-
-
-def _for_epsilon(problem: GaussianProblem) -> Solved:
-    """Return the certified ε of the given run at the given δ.
-
-    Args:
-        problem: the request, which gives all numbers of the run and δ.
-
-    Returns:
-        The certificate, the point (ε, δ), and the numbers of the run. The ε is an upper bound on the true one.
-
-    Raises:
-        Infeasible: no finite ε has this δ.
-    """
-    log_delta = natural_log_delta(problem.delta, problem.log10_delta)
-    numbers = Numbers.of(problem)
-    guarantee = guarantee_of(problem, spec_of(problem, numbers))
-    epsilon = guarantee.curve.bound_epsilon(log_delta).upper
-    if math.isinf(epsilon):
-        raise Infeasible(
-            "no ε meets the target δ",
-            ConditionResult(
-                "delta-attainable",
-                f"δ is attained at some ε up to {LARGEST_EPSILON:g}",
-                Verdict.NO,
-                problem.log10_delta,
-                None,
-            ),
-            nearest_of(guarantee, Target(LARGEST_EPSILON, log_delta, problem.delta)),
-        )
-    return Certified(epsilon, guarantee, 0.0), Target(epsilon, log_delta, problem.delta), numbers
-
-
-def _for_delta(problem: GaussianProblem) -> Solved:
-    """Return the certified δ of the given run at the given ε; log δ is at least `LEAST_LOG_DELTA`."""
-    numbers = Numbers.of(problem)
-    guarantee = guarantee_of(problem, spec_of(problem, numbers))
-    epsilon = problem.epsilon or 0.0
-    log_delta = max(guarantee.curve.upper_log_delta(epsilon), LEAST_LOG_DELTA)
-    return Certified(epsilon, guarantee, 0.0), Target(epsilon, log_delta), numbers
-
-
-_SOLVERS: dict[Unknown, Callable[[GaussianProblem], Solved]] = {
-    "noise_multiplier": _for_noise,
-    "rounds": _for_rounds,
-    "rate": _for_rate,
-    "epsilon": _for_epsilon,
-    "delta": _for_delta,
-}
 
 
 class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, GaussianSolution]):
@@ -300,11 +130,17 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
 
         The result is rounded so that the guarantee holds: noise, ε and δ up, rounds and rates down.
 
+        Args:
+            problem: the request, which names the unknown.
+
+        Returns:
+            The certified run, with the ε that is certified at the target's δ.
+
         Raises:
             ConditionViolated: no theorem covers this sampling under this relation.
             Infeasible: no value of the unknown meets the target.
         """
-        certified, target, numbers = _SOLVERS[problem.solve_for](problem)
+        certified, target, numbers = solve(problem)
         target = certified_target(certified.guarantee, target)
         return GaussianSolution(problem=problem, target=target, certified=certified, numbers=numbers)
 
@@ -343,9 +179,8 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
     def premises(self, outcome: Outcome[GaussianSolution, Training]) -> tuple[Condition, ...]:
         """Return the conditions on the norm of contributions, on the random draw, and on where the noise is added."""
         solution = outcome.solution
-        draw_conditions = tuple(
-            condition for condition in solution.certified.guarantee.declared if condition in (SECRET_DRAW, FRESH_DRAW)
-        )
+        declared = solution.certified.guarantee.declared
+        draw_conditions = tuple(condition for condition in declared if condition in (SECRET_DRAW, FRESH_DRAW))
         return (CONTRIBUTIONS_BOUNDED, *draw_conditions, noise_condition(solution.problem.observer))
 
     def warnings(self, outcome: Outcome[GaussianSolution, Training]) -> Iterator[Caution]:
@@ -353,6 +188,12 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
 
         If the observer sees the members of the batches, the last caution states two values of the solved number: the
         certified one, and the one for an observer who does not see the members.
+
+        Args:
+            outcome: the certified run of the request.
+
+        Yields:
+            The warnings that apply, in a fixed order.
         """
         solution = outcome.solution
         problem = solution.problem
@@ -362,6 +203,8 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
             yield MINIMALITY_NOT_PROVED
         if not loses_amplification(solution.draws, problem.observer, problem.unit):
             return
+
+        # Solve the same request for an observer who does not see the draw.
         try:
             unseen = self.find(replace(problem, observer=DRAW_UNSEEN))
         except NoCertificate:

@@ -14,7 +14,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Numbers:
-    """The noise multiplier, rounds and sampling of a run; the unknown one has a trial value or the solution."""
+    """The noise multiplier, rounds and sampling of a run; the unknown one has a trial value or the solution.
+
+    Attributes:
+        noise_multiplier: standard deviation of the noise over the norm bound of one contribution.
+        rounds: number of runs of the mechanism.
+        rate: probability that a record is in a batch; None if the batch size is given.
+        batch_size: number of records in a batch; None if the rate is given.
+    """
 
     noise_multiplier: float
     rounds: int
@@ -41,6 +48,9 @@ class Numbers:
             rounds: replaces the number of rounds if given.
             rate: replaces the sampling rate if given.
             batch_size: replaces the batch size if given.
+
+        Returns:
+            The numbers of the run.
         """
         return cls(
             noise_multiplier=noise_multiplier or problem.noise_multiplier or 0.0,
@@ -72,7 +82,15 @@ def spec_of(problem: GaussianProblem, numbers: Numbers) -> Spec:
 
 
 def likely_share(problem: GaussianProblem) -> float:
-    """Return about the probability that a record is in a batch, to start a search; 1 for full batches."""
+    """Return about the probability that a record is in a batch, to start a search.
+
+    Args:
+        problem: the request, with a batch size and a population, or with a rate.
+
+    Returns:
+        The probability, in (0, 1]; 1 for full batches. If Poisson batches are truncated, it is at most their largest
+        size over the population.
+    """
     if problem.batch_size is not None and problem.population is not None:
         return min(problem.batch_size / problem.population, 1.0)
     rate = problem.rate or 1.0

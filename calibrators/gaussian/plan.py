@@ -26,11 +26,19 @@ def batch(plan: PlanProblem) -> tuple[int | None, int | None]:
         return plan.reporting, plan.clients
     if plan.samples_per_client is None or plan.reporting is None or plan.clients is None:
         return None, None
-    return (plan.batch_size or plan.samples_per_client) * plan.reporting, plan.samples_per_client * plan.clients
+    batch_of_client = plan.batch_size or plan.samples_per_client
+    return batch_of_client * plan.reporting, plan.samples_per_client * plan.clients
 
 
 def sampling(plan: PlanProblem) -> str:
-    """Return the sampling of the plan, or `full` if a batch is the whole population."""
+    """Return the sampling of the plan, or `full` if a batch is the whole population.
+
+    Args:
+        plan: the planned training, which may name the sampling of clients or of records.
+
+    Returns:
+        The name of the sampling; `without-replacement` if the plan names none.
+    """
     drawn, population = batch(plan)
     if drawn == population:
         return "full"
@@ -64,6 +72,9 @@ def rounds_of(plan: PlanProblem) -> int | None:
     """Return the rounds of the plan, or an estimate of the best number if the plan leaves it open.
 
     Without batch size, population or dimension there is no estimate; the plan's rounds are returned, None if absent.
+
+    Args:
+        plan: the planned training.
     """
     drawn, population = batch(plan)
     if drawn is None or population is None or plan.dimension is None:

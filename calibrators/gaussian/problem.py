@@ -62,8 +62,9 @@ class GaussianProblem(SettingFields, RiskTargetFields):
         faults = [*self._absences(), *self._batch_faults()]
         if faults:
             raise InvalidInput(*faults)
-        is_given = self.delta is not None or self.log10_delta is not None
-        if is_given or (self.solve_for != "delta" and self.risk is None):
+        # δ is checked if it is given, or needed because it is neither the unknown nor accompanied by a risk.
+        has_delta = self.delta is not None or self.log10_delta is not None
+        if has_delta or (self.solve_for != "delta" and self.risk is None):
             natural_log_delta(self.delta, self.log10_delta)
 
     @property
@@ -94,9 +95,10 @@ class GaussianProblem(SettingFields, RiskTargetFields):
                 yield Fault("/solve_for", f"is part of the answer if {self.risk.kind} is the target", _OF_A_RISK)
             del is_present["delta"]
         for name, present in is_present.items():
-            if present and name == self.solve_for:
+            is_unknown = name == self.solve_for
+            if present and is_unknown:
                 yield Fault(f"/{name}", "is the field that is solved for")
-            elif not present and name != self.solve_for:
+            elif not present and not is_unknown:
                 takes_risk = name == "epsilon" and self.solve_for != "delta"
                 instead = f", or one of {', '.join(RISKS)} in its place" if takes_risk else ""
                 yield Fault(f"/{name}", f"is needed to solve for {self.solve_for}{instead}")
@@ -114,19 +116,22 @@ class GaussianProblem(SettingFields, RiskTargetFields):
         if self.sampling == "full":
             if given_fields or self.solve_for == "rate":
                 yield Fault("/rate", "a full batch has no rate")
-        elif self.solve_for == "rate":
+            return
+        if self.solve_for == "rate":
             needed = set() if self.sampling == "poisson" else {"population"}
             if given_fields != needed:
                 yield Fault("/rate", "solving for the rate needs population, or nothing if poisson")
-        else:
-            allowed = [{"batch_size", "population"}]
-            if self.sampling != "with-replacement":
-                allowed.append({"rate"})
-            if given_fields not in allowed:
-                reason = "give either rate, or batch_size and population; counts if drawn with replacement"
-                yield Fault("/rate", reason)
-            elif self.sampling == "without-replacement" and (self.batch_size or 0) > (self.population or math.inf):
-                yield Fault("/batch_size", "cannot exceed population", f"≤ {self.population}")
+            return
+
+        # A rate is given directly, or as a batch size of a population. Draws with replacement have no rate.
+        allowed = [{"batch_size", "population"}]
+        if self.sampling != "with-replacement":
+            allowed.append({"rate"})
+        if given_fields not in allowed:
+            reason = "give either rate, or batch_size and population; counts if drawn with replacement"
+            yield Fault("/rate", reason)
+        elif self.sampling == "without-replacement" and (self.batch_size or 0) > (self.population or math.inf):
+            yield Fault("/batch_size", "cannot exceed population", f"≤ {self.population}")
 
     def _truncation_faults(self) -> Iterator[Fault]:
         """Yield a fault if batches of a largest size are not Poisson batches of a known population and rate."""
@@ -157,4 +162,6 @@ def infer_unknown(fields: JsonObject) -> Unknown | None:
         "delta": "delta" in fields or "log10_delta" in fields or has_risk,
     }
     absent = [name for name, is_present in present.items() if not is_present]
-    return absent[0] if len(absent) == 1 else None
+    if len(absent) != 1:
+        return None
+    return absent[0]

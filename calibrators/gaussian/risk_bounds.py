@@ -64,10 +64,14 @@ class GaussianRiskProblem(GaussianProblem):
         if self.largest_batch is not None and self.population is not None and self.largest_batch < self.population:
             message = "biases the mean: the error bound is for batches that are not truncated"
             yield Fault("/largest_batch", message, f"≥ {self.population}, or absent")
+
+        # The number of vectors: `population` states it, too.
         if self.records is None and self.population is None:
             yield Fault("/records", "is needed: how many vectors the mean is of", RECORDS.allowed)
         if self.records is not None and self.population not in (None, self.records):
             yield Fault("/records", "is the population", f"{self.population}, or absent")
+
+        # A batch of fixed size holds a whole number of vectors.
         if self.sampling == "without-replacement" and self.rate is not None and self.records is not None:
             try:
                 whole_batch(rate=self.rate, records=self.records)
@@ -101,24 +105,25 @@ def given_run(problem: GaussianRiskProblem) -> NoisyRun | None:
         problem: the request.
 
     Returns:
-        The run; None if one of its numbers still has to be calibrated.
+        The run, with the sampling rate in `details`; None if one of its numbers still has to be calibrated.
     """
     noise_std = problem.given_noise_std
     if not problem.is_given or noise_std is None:
         return None
     assert problem.rounds is not None  # it is only absent if it is solved for
-    return NoisyRun(
-        noise_std=noise_std,
-        rounds=problem.rounds,
-        batch_size=problem.batch_size,
-        details=_rate_of(
-            problem, rate=problem.rate, batch_size=problem.batch_size
-        ),  # sampling rate, which `bounds` reads
-    )
+    rate = _rate_of(problem, rate=problem.rate, batch_size=problem.batch_size)
+    return NoisyRun(noise_std=noise_std, rounds=problem.rounds, batch_size=problem.batch_size, details=rate)
 
 
 class CertifiedBatches(Protocol):
-    """Parameters of a calibration: noise, rounds and sampling, one of which was found."""
+    """Protocol of the parameters of a calibration: noise, rounds and sampling, one of which was solved for.
+
+    Attributes:
+        noise_multiplier: standard deviation of the noise over the norm bound of one vector.
+        rounds: number of noisy sums.
+        batch_size: number of vectors in a batch; None if the rate is given.
+        rate: probability that a vector is in a batch; None if the batch size is given.
+    """
 
     noise_multiplier: float
     rounds: int
@@ -127,7 +132,15 @@ class CertifiedBatches(Protocol):
 
 
 def certified_run(problem: GaussianRiskProblem, parameters: CertifiedBatches) -> NoisyRun:
-    """Return the run with the number that was solved for, and the noise of a sum in the units of the vectors."""
+    """Return the run with the number that was solved for, and the noise of a sum in the units of the vectors.
+
+    Args:
+        problem: the request, with the norm bound of the vectors.
+        parameters: parameters of its calibration.
+
+    Returns:
+        The run, with the sampling rate in `details`.
+    """
     return NoisyRun(
         noise_std=parameters.noise_multiplier * problem.contribution_norm,
         rounds=parameters.rounds,
@@ -137,7 +150,16 @@ def certified_run(problem: GaussianRiskProblem, parameters: CertifiedBatches) ->
 
 
 def _rate_of(problem: GaussianRiskProblem, *, rate: float | None, batch_size: int | None) -> float:
-    """Return the expected size of a batch over the number of vectors; 1 for full batches."""
+    """Return the expected size of a batch over the number of vectors.
+
+    Args:
+        problem: the request, with the number of vectors.
+        rate: the sampling rate; None if it is not given.
+        batch_size: the batch size; None if it is not given.
+
+    Returns:
+        The ratio; 1 for full batches.
+    """
     if batch_size is not None:
         return batch_size / problem.vectors
     return 1.0 if rate is None else rate
@@ -153,6 +175,9 @@ def bounds(problem: GaussianRiskProblem, run: NoisyRun) -> Bounds:
     Args:
         problem: the request, with the number of vectors and their norm bound.
         run: noise of a sum, rounds, and in `details` the expected batch size over the number of vectors.
+
+    Returns:
+        The bound, as a sum of a term of sampling and one of noise, in squared units of the vectors.
     """
     outputs = TheoremAtInputs.of(
         NOISY_MEAN, problem, records=problem.vectors, rate=run.details, noise_std=run.noise_std, rounds=run.rounds

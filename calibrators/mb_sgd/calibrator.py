@@ -22,15 +22,14 @@ from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome, Tra
 from epsilond.calibrators.certificates import Certificates, Family, unknown
 from epsilond.calibrators.frontier import Choice
 from epsilond.calibrators.mb_sgd.cautions import cautions_of
+from epsilond.calibrators.mb_sgd.certified_targets import members_at_certified_epsilon, problem_at_certified_epsilon
 from epsilond.calibrators.mb_sgd.members import (
     FAMILY,
     Member,
     communication,
     divisor_conditions,
     mean_noise_std,
-    members_at_certified_epsilon,
     members_of,
-    problem_at_certified_epsilon,
     start_of_run,
 )
 from epsilond.calibrators.mb_sgd.plan import PLANS
@@ -94,16 +93,19 @@ class MembersCalibrator(
             ConditionViolated: no theorem covers this sampling under this relation.
             Infeasible: no noise that is offered meets the target.
         """
+        # Choose the run, and certify the noise of each kind of client.
         certificates = Certificates(self.family, problem)
         run = problem.given_run
         choice = Choice(run) if run else self.choose_run(problem, certificates)
         members = members_of(problem, choice.run)
         certified = tuple(map(certificates.of, members))
+
         # From here on, the target of a client is the (ε, δ) that is certified for it.
         members = members_at_certified_epsilon(members, certified)
         problem = problem_at_certified_epsilon(problem, members)
         certificates = certificates.restate(problem, dict(zip(members, certified, strict=True)))
         strictest = min((member.target for member in members), key=lambda target: target.epsilon)
+
         # The papers state the noise of groups of clients for records and ε above 0.
         has_record_groups = problem.client_groups and problem.unit == "record"
         is_printed = has_record_groups and all(member.target.epsilon > 0.0 for member in members)
@@ -126,7 +128,11 @@ class MembersCalibrator(
         return solution.problem.sampling
 
     def specs(self, solution: MembersSolution[Problem]) -> tuple[Spec, ...]:
-        """Return the mechanism of each kind of client at its certified noise; equal mechanisms are listed once."""
+        """Return the mechanism of each kind of client at its certified noise; equal mechanisms are listed once.
+
+        Args:
+            solution: the certified noise of each kind of client.
+        """
         pairs = zip(solution.members, solution.certified_members, strict=True)
         specs = (self.family.spec(solution.problem, member, certified.noise) for member, certified in pairs)
         return tuple(dict.fromkeys(specs))
@@ -161,9 +167,15 @@ class MembersCalibrator(
     def printed_readings(
         self, outcome: Outcome[MembersSolution[Problem], TrainingT], *, true_figures: bool
     ) -> tuple[PrintedReading, ...]:
-        """Return the interpretations of the printed theorems, with certified guarantees if `true_figures` is true."""
+        """Return the printed theorems in each interpretation ("reading") of their text, at the run of the answer.
+
+        Args:
+            outcome: the certified noise, with the step sizes and the risk.
+            true_figures: whether to certify the guarantee of the printed parameters, which takes more time.
+        """
         solution = outcome.solution
-        return self.readings(solution, solution.certificates.truth if true_figures else unknown)
+        truth = solution.certificates.truth if true_figures else unknown
+        return self.readings(solution, truth)
 
     @abstractmethod
     def readings(self, solution: MembersSolution[Problem], truth: Truth[Member]) -> tuple[PrintedReading, ...]:
@@ -240,8 +252,10 @@ class MbSgdCalibrator(MembersCalibrator[MbSgdProblem, MbSgdParameters, StepPlan]
         """
         problem, run = solution.problem, solution.run
         plan = plan_of(problem, run, solution.mean_noise_std)
-        prescribed = prescribed_run(problem, run) if plan else None
-        if plan is None or prescribed is None:
+        if plan is None:
+            return None
+        prescribed = prescribed_run(problem, run)
+        if prescribed is None:
             return plan
         return add_prescribed_risk(plan, problem, prescribed, mean_noise_std(solution.certificates, prescribed))
 
@@ -285,12 +299,20 @@ def cost_of_noise(problem: MiniBatchProblem) -> CostClass:
 
     The release is Gaussian if batches are full or if whole clients are protected. There must be only one group of
     clients.
+
+    Args:
+        problem: the request.
+
+    Returns:
+        The class of the cost: `closed-form` or `search`.
     """
     is_gaussian = problem.unit == "client" or problem.sampling == "full"
     has_several_groups = problem.client_groups is not None and len(problem.client_groups) > 1
     is_batch_given = problem.batch_size is not None or problem.sampling == "full"
     is_run_given = problem.rounds is not None and is_batch_given
-    return "closed-form" if is_run_given and is_gaussian and not has_several_groups else "search"
+    if is_run_given and is_gaussian and not has_several_groups:
+        return "closed-form"
+    return "search"
 
 
 CALIBRATOR = MbSgdCalibrator()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def check_one_target(group: TargetedGroup) -> None:
-    """Reject a group that has both an ε and a risk (a bound on an attacker's success) as its target.
+    """Reject a group that has both an ε and a risk as its target; a risk is a bound on an attacker's success.
 
     Args:
         group: the group of clients, with its own target or none.
@@ -60,15 +60,22 @@ class TargetedGroup(ClientGroupRequest, RiskTargetFields):
 
         If the request's target is a risk, a group without a target of its own has that risk. A group with a risk has
         its ε stated at its own δ, at that of the request, or at 1e-5.
+
+        Args:
+            problem: the request that the group belongs to.
+
+        Returns:
+            The target: (ε, δ), or a risk with the δ at which ε is stated.
         """
         risk = self.risk
         if self.epsilon is None and risk is None and problem.risk is not None:
             return problem.target
-        at = self if self.has_delta else problem
+        # δ is the group's own, if it has one.
+        delta_fields = self if self.has_delta else problem
         if risk is not None:
-            return Target.of_risk(risk, at.delta, at.log10_delta)
+            return Target.of_risk(risk, delta_fields.delta, delta_fields.log10_delta)
         epsilon = problem.target.epsilon if self.epsilon is None else self.epsilon
-        return Target.of(epsilon, at.delta, at.log10_delta)
+        return Target.of(epsilon, delta_fields.delta, delta_fields.log10_delta)
 
     def at_certified_epsilon(self, target: Target) -> Self:
         """Return the group with the certified (ε, δ) in place of its own risk, if it has one.
@@ -127,12 +134,14 @@ def group_target_faults(problem: TargetedProblem, groups: Sequence[TargetedGroup
     """
     if problem.risk is None:
         return
-    has_delta = problem.delta is not None or problem.log10_delta is not None
+    request_has_delta = problem.delta is not None or problem.log10_delta is not None
     for index, group in enumerate(groups):
-        if group.has_delta and group.epsilon is None and group.risk is None:
+        lacks_epsilon = group.epsilon is None and group.risk is None
+        if group.has_delta and lacks_epsilon:
             message = f"is needed with a δ of the group, as {problem.risk.kind} has none"
             yield Fault(f"/client_groups/{index}/epsilon", message)
-        if group.epsilon is not None and not (group.has_delta or has_delta):
+        lacks_delta = not (group.has_delta or request_has_delta)
+        if group.epsilon is not None and lacks_delta:
             yield Fault(f"/client_groups/{index}/delta", "is needed with an ε of the group, as the request has no δ")
 
 

@@ -7,10 +7,10 @@ the mean of K per-record gradients plus N(0, σ²) per coordinate.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from epsilond.accountants.estimates.batch_noise import likely_noise_of_batches, likely_slope_of_batches
 from epsilond.accountants.estimates.noise import likely_noise, likely_slope
@@ -24,19 +24,15 @@ from epsilond.calibrators.certificates import Certificates, Family
 from epsilond.calibrators.mb_sgd.problem import BITS_PER_COORDINATE, PacedProblem, Run
 from epsilond.calibrators.risk.baseline import Start, start_of
 from epsilond.calibrators.search import LEAST
-from epsilond.calibrators.targets.certified import at_certified_epsilon, certified_target
 
 if TYPE_CHECKING:
-    from epsilond.accountants.json_types import Fields
     from epsilond.accountants.specs import Spec
     from epsilond.calibrators.answer import Objective
-    from epsilond.calibrators.search import Certified
 
 FIXED_DIVISOR = Condition(
     "fixed-divisor",
     "if a record is added, removed or zeroed, the sum over its batch is still divided by batch_size",
 )
-Requested = TypeVar("Requested", bound=PacedProblem)
 DELTA_TOLERANCE = 1.0 + 1e-9
 """Factor on δ in a comparison that only chooses the start of a search; it absorbs rounding errors."""
 
@@ -77,17 +73,17 @@ def members_of(problem: PacedProblem, run: Run) -> tuple[Member, ...]:
         The kinds in the order of the groups. A group without a Lipschitz constant or target has that of the request.
     """
     if problem.client_groups is None:
-        return (
-            Member(
-                place=0,
-                clients=problem.clients,
-                samples_per_client=problem.samples_per_client,
-                batch_size=run.batch_size,
-                rounds=run.rounds,
-                lipschitz=problem.lipschitz,
-                target=problem.target,
-            ),
+        all_clients = Member(
+            place=0,
+            clients=problem.clients,
+            samples_per_client=problem.samples_per_client,
+            batch_size=run.batch_size,
+            rounds=run.rounds,
+            lipschitz=problem.lipschitz,
+            target=problem.target,
         )
+        return (all_clients,)
+    groups_and_scales = zip(problem.client_groups, problem.scales, strict=True)
     return tuple(
         Member(
             place=index,
@@ -99,7 +95,7 @@ def members_of(problem: PacedProblem, run: Run) -> tuple[Member, ...]:
             lipschitz=scale * (group.lipschitz or problem.lipschitz),
             target=group.target_in(problem),
         )
-        for index, (group, scale) in enumerate(zip(problem.client_groups, problem.scales, strict=True))
+        for index, (group, scale) in enumerate(groups_and_scales)
     )
 
 
@@ -112,14 +108,22 @@ def start_of_run(problem: PacedProblem, objective: Objective, *, gap: float | No
         problem: the request, with the constants of the losses and the domain.
         objective: whether the risk is the population's or the empirical one.
         gap: excess risk of the initial model, if the request states it.
+
+    Returns:
+        The bound, with the quantities that it is derived from.
     """
     any_run = Run(batch_size=1, rounds=1)  # Lipschitz constants do not depend on the run.
     members = members_of(problem, any_run)
     clients = sum(member.clients for member in members)
+    # Fractions make the mean exact.
     total_lipschitz = sum((member.clients * Fraction(member.lipschitz) for member in members), Fraction(0))
-    distance, symbol = problem.diameter, "D"
+
+    # The initial model is within the diameter of the minimiser, or closer if the request says so.
+    distance = problem.diameter
+    symbol = "D"
     if problem.initial_distance is not None and problem.initial_distance < problem.diameter:
-        distance, symbol = problem.initial_distance, "‖w₀ − w*‖"
+        distance = problem.initial_distance
+        symbol = "‖w₀ − w*‖"
     return start_of(
         objective,
         distance=distance,
@@ -128,46 +132,6 @@ def start_of_run(problem: PacedProblem, objective: Objective, *, gap: float | No
         strong_convexity=min(problem.scales) * problem.strong_convexity,
         gap=gap,
     )
-
-
-def members_at_certified_epsilon(members: Sequence[Member], certified: Sequence[Certified]) -> tuple[Member, ...]:
-    """Return the kinds of clients, with the certified ε in the target of those that bound an attacker's risk.
-
-    Args:
-        members: kinds of clients of a run, each with its target.
-        certified: certificate (smallest noise and its guarantee) of each kind, in the same order.
-
-    Returns:
-        Copies of the kinds with targets (ε, δ).
-    """
-    return tuple(
-        replace(member, target=certified_target(certificate.guarantee, member.target))
-        for member, certificate in zip(members, certified, strict=True)
-    )
-
-
-def problem_at_certified_epsilon(problem: Requested, members: Sequence[Member]) -> Requested:
-    """Return the request with certified (ε, δ) in place of targets that bound an attacker's risk.
-
-    A group's own risk becomes the (ε, δ) of that group. In place of the request's risk it has the largest certified ε
-    of the clients with this risk as their target. If there are none, all clients count.
-
-    Args:
-        problem: the request. It is unchanged if no target is a risk.
-        members: the kinds of clients, by `members_at_certified_epsilon`.
-    """
-    targets = [member.target for member in members]
-    changes: Fields = {}
-    if problem.client_groups and any(group.risk is not None for group in problem.client_groups):
-        groups = zip(problem.client_groups, targets, strict=True)
-        changes = {"client_groups": tuple(group.at_certified_epsilon(target) for group, target in groups)}
-    if problem.risk is None:
-        return replace(problem, **changes) if changes else problem
-    # No target has the request's risk if every group has a target of its own.
-    inherited = [target for target in targets if target.risk == problem.risk]
-    largest = max(inherited or targets, key=lambda target: target.epsilon)
-    certified = at_certified_epsilon(problem, replace(largest, risk=problem.risk))
-    return replace(certified, **changes) if changes else certified
 
 
 def spec_of(problem: PacedProblem, member: Member, noise_multiplier: float) -> Spec:
@@ -187,13 +151,15 @@ def spec_of(problem: PacedProblem, member: Member, noise_multiplier: float) -> S
     release = Gaussian(noise_multiplier=noise_multiplier)
     if problem.unit == "client":
         return Repeated(times=member.rounds, mechanism=release)
-    is_full = problem.sampling == "full"
-    batch = Subsampled(
-        sampling=problem.sampling,
-        batch_size=None if is_full else member.batch_size,
-        population=None if is_full else member.samples_per_client,
-        mechanism=release,
-    )
+    if problem.sampling == "full":
+        batch = Subsampled(sampling="full", batch_size=None, population=None, mechanism=release)
+    else:
+        batch = Subsampled(
+            sampling=problem.sampling,
+            batch_size=member.batch_size,
+            population=member.samples_per_client,
+            mechanism=release,
+        )
     return Repeated(times=member.rounds, mechanism=batch)
 
 
@@ -201,6 +167,13 @@ def likely_noise_multiplier(problem: PacedProblem, member: Member) -> float:
     """Estimate the noise multiplier that meets a client's target, by the central limit theorem for privacy losses.
 
     The estimate only compares runs and starts searches. No certificate depends on it.
+
+    Args:
+        problem: the request, with its relation and its sampling of batches.
+        member: the kind of client, with its target and rounds.
+
+    Returns:
+        The noise multiplier: σ over the bound on the norm of one contribution to a message.
     """
     distance = sensitivity_factor(problem.relation)
     return likely_noise(member.target, rate=_rate(problem, member), rounds=member.rounds, distance=distance)
@@ -282,7 +255,16 @@ def contribution_norm(problem: PacedProblem, member: Member) -> float:
 
 
 def divisor_conditions(problem: PacedProblem) -> tuple[Condition, ...]:
-    """Return the conditions on the divisor of a mean, where a protected record may be absent or zeroed."""
+    """Return the conditions on the divisor of a mean, where a protected record may be absent or zeroed.
+
+    The mean of a batch is then a sum that is divided by the fixed batch size, whether the record is there or not.
+
+    Args:
+        problem: the request, with the protected unit and the relation.
+
+    Returns:
+        The condition; nothing if whole clients are protected or if records are replaced.
+    """
     if problem.unit == "record" and problem.relation != "replace-one":
         return (FIXED_DIVISOR,)
     return ()
@@ -299,12 +281,21 @@ FAMILY: Family[PacedProblem, Member] = Family(
 
 
 def likely_mean_noise_std(certificates: Certificates[PacedProblem, Member], run: Run) -> float:
-    """Return an estimate of the certified σ of a run, root mean square over clients, by which runs are compared."""
+    """Return an estimate of the certified σ of a run, root mean square over clients, by which runs are compared.
+
+    Args:
+        certificates: the certified noise of each kind of client, of which only the request is used.
+        run: the batch size and the rounds of the run.
+
+    Returns:
+        The estimate of σ per coordinate, in units of a gradient.
+    """
     problem = certificates.problem
-    return root_mean_square(
-        (likely_noise_multiplier(problem, member) * contribution_norm(problem, member), member)
-        for member in members_of(problem, run)
-    )
+    stds = []
+    for member in members_of(problem, run):
+        noise_std = likely_noise_multiplier(problem, member) * contribution_norm(problem, member)
+        stds.append((noise_std, member))
+    return root_mean_square(stds)
 
 
 def root_mean_square(values: Iterable[tuple[float, Member]]) -> float:
@@ -314,6 +305,9 @@ def root_mean_square(values: Iterable[tuple[float, Member]]) -> float:
 
     Args:
         values: for each kind of client, the number and the kind, which states how many clients there are.
+
+    Returns:
+        The root mean square, in the unit of the values.
     """
     value_and_count = [(value, member.clients) for value, member in values]
     clients = sum(count for _, count in value_and_count)
@@ -336,21 +330,41 @@ def federation_of(problem: PacedProblem, members: tuple[Member, ...]) -> Federat
     Args:
         problem: the request.
         members: the kinds of clients.
+
+    Returns:
+        The groups, with the distribution of the number of participants.
     """
+    # Count the clients with equal records, batch size and target.
     clients_of: dict[tuple[int, int, float, float], int] = {}
     for member in members:
         target = member.target
         key = (member.samples_per_client, member.batch_size, target.epsilon, target.log_delta)
         clients_of[key] = clients_of.get(key, 0) + member.clients
-    groups = tuple(
-        ClientGroup(clients=clients, samples_per_client=n, batch_size=batch, epsilon=epsilon, log_delta=log_delta)
-        for (n, batch, epsilon, log_delta), clients in clients_of.items()
-    )
-    return Federation(groups=groups, counts=problem.counts)
+
+    groups = []
+    for (samples_per_client, batch_size, epsilon, log_delta), clients in clients_of.items():
+        group = ClientGroup(
+            clients=clients,
+            samples_per_client=samples_per_client,
+            batch_size=batch_size,
+            epsilon=epsilon,
+            log_delta=log_delta,
+        )
+        groups.append(group)
+    return Federation(groups=tuple(groups), counts=problem.counts)
 
 
 def communication(problem: PacedProblem, run: Run) -> Communication:
-    """Return the traffic of a run, with one single-precision float per coordinate of each participant's message."""
+    """Return the traffic of a run, with one single-precision float per coordinate of each participant's message.
+
+    Args:
+        problem: the request, with the dimension and the number of participants.
+        run: the run, of which only the rounds are used.
+
+    Returns:
+        The bits per coordinate, per message and of the whole run. If the number of participants is random, the total is
+        the largest possible one, and the expected total is given too.
+    """
     is_random = len(problem.counts) > 1
     return Communication(
         bits_per_coordinate=float(BITS_PER_COORDINATE),

@@ -12,27 +12,32 @@ from epsilond.calibrators.mb_sgd.problem import Run
 class NoiseEstimates:
     """Estimates of the noise that runs need, which improve with every certified run.
 
-    Args:
-        runs: runs to estimate.
-        likely_noise: run ↦ estimate of its noise, before any correction.
-        rarity: run ↦ a number that orders runs by the error of this estimate.
+    Each certified run gives a correction: the logarithm of its certified noise over the estimate. The correction of
+    another run is interpolated in its rarity, a number that orders runs by the error of the estimate.
     """
 
     def __init__(
         self, runs: Iterable[Run], *, likely_noise: Callable[[Run], float], rarity: Callable[[Run], float]
     ) -> None:
+        """Estimate the noise of every run once, without corrections.
+
+        Args:
+            runs: runs to estimate.
+            likely_noise: run ↦ estimate of its noise, before any correction.
+            rarity: run ↦ a number that orders runs by the error of this estimate.
+        """
         self._likely_noise = likely_noise
         self._rarity_of = rarity
         # Uncorrected estimates of the noise of every run, and the rarities that order their errors.
         self._likely = {run: likely_noise(run) for run in runs}
         self._rarity = {run: rarity(run) for run in self._likely}
+        # Certified runs and the corrections of their log noise, by rarity, and these rarities in ascending order.
         self._corrections: dict[float, list[tuple[Run, float]]] = {}
-        """Certified runs and the corrections of their log noise, by rarity."""
         self._known_rarities: list[float] = []
-        self._corrected = False
-        """True if any correction is not 0."""
+        # True if any correction is not 0.
+        self._is_corrected = False
+        # Estimated noises under the current corrections.
         self._noises: dict[Run, float] = {}
-        """Estimated noises under the current corrections."""
 
     def correct(self, run: Run, noise: float) -> None:
         """Learn from a certified run how far the noise estimates are off, and clear the cached estimates.
@@ -47,11 +52,18 @@ class NoiseEstimates:
         correction = math.log(noise / likely)
         self._corrections.setdefault(self._rarity_of(run), []).append((run, correction))
         self._known_rarities = sorted(self._corrections)
-        self._corrected = self._corrected or correction != 0.0
+        self._is_corrected = self._is_corrected or correction != 0.0
         self._noises.clear()
 
     def noise(self, run: Run) -> float:
-        """Return the estimated noise, corrected by interpolation between certified runs of adjacent rarity."""
+        """Return the estimated noise of a run, corrected by interpolation between certified runs of adjacent rarity.
+
+        Args:
+            run: one of the runs that were given at the start.
+
+        Returns:
+            The noise, in the unit of the uncorrected estimates. It is cached until the next correction.
+        """
         noise = self._noises.get(run)
         if noise is None:
             noise = self._noises[run] = self._likely[run] * math.exp(self._correction(run))
@@ -64,19 +76,26 @@ class NoiseEstimates:
         rarity it is the correction of the nearest certified run. Beyond the known rarities it is constant.
 
         Args:
-            run: the run.
+            run: one of the runs that were given at the start.
+
+        Returns:
+            The correction of log noise; 0 if no run is certified yet.
         """
-        if not self._corrected:
+        if not self._is_corrected:
             return 0.0
         rarity = self._rarity[run]
         rarities = self._known_rarities
         index = bisect.bisect_left(rarities, rarity)  # of the first known rarity that is not smaller
         if index < len(rarities) and rarities[index] == rarity:
             return self._nearest_correction(rarity, run)
+
+        # Beyond the known rarities, use the outermost one.
         if index == 0:
             return self._nearest_correction(rarities[0], run)
         if index == len(rarities):
             return self._nearest_correction(rarities[-1], run)
+
+        # Interpolate between the two adjacent rarities.
         low, high = rarities[index - 1], rarities[index]
         correction_at_low = self._nearest_correction(low, run)
         correction_at_high = self._nearest_correction(high, run)
@@ -84,10 +103,19 @@ class NoiseEstimates:
         return correction_at_low + (correction_at_high - correction_at_low) * weight
 
     def _nearest_correction(self, rarity: float, run: Run) -> float:
-        """Return the correction of the certified run of this rarity that is closest in rounds and batch size."""
-        return min(self._corrections[rarity], key=lambda correction: distance(correction[0], run))[1]
+        """Return the correction of the certified run of a rarity that is closest in rounds and batch size.
+
+        Args:
+            rarity: rarity of at least one certified run.
+            run: the run that the certified runs are compared with.
+        """
+        candidates = self._corrections[rarity]
+        _, correction = min(candidates, key=lambda candidate: distance(candidate[0], run))
+        return correction
 
 
 def distance(left: Run, right: Run) -> float:
     """Return the Euclidean distance of two runs in the logarithms of rounds and batch size."""
-    return math.hypot(math.log(left.rounds / right.rounds), math.log(left.batch_size / right.batch_size))
+    log_rounds_ratio = math.log(left.rounds / right.rounds)
+    log_batch_ratio = math.log(left.batch_size / right.batch_size)
+    return math.hypot(log_rounds_ratio, log_batch_ratio)

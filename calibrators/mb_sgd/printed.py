@@ -16,27 +16,17 @@ from typing import TYPE_CHECKING, Literal
 
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.theorem import Reading as TheoremReading
-from epsilond.accountants.theorem import Sides, Status
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.conditions import DRAWN_ONCE, binding_sides
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.experiments import (
-    APPENDIX_H,
-    ExperimentInputs,
-)
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import noise_std, proof_chain
+from epsilond.accountants.theorem import Status
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import noise_std
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import Variant
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import Prescription
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import THEOREM_2_2, NonsmoothInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1, SmoothInputs
 from epsilond.accountants.verdict import Verdict
-from epsilond.calibrators.envelope import (
-    POISSON_BATCHES,
-    REASONS,
-    TheoremAtInputs,
-    claims,
-    inputs_of,
-    make_reading,
-)
+from epsilond.calibrators.envelope import REASONS, TheoremAtInputs, claims, inputs_of, make_reading
+from epsilond.calibrators.mb_sgd.experimental import experimental_reading
 from epsilond.calibrators.mb_sgd.members import Member
+from epsilond.calibrators.mb_sgd.printed_conditions import conditions_of
 from epsilond.calibrators.mb_sgd.printed_noise import PrintedNoise, noise_parameters, served_rounds, worst_client
 from epsilond.calibrators.mb_sgd.problem import READINGS, MbSgdProblem, Reading, Run
 
@@ -57,11 +47,6 @@ STEP_PARAMETERS = ("step_size", "envelope_smoothness", "excess_risk_scale")
 RISK_PARAMETERS = ("excess_risk_at_effective_participants",)
 """Further outputs of this kind, for readings other than `proof`."""
 PROOF_FAILS = "a condition of the printed proof fails at these numbers"
-IDENTICAL = ConditionResult(
-    "identical-clients",
-    "the records of all clients are identically distributed (needed for the risk, not for the privacy)",
-    Verdict.NO,
-)
 
 
 def printed_theorem(problem: MbSgdProblem) -> Theorem:
@@ -96,7 +81,7 @@ def printed_readings(
     readings = []
     for reading in _applicable_readings(problem, run):
         if reading == "experimental":
-            readings.append(_experimental(problem, members, truth))
+            readings.append(experimental_reading(problem, members, truth))
         else:
             readings.append(_reading(problem, run, members, reading, truth))
     return tuple(readings)
@@ -110,6 +95,9 @@ def _applicable_readings(problem: MbSgdProblem, run: Run) -> list[Reading]:
     Args:
         problem: the request; its `readings` is None if all are requested.
         run: the batch size and the rounds of the run.
+
+    Returns:
+        Names of readings, in the order of `READINGS`.
     """
     if problem.unit == "client":
         return []
@@ -132,9 +120,13 @@ def theorem_inputs(
         run: the run, of which only the batch size is used.
         rounds: the number of rounds, or None for the number that the theorem prescribes.
         variant: `complete` for the full statement, `informal` for its short form for equal clients.
+
+    Returns:
+        The inputs. Sampling is with replacement only if the request says so; the theorems know no other kinds.
     """
-    sampling: Literal["with-replacement", "without-replacement"]
-    sampling = "with-replacement" if problem.sampling == "with-replacement" else "without-replacement"
+    sampling: Literal["with-replacement", "without-replacement"] = "without-replacement"
+    if problem.sampling == "with-replacement":
+        sampling = "with-replacement"
     if problem.smoothness is None:
         return inputs_of(
             NonsmoothInputs, problem, variant=variant, batch_size=run.batch_size, rounds=rounds, sampling=sampling
@@ -147,13 +139,17 @@ def theorem_inputs(
 def prescription_of(
     problem: MbSgdProblem, run: Run, rounds: int | None, reading: TheoremReading = "corrected"
 ) -> Prescription:
-    """Return the rounds, step size and risk that Theorem 2.1 or 2.2 of Lowy and Razaviyayn prescribes in its full form.
+    """Return the rounds and step size that Theorem 2.1 or 2.2 of Lowy and Razaviyayn prescribes in its full form.
 
     Args:
         problem: the request.
         run: the run, of which only the batch size is used.
         rounds: the number of rounds, or None for the number that the theorem prescribes.
         reading: whether the formula is as printed, or has its known errors corrected.
+
+    Returns:
+        The prescription: rounds, step size, smoothness of the envelope if losses are not smooth, and claimed excess
+        risk.
     """
     return theorem_inputs(problem, run, rounds).prescription(reading)
 
@@ -166,6 +162,9 @@ def printed_noise_std(member: Member) -> float:
 
     Args:
         member: the kind of client, with its target and rounds.
+
+    Returns:
+        σ per coordinate, in units of a gradient.
     """
     return noise_std(
         lipschitz=member.lipschitz,
@@ -180,7 +179,7 @@ def printed_noise_std(member: Member) -> float:
 def _reading(
     problem: MbSgdProblem, run: Run, members: tuple[Member, ...], reading: Reading, truth: Truth[Member]
 ) -> PrintedReading:
-    """Evaluate one interpretation ("reading") of Theorem 2.1 or 2.2: its parameters, its claims and the true ε and δ.
+    """Evaluate one interpretation ("reading") of Theorem 2.1 or 2.2: its parameters, its claims, the true ε and δ.
 
     The reading has the status `unproved` if its sampling of batches is not that of the proof. The reading `proof` has
     this status also if a condition of the proof is not known to hold.
@@ -191,15 +190,22 @@ def _reading(
         members: one entry for each kind of client.
         reading: name of the interpretation of the printed theorem.
         truth: function that certifies a client's ε and δ at a printed noise multiplier.
+
+    Returns:
+        The reading. With several kinds of clients, it has the noise and the figures of the one that is protected worst.
     """
+    # Evaluate the theorem. Its rounds replace those of the run.
     variant, formula = READ_AS[reading]
     inputs = theorem_inputs(problem, run, problem.rounds, variant)
     evaluation = TheoremAtInputs(printed_theorem(problem), inputs, formula)
     outputs = evaluation.outputs
     members = tuple(replace(member, rounds=outputs["rounds"]) for member in members)
+
+    # Certify the printed noise of each kind of client, and select the one that is protected worst.
     printed_stds = [group["noise_std"] for group in outputs.get("groups", (outputs,))]
     worst = worst_client(members, printed_stds, truth)
-    conditions = _conditions(problem, evaluation, reading, members)
+
+    conditions = conditions_of(problem, evaluation, reading, members)
     reason = _reason_unproved(problem, reading, conditions)
     return make_reading(
         evaluation,
@@ -214,19 +220,44 @@ def _reading(
 
 
 def _reason_unproved(problem: MbSgdProblem, reading: Reading, conditions: Sequence[ConditionResult]) -> str | None:
-    """Return why a printed theorem in one interpretation is not proved for the request; None if it is proved."""
+    """Return why a printed theorem in one interpretation is not proved for the request; None if it is proved.
+
+    Args:
+        problem: the request, with its sampling of batches.
+        reading: name of the interpretation. Only for `proof` are the conditions examined.
+        conditions: the evaluated conditions.
+
+    Returns:
+        The reason in words, or None.
+    """
     sampling_reason = REASONS.get(problem.sampling)
     if sampling_reason is not None or reading != "proof":
         return sampling_reason
     not_known_to_hold = [condition.id for condition in conditions if condition.holds != Verdict.YES]
-    return f"{PROOF_FAILS}: {', '.join(not_known_to_hold)}" if not_known_to_hold else None
+    if not not_known_to_hold:
+        return None
+    return f"{PROOF_FAILS}: {', '.join(not_known_to_hold)}"
 
 
 def _prescribed_parameters(
     problem: MbSgdProblem, reading: Reading, worst: PrintedNoise, outputs: Outputs
 ) -> dict[str, float]:
-    """Return the parameters of a reading: noise, batch and rounds of the worst client, and the theorem's step size."""
-    extra_names = STEP_PARAMETERS if reading == "proof" else STEP_PARAMETERS + RISK_PARAMETERS
+    """Return the parameters that a printed theorem prescribes in one interpretation ("reading").
+
+    These are the noise, batch size and rounds of the worst client, and the theorem's step size.
+
+    Args:
+        problem: the request.
+        reading: name of the interpretation of the theorem.
+        worst: the kind of client that is protected worst, with its printed noise.
+        outputs: the values of the theorem's formula.
+
+    Returns:
+        The values by their names in the answer. A value that the theorem does not prescribe is left out.
+    """
+    extra_names: tuple[str, ...] = STEP_PARAMETERS
+    if reading != "proof":
+        extra_names = STEP_PARAMETERS + RISK_PARAMETERS
     parameters = noise_parameters(problem, worst, served_rounds(outputs["rounds"]))
     return parameters | {name: outputs[name] for name in extra_names if name in outputs}
 
@@ -248,152 +279,3 @@ def _claimed_risk(problem: MbSgdProblem, reading: Reading, outputs: Outputs) -> 
     name = "proof_excess_risk" if reading == "proof" else "excess_risk"
     claimed_risk: float | None = outputs.get(name)
     return claimed_risk
-
-
-def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Truth[Member]) -> PrintedReading:
-    """Evaluate the parameters that Lowy and Razaviyayn used in their experiments (Appendix H), at the run's rounds.
-
-    The appendix prescribes σ and a batch size K, which is rounded up and is at most the number of records n. With
-    several kinds of clients, the one with the largest ratio of its true ε to the ε of its target is shown.
-
-    Args:
-        problem: the request.
-        members: one entry for each kind of client, with the run's rounds.
-        truth: function that certifies a client's ε and δ at a printed noise multiplier.
-    """
-    evaluations = [_appendix_h_of(member) for member in members]
-    printed = [
-        _experimental_noise(member, evaluation, truth) for member, evaluation in zip(members, evaluations, strict=True)
-    ]
-    worst = max(printed, key=PrintedNoise.epsilon_ratio)
-    return make_reading(
-        evaluations[printed.index(worst)],
-        reading="experimental",
-        status=Status.REFUTED,
-        parameters=noise_parameters(problem, worst, worst.member.rounds),
-        claims=claims(worst.member.target),
-        true=worst.true,
-        conditions=(
-            _batch_condition(evaluations),
-            ConditionResult("side-condition", "c₁ > 4 for the constant c₁ of the cited theorem", Verdict.UNDECIDABLE),
-        ),
-    )
-
-
-def _appendix_h_of(member: Member) -> TheoremAtInputs:
-    """Evaluate Appendix H of Lowy and Razaviyayn, its batch size and σ, for one kind of client.
-
-    Appendix H has the noise of the paper's experiments.
-
-    Args:
-        member: kind of client, with its target (ε, δ), number of records, rounds and Lipschitz constant.
-    """
-    target = member.target
-    inputs = ExperimentInputs(
-        epsilon=target.epsilon,
-        delta=target.delta,
-        log10_delta=target.log10_delta if target.delta is None else None,
-        samples_per_client=member.samples_per_client,
-        rounds=member.rounds,
-        lipschitz=member.lipschitz,
-    )
-    return TheoremAtInputs(APPENDIX_H, inputs)
-
-
-def _experimental_noise(member: Member, evaluation: TheoremAtInputs, truth: Truth[Member]) -> PrintedNoise:
-    """Return the batch and σ that Appendix H prints for one kind of client, with the ε and δ certified there."""
-    outputs = evaluation.outputs
-    printed_member = replace(member, batch_size=outputs["batch_size"])
-    true = truth(printed_member, outputs["noise_multiplier"])
-    return PrintedNoise(printed_member, outputs["noise_std"], true)
-
-
-def _batch_condition(evaluations: Sequence[TheoremAtInputs]) -> ConditionResult:
-    """Evaluate the condition that the printed batch K is at most the number of records n.
-
-    It is evaluated for the client with the least margin n − K.
-    """
-    (batch_fits,) = APPENDIX_H.conditions  # its only condition
-    inputs_of_clients = [evaluation.inputs for evaluation in evaluations]
-    sides = binding_sides([Sides.at_most(inputs.real_batch, inputs.samples_per_client) for inputs in inputs_of_clients])
-    return _result(batch_fits.id, batch_fits.statement, sides)
-
-
-# Conditions ---------------------------------------------------------------------------------------------------------
-def _excluded_conditions(problem: MbSgdProblem, reading: Reading) -> tuple[str, ...]:
-    """Return the ids of the printed theorem's conditions that do not apply to a request in one interpretation.
-
-    Args:
-        problem: the request.
-        reading: name of the interpretation of the theorem's text.
-    """
-    excluded = []
-    if reading == "informal":
-        excluded += ["prescribed-rounds", "client-sampling", "equal-shares"]
-    if problem.strong_convexity == 0.0:
-        excluded.append("logarithm")
-    if not problem.client_groups:
-        excluded.append("equal-shares")
-    return tuple(excluded)
-
-
-def _conditions(
-    problem: MbSgdProblem, evaluation: TheoremAtInputs, reading: Reading, members: tuple[Member, ...]
-) -> list[ConditionResult]:
-    """Evaluate the conditions of the printed theorem or, for the reading `proof`, of the steps of its proof.
-
-    Poisson batches add a condition that fails. Records that are not identically distributed add another one, except for
-    `proof`.
-
-    Args:
-        problem: the request.
-        evaluation: the theorem at the request's inputs.
-        reading: the interpretation of the theorem, which determines the conditions that apply.
-        members: one entry for each kind of client, with the printed rounds.
-    """
-    if reading == "proof":
-        results = [*_proof_conditions(members), DRAWN_ONCE.at(evaluation.inputs)]
-    else:
-        results = list(evaluation.conditions(without=_excluded_conditions(problem, reading)))
-    if problem.sampling == "poisson":
-        results.append(POISSON_BATCHES)
-    if not problem.identically_distributed and reading != "proof":
-        results.append(IDENTICAL)
-    return results
-
-
-def _proof_conditions(members: tuple[Member, ...]) -> list[ConditionResult]:
-    """Check the two steps by which Lowy and Razaviyayn prove privacy.
-
-    The ε of one round before subsampling must be at most 1. The composition of all rounds must be at most the target ε.
-    Each condition is evaluated for one kind of client: the one that violates it most or, if all clients meet it, the
-    one with the least margin.
-
-    Args:
-        members: one entry for each kind of client, with the printed rounds.
-    """
-    round_sides, total_sides = [], []
-    for member in members:
-        target = member.target
-        chain = proof_chain(
-            samples_per_client=member.samples_per_client,
-            batch_size=member.batch_size,
-            rounds=member.rounds,
-            epsilon=target.epsilon,
-            log_delta=target.log_delta,
-        )
-        round_sides.append(Sides.at_most(chain.inner_epsilon, 1.0))
-        total_sides.append(Sides.at_most(chain.printed_total, target.epsilon))
-    return [
-        _result("inner-epsilon", "the ε of one round before sampling is at most 1", binding_sides(round_sides)),
-        _result(
-            "composition-closes",
-            "the printed composition of the rounds (Dwork and Roth 3.20) is at most ε",
-            binding_sides(total_sides),
-        ),
-    ]
-
-
-def _result(name: str, statement: str, sides: Sides) -> ConditionResult:
-    """Return an evaluated condition with both sides of its inequality."""
-    return ConditionResult(name, statement, sides.holds, sides.left, sides.right)

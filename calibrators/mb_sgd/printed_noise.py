@@ -38,6 +38,9 @@ class PrintedNoise:
         """Return the upper bound on the true ε, divided by the ε of the target.
 
         If the true ε is not computed, 1/multiplier replaces it: it grows like the ε of a single Gaussian release.
+
+        Returns:
+            The ratio. Above 1, the printed noise may miss the target.
         """
         epsilon = self.true.epsilon.upper if self.true else 1.0 / self.multiplier
         return epsilon / self.member.target.epsilon
@@ -51,6 +54,9 @@ def worst_client(members: Sequence[Member], stds: Sequence[float], truth: Truth[
         stds: the printed standard deviation σ for each kind of client.
         truth: function that certifies a client's ε and δ at a printed noise multiplier. It returns None if it cannot,
             for example because there are more than `LARGEST_COUNT` rounds.
+
+    Returns:
+        This kind of client, with its printed noise and the figures that are certified at it.
     """
     candidates = []
     for member, std in zip(members, stds, strict=True):
@@ -66,6 +72,9 @@ def noise_parameters(problem: MiniBatchProblem, printed: PrintedNoise, rounds: f
         problem: the request. If it has groups of clients, the index of the client's group is added.
         printed: the kind of client with its printed σ.
         rounds: the prescribed number of rounds.
+
+    Returns:
+        Noise standard deviation, noise multiplier, batch size and rounds.
     """
     parameters = {
         "noise_std": printed.std,

@@ -56,7 +56,10 @@ PRINTED_READINGS = Quantity(description="interpretations (readings) of the print
 class Run:
     """The pace of a run: the number of records of one client per round, and the number of rounds.
 
-    With client groups the batch is that of a client with `samples_per_client` records.
+    Attributes:
+        batch_size: records that one client uses in a round. With client groups it is that of a client with
+            `samples_per_client` records.
+        rounds: number of rounds.
     """
 
     batch_size: int
@@ -65,7 +68,12 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True)
 class Traffic:
-    """Bits of one round: of a client that reports, and of all participants at most."""
+    """Bits of one round: of a client that reports, and of all participants at most.
+
+    Attributes:
+        bits_per_client: bits of one client's message.
+        bits_per_round: bits of all messages, for the largest possible number of participants.
+    """
 
     bits_per_client: int
     bits_per_round: int
@@ -127,24 +135,33 @@ class PacedProblem(TargetedProblem):
         Yields:
             Faults with the pointer to the field, the reason and the allowed values.
         """
-        n = self.samples_per_client
-        mu, beta = self.strong_convexity, self.smoothness
+        samples = self.samples_per_client
+        curvature, smoothness = self.strong_convexity, self.smoothness
+
+        # The sizes of the federation and of a batch.
         if (self.participants or 1) > self.clients:
             yield Fault("/participants", "cannot exceed clients", f"≤ {self.clients}")
-        if (self.batch_size or 1) > n and self.sampling != "with-replacement":
-            yield Fault("/batch_size", "cannot exceed samples_per_client unless drawn with replacement", f"≤ {n}")
-        if self.sampling == "full" and self.batch_size not in (None, n):
-            yield Fault("/batch_size", "a full batch holds samples_per_client records", f"= {n}")
-        if beta is not None and mu > beta:
-            yield Fault("/strong_convexity", "cannot exceed smoothness", f"≤ {beta}")
-        if any(mu * self.diameter > 2 * lipschitz for lipschitz in self._lipschitz_constants):
+        if (self.batch_size or 1) > samples and self.sampling != "with-replacement":
+            message = "cannot exceed samples_per_client unless drawn with replacement"
+            yield Fault("/batch_size", message, f"≤ {samples}")
+        if self.sampling == "full" and self.batch_size not in (None, samples):
+            yield Fault("/batch_size", "a full batch holds samples_per_client records", f"= {samples}")
+
+        # The constants of the loss, and the domain. A μ-strongly convex loss has gradients of norm μD/2 somewhere.
+        if smoothness is not None and curvature > smoothness:
+            yield Fault("/strong_convexity", "cannot exceed smoothness", f"≤ {smoothness}")
+        if any(curvature * self.diameter > 2 * lipschitz for lipschitz in self._lipschitz_constants):
             yield Fault("/strong_convexity", "a strongly convex loss has lipschitz ≥ strong_convexity · diameter / 2")
         if (self.initial_distance or 0.0) > self.diameter:
             yield Fault("/initial_distance", "cannot exceed diameter", f"≤ {self.diameter:g}")
         yield from self._budget_faults()
 
     def _budget_faults(self) -> Iterator[Fault]:
-        """Yield a fault for each budget that does not pay for the given run; absent batch size or rounds count as 1."""
+        """Yield a fault for each budget that does not pay for the given run; absent batch size or rounds count as 1.
+
+        Yields:
+            Faults with the pointer to the budget and its least allowed value.
+        """
         rounds, batch_size = self.rounds or 1, self.batch_size or 1
         if self.max_gradients is not None and self.max_gradients < batch_size * rounds:
             yield Fault("/max_gradients", "cannot be below batch_size · rounds", f"≥ {batch_size * rounds}")
@@ -174,6 +191,13 @@ class PacedProblem(TargetedProblem):
 
         It is all records if batches are full, and otherwise the group's own batch size if given. Without one, it is the
         run's batch size times the group's records over `samples_per_client`, rounded to nearest.
+
+        Args:
+            group: a group of clients of the request.
+            run: the run, of which the batch size is used.
+
+        Returns:
+            The number of records that one client of the group uses in a round.
         """
         if self.sampling == "full":
             return group.samples_per_client
@@ -246,13 +270,22 @@ class MiniBatchProblem(PacedProblem):
         return [*self._group_faults(), *self._participation_faults()]
 
     def _group_faults(self) -> list[Fault]:
-        """Return the faults of the client groups; their targets are checked only if the groups are sound."""
+        """Return the faults of the client groups.
+
+        Their targets are checked only if the groups are sound. Requests for risk bounds, which divide by ε, have one
+        more check.
+
+        Returns:
+            Faults with the pointer to the field; empty without groups.
+        """
         if self.client_groups is None:
             return []
         faults = client_group_faults(self.client_groups, clients=self.clients, sampling=self.sampling)
-        faults = faults or list(group_target_faults(self, self.client_groups))
-        is_for_pairs = isinstance(self, PairTarget)
-        return faults or (list(pair_target_faults(self.client_groups)) if is_for_pairs else [])
+        if not faults:
+            faults = list(group_target_faults(self, self.client_groups))
+        if not faults and isinstance(self, PairTarget):
+            faults = list(pair_target_faults(self.client_groups))
+        return faults
 
     def _participation_faults(self) -> list[Fault]:
         """Return the faults of the distribution of the number of participants, if the request has one."""

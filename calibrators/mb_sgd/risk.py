@@ -72,6 +72,9 @@ def bounds(problem: MbSgdRiskProblem, run: Run, noise_std: float) -> Bounds:
         problem: losses, clients and target of the request.
         run: its batch size and number of rounds.
         noise_std: standard deviation σ per coordinate, root mean square over clients.
+
+    Returns:
+        The bounds, with the conditions that the caller declares and the warnings that apply.
     """
     inputs = risk_problem(problem, run)
     explicit = None
@@ -107,6 +110,9 @@ def setting_of(problem: PacedProblem) -> LowerBoundSetting:
 
     Args:
         problem: the request.
+
+    Returns:
+        The target, the sizes and the constants of the losses. δ is given as log₁₀ δ.
     """
     any_run = Run(batch_size=1, rounds=1)  # Targets and numbers of records do not depend on the run.
     members = members_of(problem, any_run)
@@ -181,6 +187,9 @@ def _full_statement(
         run: its batch size and number of rounds.
         noise_std: standard deviation σ per coordinate, root mean square over clients.
         reading: `complete` for the statement as printed, `corrected` for the one without its known errors.
+
+    Returns:
+        The bound, with the conditions of the theorem that are about the risk.
     """
     formula: TheoremReading = "printed" if reading == "complete" else "corrected"
     inputs = theorem_inputs(problem, run, run.rounds)
@@ -212,6 +221,7 @@ def _printed_bound(
     """
     members = members_of(problem, run)
     printed_std = root_mean_square((printed_noise_std(member), member) for member in members)
+
     # The printed bound needs at least the prescribed rounds, and at most the printed noise.
     rounds = Sides.at_least(run.rounds, prescription.prescribed_rounds)
     noise = Sides.at_most(noise_std, printed_std)
@@ -224,6 +234,7 @@ def _printed_bound(
         ),
         *further_conditions,
     ]
+
     is_explicit = prescription.constants == "explicit"
     finite_terms = {name: term for name, term in prescription.terms.items() if abs(term) < math.inf}
     return UpperBound(
@@ -269,7 +280,15 @@ def _aggregates(problem: MbSgdRiskProblem, run: Run) -> AggregatesAnswer:
 
 
 def _cautions(problem: MbSgdRiskProblem, explicit: ExplicitBound | None) -> Iterator[Caution]:
-    """Warn of a missing bound, of lower bounds that are for equal clients, and of absent optional fields."""
+    """Warn of a missing bound, of lower bounds that are for equal clients, and of absent optional fields.
+
+    Args:
+        problem: the request.
+        explicit: the bound with explicit constants; None if it does not apply.
+
+    Yields:
+        The warnings that apply.
+    """
     if explicit is None:
         yield Caution(
             code="no-risk-for-this-sampling",
@@ -280,7 +299,14 @@ def _cautions(problem: MbSgdRiskProblem, explicit: ExplicitBound | None) -> Iter
 
 
 def equal_clients_cautions(problem: PacedProblem) -> Iterator[Caution]:
-    """Warn that lower bounds are for equal clients, if the request has client groups."""
+    """Warn that lower bounds are for equal clients, if the request has client groups.
+
+    Args:
+        problem: the request.
+
+    Yields:
+        At most one warning.
+    """
     if problem.client_groups:
         yield Caution(
             code="lower-bound-for-equal-clients",

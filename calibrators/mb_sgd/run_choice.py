@@ -44,8 +44,13 @@ def choose_among(
         quick_risk: (run, σ) ↦ estimate of the bound on the excess risk.
         risk: (run, σ) ↦ the bound on the excess risk.
 
+    Returns:
+        The run, with its frontier: alternatives of which none is at least as good as another in rounds, batch size and
+        bound. Without a bound on the risk there is no frontier.
+
     Raises:
         InvalidInput: the budgets leave no run.
+        EpsilondError: no noise can be certified for a run that is tried.
     """
     runs = paid_runs(problem)
     if not has_bound(runs[0]):
@@ -71,6 +76,9 @@ def rarity_of(problem: MiniBatchProblem, run: Run) -> float:
     Args:
         problem: the request, with n records per client.
         run: batch size K and number of rounds R.
+
+    Returns:
+        The measure, at least 0 and without unit.
     """
     if problem.unit == "client" or run.batch_size == problem.samples_per_client:
         return 0.0
@@ -78,7 +86,15 @@ def rarity_of(problem: MiniBatchProblem, run: Run) -> float:
 
 
 def most_rounds(problem: PacedProblem, batch_size: int) -> int:
-    """Return the largest number of rounds within the gradient budget of every client and the communication budget."""
+    """Return the largest number of rounds within the gradient budget of every client and the communication budget.
+
+    Args:
+        problem: the request. Its `max_gradients` is by default `GRADIENTS_PER_RECORD` times the records of a client.
+        batch_size: batch size of a client with `samples_per_client` records.
+
+    Returns:
+        The number of rounds; 0 if a budget does not pay for one round.
+    """
     limits = []
     for member in members_of(problem, Run(batch_size=batch_size, rounds=1)):
         max_gradients = problem.max_gradients or GRADIENTS_PER_RECORD * member.samples_per_client

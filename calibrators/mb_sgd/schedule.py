@@ -78,7 +78,12 @@ class StepPlan:
 
 @dataclass(frozen=True)
 class _Step:
-    """A step size and, for a loss that is not smooth, the smoothness of the Moreau envelope that is minimised."""
+    """A step size and, for a loss that is not smooth, the smooth function that is minimised in place of the loss.
+
+    Attributes:
+        step_size: the step size η.
+        envelope_smoothness: smoothness of the Moreau envelope that is minimised; None if the loss itself is smooth.
+    """
 
     step_size: float
     envelope_smoothness: float | None
@@ -102,6 +107,7 @@ def risk_problem(problem: PacedProblem, run: Run) -> ExcessRiskProblem | None:
         return None
     if problem.client_groups:
         return _risk_problem_of_groups(problem, run)
+    smoothness = math.inf if problem.smoothness is None else problem.smoothness
     return ExcessRiskProblem(
         clients=problem.clients,
         participants=problem.moments.mean,
@@ -109,7 +115,7 @@ def risk_problem(problem: PacedProblem, run: Run) -> ExcessRiskProblem | None:
         batch_size=run.batch_size,
         dimension=problem.dimension,
         lipschitz=problem.lipschitz,
-        smoothness=math.inf if problem.smoothness is None else problem.smoothness,
+        smoothness=smoothness,
         strong_convexity=problem.strong_convexity,
         initial_distance=problem.initial_distance or problem.diameter,
     )
@@ -124,6 +130,9 @@ def _risk_problem_of_groups(problem: PacedProblem, run: Run) -> UnequalProblem:
     Args:
         problem: the request, with client groups.
         run: the run, of which only the batch size is used: the rounds and the noise enter the bound later.
+
+    Returns:
+        The inputs, with the smallest strong convexity and the largest smoothness of all scaled losses.
     """
     groups = [
         ClientGroup(
@@ -134,14 +143,19 @@ def _risk_problem_of_groups(problem: PacedProblem, run: Run) -> UnequalProblem:
         )
         for member in members_of(problem, run)
     ]
+    if problem.smoothness is None:
+        smoothness, steepest = math.inf, None
+    else:
+        smoothness = problem.smoothness
+        steepest = max(problem.scales) * problem.smoothness
     return UnequalProblem.of(
         groups,
         participants=problem.moments.mean,
         dimension=problem.dimension,
-        smoothness=math.inf if problem.smoothness is None else problem.smoothness,
+        smoothness=smoothness,
         strong_convexity=min(problem.scales) * problem.strong_convexity,
         initial_distance=problem.initial_distance or problem.diameter,
-        steepest=None if problem.smoothness is None else max(problem.scales) * problem.smoothness,
+        steepest=steepest,
     )
 
 
@@ -153,6 +167,9 @@ def _bound(inputs: ExcessRiskProblem, step: _Step, *, noise_std: float, rounds: 
         step: the step size, and the smoothness of the envelope or None.
         noise_std: σ per coordinate, root mean square over clients.
         rounds: number of rounds.
+
+    Returns:
+        The bound with its terms, in units of the loss.
     """
     if step.envelope_smoothness is None:
         return excess_risk(inputs, noise_std=noise_std, rounds=rounds, step_size=step.step_size)
@@ -175,6 +192,9 @@ def _best_step(inputs: ExcessRiskProblem, *, noise_std: float, rounds: int, quic
         noise_std: σ per coordinate, root mean square over clients.
         rounds: number of rounds.
         quick: whether to approximate the minimum in less time.
+
+    Returns:
+        The step size, with the smoothness of the envelope or None.
     """
     if math.isinf(inputs.smoothness):
         envelope = best_envelope(inputs, noise_std=noise_std, rounds=rounds, quick=quick)
@@ -188,11 +208,11 @@ def plan_of(problem: PacedProblem, run: Run, noise_std: float) -> StepPlan | Non
 
     Args:
         problem: the request.
-        run: the run.
+        run: the batch size and the rounds of the run.
         noise_std: σ per coordinate, root mean square over clients.
 
     Returns:
-        The plan; None if no bound applies.
+        The steps with the bound, which has explicit constants; None if no bound applies.
     """
     inputs = risk_problem(problem, run)
     if inputs is None:
@@ -201,9 +221,10 @@ def plan_of(problem: PacedProblem, run: Run, noise_std: float) -> StepPlan | Non
     bound = _bound(inputs, step, noise_std=noise_std, rounds=run.rounds)
     theorem = risk_theorem(problem)
     upper = RiskBound(value=bound.total, constant="explicit", theorem=theorem.id, terms=bound.terms)
+    contraction = step.step_size * _curvature(inputs, step)
     return StepPlan(
         step_size=step.step_size,
-        averaging=_averaging(step.step_size * _curvature(inputs, step)),
+        averaging=_averaging(contraction),
         risk=Risk(upper=upper),
         declared=theorem.conditions,
         envelope_smoothness=step.envelope_smoothness,
@@ -214,11 +235,16 @@ def _averaging(contraction: float) -> Averaging:
     """Return the weights of the averaged iterates: each is 1/(1 − ημ) times the one before.
 
     Args:
-        contraction: the step size η times the strong convexity μ. The weights are uniform at 0. From 1 on, only the
-            last iterate has weight.
+        contraction: the step size η times the strong convexity μ, at least 0. The weights are uniform at 0. From 1 on,
+            only the last iterate has weight.
+
+    Returns:
+        The kind of the average, with the ratio of successive weights if they are not uniform.
     """
     ratio = 1.0 / (1.0 - contraction) if contraction < 1.0 else math.inf
-    return Averaging(kind="geometric", ratio=ratio) if ratio > 1.0 else Averaging(kind="uniform")
+    if ratio > 1.0:
+        return Averaging(kind="geometric", ratio=ratio)
+    return Averaging(kind="uniform")
 
 
 def risk_theorem(problem: PacedProblem) -> Theorem:
@@ -241,7 +267,7 @@ def _curvature(inputs: ExcessRiskProblem, step: _Step) -> float:
 
 
 def prescribed_run(problem: MbSgdProblem, run: Run) -> Run | None:
-    """Return the run with the rounds that Theorem 2.1 or 2.2 of Lowy and Razaviyayn prescribes, in the corrected form.
+    """Return the run with the rounds that Lowy and Razaviyayn prescribe in Theorem 2.1 or 2.2, with errors corrected.
 
     Args:
         problem: the request.
@@ -253,10 +279,13 @@ def prescribed_run(problem: MbSgdProblem, run: Run) -> Run | None:
     """
     if problem.rounds is not None or problem.unit == "client":
         return None
+    # The prescription divides by ε.
     if any(epsilon == 0.0 for epsilon in own_epsilons(problem, problem.client_groups or ())):
         return None
     rounds = prescription_of(problem, run, None).rounds
-    return Run(batch_size=run.batch_size, rounds=rounds) if rounds <= LARGEST_COUNT else None
+    if rounds > LARGEST_COUNT:
+        return None
+    return Run(batch_size=run.batch_size, rounds=rounds)
 
 
 def add_prescribed_risk(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, noise_std: float) -> StepPlan:
@@ -270,6 +299,9 @@ def add_prescribed_risk(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, 
         problem: the request.
         prescribed: the run that the paper prescribes.
         noise_std: certified σ of the prescribed run, root mean square over clients.
+
+    Returns:
+        A copy of the plan with the comparison in `risk.as_prescribed`.
     """
     prescription = prescription_of(problem, prescribed, prescribed.rounds)
     inputs = risk_problem(problem, prescribed)
@@ -301,7 +333,7 @@ def add_prescribed_risk(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, 
 
 
 def choose_run(problem: MbSgdProblem, certificates: Certificates[MbSgdProblem, Member]) -> Choice[Run]:
-    """Choose the batch size and the number of rounds: the smallest run with nearly the least bound on the excess risk.
+    """Choose the batch size and rounds: the smallest run with nearly the least bound on the excess risk.
 
     "Nearly" means within the factor 1 + `within` of the request. If no theorem bounds the risk, the run has the largest
     batch, and the number of rounds closest to that of Theorem 2.2 of Lowy and Razaviyayn.
@@ -309,6 +341,9 @@ def choose_run(problem: MbSgdProblem, certificates: Certificates[MbSgdProblem, M
     Args:
         problem: the request. Its budgets limit the runs.
         certificates: the certified noise of each kind of client.
+
+    Returns:
+        The run, with the alternatives that it was chosen from.
 
     Raises:
         InvalidInput: the budgets leave no run.

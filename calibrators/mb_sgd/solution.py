@@ -29,7 +29,18 @@ Answered_co = TypeVar("Answered_co", bound=MiniBatchProblem, covariant=True, def
 
 @dataclass(frozen=True, kw_only=True)
 class MembersSolution(Solution[Answered_co], Generic[Answered_co]):
-    """The certified noise of each kind of client; `certified` and `norm` are those of the first."""
+    """The certified noise of each kind of client of a run; clients may differ in data, batches and targets.
+
+    The inherited `certified` and `norm` are those of the first kind.
+
+    Attributes:
+        run: the batch size and the rounds.
+        certificates: the certified noise of each kind, with the request.
+        members: the kinds of clients.
+        certified_members: the certificate of each kind: its noise multiplier with the guarantee.
+        noise_stds: certified standard deviation σ per coordinate of each kind.
+        printed_stds: σ of each group by the printed theorem at the answer's rounds; empty where a client is the unit.
+    """
 
     run: Run
     certificates: Certificates[Answered_co, Member]
@@ -37,7 +48,6 @@ class MembersSolution(Solution[Answered_co], Generic[Answered_co]):
     certified_members: tuple[Certified, ...]
     noise_stds: tuple[float, ...]
     printed_stds: tuple[float, ...] = ()
-    """σ of each group by the printed theorem at the answer's rounds; none where a client is the unit."""
 
     @cached_property
     def answers(self) -> tuple[GuaranteeAnswer, ...]:
@@ -67,7 +77,7 @@ def guarantees_of(
         members: the kinds of clients.
 
     Returns:
-        One guarantee per kind of client, in their order.
+        One guarantee per kind of client, in their order. Only the sensitivity may differ between equal certificates.
     """
     problem = certificates.problem
     answer_of_certificate: dict[int, GuaranteeAnswer] = {}
@@ -176,6 +186,14 @@ def group_parameters(solution: MembersSolution) -> tuple[GroupParameters, ...]:
         One entry per group, in the order of the request. The printed noise is None if no printed theorem applies.
     """
     printed = solution.printed_stds
+    figures_of_groups = zip(
+        solution.members,
+        solution.certified_members,
+        solution.noise_stds,
+        solution.norms,
+        solution.answers,
+        strict=True,
+    )
     return tuple(
         GroupParameters(
             clients=member.clients,
@@ -188,14 +206,7 @@ def group_parameters(solution: MembersSolution) -> tuple[GroupParameters, ...]:
             printed_noise_std=printed[member.place] if printed else None,
             guarantee=answer,
         )
-        for member, certified, noise_std, norm, answer in zip(
-            solution.members,
-            solution.certified_members,
-            solution.noise_stds,
-            solution.norms,
-            solution.answers,
-            strict=True,
-        )
+        for member, certified, noise_std, norm, answer in figures_of_groups
     )
 
 
@@ -212,6 +223,9 @@ def members_parameters(solution: MembersSolution) -> MembersParameters:
 
     Args:
         solution: the run with the certified noise of each kind of client.
+
+    Returns:
+        The parameters for the answer.
     """
     multiplier = common(member.noise for member in solution.certified_members)
     norm = common(solution.norms)
@@ -232,16 +246,27 @@ def guarantee_of_all(answers: Sequence[GuaranteeAnswer]) -> GuaranteeAnswer:
     own δ, and the largest upper bound on ε holds for all clients. The lower bound on ε is the largest one among the
     clients with that largest δ as their own target. The same holds with ε and δ exchanged.
 
-    The sensitivity is None if clients differ in it.
-
     Args:
         answers: the guarantee of each kind of client at its own target; at least one.
+
+    Returns:
+        The guarantee, without a curve if there are several kinds. The sensitivity is None if clients differ in it.
+
+    Guarantees: both upper bounds hold for every client.
     """
     if len(answers) == 1:
         return answers[0]
+
     # The target (ε, δ) with the largest values of any client holds for all clients.
     largest_delta = max(answers, key=lambda answer: answer.target.log10_delta).target
     largest_epsilon = max(answer.target.epsilon for answer in answers)
+    target = TargetAnswer(
+        epsilon=largest_epsilon,
+        delta=largest_delta.delta,
+        log10_delta=largest_delta.log10_delta,
+        **common_risk([answer.target for answer in answers]),
+    )
+
     # Only answers at this δ, or at this ε, give lower bounds at the common target.
     with_largest_delta = [answer for answer in answers if answer.target.log10_delta == largest_delta.log10_delta]
     with_largest_epsilon = [answer for answer in answers if answer.target.epsilon == largest_epsilon]
@@ -250,16 +275,12 @@ def guarantee_of_all(answers: Sequence[GuaranteeAnswer]) -> GuaranteeAnswer:
     log10_delta = _merge_bounds(
         [answer.log10_delta for answer in answers], [answer.log10_delta for answer in with_largest_epsilon]
     )
+
     sensitivities = [answer.sensitivity for answer in answers if answer.sensitivity is not None]
     return replace(
         answers[0],
         sensitivity=common(sensitivities),
-        target=TargetAnswer(
-            epsilon=largest_epsilon,
-            delta=largest_delta.delta,
-            log10_delta=largest_delta.log10_delta,
-            **common_risk([answer.target for answer in answers]),
-        ),
+        target=target,
         epsilon=epsilon,
         delta=delta,
         log10_delta=log10_delta,
@@ -281,12 +302,22 @@ def _merge_bounds(all_clients: Iterable[Ends], at_largest_target: Iterable[Ends]
     Args:
         all_clients: bounds on the figure of each client, of which the upper bounds are used.
         at_largest_target: bounds of the clients with the largest target, of which the lower bounds are used.
+
+    Returns:
+        The largest of these lower bounds, and the largest of the upper bounds.
     """
-    return Ends(max(bounds.lower for bounds in at_largest_target), max(bounds.upper for bounds in all_clients))
+    lower = max(bounds.lower for bounds in at_largest_target)
+    upper = max(bounds.upper for bounds in all_clients)
+    return Ends(lower, upper)
 
 
 def numerical_of_all(members: Sequence[Member], certified: Sequence[Certified]) -> NumericalAnswer:
-    """Return the largest relative width of the bounds on δ of any kind of client, as the numerical accuracy of all."""
+    """Return the numerical accuracy of all kinds of clients: the largest relative width of their bounds on δ.
+
+    Args:
+        members: the kinds of clients, each with its target.
+        certified: the certificate of each kind, in the same order.
+    """
     answers = (
         numerical_answer(member_certified.guarantee, member.target)
         for member_certified, member in zip(certified, members, strict=True)
@@ -298,9 +329,12 @@ def _tightness(answers: Sequence[GuaranteeAnswer]) -> Tightness:
     """Return how tight the bound is that holds for all clients: `proved`, `witnessed` or `unknown`.
 
     A bound is `proved` to be tight if neighbouring data sets attain it. It is `witnessed` if some give a lower bound
-    that may be smaller. It is `unknown` without a lower bound. Clients with equal targets and equal tightness keep
-    that tightness. Otherwise the result is `unknown` if it is unknown for any client. In all other cases it is
-    `witnessed`: the bound for all clients is the largest, and not every client attains it.
+    that may be smaller. It is `unknown` without a lower bound. Clients with equal targets and equal tightness keep that
+    tightness. Otherwise the result is `unknown` if it is unknown for any client. In all other cases it is `witnessed`:
+    the bound for all clients is the largest, and not every client attains it.
+
+    Args:
+        answers: the guarantee of each kind of client at its own target; at least one.
     """
     kinds = {answer.tight for answer in answers}
     has_one_target = len({(answer.target.epsilon, answer.target.log10_delta) for answer in answers}) == 1

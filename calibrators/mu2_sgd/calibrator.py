@@ -174,7 +174,13 @@ class Mu2SgdParameters:
 
 @dataclass(frozen=True, kw_only=True)
 class Mu2SgdSolution(Solution[Mu2SgdProblem]):
-    """The certified noise, with the run's schedule, ρ of the most exposed record, and the report of each client."""
+    """A certified noise of federated learning with noise cancellation, and what it protects.
+
+    Attributes:
+        noise: the noise of the run.
+        mu: parameter μ of Gaussian differential privacy of the most exposed record (ρ in the paper).
+        reports: the protection of each kind of client.
+    """
 
     noise: ScheduleNoise
     mu: float
@@ -190,6 +196,9 @@ def conversion_of(mu: float, target: Target) -> ConversionAnswer:
     Args:
         mu: parameter of the certified noise; each conversion gives its ε at the target's δ.
         target: target (ε, δ); each conversion gives the largest parameter for it. A larger parameter allows less noise.
+
+    Returns:
+        Both quantities by each conversion, and the noise of the other two over that of the exact one.
     """
     exact, zcdp, lemma = mus(epsilon=target.epsilon, log_delta=target.log_delta).values()
     epsilon_at_mu = epsilons(mu=mu, log_delta=target.log_delta)
@@ -257,6 +266,9 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
 
         Args:
             problem: the request.
+
+        Returns:
+            The certified noise, with the protection of each kind of client.
 
         Raises:
             Infeasible: no noise that is offered meets the target.

@@ -154,6 +154,13 @@ def _kinds_of_clients(problem: Mu2SgdProblem, noise: ScheduleNoise) -> list[Repo
     """Return the groups of clients of the request, or two typical clients if participants are drawn uniformly.
 
     The typical clients are one that reports as often as it may, and one that reports as often as clients do on average.
+
+    Args:
+        problem: the request, with its groups or with the number of participants.
+        noise: the noise of the run.
+
+    Returns:
+        The kinds of clients, in the order of the answer.
     """
     groups = problem.taking_part.groups
     if groups is not None:
@@ -167,7 +174,15 @@ def _kinds_of_clients(problem: Mu2SgdProblem, noise: ScheduleNoise) -> list[Repo
 
 
 def _epsilons_at_delta(mus: set[float], log_delta: float) -> dict[float, Ends]:
-    """Return bounds on the ε of μ-Gaussian differential privacy at a δ, by μ. It is 0 for μ = 0."""
+    """Return bounds on the ε of μ-Gaussian differential privacy at a δ, by μ.
+
+    Args:
+        mus: distinct parameters μ, at least 0.
+        log_delta: log δ, natural logarithm.
+
+    Returns:
+        Lower and upper bound for each μ; both are 0 for μ = 0.
+    """
     positive_mus = sorted(mu for mu in mus if mu > 0.0)
     lower, upper = exact_epsilons(np.asarray(positive_mus), log_delta)
     epsilons = {0.0: Ends(0.0, 0.0)}
@@ -203,7 +218,14 @@ def _client_report(kind: ReportingClients, epsilon: Ends) -> ClientReport:
 
 
 def _report_rounds(kind: ReportingClients) -> Fields:
-    """Return the first and the last round of the reports and the longest gap; nothing if the rounds are not given."""
+    """Return the first and the last round of the reports and the longest gap, as fields of the answer.
+
+    Args:
+        kind: clients that report in the same rounds.
+
+    Returns:
+        The three fields; nothing if the rounds are not given.
+    """
     rounds = kind.rounds
     if not rounds:
         return {}
@@ -220,6 +242,9 @@ def _own_noise(kind: ReportingClients) -> Fields:
 
     Args:
         kind: clients that report at least once.
+
+    Returns:
+        The figures by the names of their fields in the answer.
     """
     noise = kind.noise
     problem = noise.problem

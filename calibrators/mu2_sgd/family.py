@@ -36,6 +36,9 @@ def releases_of(rounds: int) -> int:
     """Return the number of noisy sums that the models x_1, …, x_T of T rounds depend on: T − 1, but at least 1.
 
     The sum of the last round changes none of these models. One release is assumed for T = 1, which is pessimistic.
+
+    Args:
+        rounds: number T of rounds.
     """
     return max(rounds - 1, 1)
 
@@ -45,9 +48,17 @@ def contribution_norm(problem: Mu2SgdProblem) -> float:
 
     With an untrusted server it is the clipping norm S, for a client's report. With a trusted server it is S/m, for the
     mean of a round with m participants.
+
+    Args:
+        problem: the request, which says who adds the noise.
+
+    Returns:
+        The norm, in units of a gradient.
     """
     norm = problem.federation.clipping_norm
-    return norm if problem.server == "untrusted" else norm / problem.reporting
+    if problem.server == "untrusted":
+        return norm
+    return norm / problem.reporting
 
 
 def noise_std_of(problem: Mu2SgdProblem, noise_multiplier: float) -> float:
@@ -57,11 +68,14 @@ def noise_std_of(problem: Mu2SgdProblem, noise_multiplier: float) -> float:
     Theorems 5.1 and F.1 of Reshef and Levy, all releases about a record are together one Gaussian mechanism of variance
     σ²/H. With an untrusted server H = 1 + 1/2 + … + 1/K, for at most K reports of a client. With a trusted server H is
     the number of released sums. Hence σ = z · C · √H for the noise multiplier z and the contribution norm C of that
-    mechanism. The result is rounded up.
+    mechanism.
 
     Args:
         problem: the request.
         noise_multiplier: noise multiplier z of that single mechanism.
+
+    Returns:
+        σ per coordinate, rounded up.
     """
     variance_factor = harmonic(problem.cap) if problem.server == "untrusted" else releases_of(problem.rounds)
     rounding = 1.0 + 2.0 * PAD  # exceeds the rounding errors of the product
@@ -84,13 +98,16 @@ class ScheduleNoise:
     def mu(self, participations: int, first_round: int = 1, relation: Relation | None = None) -> float:
         """Return the parameter μ of Gaussian differential privacy of every record of a client, rounded up.
 
-        The paper calls it ρ_i. It is 0 if nothing of the client is released. With a trusted server a record affects
-        the released sums from the round of its report on, so that the first report is the most exposed.
+        The paper calls it ρ_i. It is 0 if nothing of the client is released. With a trusted server a record affects the
+        released sums from the round of its report on, so that the first report is the most exposed.
 
         Args:
             participations: number of reports of the client.
             first_round: round of the client's first report, from 1.
             relation: neighbouring relation; None for that of the request.
+
+        Returns:
+            μ, at least 0 and without unit.
         """
         if participations == 0:
             return 0.0
@@ -138,8 +155,8 @@ def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
         problem: the request.
 
     Returns:
-        The certified noise multiplier, and the target. If the request states a risk in place of ε, the multiplier
-        meets the risk. The target then has the requested δ, or `ASSUMED_DELTA`, and the ε that is certified there.
+        The certified noise multiplier, and the target. If the request states a risk in place of ε, the multiplier meets
+        the risk. The target then has the requested δ, or `ASSUMED_DELTA`, and the ε that is certified there.
 
     Raises:
         Infeasible: no noise that is offered meets the target.
@@ -155,9 +172,12 @@ def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
         """Return the guarantee of all reports together at a noise, which amounts to that of a single mechanism."""
         return guarantee_at(problem, sensitivity / noise, effort)
 
+    # The exact conversion of the target to μ gives the noise in closed form. It is searched only if that fails.
     mu = risk.gaussian_mu if risk else exact_mu(epsilon=target.epsilon, log_delta=target.log_delta)
     closed_form = min(sensitivity / mu * (1.0 + PAD), MOST)
-    certified = confirm(family, target, closed_form, SLACKS[0]) or smallest_noise(family, target, guess=closed_form)
+    certified = confirm(family, target, closed_form, SLACKS[0])
+    if certified is None:
+        certified = smallest_noise(family, target, guess=closed_form)
     return certified, certified_target(certified.guarantee, target)
 
 
@@ -176,9 +196,10 @@ def _certify_mu(problem: Mu2SgdProblem, mu: float) -> tuple[Certified, Target]:
     Raises:
         Infeasible: the noise is more than is offered.
     """
-    noise_multiplier = sensitivity_factor(problem.relation) / mu
+    sensitivity = sensitivity_factor(problem.relation)
+    noise_multiplier = sensitivity / mu
     if noise_multiplier > MOST:
-        raise no_noise_suffices(guarantee_at(problem, sensitivity_factor(problem.relation) / MOST), problem.target)
+        raise no_noise_suffices(guarantee_at(problem, sensitivity / MOST), problem.target)
     guarantee = guarantee_at(problem, mu)
     return Certified(noise_multiplier, guarantee, 0.0), certified_target(guarantee, problem.target)
 
@@ -193,6 +214,9 @@ def residual_noise_std(problem: Mu2SgdProblem, noise_std: float) -> float:
     Args:
         problem: the request.
         noise_std: standard deviation σ of a client's first noise, or of every round's noise with a trusted server.
+
+    Returns:
+        The standard deviation, in units of a gradient.
     """
     if problem.server == "trusted":
         return noise_std

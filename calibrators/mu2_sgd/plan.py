@@ -44,6 +44,9 @@ def computed_fields(server: Server, plan: PlanProblem) -> Fields:
 def default_rounds(plan: PlanProblem) -> int | None:
     """Return the number of rounds that is chosen if the plan leaves it open: one for each record of a client.
 
+    Args:
+        plan: the plan, with the records of a client and limits on rounds and traffic.
+
     Returns:
         The number of records of a client, or the largest number of rounds within the plan's limits if that is smaller;
         at least 1. None if the number of records is unknown.
@@ -77,7 +80,14 @@ def refusals(plan: PlanProblem) -> Iterable[Reason]:
 
 
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
-    """Yield the assumptions on the number of rounds if it was chosen, and on reports of a single record."""
+    """Yield the assumptions on the number of rounds if it was chosen, and on reports of a single record.
+
+    Args:
+        plan: the plan, a training described without its algorithm.
+
+    Yields:
+        At most two assumptions, each with the pointer to the field of the plan.
+    """
     if plan.rounds is None:
         message = "as many rounds as the limits allow, and no more than a client has records"
         if default_rounds(plan) == plan.samples_per_client:

@@ -31,6 +31,9 @@ def printed_readings(problem: Mu2SgdProblem, target: Target, norm: float) -> tup
         problem: the request, which may select readings.
         target: the target (ε, δ).
         norm: bound on the norm of one contribution.
+
+    Returns:
+        The requested readings, at most two.
     """
     requested = READINGS if problem.readings is None else problem.readings
     return tuple(_reading(problem, target, norm, reading) for reading in READINGS if reading in requested)
@@ -43,6 +46,9 @@ def mu_of(problem: Mu2SgdProblem, target: Target, reading: Reading) -> float:
         problem: the request. If its target is a risk, the parameter that is equivalent to the risk is returned.
         target: the target (ε, δ).
         reading: `statement` for the conversion of the paper's Lemma 2.6, `corrected` for the exact conversion.
+
+    Returns:
+        The largest μ that implies the target by the conversion; without unit.
     """
     if problem.risk is not None:
         return problem.risk.gaussian_mu
@@ -60,19 +66,25 @@ def _reading(problem: Mu2SgdProblem, target: Target, norm: float, reading: Readi
         target: the target (ε, δ).
         norm: bound on the norm of one contribution, by which the noise multiplier is defined.
         reading: `statement` or `corrected`, for the conversion of the target to the theorem's parameter.
+
+    Returns:
+        The reading, with the printed noise and step size, the claims, and the certified ε and δ.
     """
+    # Evaluate the theorem at the parameter to which this reading converts the target.
     is_untrusted = problem.server == "untrusted"
+    theorem = STATED if is_untrusted else TRUSTED_RUN
     mu = mu_of(problem, target, reading)
-    evaluation = TheoremAtInputs.of(
-        STATED if is_untrusted else TRUSTED_RUN, problem, participants=problem.reporting, gaussian_dp_mu=mu
-    )
+    evaluation = TheoremAtInputs.of(theorem, problem, participants=problem.reporting, gaussian_dp_mu=mu)
     outputs = evaluation.outputs
     std = outputs["base_std"] if is_untrusted else outputs["noise_std"]
+
     # The true privacy of the printed noise, for comparison with the claim.
     true_mu = ScheduleNoise(problem=problem, std=std).mu(problem.cap, relation="replace-one")
-    proof_conditions = [condition for condition in evaluation.conditions() if condition.id == PROVED_HERE.id]
+
     # The printed risk is proved only if the condition of the repaired proof holds.
+    proof_conditions = [condition for condition in evaluation.conditions() if condition.id == PROVED_HERE.id]
     is_proved = all(condition.holds == Verdict.YES for condition in proof_conditions)
+
     parameters = {
         "noise_std": std,
         "noise_multiplier": std / norm,

@@ -310,7 +310,11 @@ def _are_ascending_rounds(rounds: Sequence[Any], last: int) -> bool:
 
 
 def _largest_round(groups: Sequence[ParticipatingGroup]) -> int:
-    """Return the largest number of clients that report in any round."""
+    """Return the largest number of clients that report in any round.
+
+    Args:
+        groups: groups of clients, each with the rounds of its reports.
+    """
     reports_in_round: dict[int, int] = {}
     for group in groups:
         for number in group.rounds or ():

@@ -70,8 +70,14 @@ class Mu2SgdRiskProblem(Mu2SgdProblem):
 
 
 def given_run(problem: Mu2SgdRiskProblem) -> NoisyRun | None:
-    """Return the run of the request, or None if it gives no noise."""
-    return None if problem.noise_std is None else NoisyRun(noise_std=problem.noise_std, rounds=problem.rounds)
+    """Return the run of the request, or None if it gives no noise.
+
+    Args:
+        problem: the request. Its `noise_std` is that of a client's first report, or of every round of a trusted server.
+    """
+    if problem.noise_std is None:
+        return None
+    return NoisyRun(noise_std=problem.noise_std, rounds=problem.rounds)
 
 
 def bounds(problem: Mu2SgdRiskProblem, run: NoisyRun) -> Bounds:
@@ -83,6 +89,9 @@ def bounds(problem: Mu2SgdRiskProblem, run: NoisyRun) -> Bounds:
     Args:
         problem: the request.
         run: the standard deviation of a client's first noise, or of every round's noise with a trusted server.
+
+    Returns:
+        The bounds, with the step size that they are for and the conditions that the caller declares.
     """
     start = start_of_run(problem)
     lower = (_lower_order(problem),)
@@ -99,13 +108,19 @@ def _untrusted_bound(problem: Mu2SgdRiskProblem, noise_std: float) -> tuple[floa
     Args:
         problem: the request. If it gives no step size, the one with nearly the least bound is used.
         noise_std: standard deviation of the noise of a client's first report.
+
+    Returns:
+        The step size η, and the bound with its terms and its condition 2 η L T < 1, for smoothness L and T rounds.
     """
+    # The search for a step size divides by the noise, so that a tiny noise replaces 0.
     run = problem.federation
     search_std = max(noise_std, LEAST_NOISE_STD * run.clipping_norm)
     step_size = problem.step_size or best_step_size(run, noise_variance=search_std * search_std)
+
     parts = certified_risk(run, step_size=step_size, noise_variance=noise_std * noise_std)
     terms = {name: getattr(parts, name) for name in ("optimisation", "statistical", "noise")}
     terms |= {f"bound_{name}": getattr(parts, name) for name in ("by_norm", "by_young", "by_stability")}
+
     stable = CERTIFIED.conditions[0]  # 2 η L T < 1, for step size η, smoothness L and T rounds
     sides = Sides.below(2.0 * step_size * run.smoothness * run.rounds, 1.0)
     condition = ConditionResult(stable.id, stable.statement, sides.holds, sides.left, sides.right)
@@ -120,6 +135,9 @@ def _trusted_bound(problem: Mu2SgdRiskProblem, noise_std: float) -> tuple[float,
     Args:
         problem: the request. If it gives no step size, the one of the theorem is used.
         noise_std: standard deviation σ of the server's noise in every round.
+
+    Returns:
+        The step size η, and the bound with its terms and its condition on 4 η L T, for smoothness L and T rounds.
     """
     run = problem.federation
     search_std = max(noise_std, LEAST_NOISE_STD * run.clipping_norm)
@@ -164,6 +182,9 @@ def _lower_order(problem: Mu2SgdRiskProblem) -> LowerBound:
 
 def _target_epsilon(problem: Mu2SgdRiskProblem) -> float:
     """Return the ε of the target. If the target is a risk, ε is the exact one at the δ of the target.
+
+    Args:
+        problem: the request.
 
     Returns:
         The ε; infinite if the exact ε of a risk is 0, which leaves no privacy term in the lower bound.

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 class Mu2Training:
     """The step size with the least certified bound on the excess risk, and the bounds on that risk.
 
-    If no theorem covers the participation of the clients, there is no step size and `risk` has only the order of the
-    lower bound.
+    Attributes:
+        step_size: the step size η; None if no theorem covers the participation of the clients.
+        risk: the upper bound and the order of the lower bound. Without a step size it has only the order.
     """
 
     step_size: float | None = None
@@ -93,7 +94,15 @@ def _lower_order(problem: Mu2SgdProblem, epsilon: float) -> RiskBound:
 
 
 def _trusted_steps(problem: Mu2SgdProblem, noise_std: float) -> tuple[float, RiskBound]:
-    """Return the best step size, and the bound on the excess risk, with a trusted server."""
+    """Return the best step size, and the bound on the excess risk, with a trusted server.
+
+    Args:
+        problem: the request, with the constants of the loss.
+        noise_std: standard deviation per coordinate of the noise of every round.
+
+    Returns:
+        The step size, and the bound of Theorem F.2 of Reshef and Levy with its terms.
+    """
     run = problem.federation
     step_size = trusted_step_size(run, noise_std=noise_std)
     terms = trusted_terms(run, noise_std=noise_std, step_size=step_size)

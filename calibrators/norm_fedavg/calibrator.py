@@ -174,6 +174,9 @@ class NormFedavgCalibrator(GridCalibrator[NormFedavgProblem, NormFedavgParameter
 
         Args:
             outcome: the certified noise, with the step sizes and the printed readings (interpretations of theorems).
+
+        Yields:
+            The warnings that apply, in a fixed order.
         """
         solution, training = outcome.solution, outcome.training
         yield from own_cautions(solution.problem)

@@ -22,11 +22,13 @@ def printed_readings(problem: NormFedavgProblem) -> Iterator[PrintedReading]:
     """Yield Theorems 2 and 3 of Das et al., evaluated as printed for the request.
 
     Theorem 2 needs a δ that a double can represent, and Theorem 3 needs `growth_ratio`. The sensitivities of Theorem 3
-    are shown and never used, because they hold only with a probability over the data. Nothing is yielded if the request
-    has an empty list of readings.
+    are shown and never used, because they hold only with a probability over the data.
 
     Args:
         problem: the request.
+
+    Yields:
+        At most two readings (interpretations of the printed text); none if the request has an empty list of readings.
     """
     if problem.readings == ():
         return
@@ -53,12 +55,16 @@ def _theorem_2(problem: NormFedavgProblem, delta: float) -> PrintedReading:
         The claim, the parameters, and the true ε and δ at the printed noise. Noise and true figures are absent if
         Theorem 1 has no noise for ε₀.
     """
-    composed = problem.target.epsilon * problem.clients / (2.0 * problem.reporting)
+    # The parameter of Theorem 2 for which the claim of all rounds is the target, and the ε₀ of one round.
+    target = problem.target
+    composed = target.epsilon * problem.clients / (2.0 * problem.reporting)
     inverse = TheoremAtInputs.of(EQUATION_22, problem, composed_epsilon=composed, delta=delta)
     epsilon = float(inverse.outputs["epsilon"])
     theorem_2 = TheoremAtInputs.of(THEOREM_2, problem, participants=problem.reporting, epsilon=epsilon, delta=delta)
-    claim = Target(problem.target.epsilon, float(theorem_2.outputs["log10_claimed_delta"]) * math.log(10.0))
     round_epsilon = float(theorem_2.outputs["round_epsilon"])
+    claim = Target(target.epsilon, float(theorem_2.outputs["log10_claimed_delta"]) * math.log(10.0))
+
+    # The noise of one message at ε₀, with its true privacy over all rounds.
     theorem_1, noise = noise_of_theorem_1(problem, round_epsilon)
     evaluations = [inverse]
     true = None
@@ -76,6 +82,9 @@ def _theorem_2(problem: NormFedavgProblem, delta: float) -> PrintedReading:
 
 def own_cautions(problem: NormFedavgProblem) -> Iterator[Caution]:
     """Warn of the faults of Theorems 2 and 3 of Das et al., of assumed sensitivities, and of weak amplification.
+
+    Args:
+        problem: the request.
 
     Yields:
         The warnings that apply, in a fixed order.

@@ -43,8 +43,14 @@ class NormFedavgRiskProblem(NormFedavgProblem):
 
 
 def given_run(problem: NormFedavgRiskProblem) -> NoisyRun | None:
-    """Return the run of the request, or None if it gives no noise."""
-    return None if problem.noise_std is None else NoisyRun(noise_std=problem.noise_std, rounds=problem.rounds)
+    """Return the run of the request, or None if it gives no noise.
+
+    Args:
+        problem: the request. Its `noise_std` is that of a message's coordinate, in units of the normalised update.
+    """
+    if problem.noise_std is None:
+        return None
+    return NoisyRun(noise_std=problem.noise_std, rounds=problem.rounds)
 
 
 def bounds(problem: NormFedavgRiskProblem, run: NoisyRun) -> Bounds:
@@ -55,6 +61,9 @@ def bounds(problem: NormFedavgRiskProblem, run: NoisyRun) -> Bounds:
     Args:
         problem: the request.
         run: the standard deviation of a message's noise, in units of the normalised update.
+
+    Returns:
+        Two bounds, by equation (39) and by Theorem 2 of Das et al., with the conditions that the caller declares.
     """
     levels = problem.quantization_levels
     compression = update_error(
@@ -64,10 +73,13 @@ def bounds(problem: NormFedavgRiskProblem, run: NoisyRun) -> Bounds:
     )
     training = training_of(problem, compression)
     terms = {name.removesuffix("_term"): value for name, value in training.steps.items() if name.endswith("_term")}
+    declared: tuple[Condition, ...] = ASSUMPTIONS
+    if problem.client_optimum_distance == 0.0:
+        declared = (*ASSUMPTIONS, EQUAL_OPTIMA)
     return Bounds(
         upper=(explicit_upper(EQUATION_39, terms), _theorem_2(problem, compression)),
         start=Start(objective="empirical", baseline=training.convergence.baseline),
-        declared=(*ASSUMPTIONS, EQUAL_OPTIMA) if problem.client_optimum_distance == 0.0 else ASSUMPTIONS,
+        declared=declared,
         step_size=training.steps["local_step_size"],
     )
 
@@ -92,20 +104,17 @@ def _theorem_2(problem: NormFedavgRiskProblem, compression: float) -> UpperBound
         local_steps=problem.steps,
         step_ratio=problem.ratio,
     )
+
+    # The theorem prescribes a ratio of the step sizes; the comparison allows for rounding.
     printed = printed_ratio(
         smoothness=problem.smoothness,
         quasar_convexity=problem.quasar_convexity,
         initial_distance=problem.initial_distance,
     )
-    # The theorem prescribes a ratio of the step sizes; the comparison allows for rounding.
     is_printed = Sides.at_most(abs(problem.ratio - printed), RATIO_ROUNDING * printed)
-    ratio_condition = ConditionResult(
-        "printed-step-ratio",
-        "the ratio of the step sizes is 4L‖w₀ − w*‖/ζ, as in Theorem 2",
-        is_printed.holds,
-        problem.ratio,
-        printed,
-    )
+    statement = "the ratio of the step sizes is 4L‖w₀ − w*‖/ζ, as in Theorem 2"
+    ratio_condition = ConditionResult("printed-step-ratio", statement, is_printed.holds, problem.ratio, printed)
+
     terms = {name: evaluation.outputs[f"{name}_term"] for name in ("start", "client_optima")}
     return explicit_upper(THEOREM_2_UTILITY, terms, conditions=(*evaluation.conditions(), ratio_condition))
 

@@ -88,15 +88,20 @@ def training_of(problem: NormFedavgProblem, compression: float) -> NormFedavgTra
     Args:
         problem: the request.
         compression: mean squared error γ of one message, from rounding and noise.
+
+    Returns:
+        The step sizes with the bounds. The derivation names the theorem of the initial model if its bound is the least.
     """
+    # The three bounds, and the one on the gradient norm of the initial model.
     steps = _equation_39(problem, compression)
     without_noise = _equation_39(problem, 0.0)
     fedavg = TheoremAtInputs.of(THEOREM_4, problem, participants=problem.reporting, local_steps=problem.steps).outputs
     smooth_losses = {"smoothness": problem.smoothness, "minimiser_gradient_norm": 0.0}
     initial_norm = gradient_norm_bounds(distance=problem.initial_distance, **smooth_losses)["by_smoothness"]
+
+    # A bound that is no better than that of the initial model is replaced by it.
     baseline = Baseline(value=initial_norm, theorem=GRADIENT_NORM_OF_THE_START.id, formula="β·‖w₀ − w*‖")
     mean_norm = float(steps["gradient_norm"])
-    # A bound that is no better than that of the initial model is replaced by it.
     is_vacuous = baseline.covers(mean_norm)
     convergence = ConvergenceAnswer(
         theorem=GRADIENT_NORM_OF_THE_START.id if is_vacuous else EQUATION_39.id,

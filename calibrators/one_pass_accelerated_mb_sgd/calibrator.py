@@ -62,7 +62,9 @@ def run_spec(problem: OnePassProblem, run: Run | Member, noise_multiplier: float
         The specification of the mechanism, from which its privacy is computed.
     """
     release = Gaussian(noise_multiplier=noise_multiplier)
-    return Repeated(times=run.rounds, mechanism=release) if problem.unit == "client" else release
+    if problem.unit == "client":
+        return Repeated(times=run.rounds, mechanism=release)
+    return release
 
 
 def likely_noise_multiplier(problem: OnePassProblem, member: Member) -> float:
@@ -70,6 +72,13 @@ def likely_noise_multiplier(problem: OnePassProblem, member: Member) -> float:
 
     A protected record is used in one message, and a protected client in one message per round. The noise is estimated
     for data sets that replace a contribution, at a distance of twice the norm of one contribution.
+
+    Args:
+        problem: the request, with the protected unit.
+        member: the kind of client, with its target and rounds.
+
+    Returns:
+        The estimate: σ over the norm bound of one contribution.
     """
     messages = member.rounds if problem.unit == "client" else 1
     return likely_noise(member.target, rate=1.0, rounds=messages, distance=2.0)
@@ -169,6 +178,9 @@ class OnePassCalibrator(AcceleratedCalibrator[OnePassProblem]):
         """Return the conditions of the guarantee, among them those on the divisor of the batch means.
 
         If a neighbouring data set may lack a record, all other records must keep their rounds.
+
+        Args:
+            problem: the request, with the protected unit and the relation.
         """
         may_be_absent = problem.unit == "record" and problem.relation != "replace-one"
         absence_conditions = (SAME_ROUNDS,) if may_be_absent else ()

@@ -62,6 +62,9 @@ def _reading(problem: OnePassProblem, member: Member, reading: Reading, truth: T
         member: one of the clients, with its target, records and batch size.
         reading: `informal` for the statement of the main text, `complete` for that of the appendix, or `corrected`.
         truth: function that certifies a client's ε and δ at a printed noise multiplier.
+
+    Returns:
+        The reading, with its parameters, claims, conditions and certified figures.
     """
     formula: TheoremReading = "corrected" if reading == "corrected" else "printed"
     theorem_at_inputs = TheoremAtInputs(THEOREM_2_3, _inputs(problem, member, reading), formula)
@@ -91,13 +94,17 @@ def _inputs(problem: OnePassProblem, member: Member, reading: Reading) -> OnePas
         problem: the request.
         member: the kind of client, with its target, records and batch size.
         reading: name of the interpretation of the theorem.
+
+    Returns:
+        The inputs, with at least one record in a batch.
     """
+    target = member.target
     inputs = inputs_of(
         OnePassInputs,
         problem,
-        epsilon=member.target.epsilon,
-        delta=member.target.delta,
-        log10_delta=member.target.log10_delta if member.target.delta is None else None,
+        epsilon=target.epsilon,
+        delta=target.delta,
+        log10_delta=target.log10_delta if target.delta is None else None,
         samples_per_client=member.samples_per_client,
         lipschitz=member.lipschitz,
         batch_size=None if problem.batch_size is None else member.batch_size,
@@ -106,6 +113,8 @@ def _inputs(problem: OnePassProblem, member: Member, reading: Reading) -> OnePas
     )
     if problem.batch_size is not None:
         return inputs
+
+    # Divide the records by the rounds: those of the request, or those that the informal statement prescribes.
     rounds = problem.rounds
     if rounds is None and reading == "informal":
         rounds = math.ceil(informal_rounds(inputs.run))

@@ -37,12 +37,24 @@ class OnePassProblem(AcceleratedMbSgdProblem):
         sizes = [(self.samples_per_client, run.batch_size)]
         if self.client_groups:
             sizes = [(group.samples_per_client, self.batch_of(group, run)) for group in self.client_groups]
-        for n, batch_size in sizes:
-            if run.rounds * batch_size > n:
-                raise InvalidInput.at("/rounds", "times batch_size cannot exceed samples_per_client", allowed=f"≤ {n}")
+        for samples, batch_size in sizes:
+            if run.rounds * batch_size > samples:
+                message = "times batch_size cannot exceed samples_per_client"
+                raise InvalidInput.at("/rounds", message, allowed=f"≤ {samples}")
 
     def batch_of(self, group: ClientGroupRequest, run: Run) -> int:
-        """Return the batch size K of a group: as given, or proportional to its n records, rounded so that R K ≤ n."""
+        """Return the batch size K of a group's clients in a run.
+
+        It is the group's own batch size if given. Otherwise it is proportional to the group's n records and rounded
+        down, so that R batches use no record twice: R K ≤ n.
+
+        Args:
+            group: a group of clients of the request.
+            run: the run, of which the batch size is used.
+
+        Returns:
+            The number of records that one client of the group uses in a round, at least 1.
+        """
         if group.batch_size is not None:
             return group.batch_size
         return max(1, run.batch_size * group.samples_per_client // self.samples_per_client)

@@ -22,7 +22,14 @@ if TYPE_CHECKING:
 
 
 def risk_problem(problem: OnePassProblem, run: Run) -> AcceleratedProblem:
-    """Return the inputs of the risk bound. Records are used once, so the objective is the population loss."""
+    """Return the inputs of the bound on the population excess risk of one pass over the records.
+
+    The objective is the population loss, because every record is used at most once.
+
+    Args:
+        problem: the request.
+        run: the run, of which only the batch size is used.
+    """
     return problem_of(
         problem, run, objective="population", gradient_std=problem.gradient_std, heterogeneity=problem.spread
     )
@@ -33,8 +40,11 @@ def plan_of(problem: OnePassProblem, run: Run, noise_std: float) -> AcceleratedP
 
     Args:
         problem: the request.
-        run: the run.
+        run: the batch size and the number of rounds.
         noise_std: σ per coordinate, root mean square over clients.
+
+    Returns:
+        The stages that nearly minimise the bound on the excess risk, with this bound.
     """
     return plan_at(risk_problem(problem, run), noise_std=noise_std, rounds=run.rounds)
 
@@ -94,11 +104,17 @@ def choose_run(problem: OnePassProblem, certificates: Certificates[OnePassProble
 
 
 def _most_rounds(problem: OnePassProblem, batch_size: int) -> int:
-    """Return the largest number of rounds for which every client has records and the budgets suffice."""
+    """Return the largest number of rounds for which every client has records and the budgets suffice.
+
+    Args:
+        problem: the request, with the records of each client and the budgets.
+        batch_size: batch size of a client with `samples_per_client` records.
+    """
     members = members_of(problem, Run(batch_size=batch_size, rounds=1))
-    most = min(member.samples_per_client // member.batch_size for member in members)
+    limits = [member.samples_per_client // member.batch_size for member in members]
     if problem.max_gradients is not None:
-        most = min(most, problem.max_gradients // max(member.batch_size for member in members))
+        largest_batch = max(member.batch_size for member in members)
+        limits.append(problem.max_gradients // largest_batch)
     if problem.communication_budget is not None:
-        most = min(most, problem.communication_budget // problem.bits_per_round)
-    return most
+        limits.append(problem.communication_budget // problem.bits_per_round)
+    return min(limits)

@@ -31,12 +31,21 @@ def noise_of_mean(plan: PlanProblem, parameters: JsonObject) -> float | None:
 
 
 def noise_of_messages(plan: PlanProblem, parameters: JsonObject) -> float | None:
-    """Return the standard deviation of the noise in a round's mean, if each participant adds noise to its own message.
+    """Return the standard deviation of the noise in a round's mean, if participants add noise to their own messages.
 
-    It is σ/√M, for M participants and the standard deviation σ of each message's noise; None without σ.
+    It is σ/√M, for M participants and the standard deviation σ of each message's noise.
+
+    Args:
+        plan: the plan, with the number of participants.
+        parameters: JSON form of the calibrated parameters, with σ.
+
+    Returns:
+        The standard deviation per coordinate; None without σ.
     """
-    std = parameters.get("noise_std")
-    return None if std is None else std / math.sqrt(plan.reporting or 1)
+    message_std: float | None = parameters.get("noise_std")
+    if message_std is None:
+        return None
+    return message_std / math.sqrt(plan.reporting or 1)
 
 
 def no_round_noise(plan: PlanProblem, parameters: JsonObject) -> float | None:
@@ -52,27 +61,37 @@ def no_reasons(_: PlanProblem) -> Iterable[Reason]:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanAdapter:
-    """The translation of plans into requests of one variant of an algorithm, with the kind of its guarantee."""
+    """The translation of plans into requests of one variant of an algorithm, with the kind of its guarantee.
+
+    A plan describes a training without its algorithm.
+
+    Attributes:
+        variant: name of the variant; None if the algorithm has only one.
+        definition: trust model of the guarantee.
+        observer: the adversary of the guarantee.
+        units: units that the variant can protect.
+        objective: objective of the bound on the risk; None if there is no bound.
+        noise_added_to: the quantity that gets the noise.
+        copied: fields of the plan that are passed on under their own names, if the plan gives them.
+        read: further fields of the plan, which `computed` and `assumptions` use.
+        computed: plan ↦ fields of the algorithm that follow from the plan under other names; a field that is None
+            counts as absent.
+        renamed: names of computed fields ↦ the field of the plan that each comes from.
+        mean_noise: (plan, parameters of the answer) ↦ standard deviation per coordinate of the noise in a round's mean.
+        refusals: plan ↦ conditions that the plan breaks.
+        assumptions: plan ↦ assumptions that the adapter makes about the plan.
+    """
 
     variant: str | None = None
     definition: Trust
     observer: Observer
     units: tuple[Unit, ...]
-    """Units that the variant can protect."""
     objective: Objective | None
-    """Objective of the bound on the risk; None if there is no bound."""
     noise_added_to: NoiseAddedTo = "gradients"
     copied: tuple[str, ...]
-    """Fields of the plan that are passed on under their own names, if the plan gives them."""
     read: tuple[str, ...] = ()
-    """Further fields of the plan, which `computed` and `assumptions` use."""
     computed: Callable[[PlanProblem], JsonObject] = nothing
-    """Fields of the algorithm that follow from the plan under other names; a field that is None counts as absent."""
     renamed: Mapping[str, str] = field(default_factory=dict)
-    """Names of computed fields ↦ the field of the plan that each comes from."""
     mean_noise: Callable[[PlanProblem, JsonObject], float | None] = no_round_noise
-    """(plan, parameters of the answer) ↦ standard deviation per coordinate of the noise in a round's mean."""
     refusals: Callable[[PlanProblem], Iterable[Reason]] = no_reasons
-    """Conditions that the plan breaks."""
     assumptions: Callable[[PlanProblem], Iterable[Reason]] = no_reasons
-    """Assumptions that the adapter makes about the plan."""

@@ -61,22 +61,26 @@ def draft(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Dr
     Returns:
         The draft. It has the request and the adapter's assumptions, or no request and the reasons.
     """
+    # Collect the fields of the request, and the reasons against it.
     kind = GuaranteeKind(
         definition=adapter.definition,
         unit=plan.unit,
         relation=plan.relation,
         observer=adapter.observer,
     )
-    plan = for_whole_unit(plan)  # the algorithm's figures are those of the base unit
-    values = _values(calibrator, adapter, plan, kind)
-    reasons = [*_unmet_requirements(adapter, plan), *adapter.refusals(plan)]
+    whole_plan = for_whole_unit(plan)  # the algorithm's figures are those of the base unit
+    values = _values(calibrator, adapter, whole_plan, kind)
+    reasons = [*_unmet_requirements(adapter, whole_plan), *adapter.refusals(whole_plan)]
     reasons += _missing_reasons(calibrator, adapter, values, pointers={reason.pointer for reason in reasons})
+
+    # Make the request, which may have further faults.
     request = None
     if not reasons:
         request, reasons = _make_request(calibrator, adapter, values)
+    why = reasons if request is None else adapter.assumptions(whole_plan)
+
     used_names = set(TARGET) | set(adapter.copied) | set(adapter.read)
-    unused = tuple(name for name in plan.given if name not in used_names)
-    why = reasons if request is None else adapter.assumptions(plan)
+    unused = tuple(name for name in whole_plan.given if name not in used_names)
     return Draft(
         calibrator=calibrator,
         adapter=adapter,
@@ -173,6 +177,9 @@ def _missing_reasons(
         adapter: the adapter, which knows the plan's names of the fields.
         values: values of the algorithm's fields that the plan gives.
         pointers: JSON pointers to fields of the plan for which a reason was given already. They get no second one.
+
+    Yields:
+        Reasons with the plan's name of the field, its symbol and its meaning.
     """
     problem: type = calibrator.problem
     for field_name, quantity in _required_fields(problem):
@@ -186,7 +193,14 @@ def _missing_reasons(
 
 @cache
 def _required_fields(problem: Hashable) -> tuple[tuple[str, Quantity | None], ...]:
-    """Return the fields of a problem that have no default, with their quantities."""
+    """Return the fields of a problem that have no default, with their quantities.
+
+    Args:
+        problem: the class of a request. It is hashable, so that results can be cached.
+
+    Returns:
+        Pairs of a field's name and its quantity, which is None for a field without one.
+    """
     hints = get_type_hints(problem, include_extras=True)
     return tuple(
         (field.name, quantity_of(hints[field.name])[1])
@@ -196,7 +210,13 @@ def _required_fields(problem: Hashable) -> tuple[tuple[str, Quantity | None], ..
 
 
 def _rename_pointer(reason: Reason, adapter: PlanAdapter) -> Reason:
-    """Return the reason with its pointer changed from the algorithm's name of a field to the plan's name of it."""
-    first, *rest = (reason.pointer or "").removeprefix("/").split("/")
-    pointer = "/" + "/".join([adapter.renamed.get(first, first), *rest])
+    """Return a reason with its pointer changed from the algorithm's name of a field to the plan's name of it.
+
+    Args:
+        reason: the reason, with a JSON pointer to a field of the algorithm's request or to a part of it.
+        adapter: the adapter, which knows the plan's names of the fields.
+    """
+    first_name, *inner_names = (reason.pointer or "").removeprefix("/").split("/")
+    name_in_plan = adapter.renamed.get(first_name, first_name)
+    pointer = "/" + "/".join([name_in_plan, *inner_names])
     return Reason(message=reason.message, pointer=pointer, allowed=reason.allowed)

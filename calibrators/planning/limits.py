@@ -35,7 +35,11 @@ CHOSEN = Reason(
 def participation_rate(plan: PlanProblem) -> Fraction:
     """Return M/N, the probability that a client reports in a round, for M participants of N clients.
 
-    The number of clients must be known.
+    Args:
+        plan: the plan, which must give the number of clients. All clients take part if it gives no participants.
+
+    Returns:
+        The exact fraction, in (0, 1].
     """
     assert plan.clients is not None
     return Fraction(plan.reporting or plan.clients, plan.clients)
@@ -53,21 +57,27 @@ def most_rounds(plan: PlanProblem, dimension: int | None = None) -> int | None:
     """
     if plan.clients is None:
         return plan.max_rounds
+    participants = plan.reporting or plan.clients
     limits = [] if plan.max_rounds is None else [plan.max_rounds]
     if plan.max_reports_per_client is not None:
         limits.append(math.floor(Fraction(plan.max_reports_per_client) / participation_rate(plan)))
+
+    # Limits on traffic need the size of a message.
     size = dimension or plan.dimension
     if size is not None:
         message_bits = BITS_PER_COORDINATE * size
         if plan.max_bytes_per_client is not None:
             limits.append(math.floor(8 * plan.max_bytes_per_client / (message_bits * participation_rate(plan))))
         if plan.communication_budget is not None:
-            limits.append(plan.communication_budget // (message_bits * (plan.reporting or plan.clients)))
+            limits.append(plan.communication_budget // (message_bits * participants))
     return min(limits, default=None)
 
 
 def limits_as_budget(plan: PlanProblem) -> JsonObject:
     """Return all limits on rounds as one communication budget in bits, within which an algorithm chooses its rounds.
+
+    Args:
+        plan: the plan, with its limits.
 
     Returns:
         The field `communication_budget`, at least 1. No field if nothing limits the rounds, or if the dimension or the
@@ -87,6 +97,9 @@ def exceeded_limits(plan: PlanProblem, *, rounds: int | None, bits: int | None) 
         plan: the plan.
         rounds: rounds of the run, None if unknown.
         bits: bits of all clients over the run, None if unknown.
+
+    Yields:
+        Names of fields of the plan. A limit is not exceeded if the figure for it is unknown.
     """
     if plan.clients is None:
         return
@@ -135,6 +148,8 @@ def likely_rounds(
     distance = sensitivity_factor(relation)
     limit = most_rounds(plan, dimension)
     most = USUAL_ROUNDS if limit is None else max(1, min(limit, USUAL_ROUNDS))
+
+    # The share √((1 + ν²)/R) for each number R of rounds, at the noise that is estimated for it.
     share_of_rounds = {}
     for rounds in ladder(most):
         if seen:  # only the rounds in which a member is drawn count, without amplification
@@ -143,5 +158,6 @@ def likely_rounds(
             noise = likely_noise(target, rate=rate, rounds=rounds, distance=distance)
         squared_noise_to_signal = dimension * (noise / drawn) ** 2
         share_of_rounds[rounds] = math.sqrt((1.0 + squared_noise_to_signal) / rounds)
+
     least_share = min(share_of_rounds.values())
     return min(rounds for rounds, share in share_of_rounds.items() if share <= WITHIN * least_share)

@@ -165,8 +165,8 @@ class PlanProblem(NeighbourFields, RiskTargetFields):
 
     def check(self) -> None:
         """Check that there is one target, that clients are given or solved for, and that fields agree."""
-        is_given = self.delta is not None or self.log10_delta is not None
-        if is_given or self.risk is None:
+        has_delta = self.delta is not None or self.log10_delta is not None
+        if has_delta or self.risk is None:
             natural_log_delta(self.delta, self.log10_delta)
         faults = list(self._faults())
         if faults:
@@ -178,16 +178,21 @@ class PlanProblem(NeighbourFields, RiskTargetFields):
         Yields:
             Faults with the pointer to the field, the reason and the allowed values.
         """
+        # The target.
         if self.risk is not None and (self.epsilon is not None or self.unknown == "epsilon"):
             yield Fault("/epsilon", f"is one target, and {self.risk.kind} is another")
         elif self.risk is None and self.epsilon is None and self.unknown != "epsilon":
             yield Fault("/epsilon", f"is needed, or one of {', '.join(RISKS)}", "unless reach solves for it")
+
+        # The field that is solved for.
         if self.clients is None and self.unknown != "clients":
             yield Fault("/clients", "is needed", "unless reach solves for it")
         if self.unknown is not None and getattr(self, self.unknown) is not None:
             yield Fault(f"/{self.unknown}", "is the field that is solved for")
         if self.reach is not None and self.rank_by != "risk":
             yield Fault("/rank_by", "entries that reach a risk are ranked by the value of the changed field", "risk")
+
+        # The clients, the requirements and the rounds.
         if self.clients is not None and (self.participants or 1) > self.clients:
             yield Fault("/participants", "cannot exceed clients", f"≤ {self.clients}")
         for name in ("trust", "observers", "algorithms"):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import cast, get_args
+from typing import cast
 
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.errors import EpsilondError, InvalidInput, NoCertificate
@@ -23,24 +22,23 @@ from epsilond.calibrators.planning.answer import (
     Reason,
 )
 from epsilond.calibrators.planning.drafts import Draft, draft
+from epsilond.calibrators.planning.groups import group_entries, rank_entries
 from epsilond.calibrators.planning.limits import exceeded_limits
-from epsilond.calibrators.planning.problem import PlanProblem, RankBy, Trust
+from epsilond.calibrators.planning.problem import PlanProblem
 from epsilond.calibrators.planning.reach import Found, first_value, reach
-from epsilond.calibrators.planning.recommendation import (
-    is_informative,
-    name_of,
-    recommend,
-    share_and_basis,
-    signal_of,
-    trusts,
-)
+from epsilond.calibrators.planning.recommendation import name_of, recommend, trusts
+from epsilond.calibrators.planning.signals import share_and_basis, signal_of
 from epsilond.calibrators.planning.traffic import bytes_per_client, reports_per_client, total_bits
 from epsilond.calibrators.risk.baseline import no_better
 
 
 @dataclass(frozen=True)
 class Undecided:
-    """The outcome of a request that was not completed, for a reason that may not occur on another attempt."""
+    """The outcome of a request that was not completed, for a reason that may not occur on another attempt.
+
+    Attributes:
+        message: the reason in words.
+    """
 
     message: str
 
@@ -57,6 +55,9 @@ def drafts(calibrators: Iterable[Calibrator], plan: PlanProblem) -> tuple[Draft,
     Args:
         calibrators: all algorithms; the plan may select some of them.
         plan: the plan.
+
+    Returns:
+        The drafts, in the order of the algorithms.
 
     Raises:
         InvalidInput: the plan names an algorithm that does not exist.
@@ -87,27 +88,31 @@ def _draft_inputs(
         calibrators: all algorithms; the plan may select some of them.
         plan: the plan. If it solves for a field, the field gets its first trial value.
 
+    Returns:
+        The arguments of `draft`: the algorithm, the adapter of a variant, and the plan.
+
     Raises:
         InvalidInput: the plan names an algorithm that does not exist.
     """
-    calibrators = tuple(calibrators)
-    names = [calibrator.name for calibrator in calibrators]
+    known = tuple(calibrators)
+    names = [calibrator.name for calibrator in known]
     for index, name in enumerate(plan.algorithms or ()):
         if name not in names:
             message = "there is no such algorithm"
             raise InvalidInput.at(f"/algorithms/{index}", message, allowed=", ".join(names))
     concrete_plan = plan if plan.unknown is None else _with_solved_value(plan, first_value(plan))
-    selected = names if plan.algorithms is None else plan.algorithms
-    return tuple(
-        (calibrator, adapter, concrete_plan)
-        for calibrator in calibrators
-        if calibrator.name in selected
-        for adapter in calibrator.plans
-    )
+    selected_names = names if plan.algorithms is None else plan.algorithms
+    selected = [calibrator for calibrator in known if calibrator.name in selected_names]
+    return tuple((calibrator, adapter, concrete_plan) for calibrator in selected for adapter in calibrator.plans)
 
 
 def outcome_of_calibration(answer: Calibration | JsonObject, request: object) -> Found:
-    """Return the outcome of one calibration: the answer, with the request in its JSON form."""
+    """Return the outcome of one calibration: the answer, with the request in its JSON form.
+
+    Args:
+        answer: the calibration, or its JSON form.
+        request: the request of the algorithm.
+    """
     return Found(request=as_json(request), calibration=answer)
 
 
@@ -121,12 +126,14 @@ def settle(entry_draft: Draft, plan: PlanProblem) -> Outcome | None:
     Returns:
         The calibration with its request, or the error that it raised. None if the draft has no request.
     """
-    if entry_draft.request is None:
+    request = entry_draft.request
+    if request is None:
         return None
+    calibrator = entry_draft.calibrator
     try:
         if plan.unknown is not None:
-            return reach(entry_draft.calibrator, entry_draft.adapter, plan)
-        return outcome_of_calibration(entry_draft.calibrator.solve(entry_draft.request), entry_draft.request)
+            return reach(calibrator, entry_draft.adapter, plan)
+        return outcome_of_calibration(calibrator.solve(request), request)
     except EpsilondError as error:
         return error
 
@@ -141,23 +148,29 @@ def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]
     Args:
         plan: the plan.
         settled: each draft with its outcome; None for a draft without a request.
+
+    Returns:
+        The answer, with the recommended entry and the price of each kind of trust.
     """
     entries = [_entry(entry_draft, outcome, plan) for entry_draft, outcome in settled]
+
+    # The groups, each with its ranked entries first.
     ordered: list[PlanEntry] = []
     plan_groups = []
-    for (kind, compares), members in _group_entries(plan, entries):
-        ranked, unranked = _rank(plan, members)
+    for (kind, compares), members in group_entries(plan, entries):
+        ranked, unranked = rank_entries(plan, members)
         ordered += [*ranked, *unranked]
-        plan_groups.append(
-            PlanGroup(
-                guarantee=kind,
-                compares=compares,
-                ranked=tuple(name_of(entry) for entry in ranked),
-                unranked=tuple(name_of(entry) for entry in unranked),
-            )
+        group = PlanGroup(
+            guarantee=kind,
+            compares=compares,
+            ranked=tuple(name_of(entry) for entry in ranked),
+            unranked=tuple(name_of(entry) for entry in unranked),
         )
+        plan_groups.append(group)
+
+    # Entries without figures, the undecided ones first.
     rest = [entry for entry in entries if entry.applies != Verdict.YES]
-    ordered += sorted(rest, key=lambda entry: entry.applies == Verdict.NO)  # undecided entries first
+    ordered += sorted(rest, key=lambda entry: entry.applies == Verdict.NO)
     return PlanAnswer(
         rank_by=plan.rank_by,
         recommended=recommend(plan, ordered),
@@ -176,6 +189,9 @@ def _entry(entry_draft: Draft, outcome: Outcome | None, plan: PlanProblem) -> Pl
         outcome: result of the request; None without a request, so that the entry says that the algorithm does not
             apply.
         plan: the plan, by which a calibrated entry is measured.
+
+    Returns:
+        The entry, with figures if the calibration succeeded and with the reasons otherwise.
     """
     entry = PlanEntry(
         algorithm=entry_draft.calibrator.name,
@@ -206,19 +222,27 @@ def _applicable_entry(entry: PlanEntry, outcome: Found, adapter: PlanAdapter, pl
         outcome: the calibration and its request.
         adapter: the adapter that made the request from the plan.
         plan: the plan. A field that was solved for gets the solved value.
+
+    Returns:
+        A copy of the entry with the figures. Those that the algorithm does not have are None.
     """
     solved_plan = plan if outcome.reached is None else _with_solved_value(plan, outcome.reached.value)
     answer = as_json(outcome.calibration)
     parameters = answer["parameters"]
     rounds = parameters.get("rounds", outcome.request.get("rounds"))
     bits = total_bits(answer.get("communication", {}))
+
+    # The risk, in comparison with the initial model, and the noise in comparison with the signal.
     risk = PlannedRisk.from_json(answer.get("risk", {}))
     is_vacuous, reasons_if_vacuous = _compare_with_start(risk, parameters.get("convergence"))
     objective = entry.objective if risk is None or risk.objective is None else risk.objective
     signal = signal_of(adapter, solved_plan, parameters)
     share, basis = share_and_basis(risk, signal, rounds)
+
+    # The limits of the plan that the run exceeds.
     exceeded = tuple(exceeded_limits(solved_plan, rounds=rounds, bits=bits))
     excesses = [Reason(message=f"it does not keep to {name}", pointer=f"/{name}") for name in exceeded]
+
     return replace(
         entry,
         applies=Verdict.YES,
@@ -288,113 +312,18 @@ def reasons_of(error: EpsilondError) -> tuple[Reason, ...]:
     Args:
         error: the error of the calibration. An invalid input has a reason for each fault; a missing certificate has one
             reason, with both sides of the failed condition if it is known.
+
+    Returns:
+        The reasons, at least one.
     """
     if isinstance(error, InvalidInput):
         return tuple(Reason.of(fault) for fault in error.faults)
     if not isinstance(error, NoCertificate):
         return (Reason(message=str(error)),)
+    failed = error.condition
     condition = None
-    if error.condition is not None:
-        failed = error.condition
+    if failed is not None:
         condition = ConditionAnswer(
             id=failed.id, statement=failed.statement, holds=failed.holds, left=failed.left, right=failed.right
         )
     return (Reason(message=error.message, condition=condition, nearest=error.nearest or None),)
-
-
-FIGURES: Mapping[RankBy, Callable[[PlanEntry], object]] = {
-    "risk": lambda entry: entry.risk.value if entry.risk is not None and entry.risk.constant == "explicit" else None,
-    "noise": lambda entry: entry.noise_std,
-    "signal": lambda entry: entry.noise_to_signal,
-    "bits": lambda entry: entry.bits,
-    "rounds": lambda entry: entry.rounds,
-}
-"""Figures that entries are ranked by, None if an entry has none; a rate with a hidden constant is not a figure."""
-
-
-def figure_of(plan: PlanProblem, entry: PlanEntry) -> float | None:
-    """Return the number by which an algorithm is ranked in the answer of a plan.
-
-    It is the solved value if the plan solves for a field, and otherwise the figure that `rank_by` names. It is None if
-    the entry has no such figure or an infinite one.
-
-    Args:
-        plan: the requested plan.
-        entry: the entry of the algorithm.
-    """
-    value = FIGURES[plan.rank_by](entry) if entry.reach is None else entry.reach.value
-    if not isinstance(value, int | float) or not math.isfinite(value):
-        return None
-    return value
-
-
-def _describe_figure(plan: PlanProblem, entry: PlanEntry) -> str:
-    """Describe in words the quantity by which an entry is ranked. Only figures of the same quantity are compared."""
-    risk = f"the bound on the excess risk ({entry.objective or 'none is known'})"
-    if plan.unknown is not None:
-        return f"the {plan.unknown} that takes {risk} to the target"
-    words: Mapping[RankBy, str] = {
-        "risk": risk,
-        "noise": f"noise_std per coordinate, added to {entry.noise_added_to}",
-        "signal": "noise in the mean of a round, over the bound on that mean",
-        "bits": "bits that all clients send over the run",
-        "rounds": "rounds",
-    }
-    return words[plan.rank_by]
-
-
-def _group_entries(
-    plan: PlanProblem, entries: Iterable[PlanEntry]
-) -> list[tuple[tuple[GuaranteeKind, str], list[PlanEntry]]]:
-    """Group algorithms that can be compared: with the same kind of guarantee, ranked by the same quantity.
-
-    Entries of algorithms that do not apply are left out.
-
-    Returns:
-        For each group its key (the kind and the quantity) and its entries. Groups that need the least trust come first.
-    """
-    groups: dict[tuple[GuaranteeKind, str], list[PlanEntry]] = {}
-    for entry in entries:
-        if entry.applies == Verdict.YES:
-            groups.setdefault((entry.guarantee, _describe_figure(plan, entry)), []).append(entry)
-    return sorted(groups.items(), key=lambda item: _trust_key(item[0]))
-
-
-def _trust_key(key: tuple[GuaranteeKind, str]) -> tuple[int, str]:
-    """Return the sorting key of a group: its kind of trust, then all of its key for a fixed order."""
-    return get_args(Trust).index(key[0].definition), repr(key)
-
-
-def _rank(plan: PlanProblem, members: Sequence[PlanEntry]) -> tuple[list[PlanEntry], list[PlanEntry]]:
-    """Rank entries with one kind of guarantee by their figures, the smallest first.
-
-    An entry is ranked if it has a finite figure and passes `is_informative`: it keeps to the plan's limits, its bound
-    is better than that of the initial model, and its noise does not hide the updates. Equal figures have equal ranks.
-
-    Args:
-        plan: the plan, which determines the figure.
-        members: entries whose figures measure the same quantity.
-
-    Returns:
-        The ranked entries by rank; and the entries without a rank: first those that are not informative, then those
-        without a figure, each by their figures.
-    """
-    figures = {name_of(entry): figure_of(plan, entry) for entry in members}
-
-    def is_ranked(entry: PlanEntry) -> bool:
-        """Decide whether an entry gets a rank."""
-        return figures[name_of(entry)] is not None and is_informative(entry)
-
-    def figure_or_infinity(entry: PlanEntry) -> float:
-        """Return the figure of an entry; infinite if it has none."""
-        figure = figures[name_of(entry)]
-        return math.inf if figure is None else figure
-
-    rankable = [entry for entry in members if is_ranked(entry)]
-    ascending_figures = sorted(figure_or_infinity(entry) for entry in rankable)
-    # The index of the first equal figure gives equal figures the same rank.
-    ranked = [replace(entry, rank=ascending_figures.index(figure_or_infinity(entry)) + 1) for entry in rankable]
-    ranked.sort(key=lambda entry: (entry.rank, name_of(entry)))
-    unranked = [entry for entry in members if not is_ranked(entry)]
-    unranked.sort(key=lambda entry: (is_informative(entry), figure_or_infinity(entry)))
-    return ranked, unranked

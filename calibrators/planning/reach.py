@@ -20,9 +20,8 @@ from epsilond.calibrators.planning.adapter import PlanAdapter
 from epsilond.calibrators.planning.answer import Reached, Tried
 from epsilond.calibrators.planning.drafts import draft
 from epsilond.calibrators.planning.problem import PlanProblem, Unknown
+from epsilond.calibrators.planning.value_grid import ValueGrid
 
-DECADE = 9000
-"""Number of grid values from one power of ten to the next: those with four significant digits."""
 MOST_TRIALS = 60
 """Limit on the calibrations of one search. A search takes far fewer if the risk follows a power law."""
 STRIDE = 16.0
@@ -31,8 +30,6 @@ LEAST_EPSILON_INDEX = 1000
 """Index (number in the grid) of the smallest ε that is tried: 1000 millionths, 0.001."""
 MOST_INDEX = 10**9
 """Limit on the indices of a grid before it is cut to the largest value; it is never reached."""
-ROUNDING = 1e-12
-"""Relative excess over a grid value that counts as rounding."""
 HIGHEST = {"epsilon": 1e3, "samples_per_client": 1e9, "participants": 1e9, "clients": 1e9}
 """Largest value of each unknown that is tried."""
 STARTS: Mapping[Unknown, Callable[[PlanProblem], float]] = {
@@ -45,45 +42,14 @@ STARTS: Mapping[Unknown, Callable[[PlanProblem], float]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class ValueGrid:
-    """A grid of trial values with at most four significant digits, which integers index.
-
-    The value at index n is n up to 10000. Above that, adjacent values differ by a relative 1e-4 to 1e-3.
+class Found:
+    """A calibration with its request and, if a risk was to be reached, the solved value.
 
     Attributes:
-        least: smallest index.
-        most: largest index.
+        request: JSON form of the algorithm's request.
+        calibration: the answer, or its JSON form.
+        reached: the solved value with the next smaller one; None if the plan solves for no field.
     """
-
-    least: int
-    most: int
-    micro: bool = False
-    """True if values are millionths of those at an index; used for a quantity that is not a count."""
-
-    def value(self, index: int) -> float | int:
-        """Return the value at an index: a float for a grid in millionths, an integer otherwise.
-
-        Indices 1000 to 9999 have the values 1000 to 9999. Each further power of ten has `DECADE` indices.
-        """
-        decades = max(0, (index - 1000) // DECADE)
-        digits = index - decades * DECADE
-        if self.micro:
-            return float(f"{digits}e{decades - 6}")
-        return int(str(digits) + "0" * decades)
-
-    def index_of(self, value: float) -> int:
-        """Return the index of the least grid value at or above `value`, limited to the grid."""
-        units = math.ceil(value * 1e6 * (1 - ROUNDING)) if self.micro else math.ceil(value)
-        units = max(units, 1)
-        decades = max(0, len(str(units)) - 4)
-        step = int(10**decades)
-        digits = -(-units // step)  # rounded up
-        return min(max(digits + decades * DECADE, self.least), self.most)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Found:
-    """A calibration with its request and, if a risk was to be reached, the solved value."""
 
     request: JsonObject
     calibration: Calibration | JsonObject
@@ -94,7 +60,11 @@ class Found:
 class Trial:
     """A trial value of the unknown, and the bound on the excess risk there.
 
-    The risk is infinite if the calibration raised an `error`; otherwise `result` is the calibration.
+    Attributes:
+        value: the trial value.
+        risk: upper bound on the excess risk; infinite if the calibration failed.
+        result: the calibration; None if it failed.
+        error: the error of the calibration; None if it succeeded.
     """
 
     value: float
@@ -117,6 +87,9 @@ def grid_of(plan: PlanProblem) -> ValueGrid:
 
     Args:
         plan: a plan that solves for a field. Its other fields may narrow the grid.
+
+    Returns:
+        The grid, cut off at the largest value of the field.
     """
     assert plan.unknown is not None  # only plans that solve for a field have trial values
     least = 1
@@ -165,6 +138,13 @@ class _Search:
     """
 
     def __init__(self, calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> None:
+        """Prepare the search.
+
+        Args:
+            calibrator: the algorithm.
+            adapter: the adapter of one of its variants.
+            plan: the plan, which names the unknown and the largest permitted risk.
+        """
         assert plan.reach is not None
         self._calibrator = calibrator
         self._adapter = adapter
@@ -210,6 +190,9 @@ class _Search:
             meeting: index of a larger value that meets it.
             index: index of the value to try.
             width: width of the bracket before the first of the up to three trials of this step.
+
+        Returns:
+            The indices of the narrower bracket.
         """
         is_middle = index == (failing + meeting) // 2
         has_halved = 2 * (meeting - failing) <= width
@@ -307,7 +290,8 @@ class _Search:
         has_power_law = math.isfinite(low.risk) and 0 < high.risk < low.risk
         if not has_power_law:
             return middle
-        # On logarithmic scales the power law is a line; `share` is the part of the way from low to high at the target.
+
+        # On logarithmic scales the power law is a line, on which the target is this share of the way from low to high.
         share = math.log(low.risk / self._target) / math.log(low.risk / high.risk)
         value = low.value * (high.value / low.value) ** share
         return min(max(self._grid.index_of(value), failing + 1), meeting - 1)
@@ -368,6 +352,9 @@ class _Search:
         Args:
             failing: index of the next smaller value; outside the grid if there is none.
             meeting: index of the smallest value that meets the target.
+
+        Returns:
+            The calibration with the solved value.
         """
         best = self._trials[meeting]
         assert best.result is not None  # its risk is finite

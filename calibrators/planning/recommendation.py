@@ -15,97 +15,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, get_args
 
-from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.statements.settings import TRUSTED, join_statements, state_guarantee
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import as_json, number_of
-from epsilond.calibrators.planning.answer import PlanChoice, Recommendation, TrustPrice
+from epsilond.calibrators.planning.answer import Recommendation, TrustPrice
+from epsilond.calibrators.planning.choices import choices_of
 from epsilond.calibrators.planning.problem import Trust
 from epsilond.calibrators.serving.long_runs import LONG_RUN
-from epsilond.calibrators.windows import for_whole_unit
 
 if TYPE_CHECKING:
-    from epsilond.calibrators.planning.adapter import PlanAdapter
-    from epsilond.calibrators.planning.answer import PlanEntry, PlannedRisk
+    from epsilond.calibrators.planning.answer import PlanEntry
     from epsilond.calibrators.planning.problem import PlanProblem
 
-Basis = Literal["risk", "noise"]
 TRUSTS: tuple[Trust, ...] = get_args(Trust)
 """Kinds of trust, the least trust first."""
 TRUST_RANKS: Mapping[Trust, int] = {"local": 0, "shuffle": 1, "joint": 2, "central": 2}
 """Rank of each kind by the trust that it requires. The last two trust the server, and differ in the observer."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Signal:
-    """The noise-to-signal figures of one round: norms of the noise in the round's mean, and of the mean itself.
-
-    `noise_norm` is the ℓ2 norm of the noise. `signal_norm` is a bound on the ℓ2 norm of the mean.
-    """
-
-    noise_norm: float
-    signal_norm: float
-
-    @property
-    def ratio(self) -> float:
-        """Ratio ν of the norm of the noise to the largest norm of the mean."""
-        return self.noise_norm / self.signal_norm
-
-
-def signal_of(adapter: PlanAdapter, plan: PlanProblem, parameters: JsonObject) -> Signal | None:
-    """Return the norm of the noise in a round's mean, and a bound on the norm of the mean itself.
-
-    Updates and shared gradients are clipped. Their bound is the clipping norm, or else the Lipschitz constant, or else
-    1. The bound of other gradients is the Lipschitz constant. The noise has the root mean square norm σ√d, with the
-    standard deviation σ per coordinate and d coordinates.
-
-    Args:
-        adapter: the adapter of the algorithm, which knows where the noise is added.
-        plan: the plan, with the bounds and the number of coordinates.
-        parameters: JSON form of the calibrated parameters.
-
-    Returns:
-        Both norms; None if σ, d, or the Lipschitz constant of gradients that are not clipped is unknown.
-    """
-    bound = plan.lipschitz
-    dimension = plan.dimension
-    if adapter.noise_added_to in ("mean-of-updates", "shared-gradient"):
-        bound = plan.clipping_norm or plan.lipschitz or 1.0
-    if adapter.noise_added_to == "shared-gradient":
-        dimension = plan.shared_dimension or plan.dimension
-    std = adapter.mean_noise(for_whole_unit(plan), parameters)
-    if std is None or dimension is None or bound is None:
-        return None
-    return Signal(noise_norm=std * math.sqrt(dimension), signal_norm=bound)
-
-
-def share_and_basis(
-    risk: PlannedRisk | None, signal: Signal | None, rounds: int | None
-) -> tuple[float | None, Basis | None]:
-    """Estimate which share of the initial excess risk remains after training.
-
-    Args:
-        risk: the bound on the excess risk, if any.
-        signal: the noise and the signal of a round, if known.
-        rounds: rounds of the run, if known.
-
-    Returns:
-        The share, and the word for its origin. If the risk bound has explicit constants and the bound for the initial
-        model is known, they are the quotient of the two bounds, and `risk`. Otherwise they are √((1 + ν²)/R), for R
-        rounds and the ratio ν of noise to signal, and `noise`. None for both if neither is known.
-    """
-    if risk is not None and risk.constant == "explicit" and risk.baseline is not None:
-        return float(risk.value) / risk.baseline.value, "risk"
-    if signal is None or rounds is None:
-        return None, None
-    return math.sqrt((1.0 + signal.ratio**2) / rounds), "noise"
-
-
 def name_of(entry: PlanEntry) -> str:
-    """Return the name of the algorithm, with the variant if it has several."""
+    """Return the name of an entry: that of its algorithm, with the variant in parentheses if there are several."""
     return entry.algorithm + (f" ({entry.variant})" if entry.variant else "")
 
 
@@ -119,6 +50,9 @@ def is_informative(entry: PlanEntry) -> bool:
 
     It must keep to the plan's limits, and its bound must be better than the bound for the initial model. Its remaining
     share of the excess risk must be below 1, or unknown.
+
+    Args:
+        entry: one algorithm with its calibration for the plan.
     """
     if entry.vacuous or entry.exceeds:
         return False
@@ -143,7 +77,7 @@ def recommend(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation
 
     Args:
         plan: the plan.
-        entries: all entries of the answer.
+        entries: all entries of the answer; an entry is one algorithm with its calibration.
 
     Returns:
         The recommendation with its reasons; without an entry, but with the reason, if no entry is usable.
@@ -151,11 +85,15 @@ def recommend(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation
     candidates = usable_entries(entries)
     if not candidates:
         return Recommendation(why=_reason_for_none(entries))
+
+    # Prefer the plan's objective, and then proved bounds on the risk.
     if plan.objective is not None:
         with_objective = [entry for entry in candidates if entry.objective == plan.objective]
         candidates = with_objective or candidates
     with_proved_risk = [entry for entry in candidates if entry.basis == "risk"]
     candidates = with_proved_risk or candidates
+
+    # Of the entries with nearly the least share, choose the one with the least trust, rounds and share.
     least_share = min(share_of(entry) for entry in candidates)
     nearly_best = [entry for entry in candidates if share_of(entry) <= (1.0 + plan.within) * least_share]
 
@@ -165,7 +103,7 @@ def recommend(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation
 
     best = min(nearly_best, key=preference)
     why = " ".join(_reasons(plan, best, entries))
-    return Recommendation(entry=name_of(best), why=why, choices=_choices(plan, best))
+    return Recommendation(entry=name_of(best), why=why, choices=choices_of(plan, best))
 
 
 def trusts(plan: PlanProblem, entries: Sequence[PlanEntry]) -> tuple[TrustPrice, ...]:
@@ -177,6 +115,9 @@ def trusts(plan: PlanProblem, entries: Sequence[PlanEntry]) -> tuple[TrustPrice,
     Args:
         plan: the plan, which may restrict the kinds of trust.
         entries: all entries of the answer.
+
+    Returns:
+        One description for each accepted kind, the least trust first. It has no entry if none of this kind is usable.
     """
     accepted = [trust for trust in TRUSTS if plan.trust is None or trust in plan.trust]
     usable = usable_entries(entries)
@@ -197,6 +138,9 @@ def _price(definition: Trust, best: PlanEntry | None, least: float) -> TrustPric
         definition: the kind of trust.
         best: the best entry of this kind; None if no entry is usable.
         least: the least remaining share of all kinds, by which the share of the best entry is divided.
+
+    Returns:
+        The description for the answer, without a price if there is no entry.
     """
     in_words = f"Trusted: {TRUSTED[definition]}."
     if best is None:
@@ -219,31 +163,42 @@ def _reasons(plan: PlanProblem, best: PlanEntry, entries: Sequence[PlanEntry]) -
         plan: the plan.
         best: the recommended entry.
         entries: all entries, for the comparison with other kinds of trust.
+
+    Yields:
+        Complete sentences, in the order of the answer. Those for which a figure is missing are left out.
     """
+    # The guarantee, without the sentences on sampling.
     kind = best.guarantee
     statements = state_guarantee(
         definition=kind.definition, observer=kind.observer, unit=kind.unit, relation=kind.relation
     )
     about = join_statements([statement for statement in statements if statement.about != "sampling"])
     yield f"{name_of(best)} is recommended. {about}"
+
+    # The risk, with warnings about the run.
     yield _risk_sentence(best)
     yield from _long_run_sentences(best)
+
+    # The noise and the traffic, where they are known.
     if best.noise_to_signal is not None:
         yield f"The noise in the mean of a round has {best.noise_to_signal:.3g} times the largest norm of that mean."
     if best.bytes_per_client is not None and best.reports_per_client is not None:
         traffic = _describe_bytes(best.bytes_per_client)
         yield f"A client reports {best.reports_per_client:.3g} times and sends {traffic} in all."
-    prices = [
-        _price_in_words(price, best)
-        for price in trusts(plan, entries)
-        if price.best is not None and price.definition != kind.definition
-    ]
+
+    # The other kinds of trust.
+    rivals = [price for price in trusts(plan, entries) if price.best is not None]
+    prices = [_price_in_words(price, best) for price in rivals if price.definition != kind.definition]
     if prices:
         yield f"Remaining shares under other trust models, relative to this one: {', '.join(prices)}."
 
 
 def _long_run_sentences(best: PlanEntry) -> Iterator[str]:
-    """Yield the warning of the calibration that the run is long, if there is one."""
+    """Yield the warning of the calibration that the run is long, if there is one.
+
+    Args:
+        best: the recommended entry, with its calibration.
+    """
     if best.calibration is None:
         return
     for warning in as_json(best.calibration)["warnings"]:
@@ -252,7 +207,11 @@ def _long_run_sentences(best: PlanEntry) -> Iterator[str]:
 
 
 def _risk_sentence(best: PlanEntry) -> str:
-    """Write the sentence about the share of the initial risk that remains, by the risk bound or by the noise."""
+    """Write the sentence about the share of the initial risk that remains, by the risk bound or by the noise.
+
+    Args:
+        best: the recommended entry, of which the remaining share is known.
+    """
     rounds = _describe_rounds(best.rounds)
     if best.risk is None or best.basis != "risk":
         return (
@@ -273,6 +232,9 @@ def _price_in_words(price: TrustPrice, best: PlanEntry) -> str:
     Args:
         price: the best entry of the other kind of trust, with its remaining share of the initial risk.
         best: the recommended entry.
+
+    Returns:
+        A phrase with the ratio, the entry and the unit that it protects.
     """
     ratio = float(price.remaining_share or 0.0) / share_of(best)
     unit = "" if price.guarantee is None else price.guarantee.unit
@@ -310,75 +272,6 @@ def _reason_for_none(entries: Sequence[PlanEntry]) -> str:
     )
 
 
-def _choices(plan: PlanProblem, best: PlanEntry) -> tuple[PlanChoice, ...] | None:
-    """Return the runs that the calibration of the recommended entry compared, with figures per client.
-
-    Args:
-        plan: the plan.
-        best: the recommended entry.
-
-    Returns:
-        The runs, or None if none were compared or if the number of clients is unknown.
-    """
-    answer = as_json(best.calibration)
-    runs = answer["parameters"].get("frontier") or answer.get("frontier")
-    if not runs or not plan.clients:
-        return None
-    baseline = None
-    if best.risk is not None and best.risk.baseline is not None:
-        baseline = best.risk.baseline.value
-    clipping_norm = answer["parameters"].get("clipping_norm")
-    if clipping_norm is not None and best.basis == "risk" and plan.lipschitz is not None:
-        runs = [{**run, "remaining_share": _share_of_gradients(run, clipping_norm, plan.lipschitz)} for run in runs]
-    return tuple(_choice(run, baseline, clipping_norm, plan.clients) for run in runs)
-
-
-def _share_of_gradients(run: JsonObject, clipping_norm: float, lipschitz: float) -> float:
-    """Restate a run's remaining share of the excess risk for gradients that are bounded by their Lipschitz constant.
-
-    A run states the share √((s + (z/C)²)/R) for R rounds, the norm z of the noise in a round's mean, and the clipping
-    norm C. The term s is the second moment of the number of participants over the squared divisor of the mean, at least
-    1. It follows from the stated share, up to rounding. The result is √((s + (z/L)²)/R), for the Lipschitz constant L.
-
-    Args:
-        run: JSON form of a run, with its rounds R, its noise z and its share.
-        clipping_norm: bound C on the norm of a clipped update.
-        lipschitz: bound L on the norm of a gradient.
-    """
-    noise_norm = run["noise_norm_of_mean"]
-    rounds = run["rounds"]
-    signal_term = number_of(run["remaining_share"]) ** 2 * rounds - (noise_norm / clipping_norm) ** 2
-    noise_term = (noise_norm / lipschitz) ** 2
-    return math.sqrt((max(signal_term, 1.0) + noise_term) / rounds)
-
-
-def _choice(run: JsonObject, baseline: float | None, clipping_norm: float | None, clients: int) -> PlanChoice:
-    """Describe an alternative run of the recommended algorithm in the form of the plan's answer.
-
-    Args:
-        run: JSON form of the run. It has a remaining share or a bound on the excess risk.
-        baseline: bound on the excess risk of the initial model, by which the risk is divided.
-        clipping_norm: bound on the norm of a clipped update; None if the noise is not relative to such a bound.
-        clients: number of clients.
-    """
-    bits = int(run.get("total_bits_exact", run["total_bits"]))
-    noise_to_signal = None if clipping_norm is None else run["noise_norm_of_mean"] / clipping_norm
-    share = run.get("remaining_share")
-    if share is None:
-        assert baseline is not None  # runs without a share have a bound on the risk, and so has the start
-        share = number_of(run["risk"]) / baseline
-    return PlanChoice(
-        rounds=run["rounds"],
-        batch_size=run.get("batch_size"),
-        remaining_share=number_of(share),
-        noise_to_signal=noise_to_signal,
-        bytes_per_client=bits / 8 / clients,
-        total_bits=bits,
-        certified=run.get("certified", True),
-        chosen=run["chosen"],
-    )
-
-
 def _describe_rounds(count: int | None) -> str:
     """Return a number of rounds in words; `its rounds` if it is unknown."""
     if count is None:
@@ -387,14 +280,16 @@ def _describe_rounds(count: int | None) -> str:
 
 
 def _describe_bytes(count: float) -> str:
-    """Return a number of bytes in words, with three significant digits, in the unit that keeps it below 1000 if any."""
+    """Return a number of bytes in words, with three significant digits.
+
+    Args:
+        count: the number of bytes.
+
+    Returns:
+        The number with the first of the units bytes, kB, MB, GB in which it is below 1000, or with TB.
+    """
     for unit in ("bytes", "kB", "MB", "GB"):
         if count < 1000.0:
             return f"{count:.3g} {unit}"
         count /= 1000.0
     return f"{count:.3g} TB"
-
-
-def _times(ratio: float) -> str:
-    """Return a ratio in words, with three significant digits."""
-    return f"{ratio:.3g} times as much"

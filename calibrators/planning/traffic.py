@@ -10,14 +10,30 @@ from epsilond.calibrators.planning.problem import PlanProblem
 
 
 def bytes_per_client(plan: PlanProblem, bits: int | None) -> float | None:
-    """Return the bytes that a client sends, from the bits of all; None if these or the number of clients is unknown."""
+    """Return the bytes that a client sends over the run, from the bits of all clients.
+
+    Args:
+        plan: the plan, with the number of clients.
+        bits: bits of all clients; None if unknown.
+
+    Returns:
+        The number of bytes; None if the bits or the number of clients is unknown.
+    """
     if bits is None or not plan.clients:
         return None
     return bits / 8 / plan.clients
 
 
 def reports_per_client(plan: PlanProblem, rounds: int | None) -> float | None:
-    """Return the expected number of reports of a client; None if the rounds or the number of clients is unknown."""
+    """Return the expected number of rounds in which a client reports.
+
+    Args:
+        plan: the plan, with the number of clients and of participants.
+        rounds: rounds of the run; None if unknown.
+
+    Returns:
+        The number; None if the rounds or the number of clients is unknown.
+    """
     if rounds is None or not plan.clients:
         return None
     return float(rounds * participation_rate(plan))

@@ -28,9 +28,10 @@ from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
     THEOREM_5_2,
     THEOREM_B_4,
 )
-from epsilond.calibrators.answer import CONTRIBUTION_NORM, Caution, Communication, Served
+from epsilond.calibrators.answer import CONTRIBUTION_NORM, Communication, Served
 from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome, declared_by_all
-from epsilond.calibrators.cautions import assumption_cautions, noise_cautions, printed_cautions
+from epsilond.calibrators.cautions import noise_cautions, printed_cautions
+from epsilond.calibrators.ppsgd.cautions import participation_cautions, risk_cautions
 from epsilond.calibrators.ppsgd.family import (
     ParticipationFigures,
     certify,
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.quantities import Sampling
     from epsilond.accountants.specs import Spec
     from epsilond.accountants.structure import Definition
-    from epsilond.calibrators.answer import PrintedReading
+    from epsilond.calibrators.answer import Caution, PrintedReading
     from epsilond.calibrators.risk.baseline import Start
 
 BITS_PER_COORDINATE = 32
@@ -121,7 +122,11 @@ class PpsgdParameters:
 
 @dataclass(frozen=True, kw_only=True)
 class PpsgdSolution(Solution[PpsgdProblem]):
-    """The certified noise, with the figures for a draw of fixed size."""
+    """A certified noise, with the figures for a draw of fixed size.
+
+    Attributes:
+        participation: ε with and without amplification; None unless a fixed number of clients is drawn.
+    """
 
     participation: ParticipationFigures | None
 
@@ -131,42 +136,6 @@ class PpsgdSolution(Solution[PpsgdProblem]):
         return noise_std_of(self.problem, self.certified.noise)
 
 
-def _risk_cautions(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[Caution]:
-    """Yield cautions about the risk bound: there is none, nothing is shared, or values are assumed.
-
-    α is the weight of the model part that all clients share.
-
-    Args:
-        problem: the request.
-        plan: the degree α to which the model is trained jointly, with its steps; None if no theorem bounds the excess
-            risk.
-
-    Yields:
-        The warnings that apply, in a fixed order.
-    """
-    missing = [name for name in ("smoothness", "optimum_norm") if getattr(problem, name) is None]
-    if missing:
-        yield Caution(
-            code="no-risk-without-the-problem",
-            message=f"without {' and '.join(missing)} there is no bound on the excess risk, and no α is chosen",
-        )
-    elif problem.clipping_may_bind:
-        yield Caution(
-            code="clipping-may-bind",
-            message=f"a message is a sum of gradients of norm up to {problem.gradient_bound:.6g}, which may exceed "
-            "clipping_norm. The risk bounds are for messages that are not clipped; the guarantee holds",
-        )
-    if plan is None:
-        return
-    if plan.chosen.personalization == 0.0:
-        yield Caution(
-            code="nothing-is-shared",
-            message="at α = 0 the shared part never moves and no noise is needed; noise_std applies where the model "
-            "is shared",
-        )
-    yield from assumption_cautions(problem)
-
-
 def noise_constant_of(solution: PpsgdSolution) -> float:
     """Return the constant c for which the noise formula of Bietti et al. gives the certified noise.
 
@@ -174,6 +143,9 @@ def noise_constant_of(solution: PpsgdSolution) -> float:
 
     Args:
         solution: the run with its certified noise.
+
+    Returns:
+        The constant, without unit.
     """
     problem, target = solution.problem, solution.target
     if target.epsilon == 0.0:
@@ -259,6 +231,10 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
 
         Args:
             problem: the request.
+
+        Returns:
+            The certified noise. If the target was a risk, the request in it has the certified (ε, δ) in place of the
+            risk.
 
         Raises:
             ConditionViolated: no theorem covers this sampling under this relation.
@@ -349,12 +325,14 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
         """
         problem = outcome.solution.problem
         bits = BITS_PER_COORDINATE * problem.shared_dimension
-        is_random = problem.participants is None
+        expected_total_bits = None
+        if problem.participants is None:
+            expected_total_bits = float(bits) * problem.rounds * problem.rate * problem.clients
         return Communication(
             bits_per_coordinate=float(BITS_PER_COORDINATE),
             bits_per_round_per_client=bits,
             total_bits=bits * problem.rounds * (problem.participants or problem.clients),
-            expected_total_bits=float(bits) * problem.rounds * problem.rate * problem.clients if is_random else None,
+            expected_total_bits=expected_total_bits,
         )
 
     def premises(self, outcome: Outcome[PpsgdSolution, SharingPlan]) -> tuple[Condition, ...]:
@@ -375,22 +353,11 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
             outcome: the certified noise, with the steps and the risk.
         """
         solution = outcome.solution
-        problem, figures = solution.problem, solution.participation
+        problem = solution.problem
         yield from noise_cautions((solution.certified,), drawn="client")
-        if figures is not None:
-            yield Caution(
-                code="no-amplification",
-                message="the number of participants is fixed, so all other clients together know the draw, and "
-                f"there is no amplification. ε is {figures.epsilon_against_other_clients.upper:.6g} at this noise; "
-                f"secret independent draws would give {figures.epsilon_if_unseen.upper:.6g}",
-            )
-        if problem.noise_constant is not None and problem.sampling == "without-replacement":
-            yield Caution(
-                code="field-not-used",
-                message="noise_constant is for equations (4) and (12), which exclude a fixed number of participants",
-            )
+        yield from participation_cautions(problem, solution.participation)
         yield from printed_cautions(outcome.printed, (solution.noise_std,))
-        yield from _risk_cautions(problem, outcome.training)
+        yield from risk_cautions(problem, outcome.training)
 
 
 CALIBRATOR = PpsgdCalibrator()

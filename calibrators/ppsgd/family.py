@@ -81,14 +81,14 @@ def run_spec(problem: PpsgdProblem, noise_multiplier: float, sampling: ClientSam
     Returns:
         The specification of the mechanism, from which its privacy is computed.
     """
-    sampling = sampling or problem.sampling
+    sampling_of_clients = sampling or problem.sampling
     draw: Fields = {}
-    if sampling == "poisson":
+    if sampling_of_clients == "poisson":
         draw = {"rate": problem.rate}
-    elif sampling == "without-replacement":
+    elif sampling_of_clients == "without-replacement":
         draw = {"batch_size": problem.participants, "population": problem.clients}
     mechanism = Gaussian(noise_multiplier=noise_multiplier)
-    batch = Subsampled(sampling=sampling, **draw, level="clients", mechanism=mechanism)
+    batch = Subsampled(sampling=sampling_of_clients, **draw, level="clients", mechanism=mechanism)
     return Repeated(times=problem.rounds, mechanism=batch)
 
 
@@ -102,12 +102,17 @@ def guarantee_at(
 ) -> Guarantee:
     """Return the guarantee of a client against all other clients together (joint differential privacy).
 
+    The server releases noisy averages to all clients. A client's own model is a function of these and of its own data.
+
     Args:
         problem: the request.
         noise_multiplier: σ over the bound on the norm of one client's message.
         effort: the work that compositions may take.
         sampling: sampling of clients; None for that of the request.
         relation: neighbouring relation; None for that of the request.
+
+    Returns:
+        δ of the whole run as a certified function of ε.
 
     Raises:
         ConditionViolated: no theorem covers this sampling under this relation.
@@ -156,9 +161,19 @@ def certify(
 
 
 def _likely_poisson_noise(problem: PpsgdProblem, relation: Relation) -> float:
-    """Estimate the noise multiplier for independent draws of clients that no client sees."""
+    """Estimate the noise multiplier for independent draws of clients that no client sees.
+
+    Args:
+        problem: the request, with the target, the rate and the rounds.
+        relation: the neighbouring relation.
+
+    Returns:
+        The estimate by the central limit theorem, improved by a second one. It starts a search, and changes no
+        guarantee.
+    """
     target = problem.target
-    estimate = likely_noise(target, rate=problem.rate, rounds=problem.rounds, distance=sensitivity_factor(relation))
+    distance = sensitivity_factor(relation)
+    estimate = likely_noise(target, rate=problem.rate, rounds=problem.rounds, distance=distance)
     return nearer_noise(
         target, estimate, sampling="poisson", relation=relation, rate=problem.rate, rounds=problem.rounds
     )
@@ -185,7 +200,9 @@ def _likely_gaussian_noise(problem: PpsgdProblem, factor: float, *, is_full: boo
         log_delta=problem.target.log_delta,
         sensitivity_factor=factor,
     )
-    return exact if is_full else _likely_seen_noise(problem, exact, factor)
+    if is_full:
+        return exact
+    return _likely_seen_noise(problem, exact, factor)
 
 
 def _likely_seen_noise(problem: PpsgdProblem, noise_of_one_round: float, factor: float) -> float:
@@ -203,14 +220,16 @@ def _likely_seen_noise(problem: PpsgdProblem, noise_of_one_round: float, factor:
     Returns:
         The estimate. A poor one costs time, but changes no guarantee.
     """
+    # Bernstein's bound: more rounds of the client than this have probability at most about δ.
     target = problem.target
     expected = problem.rounds * problem.rate
-    # Bernstein's bound: more rounds than this have probability at most about δ.
     likely_most = expected + math.sqrt(-2.0 * target.log_delta * expected) - target.log_delta / 3.0
     most = min(likely_most, float(problem.rounds))
     noise_of_most = noise_of_one_round * math.sqrt(max(most, 1.0))
     if most > MOST_COUNTED:
         return noise_of_most
+
+    # Average δ_k(ε) over the binomial number k of rounds.
     counts = np.arange(1.0, math.ceil(most) + 1.0)
     log_probabilities = Binomial(np.asarray(float(problem.rounds)), problem.rate, 1.0 - problem.rate).log_mass(counts)
 
@@ -230,13 +249,18 @@ def _likely_seen_noise(problem: PpsgdProblem, noise_of_one_round: float, factor:
 def noise_std_of(problem: PpsgdProblem, noise_multiplier: float) -> float:
     """Convert a noise multiplier z to the noise's standard deviation zC/(qW) in the average of the clients' messages.
 
-    C is the clipping norm, q the participation rate, and W the total weight of all clients.
+    C is the clipping norm, q the participation rate, and W the total weight of all clients. The sum of the messages is
+    divided by its expected weight qW.
 
     Args:
         problem: the request, with C, q and W.
         noise_multiplier: the noise multiplier z.
+
+    Returns:
+        The standard deviation per coordinate, in units of a message.
     """
-    return noise_multiplier * problem.clipping_norm / (problem.rate * problem.federation.weight)
+    expected_weight = problem.rate * problem.federation.weight
+    return noise_multiplier * problem.clipping_norm / expected_weight
 
 
 def participation_figures(problem: PpsgdProblem, certified: Certified) -> ParticipationFigures | None:
@@ -254,13 +278,16 @@ def participation_figures(problem: PpsgdProblem, certified: Certified) -> Partic
     if problem.sampling != "without-replacement" or problem.participants == problem.clients:
         return None
     target = problem.target
+
+    # ε for secret independent draws, and for a client in the expected number of rounds, at the same noise.
     expected_rounds = problem.rounds * problem.rate
     if_unseen = guarantee_at(problem, certified.noise, sampling="poisson")
     release = Gaussian(noise_multiplier=certified.noise)
     rounds_of_client = Repeated(times=max(1, round(expected_rounds)), mechanism=release)
     of_expected_rounds = guarantee_of(problem, rounds_of_client)
-    epsilon = certified.guarantee.curve.epsilon(target.log_delta)
+
     # The certificate meets the target, so its ε is at most that of the target.
+    epsilon = certified.guarantee.curve.epsilon(target.log_delta)
     capped = Interval(min(epsilon.lower, target.epsilon), min(epsilon.upper, target.epsilon))
     return ParticipationFigures(
         epsilon_against_other_clients=Ends.of(capped),

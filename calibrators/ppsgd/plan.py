@@ -46,11 +46,16 @@ def computed_fields(plan: PlanProblem) -> Fields:
     Returns:
         Values by the names of the fields. Without a clipping norm, messages are clipped to the Lipschitz constant.
     """
-    is_full = plan.clients is None or plan.reporting == plan.clients
+    sampling: str = "full"
+    rate: float | None = None
+    takes_subset = plan.clients is not None and plan.reporting != plan.clients
+    if takes_subset:
+        sampling = plan.client_sampling or "without-replacement"
+        rate = (plan.reporting or 0) / (plan.clients or 1)
     return {
         "rounds": rounds_of(plan),
-        "sampling": "full" if is_full else plan.client_sampling or "without-replacement",
-        "participation_rate": None if is_full else (plan.reporting or 0) / (plan.clients or 1),
+        "sampling": sampling,
+        "participation_rate": rate,
         "clipping_norm": plan.clipping_norm or plan.lipschitz,
         "shared_dimension": plan.shared_dimension or plan.dimension,
     }

@@ -38,6 +38,9 @@ def printed_readings(
         problem: the request, which may select readings.
         certified: the smallest certified noise.
         plan: the share of the model to train jointly at that noise; None if no bound applies.
+
+    Returns:
+        The readings (interpretations of the printed text) that are requested and apply to the draw of clients.
     """
     requested = READINGS if problem.readings is None else problem.readings
     has_fixed_number = problem.sampling == "without-replacement"
@@ -104,6 +107,9 @@ def _printed_bound(problem: PpsgdProblem, certified: Certified, plan: SharingPla
         problem: the request.
         certified: the smallest certified noise.
         plan: the share α of the model at that noise; None if no bound applies.
+
+    Yields:
+        At most one reading, with the quantities that the bound depends on.
     """
     if plan is None or plan.chosen.personalization == "unbounded":
         return
@@ -135,8 +141,13 @@ def _evaluate_bound(problem: PpsgdProblem, noise_std: float, alpha: float) -> Th
         problem: the request.
         noise_std: standard deviation σ_ζ per coordinate of the noise in the average.
         alpha: finite share α of the model.
+
+    Returns:
+        The theorem at its inputs.
     """
     federation = problem.federation
+
+    # The squared norm of the optimum, with the parts of the model weighted by α.
     optimum = problem.optimum_norm or 0.0
     squared_norm = minimal_norm(
         alpha=alpha,
@@ -151,6 +162,7 @@ def _evaluate_bound(problem: PpsgdProblem, noise_std: float, alpha: float) -> Th
         "weighted_optimum_norm": math.sqrt(squared_norm),
         "noise_std": noise_std,
     }
+
     if _has_all_clients_equally(problem):
         variances = federation.variances()
         return TheoremAtInputs.of(
@@ -173,6 +185,9 @@ def _experiments(problem: PpsgdProblem) -> PrintedReading:
 
     Args:
         problem: the request.
+
+    Returns:
+        The reading `experimental`.
     """
     certified_by_authors = certify(problem, sampling="poisson", relation="zero-out-one")
     return PrintedReading(

@@ -142,14 +142,16 @@ class PpsgdProblem(TargetedProblem):
     def _faults(self) -> Iterator[Fault]:
         """Yield a fault for each contradiction between fields, and for a missing participation rate.
 
-        A fault points to one field of the request and says which values are allowed.
+        Yields:
+            Faults with the pointer to the field, the reason and the allowed values.
         """
         if self.sampling != "full" and self.participation_rate is None:
             yield Fault("/participation_rate", "is needed unless all clients take part", RATE.allowed)
-        if self.client_groups is not None and self.batch_size is not None:
-            yield Fault("/client_groups", "give at most one of batch_size and client_groups")
-        if self.client_groups is not None and sum(group.clients for group in self.client_groups) != self.clients:
-            yield Fault("/client_groups", "must add up to clients", f"{self.clients} clients")
+        if self.client_groups is not None:
+            if self.batch_size is not None:
+                yield Fault("/client_groups", "give at most one of batch_size and client_groups")
+            if sum(group.clients for group in self.client_groups) != self.clients:
+                yield Fault("/client_groups", "must add up to clients", f"{self.clients} clients")
         if not set(self.readings or ()) <= set(READINGS):
             yield Fault("/readings", "has an unknown reading", ", ".join(READINGS))
 

@@ -65,8 +65,14 @@ class PpsgdRiskProblem(PairTarget, PpsgdProblem):
 
 
 def given_run(problem: PpsgdRiskProblem) -> NoisyRun | None:
-    """Return the run of the request, or None if it gives no noise."""
-    return None if problem.noise_std is None else NoisyRun(noise_std=problem.noise_std, rounds=problem.rounds)
+    """Return the run of the request, or None if it gives no noise.
+
+    Args:
+        problem: the request. Its `noise_std` is that of the average of the shared gradients.
+    """
+    if problem.noise_std is None:
+        return None
+    return NoisyRun(noise_std=problem.noise_std, rounds=problem.rounds)
 
 
 def bounds(problem: PpsgdRiskProblem, run: NoisyRun) -> Bounds:
@@ -78,6 +84,9 @@ def bounds(problem: PpsgdRiskProblem, run: NoisyRun) -> Bounds:
     Args:
         problem: the request.
         run: the standard deviation of the noise in the average of the shared gradients.
+
+    Returns:
+        The bounds, with the conditions that the caller declares and a warning that states α.
     """
     start = start_of_run(problem)
     assert start is not None  # `check` demands the learning problem

@@ -125,7 +125,14 @@ class Sharing:
 
 @dataclass(frozen=True, kw_only=True)
 class SharingPlan:
-    """The α to run with, its bound, and the landscape around it."""
+    """The degree of sharing α to run with, its bound on the excess risk, and the bounds at other α.
+
+    Attributes:
+        chosen: the bounds and the step sizes at the chosen α.
+        sharing: the bounds as a function of α.
+        risk: the smallest proved bound at the chosen α.
+        declared: conditions of the bound, for which the caller vouches.
+    """
 
     chosen: SharingPoint
     sharing: Sharing
@@ -145,17 +152,19 @@ def start_of_run(problem: PpsgdProblem) -> Start | None:
         problem: the request.
 
     Returns:
-        The bound; None if the optima or the smoothness are unknown.
+        The bound, with the quantities that it is derived from; None if the optima or the smoothness are unknown.
     """
     if problem.optimum_norm is None or problem.smoothness is None:
         return None
     distance = math.hypot(problem.optimum_norm, problem.optimum_spread)
+    symbol = "‖v‖"
     if problem.optimum_spread > 0.0:
         distance *= 1.0 + ROUNDING
+        symbol = "√(‖v̄‖² + S/N)"
     return start_of(
         "personalized",
         distance=distance,
-        distance_symbol="‖v‖" if problem.optimum_spread == 0.0 else "√(‖v̄‖² + S/N)",
+        distance_symbol=symbol,
         lipschitz=problem.gradient_bound,
         smoothness=problem.smoothness,
         minimiser_gradient_norm=0.0,
@@ -178,7 +187,9 @@ def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
     """
     if problem.smoothness is None or problem.optimum_norm is None or problem.clipping_may_bind:
         return None
-    landscape = Landscape.of(  # the bound on the excess risk as a function of α
+
+    # The bound on the excess risk as a function of α.
+    landscape = Landscape.of(
         problem.federation,
         rounds=problem.rounds,
         smoothness=problem.smoothness,
@@ -190,28 +201,25 @@ def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
     requested = problem.personalization
     best = landscape.best_proved()
     chosen = best if requested is None else landscape.at(personalization_value(requested))
-    point = functools.partial(_point, problem.rate * problem.federation.weight)
 
-    return SharingPlan(
-        chosen=point(chosen),
-        sharing=Sharing(
-            optimised=requested is None,
-            best=point(best),
-            local_only=point(landscape.at(0.0)),
-            balanced=point(landscape.at(landscape.balanced)),
-            global_only=point(landscape.at(math.inf)),
-            curve=tuple(map(point, landscape.curve(best.alpha, chosen.alpha))),
-            threshold=_threshold(problem),
-        ),
-        risk=Risk(
-            upper=RiskBound(
-                value=chosen.proved.total * (1.0 + ROUNDING),
-                constant="explicit",
-                theorem=ANY_STEP.id,
-                terms={"optimisation": chosen.proved.optimisation, "variance": chosen.proved.variance},
-            )
-        ),
+    # The same bounds in the form of the answer.
+    point = functools.partial(_point, problem.rate * problem.federation.weight)
+    sharing = Sharing(
+        optimised=requested is None,
+        best=point(best),
+        local_only=point(landscape.at(0.0)),
+        balanced=point(landscape.at(landscape.balanced)),
+        global_only=point(landscape.at(math.inf)),
+        curve=tuple(map(point, landscape.curve(best.alpha, chosen.alpha))),
+        threshold=_threshold(problem),
     )
+    upper = RiskBound(
+        value=chosen.proved.total * (1.0 + ROUNDING),
+        constant="explicit",
+        theorem=ANY_STEP.id,
+        terms={"optimisation": chosen.proved.optimisation, "variance": chosen.proved.variance},
+    )
+    return SharingPlan(chosen=point(chosen), sharing=sharing, risk=Risk(upper=upper))
 
 
 def _threshold(problem: PpsgdProblem) -> SharingThreshold | None:
@@ -233,13 +241,16 @@ def _threshold(problem: PpsgdProblem) -> SharingThreshold | None:
     have_one_optimum = not problem.optimum_spread
     if not (problem.sampling == "full" and are_equal and have_one_optimum and has_equal_variances):
         return None
+
+    # A message is a sum of gradients, so that the clipping norm bounds one gradient by this share of it.
+    lipschitz = problem.clipping_norm / problem.federation.largest_message
     inputs = inputs_of(
         VarianceTermInputs,
         problem,
         personalization=0.0,
         gradient_std=group.shared_gradient_std,
         batch_size=group.batch_size,
-        lipschitz=problem.clipping_norm / problem.federation.largest_message,
+        lipschitz=lipschitz,
         noise_constant=None,
     )
     return SharingThreshold(rounds=inputs.threshold("corrected"), epsilon=threshold_epsilon(inputs))
@@ -249,8 +260,12 @@ def _point(drawn_weight: float, bound: PersonalizationBounds) -> SharingPoint:
     """Return the risk bound at one degree of sharing α in the form of the answer, with its step sizes.
 
     Args:
-        drawn_weight: qW, the expected weight of the clients that take part in a round.
+        drawn_weight: qW, the expected weight of the clients that take part in a round, for the participation rate q and
+            the total weight W.
         bound: the bound at α.
+
+    Returns:
+        The bounds, increased by the relative `ROUNDING`, and the step sizes of both parts of the model.
     """
     return SharingPoint(
         personalization="unbounded" if math.isinf(bound.alpha) else bound.alpha,

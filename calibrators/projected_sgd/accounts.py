@@ -22,9 +22,17 @@ class Accounts:
     A guarantee is δ as a certified function of ε. The relation says which data sets are neighbours, the unit is
     protected, and the observer is the attacker. Computing a guarantee is slow, and a search asks for the same one
     several times.
+
+    Attributes:
+        problem: the request.
     """
 
     def __init__(self, problem: ProjectedSgdProblem) -> None:
+        """Start with an empty cache.
+
+        Args:
+            problem: the request.
+        """
         self.problem = problem
         self._cached_account = functools.cache(self._account)
 
@@ -74,8 +82,12 @@ class Accounts:
             effort: the work that compositions may take.
             numbers: the unknown by name: `noise_std`, `step_size` or `participants`. The names `clients` and
                 `lipschitz` replace the values of the request.
+
+        Returns:
+            δ of the run as a certified function of ε.
         """
-        changes = {name: numbers.pop(name) for name in ("clients", "lipschitz") if name in numbers}
+        replaced_names = [name for name in ("clients", "lipschitz") if name in numbers]
+        changes = {name: numbers.pop(name) for name in replaced_names}
         return self.of(self.problem.plan(**numbers), effort, **changes).guarantee
 
     def truth(self, plan: RunSchedules) -> TrueFigures:
@@ -88,6 +100,5 @@ class Accounts:
             The certified figures at the target of the request, for comparison with those that a paper prints.
         """
         spec = self.problem.spec(plan)
-        return true_figures(
-            account(spec, relation="replace-one", observer="final-model").guarantee, self.problem.target
-        )
+        guarantee = account(spec, relation="replace-one", observer="final-model").guarantee
+        return true_figures(guarantee, self.problem.target)

@@ -30,7 +30,9 @@ def schedule(plan: PlanProblem) -> Schedule | None:
         return Constant(value=plan.step_size)
     if plan.strong_convexity:
         return InverseTime(scale=1.0 / plan.strong_convexity)
-    return Constant(value=1.0 / plan.smoothness) if plan.smoothness is not None else None
+    if plan.smoothness is not None:
+        return Constant(value=1.0 / plan.smoothness)
+    return None
 
 
 def computed_fields(plan: PlanProblem) -> Fields:
@@ -81,8 +83,11 @@ def _broken(name: str, statement: str, pointer: str, left: int | None, right: in
         name: id of the condition.
         statement: the condition in words.
         pointer: JSON pointer to the field of the plan.
-        left: the number in the plan.
+        left: the number in the plan; None if it is absent.
         right: the required number.
+
+    Returns:
+        The reason, with both numbers.
     """
     sides = {"left": None if left is None else float(left), "right": float(right)}
     condition = ConditionAnswer(id=name, statement=statement, holds=Verdict.NO, **sides)
@@ -90,7 +95,14 @@ def _broken(name: str, statement: str, pointer: str, left: int | None, right: in
 
 
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
-    """Yield the assumptions on the domain, and on step sizes that were chosen."""
+    """Yield the assumptions on the domain, and on step sizes that were chosen.
+
+    Args:
+        plan: the plan, a training described without its algorithm.
+
+    Yields:
+        One or two assumptions, each with the pointer to the field of the plan.
+    """
     yield Reason(message="the domain is a ball of half the diameter", pointer="/diameter")
     if plan.step_size is None:
         steps = "1/(μt)" if plan.strong_convexity else "1/β"

@@ -20,23 +20,31 @@ LAST_PAD = 1e-7
 def least_log_factor(excess: Callable[[float], float]) -> float | None:
     """Return nearly the least factor of the noise at which a printed bound claims to meet the target, as a logarithm.
 
+    The search moves away from the factor 1, in steps that grow threefold, until the sign of the excess changes. Brent's
+    method then finds the root. The root is increased slightly until the target is met by evaluation.
+
     Args:
         excess: log δ of the bound minus log δ of the target; a decreasing function of the logarithm of the factor.
 
     Returns:
-        The logarithm. None if no factor up to `SPAN` meets the target, or if every factor down to 1/`SPAN` meets it.
+        The natural logarithm of the factor. None if no factor up to `SPAN` meets the target, or if every factor down to
+        1/`SPAN` meets it.
     """
-    start = excess(0.0)
-    if start == 0.0:
+    excess_at_start = excess(0.0)
+    if excess_at_start == 0.0:
         return 0.0
-    direction = math.copysign(1.0, start)  # towards more noise if the target is missed
+
+    # Bracket the root, towards more noise if the target is missed and towards less noise otherwise.
+    is_missed = excess_at_start > 0.0
+    direction = math.copysign(1.0, excess_at_start)
     longest = math.log(SPAN)
     inner = outer = 0.0  # distances from 0, between which the sign of the excess changes
-    while (excess(direction * outer) > 0.0) == (start > 0.0):
+    while (excess(direction * outer) > 0.0) == is_missed:
         if outer >= longest:
             return None
         inner = outer
         outer = min(3.0 * outer + FIRST_STEP, longest)
+
     low, high = sorted((direction * inner, direction * outer))
     root = brent_root(excess, low, high, absolute=ROOT_TOLERANCE, relative=ROOT_TOLERANCE)
     for pad in ROOT_PADS:

@@ -45,7 +45,15 @@ AnySchedule = Constant | InverseTime | Explicit
 
 
 def scale_schedule(schedule: AnySchedule, factor: float) -> AnySchedule:
-    """Return the schedule with its value in every step multiplied by a factor."""
+    """Return the schedule with its value in every step multiplied by a factor.
+
+    Args:
+        schedule: step sizes or noises: constant, proportional to 1/t in step t, or listed.
+        factor: the factor, above 0.
+
+    Returns:
+        A schedule of the same kind.
+    """
     if isinstance(schedule, Explicit):
         return Explicit(values=tuple(factor * value for value in schedule.values))
     if isinstance(schedule, InverseTime):
@@ -163,15 +171,22 @@ class ProjectedSgdProblem(PointTargets, TargetedProblem):
         Args:
             solved: the unknown by name, at most one: `noise_std`, the least noise of all steps; `step_size`, the
                 largest step; or `participants`, the batch size m. Otherwise schedules are as given, or constant 1.
+
+        Returns:
+            The run. A schedule that is solved for is scaled as a whole, so that its shape is kept.
         """
         participants = int(solved.get("participants", self.participants or 1))
+
         step_schedule = self.step_schedule or Constant(value=1.0)
         if "step_size" in solved:
-            step_schedule = scale_schedule(step_schedule, solved["step_size"] / largest(step_schedule))
+            step_factor = solved["step_size"] / largest(step_schedule)
+            step_schedule = scale_schedule(step_schedule, step_factor)
+
         noise_schedule = self.noise_schedule or Constant(value=1.0)
         if "noise_std" in solved:
             steps = max(self.clients // participants, 1)
-            noise_schedule = scale_schedule(noise_schedule, solved["noise_std"] / noise_schedule.least(steps))
+            noise_factor = solved["noise_std"] / noise_schedule.least(steps)
+            noise_schedule = scale_schedule(noise_schedule, noise_factor)
         return RunSchedules(participants=participants, step_schedule=step_schedule, noise_schedule=noise_schedule)
 
     def spec(self, plan: RunSchedules) -> ProjectedSgd:
@@ -184,9 +199,6 @@ class ProjectedSgdProblem(PointTargets, TargetedProblem):
 
         Returns:
             The specification of projected SGD in one pass over the clients.
-
-        Returns:
-            The mechanism as data, which the accountant reads.
 
         Raises:
             InvalidInput: no run has these numbers.

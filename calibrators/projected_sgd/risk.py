@@ -27,7 +27,13 @@ STEP_ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class ProjectedSgdUtility:
-    """A risk bound with the conditions that the caller vouches for, or the reason why there is none."""
+    """A bound on the excess risk of the released model, or the reason why there is none.
+
+    Attributes:
+        risk: the bound; None without one.
+        declared: conditions of the bound that the caller vouches for.
+        reason: why no theorem applies; None if there is a bound.
+    """
 
     risk: Risk | None
     declared: tuple[Condition, ...] = ()
@@ -55,7 +61,14 @@ def start_of_run(problem: ProjectedSgdProblem) -> Start:
 
 
 def has_inverse_time_steps(problem: ProjectedSgdProblem, plan: RunSchedules) -> bool:
-    """Decide whether step t has the size 1/(λt) up to rounding, for strong convexity λ, as in Corollaries 1 to 3."""
+    """Decide whether the step sizes are those of Corollaries 1 to 3 of Asoodeh et al.
+
+    Step t then has the size 1/(λt) up to rounding, for strong convexity λ.
+
+    Args:
+        problem: the request, with λ.
+        plan: the batch size and the schedules.
+    """
     steps, curvature = plan.step_schedule, problem.strong_convexity
     if not isinstance(steps, InverseTime) or curvature == 0.0:
         return False
@@ -63,11 +76,17 @@ def has_inverse_time_steps(problem: ProjectedSgdProblem, plan: RunSchedules) -> 
 
 
 def corollary_inputs(problem: ProjectedSgdProblem, plan: RunSchedules) -> InverseTimeSteps:
-    """Return the inputs of Corollary 1 at the least noise of a plan, for the clients in whole batches."""
+    """Return the inputs of Corollary 1 at the least noise of a plan, for the clients in whole batches.
+
+    Args:
+        problem: the request, with the constants of the losses.
+        plan: the batch size and the schedules.
+    """
+    steps = problem.clients // plan.participants
     return inputs_of(
         InverseTimeSteps,
         problem,
-        clients=problem.clients // plan.participants * plan.participants,
+        clients=steps * plan.participants,
         participants=plan.participants,
         noise_std=plan.least_noise(problem.clients),
     )
@@ -81,6 +100,9 @@ def utility_of(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedSgd
     Args:
         problem: the request, with the constants of the losses and the released model.
         plan: the batch size and the schedules.
+
+    Returns:
+        The bound with its conditions, or the reason.
     """
     if problem.smoothness is None or not problem.convex or problem.strong_convexity == 0.0:
         return ProjectedSgdUtility(

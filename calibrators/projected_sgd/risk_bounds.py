@@ -75,14 +75,26 @@ class ProjectedSgdRiskProblem(PairTarget, ProjectedSgdProblem):
 
 
 def given_run(problem: ProjectedSgdRiskProblem) -> NoisyRun | None:
-    """Return the run of the request, or None if a number of it is to be calibrated."""
+    """Return the run of the request, or None if a number of it is to be calibrated.
+
+    Args:
+        problem: the request. It gives the run completely if it has `noise_std`, the least noise of all steps.
+    """
     if problem.noise_std is None:
         return None
-    return _run(problem, problem.plan(noise_std=max(problem.noise_std, LEAST_NOISE_STD)), problem.noise_std)
+    plan = problem.plan(noise_std=max(problem.noise_std, LEAST_NOISE_STD))
+    return _run(problem, plan, problem.noise_std)
 
 
 class CertifiedSchedules(Protocol):
-    """Parameters of a calibration with its certified number."""
+    """Protocol of the parameters of a calibration, one of which is the certified number.
+
+    Attributes:
+        noise_std: least standard deviation of one client's noise per coordinate, over all steps.
+        participants: batch size.
+        step_schedule: step size of each step.
+        noise_schedule: standard deviation of one client's noise in each step.
+    """
 
     noise_std: float
     participants: int
@@ -91,7 +103,12 @@ class CertifiedSchedules(Protocol):
 
 
 def certified_run(problem: ProjectedSgdRiskProblem, parameters: CertifiedSchedules) -> NoisyRun:
-    """Return the requested run with its certified batch size, schedules and noise."""
+    """Return the requested run with its certified batch size, schedules and noise.
+
+    Args:
+        problem: the request.
+        parameters: parameters of its calibration.
+    """
     plan = RunSchedules(
         participants=parameters.participants,
         step_schedule=parameters.step_schedule,
@@ -125,6 +142,9 @@ def bounds(problem: ProjectedSgdRiskProblem, run: NoisyRun) -> Bounds:
     Args:
         problem: the request.
         run: the run, with its batch size and schedules in `details`.
+
+    Returns:
+        The bounds, with the conditions that the caller declares and the warnings that apply.
     """
     plan: RunSchedules = run.details
     start = start_of_run(problem)
@@ -151,6 +171,10 @@ def _has_gradient_bounds(bound: UpperBound) -> bool:
 
 def _stops(problem: ProjectedSgdRiskProblem, steps: int) -> int | None:
     """Return the number of last steps after which the run may stop.
+
+    Args:
+        problem: the request. If a random model of a suffix is released, it has the suffix as a fraction of the steps.
+        steps: number of steps of the pass.
 
     Returns:
         The number for the release of a random model of a suffix; None for other releases.
@@ -184,14 +208,16 @@ def _scheduled_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> I
         stops=_stops(problem, steps),
     )
     evaluation_without_noise = TheoremAtInputs(SCHEDULED_STOPS, replace(evaluation.inputs, noise_schedule=None))
+
     # Each bound, with the further conditions that it needs.
-    premises: dict[str, tuple[Condition, ...]] = {"excess_risk_at_random_stop": ()}
+    conditions_of_bound: dict[str, tuple[Condition, ...]] = {"excess_risk_at_random_stop": ()}
     if problem.release == "last":
-        premises = {"excess_risk_of_last": (), "excess_risk_of_last_if_interior": (INTERIOR,)}
+        conditions_of_bound = {"excess_risk_of_last": (), "excess_risk_of_last_if_interior": (INTERIOR,)}
+
+    # A bound with more conditions is yielded only if it is smaller.
     least = math.inf
-    for name, conditions in premises.items():
+    for name, conditions in conditions_of_bound.items():
         value = float(evaluation.outputs.get(name, math.inf))
-        # A bound with more conditions is yielded only if it is smaller.
         if value < least:
             least = value
             without_noise = float(evaluation_without_noise.outputs[name])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from epsilond.accountants.json_types import Fields
 from epsilond.accountants.theorem import Theorem
 from epsilond.accountants.theorems.hidden_states.projected_contraction import ANY_LOSSES
+from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
 from epsilond.accountants.theorems.papers.asoodeh.one_pass import COROLLARY_3, THEOREM_2
 from epsilond.calibrators.envelope import TheoremAtInputs
 from epsilond.calibrators.projected_sgd.problem import AnySchedule, ProjectedSgdProblem, RunSchedules
@@ -14,7 +15,15 @@ MOST_LISTED_STEPS = 100
 
 
 def _schedule_values(schedule: AnySchedule, steps: int) -> tuple[float, ...]:
-    """Return the constant value, or one value per step, cut off after `MOST_LISTED_STEPS` + 1 values."""
+    """List the values of a schedule.
+
+    Args:
+        schedule: step sizes or noises.
+        steps: number of steps of the run.
+
+    Returns:
+        The constant value, or one value per step, cut off after `MOST_LISTED_STEPS` + 1 values.
+    """
     if schedule.constant is not None:
         return (schedule.constant,)
     return tuple(map(float, schedule.at(1, min(steps, MOST_LISTED_STEPS + 1))))
@@ -89,3 +98,8 @@ def closed_form_pass(problem: ProjectedSgdProblem, plan: RunSchedules) -> Theore
         "noise_stds": (plan.noise_schedule.least(steps),),
     }
     return TheoremAtInputs.of(COROLLARY_3, problem, participants=plan.participants, suffix_fraction=None, **least)
+
+
+def run_of(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedRun:
+    """Return the run of a plan for the relation replace-one, which the theorems assume."""
+    return ProjectedRun.of(problem.spec(plan), "replace-one")

@@ -103,7 +103,11 @@ class QtdlParameters:
 
 @dataclass(frozen=True, kw_only=True)
 class GridSolution(Solution[Answered_co], Generic[Answered_co]):
-    """A certified truncated discrete Laplace noise: its number of levels and its rate of decay."""
+    """A certified truncated discrete Laplace noise: its number of levels and its rate of decay.
+
+    Attributes:
+        certified_noise: the noise with its guarantee, and with the method of proof.
+    """
 
     certified_noise: CertifiedNoise
 
@@ -145,11 +149,18 @@ class GridCalibrator(
     def find(self, problem: Problem) -> GridSolution[Problem]:
         """Return the noise with the fewest levels that any of the proofs certifies.
 
+        Args:
+            problem: the request, which may name the proof.
+
+        Returns:
+            The noise with its certificate. Its slack is 0 if it is proved that one level less misses the target.
+
         Raises:
             Infeasible: no noise that is offered meets the target.
         """
         noise = least_noise(problem)
-        certified = Certified(noise.noise.noise_levels, noise.guarantee, 0.0 if noise.minimal == "proved" else None)
+        slack = 0.0 if noise.minimal == "proved" else None
+        certified = Certified(noise.noise.noise_levels, noise.guarantee, slack)
         return GridSolution(problem=problem, target=problem.target, certified=certified, certified_noise=noise)
 
     def sensitivity(self, solution: GridSolution[Problem]) -> float:
@@ -175,17 +186,16 @@ class GridCalibrator(
                 small probability that a spec cannot state.
         """
         release = solution.certified_noise.release
-        if math.isfinite(release.log_failure):
-            statement = "log10 of the probability that a rounding moves further than the sensitivities say is −∞"
-            sides = ConditionResult(
-                ROUNDING_BOUNDED, statement, Verdict.NO, release.log_failure / math.log(10.0), -math.inf
-            )
-            message = (
-                "A part of δ covers roundings that exceed the sensitivities, and a ledger cannot be charged for it: "
-                "give sensitivities that no rounding exceeds."
-            )
-            raise ConditionViolated(message, sides)
-        return (release.spec(solution.certified_noise.noise),)
+        if math.isinf(release.log_failure):
+            return (release.spec(solution.certified_noise.noise),)
+        statement = "log10 of the probability that a rounding moves further than the sensitivities say is −∞"
+        log10_failure = release.log_failure / math.log(10.0)
+        sides = ConditionResult(ROUNDING_BOUNDED, statement, Verdict.NO, log10_failure, -math.inf)
+        message = (
+            "A part of δ covers roundings that exceed the sensitivities, and a ledger cannot be charged for it: "
+            "give sensitivities that no rounding exceeds."
+        )
+        raise ConditionViolated(message, sides)
 
     def trust(self, problem: Problem) -> Definition:
         """Return the trust model that the guarantee names; by default it is `definition`."""
@@ -199,6 +209,9 @@ class GridCalibrator(
 
         Args:
             solution: the certified noise.
+
+        Returns:
+            The guarantee, as a member of the answer.
         """
         target = solution.target
         answer = guarantee_answer(

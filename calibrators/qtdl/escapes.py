@@ -25,13 +25,16 @@ def real_levels(release: IntegerRelease, rate: float, log_escape: float) -> floa
     Returns:
         The number m, which need not be an integer.
     """
-    largest_shift = release.parts[0][0]  # largest difference of two neighbours in a coordinate
+    largest_shift, _ = release.parts[0]  # largest difference of two neighbours in a coordinate
+
     # With probability p a coordinate with this shift escapes. With total/largest_shift such coordinates, and at the
     # participation rate, any escape has about the probability p · rate · total/largest_shift.
-    log_p = log_escape - math.log(release.problem.rate * release.total / largest_shift)
+    log_coordinate_escape = log_escape - math.log(release.problem.rate * release.total / largest_shift)
+
     # Solve p = (e^(α·shift) − 1)/(e^(α(m + 1)) (1 + e^(−α)) − 2) for the number m of levels.
-    log_numerator = np.logaddexp(_log_expm1(rate * largest_shift), math.log(2.0) + log_p)
-    return float(log_numerator - log_p - math.log1p(math.exp(-rate))) / rate - 1.0
+    log_shift_term = _log_expm1(rate * largest_shift)
+    log_numerator = np.logaddexp(log_shift_term, math.log(2.0) + log_coordinate_escape)
+    return float(log_numerator - log_coordinate_escape - math.log1p(math.exp(-rate))) / rate - 1.0
 
 
 def _log_expm1(x: float) -> float:

@@ -65,13 +65,22 @@ class IntegerRelease:
         """Return the guarantee of all rounds, with the probability that rounding fails added to δ.
 
         Rounding fails in a round if it moves two updates further apart than `movement`.
+
+        Args:
+            noise: the mechanism of one message.
         """
         return with_failure(self.run_guarantee(noise, "default"), self.log_failure)
 
     def spec(self, noise: TruncatedDiscreteLaplace) -> Spec:
-        """Return the mechanism of all rounds, at the noise of one message."""
+        """Return the mechanism of all rounds, at the noise of one message.
+
+        Args:
+            noise: the mechanism of one message.
+        """
         round_spec = self.problem.round_of(noise)
-        return Repeated(times=self.problem.rounds, mechanism=round_spec) if self.problem.rounds > 1 else round_spec
+        if self.problem.rounds == 1:
+            return round_spec
+        return Repeated(times=self.problem.rounds, mechanism=round_spec)
 
     def run_guarantee(self, noise: TruncatedDiscreteLaplace, effort: Effort) -> Guarantee:
         """Return the guarantee of all rounds, if no rounding moves further than `movement`."""
@@ -80,12 +89,14 @@ class IntegerRelease:
     def add_witness(self, guarantee: Guarantee, noise: TruncatedDiscreteLaplace) -> Guarantee:
         """Add lower bounds on δ to a guarantee, from two neighbouring updates that are multiples of the grid step.
 
-        Rounding leaves such updates unchanged, so their distance is attained. The guarantee is returned unchanged if
-        the problem has no such neighbours.
+        Rounding leaves such updates unchanged, so their distance is attained.
 
         Args:
             guarantee: the guarantee of all rounds.
             noise: the noise of one message.
+
+        Returns:
+            The guarantee with these lower bounds; unchanged if the problem has no such neighbours.
         """
         attained = self.problem.realised
         if attained is None:
@@ -100,6 +111,12 @@ class IntegerRelease:
 
         An escape is a message that only one of two neighbours can send. The guarantee is for an ε that the privacy loss
         exceeds only by an escape.
+
+        Args:
+            noise: the mechanism of one message.
+
+        Returns:
+            The guarantee, with the probability that rounding fails added to δ.
         """
         problem = self.problem
         setting = Setting.of(relation=problem.relation, unit=problem.unit, observer=problem.observer)

@@ -66,19 +66,24 @@ def printed_readings(problem: GridProblem) -> tuple[PrintedReading, ...]:
     """Evaluate Theorem 1 of Das et al. for one message: its noise, its claim, and the true ε and δ.
 
     The theorem claims the requested ε with δ = 2^(−d), for d coordinates. If it defines no noise, only its claim and
-    its conditions are returned. The result is empty if the request excludes printed statements.
+    its conditions are returned.
 
     Args:
         problem: the request.
+
+    Returns:
+        At most one reading (interpretation of the printed text); none if the request excludes printed statements.
     """
     if problem.readings == ():
         return ()
     theorem_1, noise = noise_of_theorem_1(problem, problem.target.epsilon)
-    claim = Target(problem.target.epsilon, -problem.dimension * math.log(2.0))
+    log_delta = -problem.dimension * math.log(2.0)
+    claim = Target(problem.target.epsilon, log_delta)
     if not noise:
         return (_reading_without_noise(theorem_1, claim),)
-    extra = {"extra_bits_per_coordinate": extra_bits(problem.quantization_levels, int(noise["noise_levels"]))}
-    reading = make_reading(theorem_1, claims=claims(claim), parameters=noise | extra, true=figures_at(theorem_1, claim))
+    bits = extra_bits(problem.quantization_levels, int(noise["noise_levels"]))
+    parameters = noise | {"extra_bits_per_coordinate": bits}
+    reading = make_reading(theorem_1, claims=claims(claim), parameters=parameters, true=figures_at(theorem_1, claim))
     return (reading,)
 
 
@@ -133,6 +138,8 @@ def figures_at(theorem_1: TheoremAtInputs, claim: Target, *, rounds: int = 1) ->
         )
         run = Repeated(times=rounds, mechanism=message)
         figures = true_figures(account(run, relation="replace-one").guarantee, claim)
+
+    # Next to 1, only 1 − δ distinguishes values of δ.
     is_near_one = truth.log_one_minus_delta < math.log(0.5)
     if not is_near_one:
         return figures
@@ -148,7 +155,11 @@ def _escape_figures(log_escape: float, rounds: int) -> TrueFigures:
     Args:
         log_escape: natural log of the probability of an escape in any round, rounded to the nearest double.
         rounds: number of rounds.
+
+    Returns:
+        Enclosures of ε, δ and log₁₀ δ.
     """
+    # The neighbouring doubles enclose the rounded logarithm.
     lower = math.nextafter(log_escape, -math.inf)
     upper = math.nextafter(log_escape, 0.0) if rounds == 1 else 0.0
     log_delta = Interval(lower, upper)
@@ -180,7 +191,9 @@ def binomial_trials(problem: GridProblem) -> int | None:
         l2_sensitivity=movement.l2,
         linf_sensitivity=movement.linf,
     )
-    return least_trials(inputs) if EPSILON_AT_MOST_ONE.at(inputs).holds == Verdict.YES else None
+    if EPSILON_AT_MOST_ONE.at(inputs).holds != Verdict.YES:
+        return None
+    return least_trials(inputs)
 
 
 def communication(
@@ -189,19 +202,26 @@ def communication(
     """Return the size of the messages with the certified noise, and of the same messages in other encodings.
 
     Args:
-        problem: the request.
+        problem: the request, with the coordinates, rounds and clients.
         noise_levels: the certified number of levels.
         printed: the evaluated interpretations of the paper's theorem, one of which may have a number of levels.
         trials: trials of the Binomial mechanism; None if its theorem does not apply.
+
+    Returns:
+        Bits per coordinate, per message and in total. The other encodings are 32-bit floats, the printed noise and
+        Binomial noise; those that do not apply are None.
     """
     grid = problem.quantization_levels
     bits = bits_per_coordinate(grid, noise_levels)
-    numbers = problem.dimension * problem.rounds * problem.reporting
+    numbers = problem.dimension * problem.rounds * problem.reporting  # coordinates that are sent in total
+
+    # Bits of a coordinate with the printed and with the Binomial noise.
     printed_bits = None
     for reading in printed:
         if "noise_levels" in reading.parameters:
             printed_bits = bits_per_coordinate(grid, int(reading.parameters["noise_levels"]))
     binomial = None if trials is None else binomial_bits(grid, trials)
+
     return Communication(
         bits_per_coordinate=float(bits),
         extra_bits_per_coordinate=float(extra_bits(grid, noise_levels)),

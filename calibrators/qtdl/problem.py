@@ -81,10 +81,11 @@ class SensitivityRule:
         Raises:
             InvalidInput: a field is missing or has no part in the rule.
         """
+        gives_distances = self.kind in ("coupled", "hoeffding")
         needs = {
-            "update_l1": self.kind in ("coupled", "hoeffding"),
-            "update_l2": self.kind in ("coupled", "hoeffding"),
-            "update_linf": self.kind in ("coupled", "hoeffding"),
+            "update_l1": gives_distances,
+            "update_l2": gives_distances,
+            "update_linf": gives_distances,
             "relative_movement": self.kind == "relative",
         }
         for name, needed in needs.items():
@@ -125,6 +126,9 @@ class SensitivityRule:
             dimension: number of coordinates d.
             levels: grid steps s in a unit.
             log_failures: natural logs of the failure probabilities in a round.
+
+        Yields:
+            Bounds in the ℓ1, ℓ2 and ℓ∞ norm, each with its failure probability.
         """
         if self.kind == "trivial":
             return
@@ -146,12 +150,14 @@ class SensitivityRule:
             levels: grid steps s in a unit.
 
         Returns:
-            The distance, or None if the rule's distances allow no such pair.
+            The distance in grid steps, or None if the rule's distances allow no such pair.
         """
         if self.kind == "trivial":
             return None
         if self.kind == "unit-vector":
             return Movement(2.0 * levels, 2.0 * levels)
+
+        # As many exchanges as there are ones and zeros, and as the allowed distances in grid steps permit.
         distances = self._distances(dimension)
         l1, l2, linf = (Fraction(distances[norm]) * levels for norm in ("l1", "l2", "linf"))
         ones = 2 * levels - 1
@@ -164,7 +170,8 @@ class SensitivityRule:
     def _distances(self, dimension: int) -> dict[str, float]:
         """Return bounds on the distances of the unit updates before rounding, by norm: l1, l2 and linf."""
         if self.relative_movement is not None:
-            distance = self.relative_movement  # of unit updates; a vector's ℓ1 norm is at most √d times its ℓ2 norm
+            # Unit updates at this ℓ2 distance; a vector's ℓ1 norm is at most √d times its ℓ2 norm.
+            distance = self.relative_movement
             return {"l1": distance * dimension**0.5, "l2": distance, "linf": distance}
         if self.update_l1 is None or self.update_l2 is None or self.update_linf is None:
             return unit_distances(dimension)

@@ -57,8 +57,13 @@ def log_difference_of(larger: float, smaller: float) -> float:
     Args:
         larger: natural logarithm of the first number.
         smaller: natural logarithm of the second number.
+
+    Returns:
+        The natural logarithm of the difference, computed as larger + log(1 − e^(smaller − larger)).
     """
-    return larger + math.log(-math.expm1(smaller - larger)) if smaller < larger else -math.inf
+    if smaller >= larger:
+        return -math.inf
+    return larger + math.log(-math.expm1(smaller - larger))
 
 
 class RateSearch:
@@ -86,10 +91,10 @@ class RateSearch:
         self._log_delta = log_delta
         self._split = split
         self._widths = QUICK if release.problem.rate == 1.0 else SLOW
+        # The largest α at which no privacy loss in the common support exceeds the target ε.
         self._lossless_rate = largest_rate(release.problem.target.epsilon, release.total)
-        """The largest α at which no privacy loss in the common support exceeds the target ε."""
+        # α ↦ log of the δ that losses above ε in the common support use; an increasing function.
         self._support_log_delta = functools.cache(functools.partial(support_log_delta, release))
-        """α ↦ log of the δ that losses above ε in the common support use; an increasing function."""
 
     def log_escape(self, rate: float) -> float:
         """Return the part of δ that noise of a decay rate leaves for escapes, as a natural logarithm.
@@ -115,6 +120,7 @@ class RateSearch:
             levels follows. The result is empty if losses in the common support use all of δ at every rate. It is also
             empty if every rate needs more than `beat` levels.
         """
+        # Exclude requests for which every rate needs more than `beat` levels, or leaves none of δ for escapes.
         if math.isfinite(beat) and self._cannot_beat(beat):
             return ()
         affordable = self._affordable_rate()
@@ -124,6 +130,8 @@ class RateSearch:
         # All of δ for escapes at the largest rate gives a lower bound on the levels of every rate.
         if real_levels(self._release, high, self._log_delta) > beat:
             return ()
+
+        # Search the interval of rates that leave some of δ for escapes.
         largest, limit = self._narrow_largest_rate(math.log(low), math.log(high))
         best = self._best_log_rate(self._smallest_log_rate(largest), limit)
         if best is None:
@@ -139,6 +147,9 @@ class RateSearch:
         An escape is a message that only one of two neighbours can send. A small α needs more than `beat` levels even if
         escapes may use all of δ. At a large α, privacy losses above ε in the common support use all of δ. The result is
         true if every α is too small or too large in this sense.
+
+        Args:
+            beat: number of noise levels.
 
         Returns:
             True if that is proved.
@@ -167,8 +178,11 @@ class RateSearch:
     def _affordable_rate(self) -> float | None:
         """Return a decay rate of the noise at which messages that both neighbours can send do not use all of δ.
 
-        The rest of δ is for escapes, messages that only one of them can send. The result is None if no rate is found
-        before the search falls to `LEAST_RATE_SHARE` of its start.
+        The rest of δ is for escapes, messages that only one of them can send. Rates are tried from the lossless one on,
+        each a quarter of the one before.
+
+        Returns:
+            The rate; None if no rate is suitable before the search falls to `LEAST_RATE_SHARE` of its start.
         """
         rate = self._lossless_rate
         least = self._lossless_rate * LEAST_RATE_SHARE
@@ -185,6 +199,9 @@ class RateSearch:
 
         Args:
             affordable: a decay rate α at which some of δ is left. If it exceeds `LARGEST_RATE`, it is returned twice.
+
+        Returns:
+            The smaller and the larger rate.
         """
         low = high = affordable
         while high < LARGEST_RATE and not self._uses_up_delta(high):
@@ -222,17 +239,20 @@ class RateSearch:
 
         Args:
             largest: logarithm of the largest decay rate that leaves some of δ for escapes.
+
+        Returns:
+            The natural logarithm of α.
         """
         start = largest - SPREAD
         if not self._split:
             return start
-        half = self._log_delta - math.log(2.0)
-        _, start = bisect_reals(
-            lambda log_rate: self._support_log_delta(math.exp(log_rate)) <= half,
-            start,
-            largest,
-            width=self._widths.fine,
-        )
+        log_half = self._log_delta - math.log(2.0)
+
+        def leaves_half(log_rate: float) -> bool:
+            """Decide whether noise of this decay rate leaves at least half of δ for escapes."""
+            return self._support_log_delta(math.exp(log_rate)) <= log_half
+
+        _, start = bisect_reals(leaves_half, start, largest, width=self._widths.fine)
         return start
 
     def _levels(self, log_rate: float) -> float:
@@ -267,22 +287,37 @@ class RateSearch:
         Returns:
             The log rate; None if the lossless rate needs the fewest levels.
         """
-        candidates = [golden_section(self._levels, low, high, width=self._widths.flat), low]
+        stationary = golden_section(self._levels, low, high, width=self._widths.flat)
+        candidates = [stationary, low]
         lossless = math.log(self._lossless_rate)
         tries_lossless = not self._split and self._lossless_rate <= LARGEST_RATE
         if tries_lossless:
             candidates.append(lossless)
         best = min(candidates, key=self._levels)
-        return None if tries_lossless and best == lossless else best
+        if tries_lossless and best == lossless:
+            return None
+        return best
 
     def _largest_log_rate_with_equal_levels(self, best: float, limit: float) -> float:
         """Return the largest log rate up to a limit that needs as many whole levels as the best one.
 
         Among rates with equally many levels, the largest has the least variance of the noise.
+
+        Args:
+            best: logarithm of the rate with the fewest levels.
+            limit: upper limit of the log rate.
+
+        Returns:
+            The logarithm of the rate, found by bisection.
         """
         whole_levels = max(math.ceil(self._levels(best)), 1)
         width = self._widths.fine if self._split else self._widths.spent * 1e-2
-        largest, _ = bisect_reals(lambda log_rate: self._levels(log_rate) <= whole_levels, best, limit, width=width)
+
+        def needs_no_more(log_rate: float) -> bool:
+            """Decide whether noise of this decay rate needs at most as many levels."""
+            return self._levels(log_rate) <= whole_levels
+
+        largest, _ = bisect_reals(needs_no_more, best, limit, width=width)
         return largest
 
 
@@ -296,6 +331,10 @@ def support_log_delta(release: IntegerRelease, rate: float) -> float:
         release: the rounds of noisy integers.
         rate: decay rate α.
 
+    Returns:
+        log δ, natural logarithm. By zCDP if there is a bound on the ℓ2 distance and no subsampling, and otherwise from
+        a composed privacy curve.
+
     Raises:
         InvalidInput: ε is so small that the noise is not a double.
     """
@@ -304,14 +343,17 @@ def support_log_delta(release: IntegerRelease, rate: float) -> float:
     l2 = release.movement.l2
     if l2 is not None and problem.rate == 1.0:
         return _concentrated_log_delta(release, rate, l2)
+
     # With so many levels, an escape has about the probability e^(−60) δ², which is negligible next to δ.
     decay = 60.0 - 2.0 * target.log_delta + math.log(release.total)
-    largest_shift = release.parts[0][0]  # largest difference of two neighbours in a coordinate
+    largest_shift, _ = release.parts[0]  # largest difference of two neighbours in a coordinate
     levels = min(math.ceil(decay / rate) + largest_shift, MOST_LEVELS)
+
     curve = release.run_guarantee(release.noise(rate, levels), "coarse").curve
     estimate = curve.estimate(target.epsilon)
-    if estimate is not None and estimate > (1.0 - FAR) * target.log_delta:
-        return estimate  # no room for escapes, so that an estimate is enough
+    leaves_no_room = estimate is not None and estimate > (1.0 - FAR) * target.log_delta
+    if estimate is not None and leaves_no_room:  # an estimate is enough
+        return estimate
     return curve.upper_log_delta(target.epsilon)
 
 
@@ -324,6 +366,9 @@ def _concentrated_log_delta(release: IntegerRelease, rate: float, l2: float) -> 
         release: the messages of all R rounds.
         rate: decay rate α.
         l2: ℓ2 sensitivity Δ₂ in grid steps. The squared distance of integers is an integer, so Δ₂² is rounded down.
+
+    Returns:
+        log δ, natural logarithm; 0 if ρ is at least `LARGEST_RHO`.
 
     Raises:
         InvalidInput: ε is so small that ρ is not a positive double.

@@ -28,8 +28,14 @@ class QtdlRiskProblem(QtdlProblem):
 
 
 def given_run(problem: QtdlRiskProblem) -> NoisyRun | None:
-    """Return the run of the request, or None if it gives no noise."""
-    return None if problem.noise_std is None else NoisyRun(noise_std=problem.noise_std, rounds=problem.rounds)
+    """Return the run of the request, or None if it gives no noise.
+
+    Args:
+        problem: the request. Its `noise_std` is that of a coordinate, in units of the update.
+    """
+    if problem.noise_std is None:
+        return None
+    return NoisyRun(noise_std=problem.noise_std, rounds=problem.rounds)
 
 
 def bounds(problem: QtdlRiskProblem, run: NoisyRun) -> Bounds:
@@ -41,6 +47,9 @@ def bounds(problem: QtdlRiskProblem, run: NoisyRun) -> Bounds:
     Args:
         problem: the request.
         run: the standard deviation of a message's noise, in units of the update.
+
+    Returns:
+        The bound, as a sum of a term of rounding and one of noise, in squared units of the update.
     """
     outputs = TheoremAtInputs.of(MEAN_OF_MESSAGES, problem, noise_std=run.noise_std).outputs
     terms = {"rounding": outputs["rounding_term"], "noise": outputs["noise_term"]}

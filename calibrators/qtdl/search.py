@@ -96,25 +96,34 @@ def candidates(problem: GridProblem, approach: Approach, *, beat: float = math.i
         problem: the request.
         approach: the method of proof, with the distances of neighbours that it uses.
         beat: number of levels of the best candidate before.
+
+    Yields:
+        One or two candidates with different decay rates.
     """
     release = IntegerRelease(problem=problem, movement=approach.movement)
     by_l2 = approach.proof == "concentrated"
     by_escape = approach.proof == "escape"
     if not by_l2:
         release = release.without_l2()
+
+    # The part of δ that remains for privacy losses and escapes.
     log_delta = log_difference_of(problem.target.log_delta, release.log_failure)
     if math.isinf(log_delta):
         return
     if release.total == 0:  # neighbours send the same integers
         yield Candidate(method=approach.method, release=release, rate=1.0, levels=1, closed=False)
         return
+
+    # The decay rates to try, each with the log probability of escapes that it may have.
     if by_escape:
         lossless_rate = largest_rate(problem.target.epsilon, release.total)
         log_escapes = {min(lossless_rate, LARGEST_RATE): log_delta}
     else:
         search = RateSearch(release, log_delta, split=by_l2)
         log_escapes = {rate: search.log_escape(rate) for rate in search.best_rates(beat=beat)}
+
     for rate, log_escape in log_escapes.items():
+        # A client escapes only in rounds in which it is drawn.
         log_escape_if_drawn = log_escape - math.log(problem.rate)
         levels = max(least_levels(rate, release.parts, log_escape_if_drawn), 1)
         yield Candidate(method=approach.method, release=release, rate=rate, levels=levels, closed=by_escape)
@@ -127,20 +136,25 @@ class LevelsSearch:
     """
 
     def __init__(self, candidate: Candidate) -> None:
+        """Prepare the search at the decay rate of a candidate.
+
+        Args:
+            candidate: the noise that probably meets the target.
+        """
         self._candidate = candidate
         self._release = candidate.release
         self._target = candidate.release.problem.target
         self._guarantee = functools.cache(self._compute_guarantee)
+        # True if the candidate has exactly the least number of levels, which was decided in decimals. Doubles may not
+        # distinguish its δ from that of one level less.
         self._has_exact_levels = candidate.closed and math.isinf(candidate.release.log_failure)
-        """True if the candidate's number of levels is the exact least one, which was decided in decimals. Doubles may
-        not distinguish its δ from that of one level less."""
 
     def certify(self, best: CertifiedNoise | None) -> CertifiedNoise | None:
         """Find the fewest noise levels m at the candidate's decay rate for which the certified δ meets the target.
 
         Args:
-            best: the best certified noise so far. Numbers of levels at which this noise would not be better are not
-                tried.
+            best: the best certified noise so far; None if there is none. Numbers of levels at which this noise would
+                not be better are not tried.
 
         Returns:
             The noise; None if it is no better than `best`, or if it needs more than `MOST_LEVELS` levels.
@@ -148,8 +162,10 @@ class LevelsSearch:
         rate, start = self._candidate.rate, self._candidate.levels
         if start > MOST_LEVELS:
             return None
-        if self._release.total == 0:
+        if self._release.total == 0:  # neighbours send the same integers
             return self._certified_noise(1, is_minimal=True)
+
+        # Start at a number of levels with which this noise would be better than the best one.
         if best is not None:
             useful = self._most_useful_levels(best)
             is_useful = start <= useful or (useful >= 1 and self._excess(useful) <= 0.0)
@@ -158,6 +174,7 @@ class LevelsSearch:
             start = min(start, useful)
         if self._is_exact(start) and self._excess(start) <= 0.0:
             return self._certified_noise(start, is_minimal=True)
+
         # Each level less raises log δ by at most α, so at least this many levels separate the start from the answer.
         distance = abs(self._excess(start)) / rate
         first_step = math.ceil(distance) if distance < start else 1
@@ -171,9 +188,14 @@ class LevelsSearch:
         """Return the largest number of levels with which this noise is better than the best one so far.
 
         With equally many levels it is better if it has less variance.
+
+        Args:
+            best: the best certified noise so far.
         """
         levels, least_variance = best.order
-        return levels if variance(self._candidate.rate, levels) < least_variance else levels - 1
+        if variance(self._candidate.rate, levels) < least_variance:
+            return levels
+        return levels - 1
 
     def _is_exact(self, levels: int) -> bool:
         """Decide whether a number of levels is known to be the least one."""
@@ -186,15 +208,26 @@ class LevelsSearch:
 
     def _excess(self, levels: int) -> float:
         """Return the log of the certified δ over the target δ; at most 0 if the target is met."""
-        return self._guarantee(levels).curve.upper_log_delta(self._target.epsilon) - self._target.log_delta
+        log_delta = self._guarantee(levels).curve.upper_log_delta(self._target.epsilon)
+        return log_delta - self._target.log_delta
 
     def _compute_guarantee(self, levels: int) -> Guarantee:
-        """Return the guarantee at the candidate's decay rate and a number of levels."""
+        """Return the guarantee at the candidate's decay rate and a number of levels.
+
+        It is a closed form if δ is the probability of an escape, and otherwise computed from the privacy losses.
+        """
         noise = self._release.noise(self._candidate.rate, levels)
-        return self._release.escapes(noise) if self._candidate.closed else self._release.guarantee(noise)
+        if self._candidate.closed:
+            return self._release.escapes(noise)
+        return self._release.guarantee(noise)
 
     def _certified_noise(self, levels: int, *, is_minimal: bool) -> CertifiedNoise:
-        """Return the noise with a number of levels that meets the target, and whether it is proved minimal."""
+        """Return the noise with a number of levels that meets the target.
+
+        Args:
+            levels: number of noise levels.
+            is_minimal: whether it is proved that one level less misses the target.
+        """
         return CertifiedNoise(
             method=self._candidate.method,
             release=self._release,
@@ -207,7 +240,7 @@ class LevelsSearch:
 def _least_near(excess: Callable[[int], float], start: int, most: int, first_step: int) -> int | None:
     """Find the least integer m ≥ 1 at which a decreasing function is at most 0.
 
-    Steps grow away from the start until they bracket the least m.
+    Steps grow away from the start until they bracket the least m. Bisection ends the search.
 
     Args:
         excess: the function: log of the certified δ at m levels over the target δ.
@@ -220,6 +253,8 @@ def _least_near(excess: Callable[[int], float], start: int, most: int, first_ste
     """
     furthest = 2 * max(start, LEAST_FURTHEST)
     low, high = start - 1, start
+
+    # Step up until the function is at most 0.
     step = max(first_step, 1)
     while excess(high) > 0.0:
         if high > most or high - start > furthest:
@@ -227,6 +262,8 @@ def _least_near(excess: Callable[[int], float], start: int, most: int, first_ste
         low = high
         high += step
         step *= _GROWTH
+
+    # Step down until it is above 0.
     step = max(first_step, 1)
     while low >= 1 and excess(low) <= 0.0:
         high = low
@@ -248,6 +285,9 @@ def approaches(problem: GridProblem) -> Iterator[Approach]:
 
     Args:
         problem: the request.
+
+    Yields:
+        Methods of proof, each with the distances of neighbours that it uses.
     """
     certain = problem.movement
     coupled = problem.rounded_together()
@@ -284,13 +324,21 @@ def least_noise(problem: GridProblem) -> CertifiedNoise:
     Args:
         problem: the request.
 
+    Returns:
+        The noise with its guarantee, which has the lower bounds on δ by an example of neighbours.
+
+    Guarantees: the upper bound on δ at the target ε is at most the target δ, by evaluation.
+
     Raises:
         Infeasible: no noise that is offered meets the target.
     """
+    # Estimate the noise by each method of proof.
     likely: list[Candidate] = []
     for approach in approaches(problem):
         beat = min((candidate.levels for candidate in likely), default=math.inf)
         likely += candidates(problem, approach, beat=beat)
+
+    # Certify the estimates, until one has clearly too many levels.
     best = None
     most_levels = math.inf
     for candidate in sorted(likely, key=lambda candidate: candidate.order):
@@ -300,11 +348,12 @@ def least_noise(problem: GridProblem) -> CertifiedNoise:
         if certified is not None and (best is None or certified.order < best.order):
             best = certified
             most_levels = _most_levels(certified, problem.target.epsilon)
+
     if best is None:
         limit = ConditionResult("noise-offered", "the noise levels that are needed are offered", Verdict.NO)
-        raise Infeasible(
-            "no noise that is offered meets the target", limit, {"log10_delta": problem.target.log10_delta / 2}
-        )
+        # The error suggests a larger δ: the root of the requested one.
+        nearest = {"log10_delta": problem.target.log10_delta / 2}
+        raise Infeasible("no noise that is offered meets the target", limit, nearest)
     return replace(best, guarantee=best.release.add_witness(best.guarantee, best.noise))
 
 
@@ -314,6 +363,9 @@ def _most_levels(best: CertifiedNoise, epsilon: float) -> float:
     Args:
         best: the best certified noise.
         epsilon: ε of the target. If a closed form decides δ there, estimates are accurate, and the number is smaller.
+
+    Returns:
+        The number of levels, which need not be an integer.
     """
     levels = best.noise.noise_levels
     if closed_form_decides(best.guarantee.curve, epsilon, FAR):

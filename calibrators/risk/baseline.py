@@ -24,7 +24,12 @@ VACUOUS_PRESCRIBED_RISK = "vacuous-prescribed-risk"
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """The bound on the risk of the initial model, before a run, and the objective of the risk."""
+    """The bound on the risk of the initial model, before a run, and the objective of the risk.
+
+    Attributes:
+        objective: the loss that the risk is about: population, empirical or personalized.
+        baseline: the bound, with its formula.
+    """
 
     objective: Objective
     baseline: Baseline
@@ -78,6 +83,9 @@ def start_of(
         smoothness: smoothness β of the objective; it is used only with `minimiser_gradient_norm`.
         minimiser_gradient_norm: bound G* on the norm of the objective's gradient at the minimiser, if known.
         gap: excess risk of the initial model, if the request states it.
+
+    Returns:
+        The bound in units of the loss, with its formula and the objective.
     """
     bounds = excess_risk_bounds(
         distance=distance,
@@ -86,18 +94,24 @@ def start_of(
         smoothness=smoothness,
         minimiser_gradient_norm=minimiser_gradient_norm,
     )
+
+    # The formula of each bound. A strongly convex loss falls by at most L²/(2μ), which the formula with D gives at
+    # D = L/μ.
     symbol = distance_symbol
-    # A strongly convex loss falls by at most L²/(2μ), which the formula with D gives at D = L/μ.
     is_far = lipschitz is not None and strong_convexity > 0.0 and distance * strong_convexity >= lipschitz
     formulas = {
         "by_lipschitz": f"L·{symbol}",
         "by_strong_convexity": "L²/(2μ)" if is_far else f"L·{symbol} − μ·{symbol}²/2",
         "by_smoothness": f"β·{symbol}²/2" if minimiser_gradient_norm == 0.0 else f"G*·{symbol} + β·{symbol}²/2",
     }
+
+    # The least of the bounds, and of the stated excess risk.
     least = min(bounds, key=bounds.__getitem__)
-    value, formula = bounds[least], formulas[least]
+    value = bounds[least]
+    formula = formulas[least]
     if gap is not None and gap < value:
-        value, formula = gap, "the initial_gap given"
+        value = gap
+        formula = "the initial_gap given"
     return Start(objective=objective, baseline=Baseline(value=value, formula=formula))
 
 
@@ -138,14 +152,24 @@ def mark_vacuous_runs(frontier: tuple[FrontierRun, ...] | None, start: Start | N
 
 
 def risk_cautions(risk: Risk | None, start: Start | None) -> Iterator[Caution]:
-    """Yield a warning for each bound that `mark_vacuous_risk` has marked as no better than the start."""
+    """Yield a warning for each bound that `mark_vacuous_risk` has marked as no better than the start.
+
+    Args:
+        risk: the marked bounds; None if no theorem bounds the risk.
+        start: the bound on the risk before training; None if there is none.
+
+    Yields:
+        At most two warnings, for the run of the answer and for the run that a paper prescribes.
+    """
     if risk is None or start is None:
         return
-    if risk.upper is not None and risk.upper.vacuous:
-        yield start.warning(VACUOUS_RISK, "the bound on the excess risk", risk.upper.value)
-    if risk.as_prescribed is not None and risk.as_prescribed.vacuous:
-        name = f"the bound at the run that {risk.as_prescribed.theorem} ({risk.as_prescribed.reading}) prescribes"
-        yield start.warning(VACUOUS_PRESCRIBED_RISK, name, risk.as_prescribed.certified_noise)
+    upper = risk.upper
+    if upper is not None and upper.vacuous:
+        yield start.warning(VACUOUS_RISK, "the bound on the excess risk", upper.value)
+    prescribed = risk.as_prescribed
+    if prescribed is not None and prescribed.vacuous:
+        name = f"the bound at the run that {prescribed.theorem} ({prescribed.reading}) prescribes"
+        yield start.warning(VACUOUS_PRESCRIBED_RISK, name, prescribed.certified_noise)
 
 
 def mark_vacuous_readings(readings: Iterable[PrintedReading], start: Start | None) -> tuple[PrintedReading, ...]:
@@ -156,6 +180,9 @@ def mark_vacuous_readings(readings: Iterable[PrintedReading], start: Start | Non
     Args:
         readings: interpretations of the printed theorems.
         start: bound on the risk of the initial model, if known.
+
+    Returns:
+        The readings with the marks, in their order.
     """
     if start is None:
         return tuple(readings)
@@ -171,6 +198,9 @@ def mark_vacuous_bounds(answer: RiskBoundsAnswer, start: Start) -> RiskBoundsAns
     Args:
         answer: the answer about risk bounds.
         start: the bound on the risk before training, for the same objective as the upper bounds.
+
+    Returns:
+        A copy of the answer with the marks, the warnings and the bound on the initial risk.
     """
     upper: list[UpperBound] = []
     warnings = list(answer.warnings)
@@ -200,6 +230,9 @@ def _mark_vacuous_claim(reading: PrintedReading, start: Start) -> PrintedReading
     Args:
         reading: the evaluated statement of the paper.
         start: the bound on the risk before training.
+
+    Returns:
+        The statement with the mark.
     """
     claims = reading.claims
     if claims.excess_risk is None:

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RiskBounder:
-    """The risk bounds of one algorithm, as the service, the library and the command line offer them."""
+    """The risk bounds of one algorithm, as the service, the library and the command line offer them.
+
+    Attributes:
+        calibrator: the calibrator of the algorithm.
+        part: the computation of its risk bounds.
+    """
 
     calibrator: Calibrator
     part: RiskPart
@@ -63,6 +68,12 @@ class RiskBounder:
 
     def solve(self, problem: Any) -> RiskBoundsAnswer:
         """Return the upper and lower bounds on the risk of a run, with their ratios.
+
+        Args:
+            problem: the request, of the class `problem`.
+
+        Returns:
+            The bounds with their conditions and warnings.
 
         Raises:
             InvalidInput: the budgets leave no run, or the figures leave the range of doubles.

@@ -31,11 +31,14 @@ Asked = TypeVar("Asked", default=Any)
 
 
 def noise_quantity(description: str, absent: str = "the smallest certified noise") -> Quantity:
-    """Return the quantity of a run's noise; 0 is a run without noise.
+    """Return the quantity of a run's noise for a field of a request; 0 is a run without noise.
 
     Args:
-        description: the quantity that has the noise, such as "on the sum of a batch".
-        absent: the noise of a request without this field.
+        description: words for the quantity that has the noise, such as "on the sum of a batch".
+        absent: words for the noise of a request without this field.
+
+    Returns:
+        The quantity, with its symbol, its range and its description.
     """
     text = f"standard deviation per coordinate of the noise {description}. Absent: {absent}"
     return in_squares_or_zero("σ", text, "")
@@ -62,21 +65,23 @@ class NoisyRun:
 
 @dataclass(frozen=True, kw_only=True)
 class GivenNoiseRiskPart(RiskPart[Asked], Generic[Asked]):
-    """The computation of risk bounds for an algorithm with requests that describe one run."""
+    """The computation of risk bounds for an algorithm with requests that describe one run.
+
+    Attributes:
+        given_run: request ↦ its run; None if its noise is to be calibrated.
+        certified_run: (request, parameters of its calibration) ↦ the certified run.
+        bounds: (request, run) ↦ the bounds.
+    """
 
     given_run: Callable[[Asked], NoisyRun | None]
-    """request ↦ its run; None if its noise is to be calibrated."""
     certified_run: Callable[[Asked, Any], NoisyRun]
-    """(request, parameters of its calibration) ↦ the certified run."""
     bounds: Callable[[Asked, NoisyRun], Bounds]
-    """(request, run) ↦ bounds."""
 
     def solve(self, problem: Asked, calibrator: NoiseCalibrator) -> RiskBoundsAnswer:
         """Return the bounds on the risk of the run that the request describes.
 
-        If the request gives no noise, it is calibrated to the target first.
-
-        Doubles that overflow raise an error, because an infinite figure would not be a bound.
+        If the request gives no noise, it is calibrated to the target first. Doubles that overflow raise an error,
+        because an infinite figure would not be a bound.
 
         Args:
             problem: the request.
@@ -90,16 +95,17 @@ class GivenNoiseRiskPart(RiskPart[Asked], Generic[Asked]):
             ConditionViolated: no noise was given, and no theorem covers this run under this relation.
             Infeasible: no noise was given, and none that is offered meets the target.
         """
-        run = self.given_run(problem)
-        if run is None:
-            parameters = _calibrate(problem, calibrator)
-            run = replace(self.certified_run(problem, parameters), noise_source="certified")
+        run = self._run_of(problem, calibrator)
         try:
             with np.errstate(over="raise", divide="raise", invalid="raise"):
                 bounds = self.bounds(problem, run)
         except ArithmeticError:
             raise InvalidInput.at("", "the figures leave the range of doubles; choose other units") from None
+
         has_hidden_constants = bounds.lower or any(bound.constant == "hidden" for bound in bounds.upper)
+        warnings = bounds.cautions
+        if has_hidden_constants:
+            warnings = (HIDDEN_CONSTANTS, *bounds.cautions)
         answer = RiskBoundsAnswer(
             algorithm=calibrator.name,
             measure=self.measure,
@@ -115,10 +121,26 @@ class GivenNoiseRiskPart(RiskPart[Asked], Generic[Asked]):
             lower=bounds.lower,
             ratios=tuple(ratios(bounds.upper, bounds.lower)),
             declared_conditions=declared_answers(dict.fromkeys(bounds.declared)),
-            warnings=((HIDDEN_CONSTANTS,) if has_hidden_constants else ()) + bounds.cautions,
+            warnings=warnings,
             engine_version=ENGINE_VERSION,
         )
         return mark_vacuous_bounds(answer, bounds.start)
+
+    def _run_of(self, problem: Asked, calibrator: NoiseCalibrator) -> NoisyRun:
+        """Return the run that the request describes, with the smallest certified noise if it gives none.
+
+        Args:
+            problem: the request.
+            calibrator: the calibrator of the algorithm.
+
+        Raises:
+            NoCertificate: no noise was given, and none can be certified.
+        """
+        run = self.given_run(problem)
+        if run is not None:
+            return run
+        parameters = _calibrate(problem, calibrator)
+        return replace(self.certified_run(problem, parameters), noise_source="certified")
 
 
 class CertifiedParameters(Protocol):
@@ -143,6 +165,10 @@ def _calibrate(problem: Any, calibrator: NoiseCalibrator) -> Any:
     """Return the parameters of the smallest certified noise of a request.
 
     It is calibrated without its printed readings, which are not needed for the noise.
+
+    Args:
+        problem: the request, a data class.
+        calibrator: the calibrator of the algorithm.
     """
     has_readings = any(field.name == "readings" for field in fields(problem))
     changes: Fields = {"readings": ()} if has_readings else {}
@@ -165,6 +191,9 @@ def explicit_upper(
         value: the bound; if absent, the sum of its terms.
         reading: "corrected" if an erratum changes the printed formula.
         conditions: the conditions that were checked, with both sides. The bound is infinite if one of them fails.
+
+    Returns:
+        The bound with its terms and conditions.
 
     Raises:
         OverflowError: the bound is not a number, because its parts overflow.
@@ -201,6 +230,9 @@ def hidden_upper(
         terms: its named parts, in the same units.
         reading: "corrected" if an erratum changes the printed formula.
         conditions: the conditions that were checked, with both sides.
+
+    Returns:
+        The bound, with the order in `scale` and without a value.
     """
     return UpperBound(
         theorem=theorem.id,

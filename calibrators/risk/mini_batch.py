@@ -28,14 +28,19 @@ Found = TypeVar("Found", default=Any)
 
 @dataclass(frozen=True, kw_only=True)
 class MiniBatchRiskPart(RiskPart[MiniBatchAsked], Generic[MiniBatchAsked, Found]):
-    """The computation of risk bounds for a mini-batch algorithm. Its requests extend those of the calibrator."""
+    """The computation of risk bounds for a mini-batch algorithm. Its requests extend those of the calibrator.
+
+    Attributes:
+        lower_theorems: ids of the theorems of the lower bounds.
+        bounds: (request, run, noise_std) ↦ the upper bounds.
+        trust: kind of trust of the lower bound, unless the request names one.
+        noise_std: (request, run, a calibration's parameters) ↦ its noise.
+    """
 
     lower_theorems: tuple[str, ...] = tuple(bound.id for bound in BOUNDS)
     bounds: Callable[[MiniBatchAsked, Run, float], Bounds]
-    """(request, run, noise_std) ↦ bounds."""
     trust: Trust = "local"
     noise_std: Callable[[MiniBatchAsked, Run, Found], float]
-    """(request, run, a calibration's parameters) ↦ its noise."""
 
     def solve(self, problem: MiniBatchAsked, calibrator: NoiseCalibrator) -> RiskBoundsAnswer:
         """Return the upper and lower bounds on the excess risk of a run, with their ratios.
@@ -43,11 +48,19 @@ class MiniBatchRiskPart(RiskPart[MiniBatchAsked], Generic[MiniBatchAsked, Found]
         The run and its noise are those of the request if it gives a noise. Otherwise they are calibrated, with the
         smallest certified noise.
 
+        Args:
+            problem: the request.
+            calibrator: the calibrator of the algorithm.
+
+        Returns:
+            The bounds with reference rates, conditions and warnings.
+
         Raises:
             InvalidInput: the budgets leave no run.
             ConditionViolated: no theorem covers this run under this relation, and no noise was given.
             Infeasible: no noise that is offered meets the target.
         """
+        # The upper bounds at the run's noise, and the lower bound for the same kind of trust.
         run, noise_std = self._run_and_noise(problem, calibrator)
         bounds = self.bounds(problem, run, noise_std)
         assert bounds.setting is not None  # mini-batch algorithms are in the setting of the lower bounds
@@ -90,6 +103,7 @@ class MiniBatchRiskPart(RiskPart[MiniBatchAsked], Generic[MiniBatchAsked, Found]
             assert problem.batch_size is not None  # `check_run` demands the run with its noise
             assert problem.rounds is not None
             return Run(batch_size=problem.batch_size, rounds=problem.rounds), problem.noise_std
+
         without_readings: Fields = {"readings": ()}
         parameters = calibrator.solve(replace(problem, **without_readings)).parameters
         run = Run(batch_size=parameters.batch_size, rounds=parameters.rounds)

@@ -52,6 +52,10 @@ class Bounds:
         lower: lower bounds that are already evaluated.
         declared: conditions that only the caller can vouch for.
         open_question: the reason for which no theorem bounds this run, if there is one.
+        step_size: step size that the bounds are for; None if there is no single one.
+        envelope_smoothness: smoothness of the Moreau envelope that replaces the loss; None if the loss is smooth.
+        aggregates: averages over clients that the theorems depend on; None if they use none.
+        cautions: warnings about the bounds.
     """
 
     upper: tuple[UpperBound, ...]
@@ -73,22 +77,29 @@ class Bounds:
 
 @dataclass(frozen=True, kw_only=True)
 class RiskPart(ABC, Generic[Asked]):
-    """Base class of the computation of risk bounds for one algorithm. Its requests extend those of the calibrator."""
+    """Base class of the computation of risk bounds for one algorithm. Its requests extend those of the calibrator.
+
+    Attributes:
+        title: title in one line.
+        summary: summary in one or two sentences.
+        problem: class of the requests.
+        theorems: ids of the theorems of the upper bounds.
+        lower_theorems: ids of the theorems of the lower bounds and of the reference rates.
+        example_fields: fields of its example that are added to the calibrator's example.
+        left_out: fields of the calibrator's example that its example lacks.
+        measure: the quantity that is bounded, for example the excess risk.
+        quick: function that decides whether the bounds of a request need no search, even if its calibration does.
+    """
 
     title: str
     summary: str
     problem: type[Asked]
     theorems: tuple[str, ...]
-    """Ids of the theorems of the upper bounds."""
     lower_theorems: tuple[str, ...] = ()
-    """Ids of the theorems of the lower bounds and of the reference rates."""
     example_fields: JsonObject
-    """Fields of its example that are added to the calibrator's example."""
     left_out: Sequence[str] = field(default=())
-    """Fields of the calibrator's example that its example lacks."""
     measure: Measure = "excess-risk"
     quick: Callable[[Asked], bool] = _noise_is_given
-    """Function that decides whether the bounds of a request need no search, even if its calibration does."""
 
     @abstractmethod
     def solve(self, problem: Asked, calibrator: NoiseCalibrator) -> RiskBoundsAnswer:
@@ -97,6 +108,9 @@ class RiskPart(ABC, Generic[Asked]):
         Args:
             problem: the request.
             calibrator: the calibrator that finds the smallest noise if the request gives none.
+
+        Returns:
+            Upper and lower bounds with their ratios, conditions and cautions.
 
         Raises:
             InvalidInput: the budgets leave no run, or the figures leave the range of doubles.

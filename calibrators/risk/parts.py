@@ -131,13 +131,17 @@ class ExplicitBound:
             theorem: the theorem of the bound.
             smoothness: smoothness β of the losses. For an envelope, its own smoothness is used in its place.
             heaviest: largest weight h of a client's loss, relative to the mean weight.
+
+        Returns:
+            The bound with its finite terms and the evaluated condition.
         """
         if self.envelope_smoothness is None:
-            step = self.step_size * smoothness
-            weighted_step = step * heaviest
+            scaled_step = self.step_size * smoothness
+            weighted_step = scaled_step * heaviest
         else:
-            step = weighted_step = self.step_size * self.envelope_smoothness
-        is_allowed = Verdict.of(step < 1.0 and weighted_step <= 1.0 + STEP_ROUNDING)
+            scaled_step = self.step_size * self.envelope_smoothness
+            weighted_step = scaled_step
+        is_allowed = Verdict.of(scaled_step < 1.0 and weighted_step <= 1.0 + STEP_ROUNDING)
         step_conditions = [condition for condition in theorem.conditions if condition.id == "step-size"]
         conditions = [
             ConditionResult(condition.id, condition.statement, is_allowed, weighted_step, 1.0)
@@ -167,12 +171,19 @@ def explicit_bound(
         noise_std: standard deviation σ of the noise per coordinate, root mean square over clients.
         rounds: number of rounds of the run.
         step_size: the step size, or None for the one that minimises the bound.
+
+    Returns:
+        The bound, with the step size and the envelope that it is for.
     """
     inputs_at_objective = replace(inputs, objective=objective)
+
+    # A smooth loss.
     if math.isfinite(inputs.smoothness):
         smooth_step = step_size or best_step_size(inputs_at_objective, noise_std=noise_std, rounds=rounds)
         smooth_risk = excess_risk(inputs_at_objective, noise_std=noise_std, rounds=rounds, step_size=smooth_step)
         return ExplicitBound(risk=smooth_risk, step_size=smooth_step, envelope_smoothness=None)
+
+    # Otherwise the run minimises a smooth approximation of the loss.
     envelope = best_envelope(inputs_at_objective, noise_std=noise_std, rounds=rounds)
     step = step_size or envelope.step_size
     risk = enveloped_excess_risk(
@@ -187,10 +198,20 @@ def explicit_bound(
 
 @dataclass(frozen=True, kw_only=True)
 class LowerBoundSetting:
-    """Quantities of a run that lower bounds and reference rates depend on.
+    """The quantities of a run that lower bounds and reference rates depend on.
 
     Clients in groups can have different numbers of records and different ε. Both are then the largest over groups,
     which gives the smallest lower bound.
+
+    Attributes:
+        epsilon: ε of the target.
+        log10_delta: log₁₀ δ of the target.
+        samples_per_client: number of records of a client.
+        clients: number of clients.
+        dimension: number of coordinates of the model.
+        lipschitz: Lipschitz constant of the loss.
+        diameter: diameter of the domain.
+        strong_convexity: strong convexity of the loss; 0 if it is only convex.
     """
 
     epsilon: float
@@ -211,6 +232,9 @@ def lower_bound(problem: RiskFields, setting: LowerBoundSetting, trust: Trust) -
         setting: the quantities that the bound depends on.
         trust: the trusted party: `local` for none, `shuffle` for a shuffler, `central` for the server. The last two
             have the same lower bound.
+
+    Returns:
+        The order with its terms, and the conditions of the theorem.
     """
     theorem, inputs = _local_bound(problem, setting) if trust == "local" else _central_bound(problem, setting)
     evaluation = theorem.evaluate(inputs)
@@ -231,11 +255,15 @@ def _local_bound(problem: RiskFields, setting: LowerBoundSetting) -> tuple[Theor
     Args:
         problem: the request. If it gives no δ of one report (`round_delta`), the δ of `setting` is used.
         setting: the other quantities that the bound depends on.
+
+    Returns:
+        The theorem for the population risk or for the empirical one, with its inputs.
     """
+    # The δ of one report: a positive double, even if the target's δ is smaller.
     log10_delta = max(setting.log10_delta, LEAST_LOG10_DELTA)
     round_delta = problem.round_delta or max(10.0**log10_delta, LEAST_DELTA)
     if problem.problem == "population":
-        return LOCAL_POPULATION, inputs_of(
+        population_inputs = inputs_of(
             LocalInputs,
             setting,
             round_epsilon=problem.round_epsilon,
@@ -243,13 +271,15 @@ def _local_bound(problem: RiskFields, setting: LowerBoundSetting) -> tuple[Theor
             compositionality=problem.compositionality,
             gradient_std=problem.gradient_std,
         )
-    return LOCAL_EMPIRICAL, inputs_of(
+        return LOCAL_POPULATION, population_inputs
+    empirical_inputs = inputs_of(
         LocalEmpiricalInputs,
         setting,
         round_epsilon=problem.round_epsilon,
         round_delta=round_delta,
         radius=_learning_radius(problem, setting),
     )
+    return LOCAL_EMPIRICAL, empirical_inputs
 
 
 def _central_bound(problem: RiskFields, setting: LowerBoundSetting) -> tuple[Theorem, Any]:
@@ -258,6 +288,9 @@ def _central_bound(problem: RiskFields, setting: LowerBoundSetting) -> tuple[The
     Args:
         problem: the request, with the objective, the radius of the domain, and the deviation of gradients.
         setting: the other quantities that the bound depends on.
+
+    Returns:
+        The theorem for the population risk or for the empirical one, with its inputs.
     """
     radius = _learning_radius(problem, setting)
     if problem.problem == "population":
@@ -278,6 +311,9 @@ def reference_rates(problem: RiskFields, setting: LowerBoundSetting) -> Referenc
     Args:
         problem: the request; only its standard deviation of gradients is used.
         setting: the quantities that the rates depend on.
+
+    Returns:
+        The orders, up to constants and logarithms.
     """
     inputs = inputs_of(ReferenceInputs, setting, gradient_std=problem.gradient_std)
     evaluation = REFERENCE_RATES.evaluate(inputs, "corrected")
@@ -298,6 +334,9 @@ def ratios(upper: Sequence[UpperBound], lower: Sequence[LowerBound]) -> Iterator
     Args:
         upper: the upper bounds. Those with a condition that fails, or with neither value nor order, are left out.
         lower: the lower bounds. Those of order 0 are left out. Their failing conditions are named in the statement.
+
+    Yields:
+        The ratios, for one upper bound after the other.
     """
     for upper_bound in upper:
         numerator = upper_bound.value if upper_bound.constant == "explicit" else upper_bound.scale
@@ -320,6 +359,9 @@ def _ratio_statement(upper: UpperBound, lower: LowerBound) -> str:
     Args:
         upper: the numerator, a bound with explicit constants or an order of growth.
         lower: the denominator, which always is an order of growth.
+
+    Returns:
+        The sentence, without its final full stop.
     """
     hidden = "that of the lower bound is" if upper.constant == "explicit" else "both are"
     failing = [condition.id for condition in lower.conditions if condition.holds == Verdict.NO]

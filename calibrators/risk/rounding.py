@@ -21,6 +21,12 @@ def round_up_bound(bound: Bound) -> Bound:
     """Increase the value and the terms of a bound by a bound on their rounding errors.
 
     A bound with a hidden constant, or without a value, is returned unchanged.
+
+    Args:
+        bound: the bound, computed in doubles without an enclosure.
+
+    Returns:
+        A copy in which each number is increased by the relative error of `ROUNDING_UNITS` units of roundoff.
     """
     if bound.constant == "hidden" or bound.value is None:
         return bound

@@ -49,6 +49,9 @@ def printed_entries(
         target: the target of the answer, which an entry does not repeat.
         risk: the risk of the answer; an entry does not repeat its objective and baseline.
 
+    Returns:
+        The entries, in the order of their first readings.
+
     Guarantees: no claim, no parameter except `NOT_SERVED`, and no condition that does not hold is lost. For each
     reading they follow from the request, the entry and its member of `by_reading`. `true` has the certified figures.
     Claimed risks are rounded up. The two numbers that a condition compares are rounded away from each other.
@@ -77,9 +80,8 @@ def _group_readings(readings: Iterable[PrintedReading]) -> list[list[PrintedRead
 
 def _agree(first: PrintedReading, second: PrintedReading) -> bool:
     """Decide whether two interpretations of a theorem prescribe the same run, with equal claims and guarantees."""
-    return _shared_values(first) == _shared_values(second) and _have_same_parameters(
-        first.parameters, second.parameters
-    )
+    have_same_values = _shared_values(first) == _shared_values(second)
+    return have_same_values and _have_same_parameters(first.parameters, second.parameters)
 
 
 def _shared_values(reading: PrintedReading) -> tuple[object, ...]:
@@ -212,6 +214,7 @@ class _Entry:
         Returns:
             The parts that only this reading has; a field is None if all of it is shared.
         """
+        # The orders of the risk, claims and conditions that the readings do not share.
         own_parameters = {
             name: round_to_digits(value, DIGITS, up=True)
             for name, value in reading.parameters.items()
@@ -221,10 +224,13 @@ class _Entry:
         own_conditions = tuple(
             condition for name, condition in _open_conditions(reading).items() if name not in conditions
         )
+
+        # The common parameters that this reading does not prescribe.
+        open_names = tuple(name for name in prescribed if name not in reading.parameters)
         return ReadingDetails(
             reading=reading.reading,
             parameters=own_parameters or None,
-            leaves_open=tuple(name for name in prescribed if name not in reading.parameters) or None,
+            leaves_open=open_names or None,
             excess_risk=own_claims.get("excess_risk"),
             vacuous=own_claims.get("vacuous") if "excess_risk" in own_claims else None,
             conditions=own_conditions or None,
@@ -235,13 +241,19 @@ class _Entry:
 
         Claims that repeat the rest of the answer are left out. These are an (ε, δ) equal to the target, and the
         objective and baseline of the certified risk. A claimed excess risk is rounded up to `DIGITS` digits.
+
+        Args:
+            reading: one of the readings of the entry.
         """
+        # All claims of the reading by name.
         claims = reading.claims
         members: JsonRecord = {}
         for field in fields(claims):
             value = getattr(claims, field.name)
             if value is not None:
                 members[field.name] = value
+
+        # Leave out those that repeat the target, or the objective and the baseline of the certified risk.
         if self._claims_target(claims):
             for name in PRIVACY_FIELDS:
                 members.pop(name, None)
@@ -249,6 +261,7 @@ class _Entry:
             for name in ("objective", "baseline"):
                 if name in members and members[name] == getattr(self.risk, name):
                     del members[name]
+
         if claims.excess_risk is not None:
             members["excess_risk"] = round_to_digits(claims.excess_risk, DIGITS, up=True)
         return members
@@ -278,12 +291,21 @@ def _round_sides(condition: ConditionAnswer) -> ConditionAnswer:
     right = condition.right
     if left is None or right is None or left == right:
         return condition
-    return replace(condition, left=_round_side(left, up=left > right), right=_round_side(right, up=right > left))
+    rounded_left = _round_side(left, up=left > right)
+    rounded_right = _round_side(right, up=right > left)
+    return replace(condition, left=rounded_left, right=rounded_right)
 
 
 def _round_side(value: float, *, up: bool) -> float:
-    """Round one side of a condition to `DIGITS` digits, up or down; an integer is not rounded."""
-    return value if isinstance(value, int) else round_to_digits(value, DIGITS, up=up)
+    """Round one side of a condition to `DIGITS` digits, up or down; an integer is not rounded.
+
+    Args:
+        value: the number on this side.
+        up: whether to round up.
+    """
+    if isinstance(value, int):
+        return value
+    return round_to_digits(value, DIGITS, up=up)
 
 
 def _drop_repeated_statements(
@@ -294,6 +316,9 @@ def _drop_repeated_statements(
     Args:
         details: the details of the readings, in the order of the entry.
         common: the conditions of the whole entry, by id, which come first.
+
+    Returns:
+        Copies of the details, in the same order.
     """
     previous_ids = set(common)
     shortened = []

@@ -27,12 +27,18 @@ def as_json(value: Any) -> Any:
     Args:
         value: a data class, mapping, sequence, enumeration, number, string or None.
 
+    Returns:
+        A value of JSON types only; other objects are returned unchanged.
+
     Raises:
         ValueError: on a NaN, which no answer may hold.
     """
+    # Values that have their JSON form already.
     kind: object = type(value)
     if kind is str or kind is int or kind is bool or value is None:
         return value
+
+    # Records and numbers.
     names = _names_of(kind)
     if names is not None:
         return _members([(name, item) for name in names if (item := getattr(value, name)) is not None])
@@ -42,6 +48,8 @@ def as_json(value: Any) -> Any:
         if math.isfinite(value):
             return value
         return UNBOUNDED if value > 0 else f"-{UNBOUNDED}"
+
+    # Enumerations and containers.
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, Mapping):

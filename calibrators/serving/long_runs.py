@@ -55,6 +55,7 @@ class RunFigures:
         return is_long(self.rounds, self.bits_per_client)
 
     def __str__(self) -> str:
+        """Return the figures in words, for a warning: rounds, batch size, quality and traffic."""
         batch = "" if self.batch_size is None else f", batch_size = {self.batch_size}"
         about = "" if self.certified else "about "
         useless = ", no better than the start" if self.vacuous else ""
@@ -87,18 +88,25 @@ def long_run_cautions(
         communication: the traffic of the run.
         frontier: the runs that were compared by their risk. If it is None, runs were compared by their noise, and
             `parameters` has them.
+
+    Yields:
+        At most one warning.
     """
     rounds = getattr(parameters, "rounds", None)
     if rounds is None or communication is None or not _leaves_run_open(problem):
         return
+
+    # The runs that were compared, one of which is the run of the answer.
     if frontier is None:
         runs = [_noise_figures(run) for run in getattr(parameters, "frontier", None) or ()]
     else:
         runs = [_risk_figures(run) for run in frontier]
     chosen = next((run for run in runs if run.chosen), None)
     bits = chosen.bits_per_client if chosen else communication.bits_per_round_per_client * rounds
+
     if is_long(rounds, bits):
-        yield Caution(code=LONG_RUN, message=_describe_long_run(problem, rounds, bits, _best_shorter(runs, bits)))
+        shorter = _best_shorter(runs, bits)
+        yield Caution(code=LONG_RUN, message=_describe_long_run(problem, rounds, bits, shorter))
 
 
 def _describe_long_run(problem: object, rounds: int, bits: float, shorter: RunFigures | None) -> str:
@@ -109,6 +117,9 @@ def _describe_long_run(problem: object, rounds: int, bits: float, shorter: RunFi
         rounds: rounds of the answer.
         bits: bits that one client sends over these rounds.
         shorter: the best shorter run, if there is one.
+
+    Returns:
+        One to three sentences, without the last full stop.
     """
     count = "1 round" if rounds == 1 else f"{rounds} rounds"
     need = f"the answer needs {count} and {bits / GIGABIT:.3g} Gbit per client that reports in every round"

@@ -94,7 +94,11 @@ def run_spec(problem: ShuffledMbSgdProblem, run: Run, noise_multiplier: float) -
         problem: the request.
         run: the batch size and the number of rounds.
         noise_multiplier: σ over the norm bound of one contribution: of a record, or of a whole report.
+
+    Returns:
+        The specification of the mechanism, from which its privacy is computed.
     """
+    # The report of one client.
     report: Spec = Gaussian(noise_multiplier=noise_multiplier)
     if problem.unit == "record":
         report = Subsampled(
@@ -104,6 +108,8 @@ def run_spec(problem: ShuffledMbSgdProblem, run: Run, noise_multiplier: float) -
             level="records",
             mechanism=report,
         )
+
+    # The shuffled reports of one round, by all clients or by a random subset.
     one_round: Spec = Shuffled(clients=problem.reporting, dimension=problem.dimension, mechanism=report)
     if problem.reporting < problem.clients:
         one_round = Subsampled(
@@ -247,7 +253,10 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
         return communication(solution.problem, solution.run)
 
     def premises(self, outcome: Outcome[RunSolution[ShuffledMbSgdProblem, Run], StepPlan]) -> Iterable[Condition]:
-        """Return the conditions on the run, on the divisor of its means, of the certificate and of the risk bound."""
+        """Return the conditions of the guarantee and of the risk bound, each once.
+
+        They are those on the run, on the divisor of its means, of the certificate and of the bound on the risk.
+        """
         solution = outcome.solution
         conditions_on_divisor = divisor_conditions(solution.problem)
         return dict.fromkeys((INSIDE_DOMAIN, *conditions_on_divisor, *declared_by_all(solution, outcome.training)))

@@ -60,6 +60,9 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> Pr
         problem: the request; its rounds are used if given, and otherwise those that the theorem prescribes.
         run: the run, with the batch size, and with the rounds if losses are not smooth.
         truth: function that certifies the ε and δ of a run at a printed noise multiplier.
+
+    Returns:
+        The reading `statement`, with the parameters that the theorem prescribes.
     """
     is_smooth = problem.smoothness is not None
     inputs = inputs_of(
@@ -72,22 +75,22 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> Pr
     )
     theorem_at_inputs = TheoremAtInputs(THEOREM_4_1, inputs)
     outputs = theorem_at_inputs.outputs
+
+    # The parameters that the theorem prescribes.
     printed_run = Run(batch_size=run.batch_size, rounds=outputs["rounds"])
+    noise_std = outputs.get("noise_std")
     names = ["noise_std_over_root_constant"]
     if is_smooth:
         names += ["excess_risk_scale", "prescribed_rounds"]
     parameters = {name: float(outputs[name]) for name in names if name in outputs}
-    noise_std = outputs.get("noise_std")
+
+    # The guarantee that is certified at the printed noise.
     true = None
     if noise_std is not None and printed_run.rounds <= LARGEST_COUNT:
         true = truth(printed_run, noise_std / contribution_norm(problem, run))
-    excluded = []  # the conditions of the risk that do not apply to these losses
-    if problem.strong_convexity == 0.0:
-        excluded.append("logarithm")
-    if not is_smooth:
-        excluded += ["prescribed-rounds", "logarithm"]
+
     results = theorem_at_inputs.evaluation.conditions
-    conditions = _decidable_conditions(THEOREM_4_1, results, without=excluded)
+    conditions = _decidable_conditions(THEOREM_4_1, results, without=_excluded_conditions(problem))
     return make_reading(
         theorem_at_inputs,
         reading="statement",
@@ -98,8 +101,22 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> Pr
     )
 
 
+def _excluded_conditions(problem: ShuffledMbSgdProblem) -> list[str]:
+    """Return the ids of the conditions of Theorem 4.1 on the risk that do not apply to the losses of a request.
+
+    Args:
+        problem: the request. Its losses are smooth if `smoothness` is given.
+    """
+    excluded = []
+    if problem.strong_convexity == 0.0:
+        excluded.append("logarithm")
+    if problem.smoothness is None:
+        excluded += ["prescribed-rounds", "logarithm"]
+    return excluded
+
+
 def _explicit(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> PrintedReading:
-    """Evaluate our theorem that replaces Theorem 4.1 of Lowy and Razaviyayn: noise with explicit constants.
+    """Evaluate the theorem of this project that replaces Theorem 4.1 of Lowy and Razaviyayn: explicit noise constants.
 
     The reading is proved if all its conditions hold, among them batches of a single record.
 
@@ -107,6 +124,9 @@ def _explicit(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> Pri
         problem: the request.
         run: the run of the answer, with its batch size and rounds.
         truth: function that certifies the ε and δ of a run at a printed noise multiplier.
+
+    Returns:
+        The reading `corrected`, with the noise at the run's rounds.
     """
     inputs = inputs_of(ExplicitNoiseInputs, problem, participants=problem.reporting, rounds=run.rounds)
     theorem_at_inputs = TheoremAtInputs(EXPLICIT_NOISE, inputs)
@@ -132,12 +152,16 @@ def _parameters_of(problem: ShuffledMbSgdProblem, run: Run, noise_std: float | N
         problem: the request, with the Lipschitz constant by which the noise multiplier is defined.
         run: the batch size, and the rounds: a float in the answer if they are too large for an integer field.
         noise_std: standard deviation of the noise; None if it is not known, and then left out.
+
+    Returns:
+        Batch size and rounds, with the noise and its multiplier if the noise is known.
     """
     rounds = run.rounds if run.rounds < LARGEST_COUNT else float(run.rounds)
     shape: dict[str, float] = {"batch_size": run.batch_size, "rounds": rounds}
     if noise_std is None:
         return shape
-    return {"noise_std": noise_std, "noise_multiplier": noise_std * run.batch_size / problem.lipschitz, **shape}
+    noise_multiplier = noise_std * run.batch_size / problem.lipschitz
+    return {"noise_std": noise_std, "noise_multiplier": noise_multiplier, **shape}
 
 
 def _single_record_condition(run: Run) -> ConditionResult:
@@ -155,6 +179,9 @@ def _decidable_conditions(
         theorem: the theorem, which says how each condition is decided.
         results: its evaluated conditions.
         without: ids of further conditions that are left out.
+
+    Returns:
+        The selected conditions, in their order.
     """
     decidable = {condition.id for condition in theorem.conditions if condition.checked or condition.undecidable}
     decidable -= set(without)

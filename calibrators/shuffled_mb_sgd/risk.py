@@ -41,6 +41,9 @@ def bounds(problem: ShuffledMbSgdRiskProblem, run: Run, noise_std: float) -> Bou
         problem: the request, with the losses and the clients.
         run: the batch size and the number of rounds.
         noise_std: standard deviation σ of a report's noise per coordinate.
+
+    Returns:
+        The bounds, with the conditions that the caller declares and the warnings that apply.
     """
     inputs = risk_problem(problem, run)
     assert inputs is not None  # batches are always drawn without replacement here
@@ -69,6 +72,9 @@ def _printed_bounds(problem: ShuffledMbSgdRiskProblem, run: Run) -> Iterator[Upp
     Args:
         problem: the request of a bound.
         run: rounds and batch size of the run.
+
+    Yields:
+        At most one bound, with its terms and the conditions of the theorem.
     """
     if problem.smoothness is None or problem.problem != "population" or problem.unit != "record":
         return

@@ -27,8 +27,17 @@ def contribution_norm(problem: ShuffledMbSgdProblem, run: Run) -> float:
     """Return the bound on the ℓ2 norm of one protected contribution to a report.
 
     It is L/K for a record and L for a client, with the Lipschitz constant L and the batch size K.
+
+    Args:
+        problem: the request, with the Lipschitz constant and the protected unit.
+        run: the run, of which the batch size is used.
+
+    Returns:
+        The norm, in units of a gradient.
     """
-    return problem.lipschitz / (run.batch_size if problem.unit == "record" else 1)
+    if problem.unit == "record":
+        return problem.lipschitz / run.batch_size
+    return problem.lipschitz / 1
 
 
 def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
@@ -41,15 +50,18 @@ def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
     Args:
         problem: the request, with the target and the clients.
         run: the batch size and the number of rounds.
+
+    Returns:
+        The noise multiplier: σ over the bound on the norm of one contribution.
     """
     target = problem.target
     log_inverse_delta = -target.log_delta
-    allowed = math.sqrt(2.0 * log_inverse_delta + 2.0 * target.epsilon) - math.sqrt(2.0 * log_inverse_delta)
+    target_mu = math.sqrt(2.0 * log_inverse_delta + 2.0 * target.epsilon) - math.sqrt(2.0 * log_inverse_delta)
     loss = _ShuffledLoss(problem, run)
 
     def exceeds_target(log_noise: float) -> bool:
         """Decide whether the estimated privacy loss of the run is above μ, at a noise given by its logarithm."""
-        return loss.of_run(math.exp(log_noise)) > allowed
+        return loss.of_run(math.exp(log_noise)) > target_mu
 
     _, log_noise = bisect_reals(exceeds_target, math.log(LEAST), math.log(MOST), steps=BISECTIONS)
     return USUAL_EXCESS * math.exp(log_noise)
@@ -64,14 +76,22 @@ class _ShuffledLoss:
     """
 
     def __init__(self, problem: ShuffledMbSgdProblem, run: Run) -> None:
+        """Prepare the quantities that do not depend on the noise.
+
+        Args:
+            problem: the request, with the clients, the protected unit and the target.
+            run: the batch size and the number of rounds.
+        """
         is_record = problem.unit == "record"
         self._rounds = run.rounds
         self._participants = problem.reporting
+        # Probabilities that a client takes part in a round, and that a record of a participant is in its batch.
         self._client_rate = problem.reporting / problem.clients
         self._record_rate = run.batch_size / problem.samples_per_client if is_record else 1.0
+        # Contributions that change if the whole report changes.
         self._units_in_report = float(run.batch_size) if is_record else 1.0
+        # √(2 ln(M/δ)), the factor of the linear term of a report's loss.
         self._tail = math.sqrt(2.0 * (math.log(problem.reporting) - problem.target.log_delta))
-        """√(2 ln(M/δ)) of the docstring."""
 
     def of_run(self, noise: float) -> float:
         """Return the lesser of two estimates: with and without amplification by the random draw of clients.
@@ -80,15 +100,24 @@ class _ShuffledLoss:
         of rounds of its client. The second counts the draw as subsampling, and a whole report changes.
 
         Args:
-            noise: noise multiplier z.
+            noise: noise multiplier z, above 0.
+
+        Returns:
+            The privacy loss of the whole run, in the scale of the Gaussian parameter μ.
         """
+        # Changes of a report between two neighbours, in standard deviations of its noise.
         record_shift = 2.0 / noise
         report_shift = 2.0 * self._units_in_report / noise
-        # The exponent is limited so that the exponential is finite.
-        exponent = min(0.5 * self._loss_of_report(report_shift), 300.0)
+
+        # The reports of the other clients hide a change up to this factor, of which the exponent is kept finite.
+        largest_exponent = 300.0
+        exponent = min(0.5 * self._loss_of_report(report_shift), largest_exponent)
         crowd_factor = math.exp(exponent) / math.sqrt(self._participants)
+
+        # The loss of one round if one record changes, and if the whole report does.
         record_loss = min(2.0 * math.tanh(0.5 * self._loss_of_report(record_shift)) * crowd_factor, record_shift)
         report_loss = min(2.0 * math.tanh(0.5 * self._loss_of_report(report_shift)) * crowd_factor, report_shift)
+
         seen_draws = _composed_loss(record_loss, self._record_rate, self._rounds * self._client_rate)
         unseen_draws = _composed_loss(report_loss, self._record_rate * self._client_rate, self._rounds)
         return min(seen_draws, unseen_draws)
@@ -103,7 +132,13 @@ class _ShuffledLoss:
 
 
 def _composed_loss(loss: float, rate: float, rounds: float) -> float:
-    """Return q√(R(e^{s²} − 1)) for the loss s of a round, the sampling rate q and R rounds."""
+    """Estimate the privacy loss of all rounds of a run by the central limit theorem: q√(R(e^{s²} − 1)).
+
+    Args:
+        loss: privacy loss s of one round.
+        rate: probability q that the protected unit is used in a round.
+        rounds: number R of rounds, or its expectation.
+    """
     largest_exponent = 700.0  # the exponential of a larger one is not a double
     return rate * math.sqrt(rounds * math.expm1(min(loss * loss, largest_exponent)))
 

@@ -48,30 +48,49 @@ class CertifiedTrial(NamedTuple):
 
 
 class CoarseTrial(NamedTuple):
-    """The logarithm of a noise, and `CertifiedTrial.miss` of a quick upper bound there."""
+    """The evaluation of a quick upper bound on δ at one noise.
+
+    Attributes:
+        log_noise: natural logarithm of the noise.
+        miss: relative excess of log δ over the target's, as in `CertifiedTrial`.
+    """
 
     log_noise: float
     miss: float
 
 
 def slope_between(first: CertifiedTrial | CoarseTrial, second: CertifiedTrial | CoarseTrial) -> float:
-    """Return the slope of the line through two trials, at least as steep as `LEAST_STEEPNESS`."""
+    """Return the slope of the line through two trials, at least as steep as `LEAST_STEEPNESS`.
+
+    Args:
+        first: a trial, with its log noise and its miss (relative excess of log δ over the target's).
+        second: another trial.
+
+    Returns:
+        The derivative of the miss with respect to log noise, below 0. A typical value if both have the same noise.
+    """
     if first.log_noise == second.log_noise:
         return -STEEPNESS
-    return min((second.miss - first.miss) / (second.log_noise - first.log_noise), -LEAST_STEEPNESS)
+    slope = (second.miss - first.miss) / (second.log_noise - first.log_noise)
+    return min(slope, -LEAST_STEEPNESS)
 
 
 def parabola_root(trials: Sequence[CoarseTrial]) -> float:
     """Return the log noise at which the target is just met, by quadratic interpolation through three trials.
 
-    Log noise is interpolated as a function of the miss, the relative excess of log δ over the target's, which is then
-    0.
+    Log noise is interpolated as a function of the miss, the relative excess of log δ over the target's. At the root the
+    miss is 0. The formula is that of Lagrange: each log noise is weighted by the product of −m/(m₀ − m) over the other
+    two misses m, for its own miss m₀.
 
     Args:
         trials: three trials with distinct values of `miss`.
+
+    Returns:
+        The interpolated log noise, natural logarithm.
     """
     root = 0.0
     for trial in trials:
-        other_misses = [rival.miss for rival in trials if rival.miss != trial.miss]
-        root += trial.log_noise * math.prod(-miss / (trial.miss - miss) for miss in other_misses)
+        rival_misses = [rival.miss for rival in trials if rival.miss != trial.miss]
+        weight = math.prod(-miss / (trial.miss - miss) for miss in rival_misses)
+        root += trial.log_noise * weight
     return root

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from epsilond.calibrators.planning.reach import ValueGrid
+from epsilond.calibrators.planning.value_grid import ValueGrid
 
 COUNTS, MILLIONTHS = ValueGrid(least=1, most=10**6), ValueGrid(least=1000, most=10**6, micro=True)
 

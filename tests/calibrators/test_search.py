@@ -23,11 +23,8 @@ from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Gaussian, Laplace, Repeated, Shuffled, Subsampled
 from epsilond.accountants.target import Target
 from epsilond.calibrators.search import LEAST, smallest_noise
-from epsilond.calibrators.shuffled_mb_sgd.search import (
-    SLACK,
-    select_likely_least,
-    smallest_noise_in_few_trials,
-)
+from epsilond.calibrators.shuffled_mb_sgd.bound_search import SLACK
+from epsilond.calibrators.shuffled_mb_sgd.search import select_likely_least, smallest_noise_in_few_trials
 from epsilond.calibrators.shuffled_mb_sgd.trials import STEP
 
 TARGET = Target(1.0, math.log(1e-6))

@@ -1,0 +1,118 @@
+"""The noise of the experiments of Lowy and Razaviyayn (Appendix H), with the guarantee that is certified at it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.attempts import ConditionResult
+from epsilond.accountants.theorem import Sides, Status
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.conditions import binding_sides
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.experiments import (
+    APPENDIX_H,
+    ExperimentInputs,
+)
+from epsilond.accountants.verdict import Verdict
+from epsilond.calibrators.envelope import TheoremAtInputs, claims, make_reading
+from epsilond.calibrators.mb_sgd.members import Member
+from epsilond.calibrators.mb_sgd.printed_conditions import result_of
+from epsilond.calibrators.mb_sgd.printed_noise import PrintedNoise, noise_parameters
+from epsilond.calibrators.mb_sgd.problem import MbSgdProblem
+
+if TYPE_CHECKING:
+    from epsilond.calibrators.answer import PrintedReading
+    from epsilond.calibrators.certificates import Truth
+
+SIDE_CONDITION = ConditionResult(
+    "side-condition", "c₁ > 4 for the constant c₁ of the cited theorem", Verdict.UNDECIDABLE
+)
+
+
+def experimental_reading(problem: MbSgdProblem, members: tuple[Member, ...], truth: Truth[Member]) -> PrintedReading:
+    """Evaluate the parameters that Lowy and Razaviyayn used in their experiments (Appendix H), at the run's rounds.
+
+    The appendix prescribes σ and a batch size K, which is rounded up and is at most the number of records n. With
+    several kinds of clients, the one with the largest ratio of its true ε to the ε of its target is shown.
+
+    Args:
+        problem: the request.
+        members: one entry for each kind of client, with the run's rounds.
+        truth: function that certifies a client's ε and δ at a printed noise multiplier.
+
+    Returns:
+        The reading `experimental`, with the status `refuted`.
+    """
+    evaluations = [_appendix_h_of(member) for member in members]
+    printed = [
+        _experimental_noise(member, evaluation, truth) for member, evaluation in zip(members, evaluations, strict=True)
+    ]
+    worst = max(printed, key=PrintedNoise.epsilon_ratio)
+    return make_reading(
+        evaluations[printed.index(worst)],
+        reading="experimental",
+        status=Status.REFUTED,
+        parameters=noise_parameters(problem, worst, worst.member.rounds),
+        claims=claims(worst.member.target),
+        true=worst.true,
+        conditions=(_batch_condition(evaluations), SIDE_CONDITION),
+    )
+
+
+def _appendix_h_of(member: Member) -> TheoremAtInputs:
+    """Evaluate Appendix H of Lowy and Razaviyayn, its batch size and σ, for one kind of client.
+
+    Appendix H has the noise of the paper's experiments.
+
+    Args:
+        member: kind of client, with its target (ε, δ), number of records, rounds and Lipschitz constant.
+
+    Returns:
+        The appendix at the inputs of this client.
+    """
+    target = member.target
+    # δ is given in one form only: as its logarithm if it is too small for a double.
+    log10_delta = target.log10_delta if target.delta is None else None
+    inputs = ExperimentInputs(
+        epsilon=target.epsilon,
+        delta=target.delta,
+        log10_delta=log10_delta,
+        samples_per_client=member.samples_per_client,
+        rounds=member.rounds,
+        lipschitz=member.lipschitz,
+    )
+    return TheoremAtInputs(APPENDIX_H, inputs)
+
+
+def _experimental_noise(member: Member, evaluation: TheoremAtInputs, truth: Truth[Member]) -> PrintedNoise:
+    """Return the batch size and σ that Appendix H prints for one kind of client, with the ε and δ certified there.
+
+    Args:
+        member: the kind of client.
+        evaluation: the appendix at the inputs of this client.
+        truth: function that certifies the client's ε and δ at a printed noise multiplier.
+
+    Returns:
+        The printed noise, of a client with the printed batch size.
+    """
+    outputs = evaluation.outputs
+    printed_member = replace(member, batch_size=outputs["batch_size"])
+    true_figures = truth(printed_member, outputs["noise_multiplier"])
+    return PrintedNoise(printed_member, outputs["noise_std"], true_figures)
+
+
+def _batch_condition(evaluations: Sequence[TheoremAtInputs]) -> ConditionResult:
+    """Evaluate the condition that the printed batch size K is at most the number of records n.
+
+    It is evaluated for the client with the least margin n − K.
+
+    Args:
+        evaluations: Appendix H at the inputs of each kind of client.
+
+    Returns:
+        The condition with K and n of this client.
+    """
+    (batch_fits,) = APPENDIX_H.conditions  # its only condition
+    inputs_of_clients = [evaluation.inputs for evaluation in evaluations]
+    sides = binding_sides([Sides.at_most(inputs.real_batch, inputs.samples_per_client) for inputs in inputs_of_clients])
+    return result_of(batch_fits.id, batch_fits.statement, sides)

@@ -1,0 +1,112 @@
+"""Conditions of Theorems 2.1 and 2.2 of Lowy and Razaviyayn, and of their proofs, at the inputs of a run."""
+
+from __future__ import annotations
+
+from epsilond.accountants.attempts import ConditionResult
+from epsilond.accountants.theorem import Sides
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.conditions import DRAWN_ONCE, binding_sides
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import proof_chain
+from epsilond.accountants.verdict import Verdict
+from epsilond.calibrators.envelope import POISSON_BATCHES, TheoremAtInputs
+from epsilond.calibrators.mb_sgd.members import Member
+from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, Reading
+
+IDENTICAL = ConditionResult(
+    "identical-clients",
+    "the records of all clients are identically distributed (needed for the risk, not for the privacy)",
+    Verdict.NO,
+)
+
+
+def conditions_of(
+    problem: MbSgdProblem, evaluation: TheoremAtInputs, reading: Reading, members: tuple[Member, ...]
+) -> list[ConditionResult]:
+    """Evaluate the conditions of the printed theorem or, for the reading `proof`, of the steps of its proof.
+
+    A reading is one interpretation of the printed text. Poisson batches add a condition that fails. Records that are
+    not identically distributed add another one, except for `proof`.
+
+    Args:
+        problem: the request.
+        evaluation: the theorem at the request's inputs.
+        reading: the interpretation of the theorem, which determines the conditions that apply.
+        members: one entry for each kind of client, with the printed rounds.
+
+    Returns:
+        The conditions, each with its verdict and, for an inequality, with both of its sides.
+    """
+    if reading == "proof":
+        results = [*_proof_conditions(members), DRAWN_ONCE.at(evaluation.inputs)]
+    else:
+        results = list(evaluation.conditions(without=_excluded_conditions(problem, reading)))
+    if problem.sampling == "poisson":
+        results.append(POISSON_BATCHES)
+    if not problem.identically_distributed and reading != "proof":
+        results.append(IDENTICAL)
+    return results
+
+
+def _excluded_conditions(problem: MbSgdProblem, reading: Reading) -> tuple[str, ...]:
+    """Return the ids of the printed theorem's conditions that do not apply to a request in one interpretation.
+
+    The informal statement leaves out three conditions. A logarithm appears only in the bound for strongly convex
+    losses. Equal shares of records are a condition on several groups of clients.
+
+    Args:
+        problem: the request.
+        reading: name of the interpretation of the theorem's text.
+    """
+    excluded = []
+    if reading == "informal":
+        excluded += ["prescribed-rounds", "client-sampling", "equal-shares"]
+    if problem.strong_convexity == 0.0:
+        excluded.append("logarithm")
+    if not problem.client_groups:
+        excluded.append("equal-shares")
+    return tuple(excluded)
+
+
+def _proof_conditions(members: tuple[Member, ...]) -> list[ConditionResult]:
+    """Check the two steps by which Lowy and Razaviyayn prove privacy.
+
+    The ε of one round before subsampling must be at most 1. The composition of all rounds must be at most the target ε.
+    Each condition is evaluated for one kind of client: the one that violates it most or, if all clients meet it, the
+    one with the least margin.
+
+    Args:
+        members: one entry for each kind of client, with the printed rounds.
+
+    Returns:
+        The two conditions, each with both sides of its inequality.
+    """
+    round_sides, total_sides = [], []
+    for member in members:
+        target = member.target
+        chain = proof_chain(
+            samples_per_client=member.samples_per_client,
+            batch_size=member.batch_size,
+            rounds=member.rounds,
+            epsilon=target.epsilon,
+            log_delta=target.log_delta,
+        )
+        round_sides.append(Sides.at_most(chain.inner_epsilon, 1.0))
+        total_sides.append(Sides.at_most(chain.printed_total, target.epsilon))
+    return [
+        result_of("inner-epsilon", "the ε of one round before sampling is at most 1", binding_sides(round_sides)),
+        result_of(
+            "composition-closes",
+            "the printed composition of the rounds (Dwork and Roth 3.20) is at most ε",
+            binding_sides(total_sides),
+        ),
+    ]
+
+
+def result_of(name: str, statement: str, sides: Sides) -> ConditionResult:
+    """Return an evaluated condition with both sides of its inequality.
+
+    Args:
+        name: id of the condition.
+        statement: the condition in words.
+        sides: the two compared numbers, with the verdict on the inequality.
+    """
+    return ConditionResult(name, statement, sides.holds, sides.left, sides.right)

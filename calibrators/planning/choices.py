@@ -1,0 +1,93 @@
+"""The runs that the calibration of a plan's recommended entry compared, with figures per client."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.json_types import JsonObject
+from epsilond.calibrators.answer import as_json, number_of
+from epsilond.calibrators.planning.answer import PlanChoice
+
+if TYPE_CHECKING:
+    from epsilond.calibrators.planning.answer import PlanEntry
+    from epsilond.calibrators.planning.problem import PlanProblem
+
+
+def choices_of(plan: PlanProblem, best: PlanEntry) -> tuple[PlanChoice, ...] | None:
+    """Return the runs that the calibration of the recommended entry compared, with figures per client.
+
+    Args:
+        plan: the plan.
+        best: the recommended entry.
+
+    Returns:
+        The runs, or None if none were compared or if the number of clients is unknown.
+    """
+    answer = as_json(best.calibration)
+    parameters = answer["parameters"]
+    runs = parameters.get("frontier") or answer.get("frontier")
+    if not runs or not plan.clients:
+        return None
+    baseline = None
+    if best.risk is not None and best.risk.baseline is not None:
+        baseline = best.risk.baseline.value
+
+    # Shares that a run states for clipped updates are restated for gradients, if that is the basis of the comparison.
+    clipping_norm = parameters.get("clipping_norm")
+    if clipping_norm is not None and best.basis == "risk" and plan.lipschitz is not None:
+        runs = [{**run, "remaining_share": _share_of_gradients(run, clipping_norm, plan.lipschitz)} for run in runs]
+    return tuple(_choice(run, baseline, clipping_norm, plan.clients) for run in runs)
+
+
+def _share_of_gradients(run: JsonObject, clipping_norm: float, lipschitz: float) -> float:
+    """Restate a run's remaining share of the excess risk for gradients that are bounded by their Lipschitz constant.
+
+    A run states the share √((s + (z/C)²)/R) for R rounds, the norm z of the noise in a round's mean, and the clipping
+    norm C. The term s is the second moment of the number of participants over the squared divisor of the mean, at least
+    1. It follows from the stated share, up to rounding. The result is √((s + (z/L)²)/R), for the Lipschitz constant L.
+
+    Args:
+        run: JSON form of a run, with its rounds R, its noise z and its share.
+        clipping_norm: bound C on the norm of a clipped update.
+        lipschitz: bound L on the norm of a gradient.
+
+    Returns:
+        The share, without unit.
+    """
+    noise_norm = run["noise_norm_of_mean"]
+    rounds = run["rounds"]
+    squared_share = number_of(run["remaining_share"]) ** 2
+    signal_term = squared_share * rounds - (noise_norm / clipping_norm) ** 2
+    noise_term = (noise_norm / lipschitz) ** 2
+    return math.sqrt((max(signal_term, 1.0) + noise_term) / rounds)
+
+
+def _choice(run: JsonObject, baseline: float | None, clipping_norm: float | None, clients: int) -> PlanChoice:
+    """Describe an alternative run of the recommended algorithm in the form of the plan's answer.
+
+    Args:
+        run: JSON form of the run. It has a remaining share or a bound on the excess risk.
+        baseline: bound on the excess risk of the initial model, by which the risk is divided.
+        clipping_norm: bound on the norm of a clipped update; None if the noise is not relative to such a bound.
+        clients: number of clients.
+
+    Returns:
+        The run with its remaining share, its noise to signal if known, and its traffic.
+    """
+    bits = int(run.get("total_bits_exact", run["total_bits"]))
+    noise_to_signal = None if clipping_norm is None else run["noise_norm_of_mean"] / clipping_norm
+    share = run.get("remaining_share")
+    if share is None:
+        assert baseline is not None  # runs without a share have a bound on the risk, and so has the start
+        share = number_of(run["risk"]) / baseline
+    return PlanChoice(
+        rounds=run["rounds"],
+        batch_size=run.get("batch_size"),
+        remaining_share=number_of(share),
+        noise_to_signal=noise_to_signal,
+        bytes_per_client=bits / 8 / clients,
+        total_bits=bits,
+        certified=run.get("certified", True),
+        chosen=run["chosen"],
+    )

@@ -1,0 +1,30 @@
+"""The certified run of a request of projected-sgd."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from epsilond.calibrators.projected_sgd.accounts import Accounts
+from epsilond.calibrators.projected_sgd.batch_search import BatchRanges
+from epsilond.calibrators.projected_sgd.problem import ProjectedSgdProblem, RunSchedules
+from epsilond.calibrators.solution import Solution
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProjectedSgdSolution(Solution[ProjectedSgdProblem]):
+    """The certified run of a request.
+
+    Attributes:
+        plan: the batch size and the schedules, with the solved number in its place.
+        batches: the batch sizes that meet the target; None unless the batch size was solved for.
+        accounts: a cache of the privacy guarantees of runs that were computed for the request.
+    """
+
+    plan: RunSchedules
+    batches: BatchRanges | None
+    accounts: Accounts
+
+    @property
+    def noise_std(self) -> float:
+        """Standard deviation σ per coordinate of one client's noise, the least of all steps."""
+        return self.plan.least_noise(self.problem.clients)
