@@ -200,7 +200,7 @@ def test_printed_noise_has_no_valid_epsilon_and_raised_noise_meets_the_target(ca
 def test_hidden_client_sampling_has_no_raised_noise():
     question = norm_fedavg.calibration_problem(QUADRATIC.build(), replace(RUN, observer="released-models"), TARGET)
     assert question.rate == 0.5
-    assert norm_fedavg.raise_printed_noise(question) is None
+    assert raised_noise.raise_printed_noise(question) is None
     noisy = replace(NOISY, observer="released-models", printed_noise_levels=9, printed_decay_rate=0.1)
     assert set(norm_fedavg_run.alternatives(noisy)) == {"non-private", "as-printed"}
 
@@ -208,7 +208,7 @@ def test_hidden_client_sampling_has_no_raised_noise():
 def test_delta_below_every_double_has_no_raised_noise():
     question = norm_fedavg.calibration_problem(QUADRATIC.build(), RUN, Target.of(4.0, None, -400.0))
     assert question.target.delta is None
-    assert norm_fedavg.raise_printed_noise(question) is None
+    assert raised_noise.raise_printed_noise(question) is None
 
 
 def test_fedavg_rejects_every_target():
