@@ -29,6 +29,7 @@ from epsilond.simulators.problems.problem import Records
 from epsilond.simulators.seeds import generators
 from epsilond.witness.joins import fedavg, norm_fedavg
 from epsilond.witness.joins.das_setting import DasSetting
+from epsilond.witness.joins.printed import raised_noise
 from epsilond.witness.risks.request import RiskSimulation
 from tests.witness.promised import failing_conditions
 from tests.witness.running import run_simulation

@@ -38,7 +38,7 @@ from epsilond.simulators.algorithms.norm_fedavg import NormFedavgRun, compressio
 from epsilond.simulators.problems.problem import SimulatedProblem
 from epsilond.witness.join import Allowance, Join, PromisedBound
 from epsilond.witness.joins.das_setting import DasSetting
-from epsilond.witness.joins.raised_noise import raise_printed_noise
+from epsilond.witness.joins.printed.raised_noise import raise_printed_noise
 
 SAME = 1e-9
 """Relative tolerance for equal step sizes; it allows for rounding."""
