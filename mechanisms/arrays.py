@@ -49,7 +49,9 @@ def to_numpy(values: Array, *, pointer: str = "/values") -> tuple[AnyNumbers, Re
 
 def is_list_of_arrays(values: object) -> bool:
     """Return whether `values` is a list of arrays (the layers of a model) rather than a single array."""
-    return isinstance(values, list | tuple) and len(values) > 0 and all(hasattr(layer, "shape") for layer in values)
+    if not isinstance(values, list | tuple) or not values:
+        return False
+    return all(hasattr(layer, "shape") for layer in values)
 
 
 @dataclass(frozen=True)
@@ -98,8 +100,10 @@ def flatten(
     count = _count_records(layers, pointer) if records else 1
     rows = [layer.numbers.astype(np.float64).reshape(count, layer.size) for layer in layers]
     flat = np.concatenate(rows, axis=1)
+
     # Positions at which the coordinates of the second and later layers begin.
-    boundaries = np.cumsum([layer.size for layer in layers])[:-1]
+    ends = np.cumsum([layer.size for layer in layers])
+    boundaries = ends[:-1]
 
     def restore(vector: Floats) -> Array:
         """Convert the coordinates of one record to an array, or to a list of layers."""
@@ -107,7 +111,9 @@ def flatten(
         arrays = [layer.restore_record(piece) for layer, piece in zip(layers, pieces, strict=True)]
         return arrays if is_list else arrays[0]
 
-    return flat if records else flat[0], restore
+    if not records:
+        (flat,) = flat  # one row
+    return flat, restore
 
 
 def round_towards_zero(values: Floats, dtype: AnyType) -> AnyNumbers:
@@ -128,8 +134,9 @@ def round_towards_zero(values: Floats, dtype: AnyType) -> AnyNumbers:
     with np.errstate(over="ignore"):
         rounded = values.astype(dtype)
     # Where rounding to nearest went away from zero, take the next number towards zero.
-    larger = np.abs(rounded).astype(np.float64) > np.abs(values)
-    return np.asarray(np.where(larger, np.nextafter(rounded, dtype.type(0.0)), rounded))
+    is_too_large = np.abs(rounded).astype(np.float64) > np.abs(values)
+    next_towards_zero = np.nextafter(rounded, dtype.type(0.0))
+    return np.asarray(np.where(is_too_large, next_towards_zero, rounded))
 
 
 def _import_layers(values: Array | Sequence[Array], records: bool, pointer: str) -> list[_Layer]:
@@ -142,11 +149,16 @@ def _import_layers(values: Array | Sequence[Array], records: bool, pointer: str)
 
     Returns:
         One entry per array, with the numbers, the shape of one record, and the conversion back to the caller's library.
+
+    Raises:
+        InvalidInput: a value is not an array of real numbers.
     """
     is_list = is_list_of_arrays(values)
+    arrays = values if is_list else [values]
     layers = []
-    for index, layer in enumerate(values if is_list else [values]):
-        numbers, restorer = to_numpy(layer, pointer=f"{pointer}/{index}" if is_list else pointer)
+    for index, array in enumerate(arrays):
+        array_pointer = f"{pointer}/{index}" if is_list else pointer
+        numbers, restorer = to_numpy(array, pointer=array_pointer)
         record_shape = numbers.shape[1:] if records else numbers.shape
         layers.append(_Layer(numbers, record_shape, restorer))
     return layers

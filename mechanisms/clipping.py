@@ -39,22 +39,28 @@ MOST_EXPONENT = 700
 
 @dataclass(frozen=True)
 class Clipped:
-    """Clipped contributions, with their norms before clipping. Each array has one entry per contribution."""
+    """Clipped contributions, with their norms before clipping. Each array has one entry per contribution.
+
+    Attributes:
+        values: clipped contributions: an array or a list of arrays, with the caller's shapes, types and library.
+        norms: norms before clipping, to about n units in the last place for n coordinates. Infinite if beyond doubles,
+            NaN where `unusable`.
+        exceeded: True for contributions with a norm above the bound.
+        unusable: True for contributions with a coordinate that is not finite. They became zero.
+    """
 
     values: Array
-    """Clipped contributions: an array or a list of arrays, with the caller's shapes, types and library."""
     norms: Floats
-    """Norms before clipping, to about n units in the last place. Infinite if beyond doubles, NaN where `unusable`."""
     exceeded: Bools
-    """True for contributions with a norm above the bound."""
     unusable: Bools
-    """True for contributions with a coordinate that is not finite. They became zero."""
 
     @property
     def share(self) -> float:
         """Fraction, in [0, 1], of contributions above the bound or unusable. It depends on the data: not private."""
         changed = self.exceeded | self.unusable
-        return float(changed.mean()) if changed.size else 0.0
+        if not changed.size:
+            return 0.0
+        return float(changed.mean())
 
 
 def clip(values: Array | Sequence[Array], bound: float, *, norm: Norm = "l2", records: bool = False) -> Clipped:
@@ -79,13 +85,14 @@ def clip(values: Array | Sequence[Array], bound: float, *, norm: Norm = "l2", re
     layers = _import_layers(values, records)
     scaling = _find_scaling(layers, bound, norm)
     arrays = [layer.restore(_clip_layer(layer, scaling, bound, norm)) for layer in layers]
-    usable, norms = scaling.usable, scaling.norms
+
+    # Unusable contributions, with a coordinate that is not finite, have no norm.
+    norms = np.where(scaling.usable, scaling.norms, math.nan)
     return Clipped(
         values=arrays if is_list_of_arrays(values) else arrays[0],
-        # Unusable contributions, with a coordinate that is not finite, have no norm.
-        norms=np.where(usable, norms, math.nan),
-        exceeded=usable & (norms > bound),
-        unusable=~usable,
+        norms=norms,
+        exceeded=scaling.usable & (scaling.norms > bound),
+        unusable=~scaling.usable,
     )
 
 
@@ -111,15 +118,19 @@ def clip_layers(
     """
     if not is_list_of_arrays(values) or len(values) != len(bounds):
         raise InvalidInput.at("/bounds", "there must be one for each layer")
-    return tuple(clip(layer, bound, norm=norm, records=records) for layer, bound in zip(values, bounds, strict=True))
+    layers = zip(values, bounds, strict=True)
+    return tuple(clip(layer, bound, norm=norm, records=records) for layer, bound in layers)
 
 
 def joint_bound(bounds: Sequence[float], norm: Norm = "l2") -> float:
     """Return an upper bound on the norm of all layers together.
 
+    The ℓ1 norm of all coordinates is the sum of the layers' norms, the ℓ2 norm the root of the sum of their squares,
+    and the ℓ∞ norm their maximum.
+
     Args:
         bounds: norm bound of each layer, from 2^−256 to 2^256.
-        norm: the norm of the bounds and of the result.
+        norm: the norm of the bounds and of the result, `l1`, `l2` or `linf`.
 
     Returns:
         The combined bound, rounded up.
@@ -137,7 +148,15 @@ def joint_bound(bounds: Sequence[float], norm: Norm = "l2") -> float:
 
 
 def _demand_bound(bound: float, pointer: str) -> None:
-    """Reject a norm bound outside the range in which clipping is proved."""
+    """Reject a norm bound outside the range in which clipping is proved.
+
+    Args:
+        bound: the norm bound.
+        pointer: JSON pointer of the bound in the caller's arguments, for the error.
+
+    Raises:
+        InvalidInput: the bound is below 2^−256, above 2^256, or NaN.
+    """
     if not LEAST_BOUND <= bound <= MOST_BOUND:
         raise InvalidInput.at(pointer, "is out of range", allowed="≥ 2^-256 and ≤ 2^256")
 
@@ -177,17 +196,22 @@ def _import_layers(values: Array | Sequence[Array], records: bool) -> list[_Cont
         InvalidInput: a value is not an array, or the layers differ in their number of contributions.
     """
     is_list = is_list_of_arrays(values)
+    arrays = values if is_list else [values]
     layers: list[_ContributionRows] = []
-    for index, array in enumerate(values if is_list else [values]):
+    for index, array in enumerate(arrays):
         pointer = f"/values/{index}" if is_list else "/values"
         numbers, restorer = to_numpy(array, pointer=pointer)
-        if records and numbers.ndim == 0:
-            raise InvalidInput.at(pointer, "has no axis that counts contributions")
-        count = numbers.shape[0] if records else 1
-        coordinates = math.prod(numbers.shape[1:]) if records else numbers.size
-        if layers and len(layers[0].rows) != count:
+
+        # One row per contribution: the first axis counts them, or the whole array is one contribution.
+        contributions, coordinates = 1, numbers.size
+        if records:
+            if numbers.ndim == 0:
+                raise InvalidInput.at(pointer, "has no axis that counts contributions")
+            contributions, *coordinate_shape = numbers.shape
+            coordinates = math.prod(coordinate_shape)
+        if layers and len(layers[0].rows) != contributions:
             raise InvalidInput.at(pointer, "must have as many contributions as the first layer")
-        rows = numbers.reshape(count, coordinates)
+        rows = numbers.reshape(contributions, coordinates)
         layers.append(_ContributionRows(rows.astype(np.float64), rows, numbers.shape, restorer))
     return layers
 
@@ -225,12 +249,14 @@ def _find_scaling(layers: Sequence[_ContributionRows], bound: float, norm: Norm)
     Returns:
         Norms, exponents and factors, one per contribution. An infinite factor leaves the contribution unchanged.
     """
-    largest = np.max([np.max(np.abs(layer.rows), axis=1, initial=0.0) for layer in layers], axis=0)
-    usable = np.isfinite(largest)
     # Scale each contribution by a power of two, so that its largest coordinate is in [0.5, 1).
-    exponents = np.frexp(np.where(usable, largest, 0.0))[1]
+    largest_of_layers = [np.max(np.abs(layer.rows), axis=1, initial=0.0) for layer in layers]
+    largest = np.max(largest_of_layers, axis=0)
+    usable = np.isfinite(largest)
+    _, exponents = np.frexp(np.where(usable, largest, 0.0))
     if norm == "linf":
         return _Scaling(usable, largest, exponents, np.full(len(largest), math.inf))
+
     dimension = sum(layer.rows.shape[1] for layer in layers)
     with np.errstate(all="ignore"):
         scaled_norms = _scaled_norms(layers, exponents, norm)
@@ -258,9 +284,11 @@ def _scaled_norms(layers: Sequence[_ContributionRows], exponents: npt.NDArray[np
     """
     totals = np.zeros(len(exponents))
     for layer in layers:
-        scaled = np.ldexp(layer.rows, -exponents[:, None])
-        # The ℓ1 norm adds absolute values, the ℓ2 norm squares.
-        totals += np.abs(scaled).sum(axis=1) if norm == "l1" else np.einsum("ij,ij->i", scaled, scaled)
+        scaled_rows = np.ldexp(layer.rows, -exponents[:, None])
+        if norm == "l1":
+            totals += np.abs(scaled_rows).sum(axis=1)
+        else:
+            totals += np.einsum("ij,ij->i", scaled_rows, scaled_rows)  # sum of squares of each row
     return totals if norm == "l1" else np.sqrt(totals)
 
 
@@ -278,18 +306,21 @@ def _clip_layer(layer: _ContributionRows, scaling: _Scaling, bound: float, norm:
     """
     rows = layer.original_rows.copy()
     dtype = rows.dtype
-    # Only contributions above the bound are scaled.
-    too_long = np.isfinite(scaling.factors) & scaling.usable
+    is_scaled = np.isfinite(scaling.factors) & scaling.usable
     if norm == "linf":
+        # No type of lower precision may round the limit up.
         limit = round_towards_zero(np.asarray([bound]), dtype)[0]
         with np.errstate(invalid="ignore"):
             rows = np.clip(rows, -limit, limit)
-    elif too_long.any():
+    elif is_scaled.any():
+        # Only contributions above the bound are scaled, first by a power of two and then by their factor.
         with np.errstate(under="ignore"):
-            unit_rows = np.ldexp(layer.rows[too_long], -scaling.exponents[too_long, None])
-            scaled = unit_rows * scaling.factors[too_long, None]
+            unit_rows = np.ldexp(layer.rows[is_scaled], -scaling.exponents[is_scaled, None])
+            scaled_rows = unit_rows * scaling.factors[is_scaled, None]
         # Rounding towards zero keeps the norm within the bound in types of lower precision.
-        rows[too_long] = round_towards_zero(scaled, dtype)
+        rows[is_scaled] = round_towards_zero(scaled_rows, dtype)
+
+    # Contributions with a coordinate that is not finite become zero.
     if scaling.usable.all():
         return rows
     return np.asarray(np.where(scaling.usable[:, None], rows, dtype.type(0.0)))

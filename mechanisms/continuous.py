@@ -51,12 +51,23 @@ def laplace(scale: float, shape: tuple[int, ...], source: RandomSource | None = 
     """
     _demand_scale(scale, "/scale")
     bits = (source or secure()).words(shape)
-    # The last bit gives the sign. The other 63 bits give a uniform number in (0, 1), and the size is −log of it.
-    sizes = -np.log(np.ldexp((bits >> np.uint64(1)).astype(np.float64) + 0.5, -63))
-    return np.asarray(np.where(bits & np.uint64(1), -scale * sizes, scale * sizes))
+    # 63 bits give a uniform number in (0, 1), and the size of the noise is −log of it.
+    uniform = np.ldexp((bits >> np.uint64(1)).astype(np.float64) + 0.5, -63)
+    sizes = -np.log(uniform)
+    # The last bit gives the sign.
+    is_negative = bits & np.uint64(1)
+    return np.asarray(np.where(is_negative, -scale * sizes, scale * sizes))
 
 
 def _demand_scale(scale: float, pointer: str) -> None:
-    """Reject a scale of noise that is not positive and finite."""
+    """Reject a scale of noise that is not positive and finite.
+
+    Args:
+        scale: standard deviation, or scale of Laplace noise.
+        pointer: JSON pointer of the scale in the caller's arguments, for the error.
+
+    Raises:
+        InvalidInput: the scale is 0, negative, infinite or NaN.
+    """
     if not 0.0 < scale < math.inf:
         raise InvalidInput.at(pointer, "is out of range", allowed="> 0, finite")

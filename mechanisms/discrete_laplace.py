@@ -29,17 +29,22 @@ class NoiseTables:
     """Tables to draw an integer of the truncated discrete Laplace distribution on −m, …, m, in two stages.
 
     The integers 1, …, m are divided into blocks. The first stage draws 0 or a signed block, the second an integer in
-    the block. Block b = 1, …, B has the t integers from 1 + (b − 1) t to bt. The last block may be shorter.
+    the block. Block b = 1, …, B has the t integers 1 + (b − 1)t + a with a = 0, …, t − 1. The last block may be
+    shorter.
+
+    Attributes:
+        width: number t of integers in a block.
+        blocks: number B of blocks.
+        signed_block: distribution of sign · b, from −B to B; 0 is the integer 0.
+        within: distribution of a in blocks before the last; None if t = 1.
+        within_last: distribution of a in the last block; None if t = 1.
     """
 
     width: int
     blocks: int
     signed_block: Inversion
-    """Distribution of sign · b, from −B to B; 0 is the level 0."""
     within: Inversion | None
-    """Distribution of a in blocks before the last; None if t = 1."""
     within_last: Inversion | None
-    """Distribution of a in the last block; None if t = 1."""
 
 
 @functools.lru_cache(maxsize=8)
@@ -61,6 +66,8 @@ def noise_tables(decay_rate: float, noise_levels: int) -> NoiseTables:
     blocks = math.ceil(noise_levels / width)
     last_width = noise_levels - (blocks - 1) * width
     weights = _BlockWeights(decay_rate=decay_rate, width=width, blocks=blocks, last_width=last_width)
+
+    # The second stage is needed only if a block has several levels.
     within = within_last = None
     if width > 1:
         within = Inversion.from_weights(functools.partial(weights.of_levels, width))
@@ -91,11 +98,14 @@ class _BlockWeights:
     last_width: int
 
     def of_levels(self, count: int, precision: int) -> IntegerBounds:
-        """Enclose the weights e^(−αa) of the levels a = 0, 1, … of a block, in units of 2^−precision.
+        """Return bounds on the weights e^(−αa) of the levels a = 0, 1, … of a block, in units of 2^−precision.
 
         Args:
             count: number of levels.
             precision: number of binary digits after the point.
+
+        Returns:
+            Lower and upper bounds, one for each level.
         """
         return powers(decay(Decimal(self.decay_rate), precision), count, precision)
 
@@ -112,14 +122,21 @@ class _BlockWeights:
         Returns:
             Lower and upper bounds on the 2B + 1 weights, from block −B to block B.
         """
+        # Bounds on e^−α, on e^(−α(b − 1)t) for each block b, and on the sum over the levels of a block.
         decay_factor = decay(Decimal(self.decay_rate), precision)
-        starts = powers(decay(exact_product(self.decay_rate, self.width), precision), self.blocks, precision)
-        full = self.of_levels(self.width, precision)
-        last = self.of_levels(self.last_width, precision)
-        low = _block_weights(starts.low, decay_factor.low, sum(full.low), sum(last.low), precision)
-        rounded_down = _block_weights(starts.high, decay_factor.high, sum(full.high), sum(last.high), precision)
+        block_decay = decay(exact_product(self.decay_rate, self.width), precision)
+        starts = powers(block_decay, self.blocks, precision)
+        full_block = self.of_levels(self.width, precision)
+        last_block = self.of_levels(self.last_width, precision)
+
+        low = _block_weights(starts.low, decay_factor.low, sum(full_block.low), sum(last_block.low), precision)
+        rounded_down = _block_weights(
+            starts.high, decay_factor.high, sum(full_block.high), sum(last_block.high), precision
+        )
         # The products were rounded down, by less than one unit: add one for an upper bound.
         high = [weight + 1 for weight in rounded_down]
+
+        # The distribution is symmetric: mirror the weights of the positive blocks.
         weight_of_zero = 1 << precision
         signed_low = (*reversed(low), weight_of_zero, *low)
         signed_high = (*reversed(high), weight_of_zero, *high)
@@ -142,13 +159,20 @@ def _block_weights(starts: Sequence[int], first: int, mass: int, last_mass: int,
         Integers in units of 2^−precision, one per block.
     """
     masses = [mass] * (len(starts) - 1) + [last_mass]
-    return [(start * first * total) >> (2 * precision) for start, total in zip(starts, masses, strict=True)]
+    weights = []
+    for start, block_mass in zip(starts, masses, strict=True):
+        # The product of three numbers in units of 2^−precision has the unit 2^−(3 · precision).
+        product = start * first * block_mass
+        weights.append(product >> (2 * precision))
+    return weights
 
 
 def truncated_discrete_laplace(
     decay_rate: float, noise_levels: int, shape: tuple[int, ...], source: RandomSource
 ) -> Integers:
     """Draw independent integers on −m, …, m with probabilities proportional to e^(−α|y|).
+
+    Random bits are compared with integer bounds on the cumulative probabilities, so that no probability is rounded.
 
     Args:
         decay_rate: α > 0, read as the exact fraction that the double is.
@@ -168,17 +192,26 @@ def truncated_discrete_laplace(
         raise InvalidInput.at("/noise_levels", "is out of range", allowed=f"≥ 0 and ≤ {MOST_NOISE_LEVELS}")
     if noise_levels == 0:
         return np.zeros(shape, dtype=np.int64)
+
+    # First stage: a signed block for each entry. Its outcomes are numbered from block −B on.
     tables = noise_tables(decay_rate, noise_levels)
-    blocks = tables.signed_block.outcomes(source.words(shape), source.next_word) - tables.blocks
+    signed_blocks = tables.signed_block.outcomes(source.words(shape), source.next_word) - tables.blocks
     if tables.within is None or tables.within_last is None:
-        return blocks  # a block has one level
+        return signed_blocks  # a block has one level
+
+    # Second stage: the offset of the level in its block.
     words = source.words(shape)
     offsets = tables.within.outcomes(words, source.next_word)
-    is_last = np.abs(blocks) == tables.blocks
+    block_numbers = np.abs(signed_blocks)
+    is_last = block_numbers == tables.blocks
     if is_last.any():
         # The last block may have fewer levels. The same words give the offsets in it.
         places = np.argwhere(is_last)
-        offsets[is_last] = tables.within_last.outcomes(
-            words[is_last], lambda index: source.next_word(tuple(places[index[0]]))
-        )
-    return np.asarray(np.sign(blocks) * (1 + (np.abs(blocks) - 1) * tables.width + offsets))
+
+        def next_word_of_selected(index: tuple[int, ...]) -> int:
+            """Draw further bits for an entry of the last block, given its index among these entries."""
+            return source.next_word(tuple(places[index[0]]))
+
+        offsets[is_last] = tables.within_last.outcomes(words[is_last], next_word_of_selected)
+    first_levels = 1 + (block_numbers - 1) * tables.width
+    return np.asarray(np.sign(signed_blocks) * (first_levels + offsets))

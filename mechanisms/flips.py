@@ -39,9 +39,11 @@ def exponential_flips(exponents: Floats, exact: Callable[[Place], Fraction], sou
     """
     words = source.words(exponents.shape)
     numbers = words.astype(np.float64)
-    scaled = np.ldexp(np.exp(-exponents), WORD)
-    happens = np.asarray(numbers < scaled)
-    is_unsure = np.abs(numbers - scaled) <= TOLERANCE * scaled + 8.0  # 8: the smallest words, for large γ
+    thresholds = np.ldexp(np.exp(-exponents), WORD)  # e^−γ in units of 2^−64
+    happens = np.asarray(numbers < thresholds)
+
+    # The absolute part of the tolerance, 8, is for the smallest words at large γ.
+    is_unsure = np.abs(numbers - thresholds) <= TOLERANCE * thresholds + 8.0
     for place in map(tuple, np.argwhere(is_unsure).tolist()):
         happens[place] = is_below_exponential(int(words[place]), exact(place), source, place)
     return happens
@@ -89,11 +91,17 @@ def exponential_bounds(exponent: Fraction, precision: int) -> tuple[int, int]:
     digits = math.ceil((precision + exponent.numerator.bit_length()) * math.log10(2.0)) + 10
     context = decimal.Context(prec=digits, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
     numerator, denominator = Decimal(exponent.numerator), Decimal(exponent.denominator)
+
+    # Round γ down and up.
     context.rounding = decimal.ROUND_FLOOR
     lower_exponent = context.divide(numerator, denominator)
     context.rounding = decimal.ROUND_CEILING
     upper_exponent = context.divide(numerator, denominator)
-    return decay(upper_exponent, precision)[0], decay(lower_exponent, precision)[1]
+
+    # e^−γ falls in γ, so that the larger exponent gives the lower bound.
+    lower_bound, _ = decay(upper_exponent, precision)
+    _, upper_bound = decay(lower_exponent, precision)
+    return lower_bound, upper_bound
 
 
 def uniform_integers(count: int, shape: tuple[int, ...], source: RandomSource) -> Integers:
@@ -111,10 +119,13 @@ def uniform_integers(count: int, shape: tuple[int, ...], source: RandomSource) -
         Integers with exactly the uniform distribution.
     """
     words = np.array(source.words(shape))
-    largest = np.uint64((1 << WORD) // count * count - 1)
-    for place in map(tuple, np.argwhere(words > largest).tolist()):
+    # Words up to this one are whole multiples of the range, so that every remainder has the same probability.
+    multiples = (1 << WORD) // count
+    largest_accepted = np.uint64(multiples * count - 1)
+    for place in map(tuple, np.argwhere(words > largest_accepted).tolist()):
         word = int(words[place])
-        while word > largest:
+        while word > largest_accepted:
             word = source.next_word(place)
         words[place] = word
-    return np.asarray((words % np.uint64(count)).astype(np.int64))
+    remainders = words % np.uint64(count)
+    return np.asarray(remainders.astype(np.int64))

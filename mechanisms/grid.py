@@ -39,7 +39,8 @@ def demand_step(step: float) -> None:
         InvalidInput: the step is not a power of two, or is outside 2^−200 to 2^200.
     """
     # `frexp` writes the step as m · 2^e with m in [0.5, 1): only powers of two have m = 0.5.
-    if not (2.0**-200 <= step <= 2.0**200 and math.frexp(step)[0] == 0.5):
+    mantissa, _ = math.frexp(step)
+    if not (2.0**-200 <= step <= 2.0**200 and mantissa == 0.5):
         raise InvalidInput.at("/step", "is not a power of two", allowed="2^-200 to 2^200")
 
 
@@ -68,10 +69,13 @@ def snap(values: Floats, step: float, rounding: Rounding, source: RandomSource) 
     truncated = np.trunc(scaled)
     if rounding == "towards-zero":
         return truncated.astype(np.int64)
-    # A fraction is a multiple of 2^−1074. Truncation to 62 bits makes it too small by less than 2^−62, never too large.
+
+    # Stochastic rounding: the probability of one step more is the fractional part. A fraction is a multiple of 2^−1074.
+    # Truncation to 62 bits makes it too small by less than 2^−62, never too large.
     fractions = np.ldexp(np.abs(scaled - truncated), FRACTION_BITS).astype(np.int64)
-    away_from_zero = uniform_integers(1 << FRACTION_BITS, values.shape, source) < fractions
-    return (truncated + np.where(away_from_zero, np.sign(values), 0.0)).astype(np.int64)
+    is_away_from_zero = uniform_integers(1 << FRACTION_BITS, values.shape, source) < fractions
+    further_steps = np.where(is_away_from_zero, np.sign(values), 0.0)
+    return (truncated + further_steps).astype(np.int64)
 
 
 def norm_in_steps(bound: float, step: float, rounding: Rounding, dimension: int) -> Fraction:
@@ -94,5 +98,8 @@ def norm_in_steps(bound: float, step: float, rounding: Rounding, dimension: int)
     exact = Fraction(bound) / Fraction(step)
     if rounding == "towards-zero":
         return exact
-    root = Fraction(math.isqrt(dimension << 64) + 1, 1 << 32)
-    return exact + (root / 2 if rounding == "nearest" else root)
+    # The integer root of d · 2^64 is √d · 2^32, rounded down.
+    upper_root = Fraction(math.isqrt(dimension << 64) + 1, 1 << 32)
+    if rounding == "nearest":
+        return exact + upper_root / 2
+    return exact + upper_root

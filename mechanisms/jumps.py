@@ -23,7 +23,12 @@ from epsilond.mechanisms.randomness import WORD, Integers, Place, Words
 
 @dataclass(frozen=True)
 class IntegerBounds:
-    """Lower and upper integer bounds on a list of numbers, in units of 2^−precision."""
+    """Lower and upper integer bounds on a list of numbers, in units of 2^−precision.
+
+    Attributes:
+        low: lower bound on each number.
+        high: upper bound on each number.
+    """
 
     low: tuple[int, ...]
     high: tuple[int, ...]
@@ -60,15 +65,17 @@ def decay(rate: Decimal, precision: int) -> UnitBounds:
         return UnitBounds(unit, unit)
     digits = math.ceil(precision * math.log10(2.0)) + 10
     context = decimal.Context(prec=digits, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
+
     # The power is correctly rounded and at most 1, so its error is far below one unit. `copy_negate` is exact, while a
     # minus sign would round the rate to the digits of the current context.
     power = context.exp(rate.copy_negate())
-    scaled = int(context.multiply(power, Decimal(unit)).to_integral_value(decimal.ROUND_FLOOR))
-    return UnitBounds(max(scaled - 1, 0), scaled + 2)
+    power_in_units = context.multiply(power, Decimal(unit))
+    rounded_down = int(power_in_units.to_integral_value(decimal.ROUND_FLOOR))
+    return UnitBounds(max(rounded_down - 1, 0), rounded_down + 2)
 
 
 def exact_product(rate: float, count: int) -> Decimal:
-    """Return rate · count without rounding; a double has fewer than 800 decimal digits."""
+    """Return rate · count without rounding, as a decimal number; a double has fewer than 800 decimal digits."""
     context = decimal.Context(prec=1000, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
     return context.multiply(Decimal(rate), Decimal(count))
 
@@ -84,10 +91,11 @@ def powers(base: tuple[int, int], count: int, precision: int) -> IntegerBounds:
     Returns:
         Lower and upper bounds on each power, in units of 2^−precision.
     """
+    base_low, base_high = base
     low, high = [1 << precision], [1 << precision]
     for _ in range(count - 1):
-        low.append(low[-1] * base[0] >> precision)
-        high.append(-(-high[-1] * base[1] >> precision))  # the shift of a negative number rounds the product up
+        low.append(low[-1] * base_low >> precision)
+        high.append(-(-high[-1] * base_high >> precision))  # the shift of a negative number rounds the product up
     return IntegerBounds(tuple(low), tuple(high))
 
 
@@ -108,10 +116,11 @@ def jumps(weights: Weights, bits: int) -> IntegerBounds:
     bounds = weights(bits + WORD)
     lower_sums = list(itertools.accumulate(bounds.low))
     upper_sums = list(itertools.accumulate(bounds.high))
-    return IntegerBounds(
-        tuple((lower << bits) // upper_sums[-1] for lower in lower_sums[:-1]),
-        tuple((upper << bits) // lower_sums[-1] for upper in upper_sums[:-1]),
-    )
+    # A lower bound on F_k divides a lower bound on its weights by an upper bound on all weights.
+    lower_total, upper_total = lower_sums[-1], upper_sums[-1]
+    low = tuple((lower << bits) // upper_total for lower in lower_sums[:-1])
+    high = tuple((upper << bits) // lower_total for upper in upper_sums[:-1])
+    return IntegerBounds(low, high)
 
 
 @dataclass(frozen=True)
@@ -130,7 +139,11 @@ class Inversion:
 
     @classmethod
     def from_weights(cls, weights: Weights) -> Inversion:
-        """Return the inversion of a distribution with given weights, which need not sum to 1."""
+        """Return the inversion of a distribution with given weights, which need not sum to 1.
+
+        Args:
+            weights: function from a number of binary digits to bounds on the weights of all outcomes.
+        """
         largest = (1 << WORD) - 1
         bounds = jumps(weights, WORD)
         low = [min(jump, largest) for jump in bounds.low]
@@ -153,9 +166,11 @@ class Inversion:
         # Count the cumulative probabilities that are certainly below each number.
         outcomes = np.array(np.searchsorted(self.high[:-1], words, side="left"), dtype=np.int64)
         # A word is undecided if it is between the bounds on the next cumulative probability.
-        is_unsure = (outcomes < len(self.high) - 1) & (self.low[outcomes] <= words)
+        has_next = outcomes < len(self.high) - 1
+        is_unsure = has_next & (self.low[outcomes] <= words)
         for place in map(tuple, np.argwhere(is_unsure).tolist()):
-            outcomes[place] = self.resolve(int(words[place]), functools.partial(next_word, place))
+            draw_more_bits = functools.partial(next_word, place)
+            outcomes[place] = self.resolve(int(words[place]), draw_more_bits)
         return outcomes
 
     def resolve(self, word: int, next_word: Callable[[], int]) -> int:

@@ -18,8 +18,9 @@ MOST_BITS = 62
 
 
 def packed_length(count: int, bits: int) -> int:
-    """Return the length, in bytes, of `count` numbers of `bits` bits each."""
-    return (count * bits + 7) // 8
+    """Return the length, in whole bytes, of `count` numbers of `bits` bits each."""
+    all_bits = count * bits
+    return (all_bits + 7) // 8
 
 
 def pack(numbers: Integers, bits: int) -> bytes:
@@ -39,9 +40,12 @@ def pack(numbers: Integers, bits: int) -> bytes:
     flat = np.asarray(numbers, dtype=np.int64).ravel()
     if flat.size and (flat.min() < 0 or int(flat.max()) >> bits):
         raise InvalidInput.at("/numbers", "is out of range", allowed=f"≥ 0 and < 2^{bits}")
-    # Eight numbers of `bits` bits fill `bits` bytes. All groups of eight are packed at once, byte by byte.
+
+    # Eight numbers of `bits` bits fill `bits` bytes. The last group is filled up with zeros.
     groups = np.zeros((math.ceil(flat.size / 8), 8), dtype=np.uint64)
     groups.ravel()[: flat.size] = flat
+
+    # All groups of eight are packed at once, byte by byte.
     octets = np.zeros((len(groups), bits), dtype=np.uint8)
     for byte in range(bits):
         for index, shift in _overlaps(byte, bits):
@@ -69,23 +73,33 @@ def unpack(message: bytes, count: int, bits: int) -> Integers:
     if len(message) != length:
         raise InvalidInput.at("/message", f"has {len(message)} bytes", allowed=f"{length} bytes")
     unused_bits = 8 * length - count * bits
-    if length and message[-1] & ((1 << unused_bits) - 1):
+    unused_mask = (1 << unused_bits) - 1
+    if length and message[-1] & unused_mask:
         raise InvalidInput.at("/message", f"has bits set after its {count} numbers")
+
+    # One row of bytes for each group of eight numbers. The last group is filled up with zeros.
     groups = math.ceil(count / 8)
     octets = np.zeros(groups * bits, dtype=np.uint8)
     octets[:length] = np.frombuffer(message, dtype=np.uint8)
     octets_by_group = octets.reshape(groups, bits)
+
+    # Each byte gives its bits to the numbers that it overlaps, in all groups at once.
     numbers = np.zeros((groups, 8), dtype=np.uint64)
     for byte in range(bits):
         column = octets_by_group[:, byte].astype(np.uint64)
         for index, shift in _overlaps(byte, bits):
             numbers[:, index] |= _shift_left(column, shift)
-    return np.asarray(numbers.ravel()[:count] & np.uint64((1 << bits) - 1)).astype(np.int64)
+
+    # A shift may leave bits of the neighbouring number, which are cut off.
+    number_mask = np.uint64((1 << bits) - 1)
+    return np.asarray(numbers.ravel()[:count] & number_mask).astype(np.int64)
 
 
 def _shift_left(words: Words, count: int) -> Words:
     """Shift the bits of each word to the left by `count`, or to the right by −`count` if it is negative."""
-    return words << np.uint64(count) if count >= 0 else words >> np.uint64(-count)
+    if count >= 0:
+        return words << np.uint64(count)
+    return words >> np.uint64(-count)
 
 
 def _overlaps(byte: int, bits: int) -> list[tuple[int, int]]:
@@ -98,12 +112,26 @@ def _overlaps(byte: int, bits: int) -> list[tuple[int, int]]:
     Returns:
         For each number its index in the group, and the shift that aligns its last bit with the last bit of the byte.
     """
-    first = 8 * byte // bits
-    last = min((8 * byte + 7) // bits, 7)
-    return [(index, (index + 1) * bits - 8 * (byte + 1)) for index in range(first, last + 1)]
+    first_bit = 8 * byte
+    last_bit = first_bit + 7
+    first_number = first_bit // bits
+    last_number = min(last_bit // bits, 7)
+    overlaps = []
+    for index in range(first_number, last_number + 1):
+        end_of_number = (index + 1) * bits
+        end_of_byte = 8 * (byte + 1)
+        overlaps.append((index, end_of_number - end_of_byte))
+    return overlaps
 
 
 def _demand_bits(bits: int) -> None:
-    """Reject a number of bits that a signed 64-bit integer cannot hold."""
+    """Reject a number of bits that a signed 64-bit integer cannot hold.
+
+    Args:
+        bits: bits per number.
+
+    Raises:
+        InvalidInput: it is not from 1 to 62.
+    """
     if not 1 <= bits <= MOST_BITS:
         raise InvalidInput.at("/bits", "is out of range", allowed=f"1 to {MOST_BITS}")

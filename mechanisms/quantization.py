@@ -46,16 +46,21 @@ def stochastic_rounding(values: Floats, levels: int, source: RandomSource) -> In
         )
     if not np.all(np.abs(values) <= 1.0):
         raise InvalidInput.at("/values", "is out of range", allowed="≥ -1 and ≤ 1")
+
+    # Absolute values are rounded up with a probability that is the fractional part of |u| · levels.
     bits = source.words(values.shape)
     sizes = np.abs(values)
     floor, fraction = _floor_and_fraction(sizes, levels)
     upward = (bits < fraction).astype(np.int64)
+
     # The fraction in units of 2^−64 has an error of at most two units. Nearer words are decided exactly.
     is_unsure = (bits - fraction + np.uint64(1)) <= np.uint64(3)
     for place in map(tuple, np.argwhere(is_unsure).tolist()):
-        floor[place], exact_fraction = divmod(Fraction(float(sizes[place])) * levels, 1)
+        exact_product = Fraction(float(sizes[place])) * levels
+        floor[place], exact_fraction = divmod(exact_product, 1)
         upward[place] = is_below(int(bits[place]), exact_fraction, source, place)
-    return np.asarray(np.where(values < 0.0, -(floor + upward), floor + upward))
+    rounded_sizes = floor + upward
+    return np.asarray(np.where(values < 0.0, -rounded_sizes, rounded_sizes))
 
 
 def _floor_and_fraction(sizes: Floats, levels: int) -> tuple[Integers, Words]:
@@ -70,6 +75,7 @@ def _floor_and_fraction(sizes: Floats, levels: int) -> tuple[Integers, Words]:
     Returns:
         The floor, and the fractional part modulo 2^64 with an error of at most two units.
     """
+    # The rounded product, and its error from the products of the halves of both factors.
     product = sizes * float(levels)
     high_size = _high_half(sizes)
     low_size = sizes - high_size
@@ -78,16 +84,24 @@ def _floor_and_fraction(sizes: Floats, levels: int) -> tuple[Integers, Words]:
     error = (high_size * high_levels - product) + high_size * low_levels + low_size * high_levels
     error = error + low_size * low_levels
     error = np.where(product < SMALLEST, 0.0, error)
+
+    # Both parts of the product contribute to the fractional part, modulo 2^64 units.
     floor = np.floor(product)
     remainder = product - floor
     fraction = np.floor(np.ldexp(remainder, WORD)).astype(np.uint64)
     correction = np.floor(np.ldexp(error, WORD)).astype(np.int64).view(np.uint64)
-    borrow = (remainder == 0.0) & (error < 0.0)  # the exact product is just below an integer
-    return floor.astype(np.int64) - borrow, fraction + correction
+    is_below_integer = (remainder == 0.0) & (error < 0.0)  # the exact product is just below an integer
+    return floor.astype(np.int64) - is_below_integer, fraction + correction
 
 
 def _high_half(values: Floats | np.float64) -> Floats:
-    """Return the leading half of the digits of each double (Veltkamp's splitting)."""
+    """Return the leading half of the digits of each double, by Veltkamp's splitting.
+
+    The difference of a double and its leading half is a double, too, and products of such halves are exact.
+
+    Args:
+        values: finite doubles.
+    """
     scaled = SPLIT * values
     return np.asarray(scaled - (scaled - values))
 
@@ -111,7 +125,8 @@ def quantized_messages(
         InvalidInput: a parameter or a coordinate is out of range.
     """
     rounded = stochastic_rounding(updates, levels, source)
-    return rounded + truncated_discrete_laplace(decay_rate, noise_levels, updates.shape, source)
+    noise = truncated_discrete_laplace(decay_rate, noise_levels, updates.shape, source)
+    return rounded + noise
 
 
 def unit_vectors(updates: Floats) -> Floats:
@@ -127,8 +142,10 @@ def unit_vectors(updates: Floats) -> Floats:
         Unit vectors or zeros, (…, d).
     """
     largest = np.max(np.abs(updates), axis=-1, keepdims=True)
-    usable = (largest > 0.0) & np.isfinite(largest)
+    is_usable = (largest > 0.0) & np.isfinite(largest)
     # First divide by the largest coordinate, so that no square overflows and the largest is 1.
-    scaled = np.where(usable, updates, 0.0) / np.where(usable, largest, 1.0)
+    scaled = np.where(is_usable, updates, 0.0) / np.where(is_usable, largest, 1.0)
     norms = np.linalg.norm(scaled, axis=-1, keepdims=True)
-    return np.asarray(np.clip(scaled / np.maximum(norms, 1.0), -1.0, 1.0))
+    # A zero vector has the norm 0; all others have a norm of at least 1.
+    unit = scaled / np.maximum(norms, 1.0)
+    return np.asarray(np.clip(unit, -1.0, 1.0))

@@ -75,7 +75,8 @@ class Secure:
 
     def uniform(self, shape: tuple[int, ...]) -> Floats:
         """Draw uniform multiples of 2^−53 in [0, 1), from the first 53 bits of words."""
-        return np.asarray(np.ldexp((self.words(shape) >> np.uint64(11)).astype(np.float64), -53))
+        first_bits = self.words(shape) >> np.uint64(11)
+        return np.asarray(np.ldexp(first_bits.astype(np.float64), -53))
 
     def normal(self, shape: tuple[int, ...]) -> Floats:
         """Draw standard normal numbers, each half the sum of four independent Box–Muller numbers, from 512 bits.
@@ -93,10 +94,12 @@ class Secure:
         count = math.prod(shape)
         total = np.zeros(count)
         for _ in range(SUMMANDS):
-            uniform = np.ldexp(self.words((count,)).astype(np.float64) + 0.5, -WORD)  # in (0, 1]
+            # Box–Muller: a radius from one uniform number in (0, 1], and an angle from another in [0, 2π).
+            uniform = np.ldexp(self.words((count,)).astype(np.float64) + 0.5, -WORD)
             radius = np.sqrt(-2.0 * np.log(uniform))
+            angle = 2.0 * math.pi * self.uniform((count,))
             # The sine of the same angle is not used: the sum of a sine and a cosine term is again a single number.
-            total += radius * np.cos(2.0 * math.pi * self.uniform((count,)))
+            total += radius * np.cos(angle)
         return np.asarray(total / math.sqrt(SUMMANDS)).reshape(shape)
 
     def flips(self, probability: float, shape: tuple[int, ...]) -> Bools:
@@ -112,12 +115,13 @@ class Secure:
         Returns:
             A mask of the given shape; true where the event happens.
         """
-        first_bits = math.floor(Fraction(probability) * (1 << WORD))
-        if first_bits >= 1 << WORD:
+        threshold = math.floor(Fraction(probability) * (1 << WORD))  # first 64 bits of the probability
+        if threshold >= 1 << WORD:
             return np.ones(shape, dtype=np.bool_)
         words = self.words(shape)
-        happens = np.asarray(words < np.uint64(first_bits))
-        is_undecided = words == np.uint64(first_bits)
+        happens = np.asarray(words < np.uint64(threshold))
+        # Words that equal the first bits of the probability need more bits.
+        is_undecided = words == np.uint64(threshold)
         for place in map(tuple, np.argwhere(is_undecided).tolist()):
             happens[place] = is_below(int(words[place]), Fraction(probability), self, place)
         return happens
@@ -151,21 +155,25 @@ class Secure:
         """
         rows = math.prod(shape)
         permutations = np.empty((rows, count), dtype=np.int64)
-        missing = np.arange(rows)
-        # Only rows with distinct keys are kept; the others are drawn again.
-        while missing.size:
-            keys = self.words((missing.size, count))
+        missing_rows = np.arange(rows)
+        while missing_rows.size:
+            keys = self.words((missing_rows.size, count))
             order = np.argsort(keys, axis=-1)
-            ordered = np.take_along_axis(keys, order, axis=-1)
-            distinct = np.all(ordered[:, 1:] != ordered[:, :-1], axis=-1)
-            permutations[missing[distinct]] = order[distinct]
-            missing = missing[~distinct]
+            # Only rows with distinct keys are kept; the others are drawn again.
+            sorted_keys = np.take_along_axis(keys, order, axis=-1)
+            is_distinct = np.all(sorted_keys[:, 1:] != sorted_keys[:, :-1], axis=-1)
+            permutations[missing_rows[is_distinct]] = order[is_distinct]
+            missing_rows = missing_rows[~is_distinct]
         return permutations.reshape(*shape, count)
 
 
 @dataclass(frozen=True)
 class Seeded:
-    """A reproducible random source, made from a generator of numpy. Its noise protects no data."""
+    """A reproducible random source, made from a generator of numpy. Its noise protects no data.
+
+    Attributes:
+        generator: the generator, which every draw advances.
+    """
 
     generator: np.random.Generator
 
@@ -187,7 +195,7 @@ class Seeded:
         return self.generator.standard_normal(shape)
 
     def flips(self, probability: float, shape: tuple[int, ...]) -> Bools:
-        """Compare uniform numbers with a probability, which so is rounded to 53 bits."""
+        """Draw independent events by comparing uniform numbers with a probability, which so is rounded to 53 bits."""
         return np.asarray(self.uniform(shape) < probability)
 
     def subsets(self, shape: tuple[int, ...], population: int, size: int) -> Integers:
@@ -203,7 +211,9 @@ class Seeded:
         """
         if size == population:
             return np.broadcast_to(np.arange(population), (*shape, population))
-        return np.argpartition(self.uniform((*shape, population)), size - 1, axis=-1)[..., :size]
+        keys = self.uniform((*shape, population))
+        order = np.argpartition(keys, size - 1, axis=-1)
+        return order[..., :size]
 
     def permutations(self, shape: tuple[int, ...], count: int) -> Integers:
         """Draw independent uniform permutations of 0, …, count − 1."""
@@ -214,13 +224,24 @@ class Seeded:
 class SideBySide:
     """Several generators of numpy, one for each row of every array; the draws of row i depend on generator i only.
 
-    The first dimension of every requested shape must be the number of generators.
+    Simulations draw all repetitions at once, one in each row. The first dimension of every requested shape must be the
+    number of generators.
+
+    Attributes:
+        generators: one generator of numpy for each row.
     """
 
     generators: Sequence[np.random.Generator]
 
     def _rows(self, shape: tuple[int, ...]) -> list[Seeded]:
-        """Return one source for each row of an array of a shape."""
+        """Return one source for each row of an array.
+
+        Args:
+            shape: shape of the array.
+
+        Raises:
+            ValueError: the first dimension is not the number of generators.
+        """
         if not shape or shape[0] != len(self.generators):
             raise ValueError(f"of {len(self.generators)} generators no array of shape {shape} is drawn")
         return [Seeded(generator) for generator in self.generators]
@@ -276,8 +297,13 @@ def seeded(seed: int | np.random.Generator) -> RandomSource:
 
     Args:
         seed: a seed, or a generator of numpy, which is then advanced by the draws.
+
+    Returns:
+        The source.
     """
-    return Seeded(seed if isinstance(seed, np.random.Generator) else np.random.default_rng(seed))
+    if isinstance(seed, np.random.Generator):
+        return Seeded(seed)
+    return Seeded(np.random.default_rng(seed))
 
 
 def seeded_side_by_side(generators: Sequence[np.random.Generator]) -> RandomSource:
@@ -285,6 +311,9 @@ def seeded_side_by_side(generators: Sequence[np.random.Generator]) -> RandomSour
 
     Args:
         generators: one generator per repetition.
+
+    Returns:
+        The source. The first dimension of every array that it draws is the number of generators.
     """
     return SideBySide(generators)
 

@@ -16,6 +16,10 @@ def shuffled(reports: Sequence[Report], source: RandomSource | None = None) -> l
     Args:
         reports: the reports. A report that names its sender is not hidden by any order.
         source: source of the random bits; the operating system if None.
+
+    Returns:
+        The same reports, each of all orders with equal probability.
     """
-    order = (source or secure()).permutations((), len(reports))
+    bits = source or secure()
+    order = bits.permutations((), len(reports))
     return [reports[index] for index in order.tolist()]

@@ -119,20 +119,27 @@ def _laplace_candidates(rate: Fraction, count: int, source: RandomSource) -> Can
     Returns:
         The candidates, and the mask of the accepted ones, which have probabilities proportional to e^(−α|y|).
     """
+    # U and its acceptance with probability e^(−αU).
     block = math.ceil(1 / rate)
     offsets = uniform_integers(block, (count,), source)
-    accepted = exponential_flips(np.asarray(float(rate) * offsets), lambda place: rate * int(offsets[place]), source)
+    approximate_exponents = np.asarray(float(rate) * offsets)
+    accepted = exponential_flips(approximate_exponents, lambda place: rate * int(offsets[place]), source)
+
+    # V counts the successes before the first failure. It matters for accepted candidates only.
     successes = np.zeros(count, dtype=np.int64)
-    without_failure = np.flatnonzero(accepted)  # V matters for accepted candidates only
+    without_failure = np.flatnonzero(accepted)
     exponent = rate * block
     while without_failure.size:
         exponents = np.full(without_failure.size, float(exponent))
-        without_failure = without_failure[exponential_flips(exponents, lambda _: exponent, source)]
+        succeeds = exponential_flips(exponents, lambda _: exponent, source)
+        without_failure = without_failure[succeeds]
         successes[without_failure] += 1
+
     sizes = offsets + block * successes
     is_negative = source.flips(0.5, (count,))
     is_negative_zero = is_negative & (sizes == 0)
-    return np.where(is_negative, -sizes, sizes), accepted & ~is_negative_zero
+    values = np.where(is_negative, -sizes, sizes)
+    return values, accepted & ~is_negative_zero
 
 
 def _gaussian_candidates(variance: Fraction, count: int, source: RandomSource) -> Candidates:
@@ -149,9 +156,10 @@ def _gaussian_candidates(variance: Fraction, count: int, source: RandomSource) -
     Returns:
         The candidates, and the mask of the accepted ones, which have probabilities proportional to exp(−y²/(2σ²)).
     """
+    # Candidates of the discrete Laplace distribution; only its accepted ones are proposals here.
     block = math.isqrt(variance.numerator // variance.denominator) + 1
-    values, proposed = _laplace_candidates(Fraction(1, block), count, source)
-    places = np.flatnonzero(proposed)
+    values, is_proposed = _laplace_candidates(Fraction(1, block), count, source)
+    places = np.flatnonzero(is_proposed)
     proposals = values[places]
     centre = variance / block
 
@@ -159,10 +167,11 @@ def _gaussian_candidates(variance: Fraction, count: int, source: RandomSource) -
         """Return (|Y| − σ²/t)²/(2σ²) of the proposal at a place."""
         return (abs(int(proposals[place])) - centre) ** 2 / (2 * variance)
 
+    # Accept each proposal with probability e^−γ for this exponent γ.
     exponents = np.square(np.abs(proposals) - float(centre)) / float(2 * variance)
-    chosen = exponential_flips(exponents, exact_exponent, source)
+    is_chosen = exponential_flips(exponents, exact_exponent, source)
     accepted = np.zeros(count, dtype=np.bool_)
-    accepted[places[chosen]] = True
+    accepted[places[is_chosen]] = True
     return values, accepted
 
 
@@ -184,5 +193,6 @@ def _draw_by_row(
     if not isinstance(source, SideBySide):
         return draw(math.prod(shape), source).reshape(shape)
     row_shape = shape[1:]
-    rows = [draw(math.prod(row_shape), seeded(generator)).reshape(row_shape) for generator in source.generators]
+    row_size = math.prod(row_shape)
+    rows = [draw(row_size, seeded(generator)).reshape(row_shape) for generator in source.generators]
     return np.stack(rows)

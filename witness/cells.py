@@ -27,8 +27,8 @@ class CellAnswer:
     """Result of one simulation of an experiment's grid. Members that its kind does not have are absent.
 
     A cell belongs to one place of the grid, that is, one value on each axis, such as ε and an algorithm. Simulations of
-    kind `risk` measure excess risk. An `audit` attacks a mechanism, `membership` attacks trained models, and `trials` train
-    an algorithm repeatedly.
+    kind `risk` measure excess risk. An `audit` attacks a mechanism, `membership` attacks trained models, and `trials`
+    train an algorithm repeatedly.
     """
 
     place: Annotated[Place, Served("its value on each axis of the grid")]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
 from typing import Annotated, Literal
 
 from epsilond.accountants import ENGINE_VERSION
@@ -45,6 +45,7 @@ from epsilond.witness.experiments.own_data import (
 from epsilond.witness.grid_ends import end_warnings
 from epsilond.witness.kind import Prepared, SimulationKind, SimulationPlan, kind_of
 from epsilond.witness.memberships.membership import MEMBERSHIP
+from epsilond.witness.preset_warnings import cell_warnings, tuning_warnings
 from epsilond.witness.risks.measurement import RISK
 from epsilond.witness.risks.request import KIND, REPETITIONS, SEED
 from epsilond.witness.trials.trials import TRIALS, TrialSimulation
@@ -166,18 +167,32 @@ def find_preset(request: PresetSimulation) -> Preset:
 
 
 def preset_cells(request: PresetSimulation) -> tuple[Cell, ...]:
-    """Return the simulations of the requested experiment."""
+    """Return the simulations of the requested experiment, each with its place on the grid of parameter values.
+
+    Args:
+        request: the request. Without a number of repetitions, the experiment's own number is used.
+    """
     preset = find_preset(request)
     return preset.cells(request.repetitions or preset.repetitions, request.seed)
 
 
 def plan(request: PresetSimulation) -> SimulationPlan:
-    """Estimate the cost of all cells, which run one after another; equal trials take time only once."""
+    """Estimate the cost of all simulations of an experiment, which run one after another.
+
+    Equal trials take time only once, because their results are cached.
+
+    Args:
+        request: the request of the experiment.
+
+    Returns:
+        The number of blocks, the time in seconds on one core, and the memory of the largest block in bytes.
+    """
     cells = preset_cells(request)
     plans = [_plan_cell(cell) for cell in cells]
     blocks = sum(cell_plan.blocks for cell_plan in plans)
     seconds = sum(plans[index].seconds for index in _first_of_equal_trials(cells))
-    return SimulationPlan(blocks=blocks, seconds=seconds, bytes=max(cell_plan.bytes for cell_plan in plans))
+    most_bytes = max(cell_plan.bytes for cell_plan in plans)
+    return SimulationPlan(blocks=blocks, seconds=seconds, bytes=most_bytes)
 
 
 def _first_of_equal_trials(cells: Sequence[Cell]) -> list[int]:
@@ -194,10 +209,12 @@ def _first_of_equal_trials(cells: Sequence[Cell]) -> list[int]:
     seen: set[TrialSimulation] = set()
     indices = []
     for index, cell in enumerate(cells):
-        if isinstance(cell.simulation, TrialSimulation):
-            if cell.simulation in seen:
-                continue
-            seen.add(cell.simulation)
+        simulation = cell.simulation
+        is_trial = isinstance(simulation, TrialSimulation)
+        if is_trial and simulation in seen:
+            continue
+        if is_trial:
+            seen.add(simulation)
         indices.append(index)
     return indices
 
@@ -228,12 +245,29 @@ def check_data(request: PresetSimulation) -> None:
 
 
 def prepare(request: PresetSimulation) -> tuple[Prepared, ...]:
-    """Prepare every simulation of the requested experiment to run."""
+    """Prepare every simulation of the requested experiment to run.
+
+    Args:
+        request: the request of the experiment.
+
+    Returns:
+        The simulations with calibrated noise, in the order of the grid.
+
+    Raises:
+        NoCertificate: no noise can be certified for a simulation's target.
+    """
     return tuple(_prepare_cell(cell) for cell in preset_cells(request))
 
 
 def _prepare_cell(cell: Cell) -> Prepared:
-    """Return the simulation in a cell, ready to run: its noise is calibrated, and its cost is estimated."""
+    """Prepare the simulation of one place of the grid: calibrate its noise, and estimate its cost.
+
+    Args:
+        cell: the simulation with its place.
+
+    Returns:
+        The simulation, ready to run.
+    """
     kind = kind_of(cell.simulation, CELL_KINDS)
     return Prepared(cell.simulation, kind.plan(cell.simulation), kind.prepare(cell.simulation))
 
@@ -251,11 +285,13 @@ def run_block(resolved: Sequence[Prepared], index: int) -> object:
     Raises:
         IndexError: the simulations have fewer blocks.
     """
-    first = 0
+    first_block = 0
     for cell in resolved:
-        if index < first + cell.plan.blocks:
-            return kind_of(cell.request, CELL_KINDS).run_block(cell.resolved, index - first)
-        first += cell.plan.blocks
+        next_first_block = first_block + cell.plan.blocks
+        if index < next_first_block:
+            kind = kind_of(cell.request, CELL_KINDS)
+            return kind.run_block(cell.resolved, index - first_block)
+        first_block = next_first_block
     raise IndexError(index)
 
 
@@ -274,17 +310,18 @@ def assemble(request: PresetSimulation, resolved: Sequence[Prepared], blocks: Se
         The table's cells, the findings on the paper's claims, warnings, and the data files that were read.
     """
     preset = find_preset(request)
-    # Cut the list of blocks into the blocks of each simulation.
-    bounds = accumulate((cell.plan.blocks for cell in resolved), initial=0)
-    answers = [
-        kind_of(cell.request, CELL_KINDS).assemble(cell.request, cell.resolved, blocks[first:last])
-        for cell, (first, last) in zip(resolved, pairwise(bounds), strict=True)
-    ]
+    answers = _assemble_cells(resolved, blocks)
     answers_of_cells = list(zip(preset_cells(request), answers, strict=True))
+
+    # The table of results, and the verdicts on the paper's claims that follow from it.
     cells = table_cells(preset, answers_of_cells)
     findings = None if preset.judge is None else tuple(preset.judge(cells))
-    warnings = (*_tuning_warnings(preset), *end_warnings(preset, answers_of_cells, cells))
-    warnings += tuple(_cell_warnings(answers_of_cells))
+    warnings = (
+        *tuning_warnings(preset),
+        *end_warnings(preset, answers_of_cells, cells),
+        *cell_warnings(answers_of_cells),
+    )
+    data_files = itertools.chain.from_iterable(getattr(answer, "data_files", ()) for answer in answers)
     return PresetAnswer(
         preset=preset.name,
         title=preset.title,
@@ -299,11 +336,30 @@ def assemble(request: PresetSimulation, resolved: Sequence[Prepared], blocks: Se
         stands_in_for=preset.stands_in_for,
         measure=preset.measure,
         findings=findings,
-        data_files=list_data_files(file for answer in answers for file in getattr(answer, "data_files", ())),
+        data_files=list_data_files(data_files),
         warnings=warnings,
         seed=request.seed,
         engine_version=ENGINE_VERSION,
     )
+
+
+def _assemble_cells(resolved: Sequence[Prepared], blocks: Sequence[object]) -> list[object]:
+    """Assemble the answer of each simulation from its own blocks.
+
+    Args:
+        resolved: every simulation, prepared, in the order of the grid.
+        blocks: results of the blocks of all simulations, one simulation after another.
+
+    Returns:
+        The answers in the same order.
+    """
+    # Indices at which the blocks of each simulation begin, and the end of the last one.
+    bounds = itertools.accumulate((cell.plan.blocks for cell in resolved), initial=0)
+    answers = []
+    for cell, (first, last) in zip(resolved, itertools.pairwise(bounds), strict=True):
+        kind = kind_of(cell.request, CELL_KINDS)
+        answers.append(kind.assemble(cell.request, cell.resolved, blocks[first:last]))
+    return answers
 
 
 def _comparison_titles(answers: Sequence[object]) -> dict[str, str]:
@@ -322,45 +378,6 @@ def _comparison_titles(answers: Sequence[object]) -> dict[str, str]:
         for run in getattr(answer, "series", ())[1:]:
             titles[run.name] = run.title
     return titles
-
-
-def _tuning_warnings(preset: Preset) -> tuple[Caution, ...]:
-    """Return the warning that tuning on private data costs privacy, if the experiment tunes an axis."""
-    if preset.tuned is None:
-        return ()
-    message = (
-        f"{preset.tuned.title}: the best was chosen for each run by its excess risk on these same runs, as papers "
-        "do. A choice on private data costs privacy, which is not counted here"
-    )
-    return (Caution(code="tuned-on-data", message=message),)
-
-
-def _cell_warnings(answers: Sequence[tuple[Cell, object]]) -> Iterator[Caution]:
-    """Yield the warnings of all simulations.
-
-    A warning of more than three simulations is given once, with their number.
-
-    Args:
-        answers: the cells, each with the answer of its simulation.
-
-    Yields:
-        Each warning once, with the name of its cell (place in the table) or the number of cells.
-    """
-    warned: dict[tuple[str, str], list[Cell]] = {}
-    for cell, answer in answers:
-        for warning in getattr(answer, "warnings", ()):
-            warned.setdefault((warning.code, warning.message), []).append(cell)
-    for (code, message), cells in warned.items():
-        if len(cells) > 3:
-            yield Caution(code=code, message=f"{len(cells)} cells: {message}")
-        else:
-            yield from (_name_cell(cell, Caution(code=code, message=message)) for cell in cells)
-
-
-def _name_cell(cell: Cell, warning: Caution) -> Caution:
-    """Return the warning with the values that identify its cell in front of its message."""
-    values = ", ".join(f"{name} {value}" for name, value in cell.place.items())
-    return Caution(code=warning.code, message=f"{values}: {warning.message}")
 
 
 PRESET = SimulationKind(

@@ -60,4 +60,5 @@ def from_calibration(
         raise InvalidInput.at("/algorithm", f"{algorithm} has no mechanism here", allowed=", ".join(BUILDERS))
     if clipping_norm is not None and algorithm != "gaussian":
         raise InvalidInput.at("/clipping_norm", "follows from the answer", allowed="none")
-    return BUILDERS[algorithm](Answer(answer, clipping_norm=clipping_norm, group=group))
+    build_release = BUILDERS[algorithm]
+    return build_release(Answer(answer, clipping_norm=clipping_norm, group=group))

@@ -75,7 +75,8 @@ class Answer:
         """
         value = self.get(pointer)
         # Python counts booleans as integers, so they are rejected by name.
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < math.inf:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not 0.0 < value < math.inf:
             raise InvalidInput.at(pointer, "must be a number", allowed="> 0, finite")
         return float(value)
 
@@ -115,7 +116,9 @@ class Answer:
     @property
     def guarantee(self) -> str:
         """JSON pointer to the guarantee of those parameters."""
-        return "/guarantee" if self.parameters == "/parameters" else f"{self.parameters}/guarantee"
+        if self.parameters == "/parameters":
+            return "/guarantee"
+        return f"{self.parameters}/guarantee"
 
     @property
     def sensitivity_factor(self) -> int:
@@ -157,7 +160,8 @@ class Answer:
             return
         figure = self.number(pointer)
         # Fractions make the comparison exact.
-        if abs(Fraction(figure) - Fraction(expected)) > AGREEMENT * Fraction(expected):
+        difference = abs(Fraction(figure) - Fraction(expected))
+        if difference > AGREEMENT * Fraction(expected):
             raise InvalidInput.at(pointer, "contradicts the parameters", allowed=f"{float(expected):.17g}")
 
 
@@ -174,16 +178,21 @@ def _member(value: Any, name: str) -> Any:
     if isinstance(value, Mapping):
         # JSON gives the exact digits of a huge integer in a second field.
         exact_name = f"{name}_exact"
-        return int(value[exact_name]) if exact_name in value else value.get(name)
+        if exact_name in value:
+            return int(value[exact_name])
+        return value.get(name)
     if isinstance(value, tuple | list):
-        return value[int(name)] if int(name) < len(value) else None
+        index = int(name)
+        return value[index] if index < len(value) else None
     return getattr(value, name, None)
 
 
 def round_down(value: Fraction) -> float:
     """Return the largest double at or below a fraction."""
     nearest = float(value)
-    return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
+    if Fraction(nearest) <= value:
+        return nearest
+    return math.nextafter(nearest, -math.inf)
 
 
 def round_up(value: Fraction) -> float:

@@ -74,7 +74,8 @@ class CancelledRelease(Release):
         """
         demand_step(step)
         # Noise over the norm of one contribution in the sum; the exact ratio is kept on the grid.
-        ratio = Fraction(self.base_std) / (Fraction(self.weight) * Fraction(self.contribution_bound))
+        norm_in_sum = Fraction(self.weight) * Fraction(self.contribution_bound)
+        ratio = Fraction(self.base_std) / norm_in_sum
         grid = GridRelease.from_noise_ratios(
             [ratio],
             algorithm=self.algorithm,
@@ -133,18 +134,23 @@ class Cancelling:
             InvalidInput: all releases that the guarantee covers are made, or the shape differs from that of the last
                 release.
         """
-        if self.releases == self.mechanism.most_releases:
-            raise InvalidInput.at("/releases", "are all made", allowed=f"{self.mechanism.most_releases}")
+        mechanism = self.mechanism
+        if self.releases == mechanism.most_releases:
+            raise InvalidInput.at("/releases", "are all made", allowed=f"{mechanism.most_releases}")
         previous_noise = self.last_noise
         if previous_noise is not None and previous_noise.shape != shape:
             raise InvalidInput.at("/contributions", "have another shape than before", allowed=f"{previous_noise.shape}")
+
         # Under the rule with growth, release N has noise of √N times the base standard deviation.
-        growth = math.sqrt(self.releases + 1) if self.mechanism.grows else 1.0
-        fresh_noise = gaussian(self.mechanism.base_std * growth, shape, source)
+        growth = math.sqrt(self.releases + 1) if mechanism.grows else 1.0
+        fresh_noise = gaussian(mechanism.base_std * growth, shape, source)
         self.last_noise = fresh_noise
         self.releases += 1
+
         # The first release has no earlier noise to cancel.
-        return fresh_noise if previous_noise is None else fresh_noise - previous_noise
+        if previous_noise is None:
+            return fresh_noise
+        return fresh_noise - previous_noise
 
     def __call__(self, contributions: Array | Sequence[Array], source: RandomSource | None = None) -> Array:
         """Release the weighted sum of clipped contributions with noise, and count one release.
@@ -160,7 +166,8 @@ class Cancelling:
             InvalidInput: as `noise`, or the contributions are not arrays.
         """
         rows, restore = flatten(contributions, records=True, pointer="/contributions")
-        total = self.mechanism.weight * np.sum(self.mechanism.clip(rows).values, axis=0)
+        clipped = self.mechanism.clip(rows).values
+        total = self.mechanism.weight * np.sum(clipped, axis=0)
         return restore(total + self.noise(total.shape, source))
 
 
@@ -180,26 +187,30 @@ def cancelled_release(answer: Answer) -> CancelledRelease:
     parameters = answer.parameters
     guarantee = answer.guarantee
     schedule = f"{parameters}/schedule"
+
+    # The largest norm of a contribution in the sum follows exactly from the noise and its multiplier.
     base_std = Fraction(answer.number(f"{parameters}/noise_std"))
     multiplier = Fraction(answer.number(f"{parameters}/noise_multiplier"))
-    # The largest norm of a contribution in the sum follows exactly from the noise and its multiplier.
     norm_in_sum = base_std / multiplier
     answer.demand(f"{schedule}/base_std", base_std)
     clipping_norm = answer.number(f"{parameters}/clipping_norm")
     rule, added_by = _noise_rule(answer, schedule)
     answer.demand(f"{guarantee}/sensitivity", answer.sensitivity_factor * norm_in_sum)
+
     # A client sends its own report with weight 1. A server may scale the sum by a weight.
     if added_by == "client":
         answer.demand(f"{parameters}/clipping_norm", norm_in_sum)
         weight = 1.0
     else:
         weight = round_down(norm_in_sum / Fraction(clipping_norm))
+
+    # Rounded down, so that weight times bound is at most the norm that the noise protects.
+    largest_bound = round_down(norm_in_sum / Fraction(weight))
     return CancelledRelease(
         **answer.release_fields(),
         left_open=(REAL_NUMBERS, SUMS, CANCELLATION),
         added_by=added_by,
-        # Rounded down, so that weight times bound is at most the norm that the noise protects.
-        contribution_bound=min(clipping_norm, round_down(norm_in_sum / Fraction(weight))),
+        contribution_bound=min(clipping_norm, largest_bound),
         weight=weight,
         base_std=float(base_std),
         grows=RULES[rule],

@@ -29,17 +29,23 @@ class GaussianRelease(Release):
 
     A client that adds the noise sums the contributions of one batch of its records. A server that adds it sums the
     contributions of the clients of a round. The answer fixes `weight`; it never depends on the number of contributions.
+
+    Attributes:
+        added_by: party that adds the noise, `client` or `server`.
+        contribution_bound: largest ℓ2 norm of a contribution; longer ones are clipped to it.
+        weight: factor of the sum.
+        noise_std: σ per coordinate of the release; the smallest if σ differs by step.
+        most_contributions: largest number of contributions in one release; None if batches have a random size or are
+            the caller's choice.
+        step_noise_stds: σ of step 1, 2, …; None if σ is the same in all steps.
     """
 
     added_by: AddedBy
     contribution_bound: float
     weight: float
     noise_std: float
-    """σ per coordinate of the release; the smallest if σ differs by step."""
     most_contributions: int | None = None
-    """Largest number of contributions in one release; None if batches have a random size or are the caller's choice."""
     step_noise_stds: tuple[float, ...] | None = None
-    """σ of step 1, 2, …; None if σ is the same in all steps."""
 
     def clip(self, contributions: Array | Sequence[Array]) -> Clipped:
         """Clip each contribution along the first axis as in the sum."""
@@ -99,8 +105,10 @@ class GaussianRelease(Release):
         """
         rows, restore = flatten(contributions, records=True, pointer="/contributions")
         demand_batch(len(rows), self.most_contributions)
-        total = self.weight * np.sum(self.clip(rows).values, axis=0)
-        return restore(total + self.noise(total.shape, step=step, source=source))
+        clipped = self.clip(rows).values
+        total = self.weight * np.sum(clipped, axis=0)
+        noise = self.noise(total.shape, step=step, source=source)
+        return restore(total + noise)
 
     def on_grid(self, step: float, *, dimension: int, rounding: Rounding = "towards-zero") -> GridRelease:
         """Return a release of integers with discrete Gaussian noise, with the same clipping and noise-to-norm ratio.
@@ -119,9 +127,12 @@ class GaussianRelease(Release):
             InvalidInput: the step is not a power of two, or the noise has too few or too many steps.
         """
         demand_step(step)
+        # The ratio of the noise to the norm of one contribution in the sum is kept, as an exact fraction.
         norm_in_sum = Fraction(self.weight) * Fraction(self.contribution_bound)
+        noise_stds = self.step_noise_stds or (self.noise_std,)
+        ratios = [Fraction(std) / norm_in_sum for std in noise_stds]
         return GridRelease.from_noise_ratios(
-            [Fraction(std) / norm_in_sum for std in self.step_noise_stds or (self.noise_std,)],
+            ratios,
             algorithm=self.algorithm,
             declared_conditions=self.declared_conditions,
             left_open=(NO_CURVE,),
@@ -153,22 +164,36 @@ def client_mean(answer: Answer) -> GaussianRelease:
     """
     parameters, guarantee = answer.parameters, answer.guarantee
     norm_in_sum = _norm_in_sum(answer)
-    protects_clients = answer.text(f"{guarantee}/unit") != "record"
+
     # If whole clients are protected, the contribution is the whole message, not one gradient.
-    batch = 1 if protects_clients else answer.integer(f"{parameters}/batch_size")
+    protects_clients = answer.text(f"{guarantee}/unit") != "record"
+    batch_size = 1 if protects_clients else answer.integer(f"{parameters}/batch_size")
     has_fixed_size = answer.text(f"{guarantee}/sampling") != "poisson"
+    is_limited = protects_clients or has_fixed_size
     return _gaussian_release(
         answer,
         added_by="client",
         # The mean divides by the batch size, so a single gradient may be that much longer.
-        contribution_bound=round_down(norm_in_sum * batch),
-        weight=1.0 / batch,
-        most_contributions=batch if protects_clients or has_fixed_size else None,
+        contribution_bound=round_down(norm_in_sum * batch_size),
+        weight=1.0 / batch_size,
+        most_contributions=batch_size if is_limited else None,
     )
 
 
 def server_sum(answer: Answer) -> GaussianRelease:
-    """Build the release of the server's weighted sum of messages, each clipped to the answer's `clipping_norm`."""
+    """Build the release of the server's weighted sum of messages, each clipped to the answer's `clipping_norm`.
+
+    The weight is the largest norm of a message in the sum over the clipping norm, rounded down.
+
+    Args:
+        answer: the answer of a calibrator.
+
+    Returns:
+        The release (a mechanism with its guarantee) that the server runs.
+
+    Raises:
+        InvalidInput: the answer lacks a parameter, or its sensitivity contradicts its noise.
+    """
     clipping_norm = answer.number(f"{answer.parameters}/clipping_norm")
     weight = round_down(_norm_in_sum(answer) / Fraction(clipping_norm))
     return _gaussian_release(answer, added_by="server", contribution_bound=clipping_norm, weight=weight)
@@ -194,23 +219,28 @@ def fixed_mean(answer: Answer) -> GaussianRelease:
         message = "moves the clipping norm from round to round, which one release cannot: epsilond.train runs it"
         raise InvalidInput.at(f"{parameters}/adaptive_clipping", message, allowed="absent")
     clipping_norm = Fraction(answer.number(f"{parameters}/clipping_norm"))
-    noise_std_of_sum = Fraction(answer.number(f"{parameters}/noise_multiplier")) * clipping_norm
+    multiplier = Fraction(answer.number(f"{parameters}/noise_multiplier"))
+    noise_std_of_sum = multiplier * clipping_norm
     participants = answer.integer(f"{parameters}/participants")
+
     # Reject an answer whose figures contradict each other.
     answer.demand(f"{guarantee}/sensitivity", answer.sensitivity_factor * clipping_norm)
     answer.demand(f"{parameters}/noise_std_of_sum", noise_std_of_sum)
     answer.demand(f"{parameters}/noise_std_of_mean", noise_std_of_sum / participants)
+
     # The weight is rounded down and the noise up, so that the noise is enough for the weighted sum.
     weight = round_down(Fraction(1, participants))
     least_std = round_up(noise_std_of_sum * Fraction(weight))
+    noise_std = max(answer.number(f"{parameters}/noise_std_of_mean"), least_std)
+    has_random_size = answer.text(f"{guarantee}/sampling") == "poisson"
     return GaussianRelease(
         **answer.release_fields(),
         left_open=(REAL_NUMBERS, SUMS, COUNTED),
         added_by="server",
         contribution_bound=float(clipping_norm),
         weight=weight,
-        noise_std=max(answer.number(f"{parameters}/noise_std_of_mean"), least_std),
-        most_contributions=None if answer.text(f"{guarantee}/sampling") == "poisson" else participants,
+        noise_std=noise_std,
+        most_contributions=None if has_random_size else participants,
     )
 
 
@@ -289,7 +319,8 @@ def _norm_in_sum(answer: Answer) -> Fraction:
     """
     parameters = answer.parameters
     noise_std = Fraction(answer.number(f"{parameters}/noise_std"))
-    norm_in_sum = noise_std / Fraction(answer.number(f"{parameters}/noise_multiplier"))
+    multiplier = Fraction(answer.number(f"{parameters}/noise_multiplier"))
+    norm_in_sum = noise_std / multiplier
     answer.demand(f"{answer.guarantee}/sensitivity", answer.sensitivity_factor * norm_in_sum)
     return norm_in_sum
 
@@ -320,13 +351,14 @@ def _gaussian_release(
     multiplier = Fraction(answer.number(f"{parameters}/noise_multiplier"))
     # Noise that is enough for the weight and the bound after their rounding, rounded up.
     least_std = round_up(multiplier * Fraction(contribution_bound) * Fraction(weight))
+    noise_std = max(answer.number(f"{parameters}/noise_std"), least_std)
     return GaussianRelease(
         **answer.release_fields(),
         left_open=(REAL_NUMBERS, SUMS, COUNTED),
         added_by=added_by,
         contribution_bound=contribution_bound,
         weight=weight,
-        noise_std=max(answer.number(f"{parameters}/noise_std"), least_std),
+        noise_std=noise_std,
         step_noise_stds=step_noise_stds,
         most_contributions=most_contributions,
     )

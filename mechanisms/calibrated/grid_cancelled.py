@@ -22,18 +22,22 @@ class GridCancelledRelease(Release):
 
     The parameter of ξ_N is σ_N, in steps, with σ_N² = σ²N if the noise grows and σ² otherwise.
 
+    Attributes:
+        grid: rounding of contributions to integers; σ is its `noise_in_steps`.
+        grows: True if the variance parameter of ξ_N is σ²N, false if it is σ².
+        most_releases: largest number K of releases that the guarantee covers.
+
     Guarantees:
-        A record that is only in the n-th release has ρ-zero-concentrated differential privacy with ρ = Σ Δ²/(2σ_N²)
-        over N = n, …, K. Δ is `grid.norm_in_steps`, or twice that if neighbours replace a record. Proof: the sum of the
-        first N releases is the sum of the contributions so far plus ξ_N, and ξ_1, …, ξ_K are independent. The record
-        changes the sums from the n-th on by the same integer vector, because later reports depend only on earlier
-        releases and on other records. Each sum is Δ²/(2σ_N²)-zCDP as in `GridRelease`, and ρ adds up.
+        A record that is only in the n-th release has ρ-zero-concentrated differential privacy (ρ-zCDP). Here ρ is the
+        sum of Δ²/(2σ_N²) over N = n, …, K. Δ is `grid.norm_in_steps`, or twice that if neighbours replace a record.
+        Proof: the sum of the first N releases is the sum of the contributions so far plus ξ_N, and ξ_1, …, ξ_K are
+        independent. The record changes the sums from the n-th on by the same integer vector, because later reports
+        depend only on earlier releases and on other records. Each sum is Δ²/(2σ_N²)-zCDP as in `GridRelease`, and ρ
+        adds up.
     """
 
     grid: GridRelease
-    """Rounding of contributions to integers; σ is its `noise_in_steps`."""
     grows: bool
-    """True if the variance parameter of ξ_N is σ²N, false if it is σ²."""
     most_releases: int
 
     def start(self) -> GridCancelling:
@@ -76,8 +80,9 @@ class GridCancelling:
             raise InvalidInput.at("/releases", "are all made", allowed=f"{self.mechanism.most_releases}")
         if total.dtype != np.int64 or total.shape != (grid.dimension,):
             raise InvalidInput.at("/total", "is not a sum of encoded contributions", allowed=f"{grid.dimension} int64")
-        fresh_noise = discrete_gaussian(self._noise_in_steps(), total.shape, source or secure())
+
         # Integers add exactly, so that the earlier noise cancels without rounding error.
+        fresh_noise = discrete_gaussian(self._noise_in_steps(), total.shape, source or secure())
         noisy_total = total + fresh_noise
         if self.last_noise is not None:
             noisy_total = noisy_total - self.last_noise
@@ -86,12 +91,16 @@ class GridCancelling:
         return noisy_total
 
     def _noise_in_steps(self) -> float:
-        """Return the parameter σ_N of the next release's discrete Gaussian noise, in grid steps, rounded up."""
+        """Return the parameter σ_N of the next release's discrete Gaussian noise, in grid steps, rounded up.
+
+        If the noise grows, σ_N is √N times the parameter of the first release.
+        """
         (std,) = self.mechanism.grid.noise_in_steps
         if not self.mechanism.grows or self.releases == 0:
             return std
-        root = math.nextafter(math.sqrt(self.releases + 1), math.inf)
-        return math.nextafter(std * root, math.inf)
+        number = self.releases + 1
+        upper_root = math.nextafter(math.sqrt(number), math.inf)
+        return math.nextafter(std * upper_root, math.inf)
 
     def __call__(self, contributions: Array | Sequence[Array], source: RandomSource | None = None) -> Array:
         """Encode contributions, release their sum, and decode it.
@@ -106,5 +115,7 @@ class GridCancelling:
         Raises:
             InvalidInput: as `release`, or as `encode` of the grid.
         """
-        total, restore = self.mechanism.grid.sum(contributions, source)
-        return restore(self.mechanism.grid.decode(self.release(total, source)))
+        grid = self.mechanism.grid
+        total, restore = grid.sum(contributions, source)
+        noisy_total = self.release(total, source)
+        return restore(grid.decode(noisy_total))

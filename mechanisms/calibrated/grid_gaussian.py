@@ -26,6 +26,17 @@ MOST_SUM = 1 << 62
 class GridRelease(Release):
     """Sum of contributions, each clipped and rounded to a grid, plus discrete Gaussian noise; integers, added exactly.
 
+    Attributes:
+        contribution_bound: largest ℓ2 norm of a contribution before rounding; longer ones are clipped to it.
+        weight: factor of the sum in the release.
+        step: distance of grid points, in the unit of a contribution.
+        rounding: rounding of contributions to the grid.
+        dimension: number of coordinates of a contribution.
+        norm_in_steps: upper bound on the ℓ2 norm of one rounded contribution, in steps.
+        noise_in_steps: σ of the discrete Gaussian, in steps: one entry for all releases, or one for each step of the
+            run.
+        most_contributions: largest number of contributions in one release; None for no limit.
+
     Guarantees:
         Each release has ρ-zero-concentrated differential privacy with ρ = Δ²/(2σ²), in steps. Δ is `norm_in_steps` if
         neighbours add, remove or zero out one contribution, and twice that if they replace one. σ is `noise_in_steps`.
@@ -37,15 +48,11 @@ class GridRelease(Release):
     contribution_bound: float
     weight: float
     step: float
-    """Distance of grid points, in the unit of a contribution."""
     rounding: Rounding
     dimension: int
     norm_in_steps: float
-    """Upper bound on the ℓ2 norm of one rounded contribution, in steps."""
     noise_in_steps: tuple[float, ...]
-    """σ of the discrete Gaussian, in steps: one entry for all releases, or one for each step of the run."""
     most_contributions: int | None = None
-    """Largest number of contributions in one release, as in the `GaussianRelease` that it replaces."""
 
     @classmethod
     def from_noise_ratios(
@@ -107,7 +114,18 @@ class GridRelease(Release):
         return self._encode_rows(rows, source)
 
     def _encode_rows(self, rows: Floats, source: RandomSource | None) -> Integers:
-        """Clip the contributions, one in each row, and round them to the grid."""
+        """Clip the contributions, one in each row, and round them to the grid.
+
+        Args:
+            rows: contributions, (n, d).
+            source: source of the random bits of stochastic rounding; the operating system if None.
+
+        Returns:
+            Integers (n, d), in steps.
+
+        Raises:
+            InvalidInput: the contributions do not have `dimension` coordinates.
+        """
         if rows.shape[1] != self.dimension:
             raise InvalidInput.at("/contributions", "has another dimension", allowed=f"(n, …) of {self.dimension} each")
         clipped = clip(rows, self.contribution_bound, records=True).values
@@ -127,9 +145,11 @@ class GridRelease(Release):
         Raises:
             InvalidInput: the total is not an array of such integers, or there is no such step.
         """
-        if total.dtype != np.int64 or (total.size and int(np.abs(total).max()) > MOST_SUM):
+        is_integer = total.dtype == np.int64
+        if not is_integer or (total.size and int(np.abs(total).max()) > MOST_SUM):
             raise InvalidInput.at("/total", "is not a sum of integers", allowed="int64, up to 2^62")
-        return total + discrete_gaussian(self.noise_in_steps_at(step), total.shape, source or secure())
+        noise = discrete_gaussian(self.noise_in_steps_at(step), total.shape, source or secure())
+        return total + noise
 
     def noise_in_steps_at(self, step: int | None = None) -> float:
         """Return σ of the discrete Gaussian noise at a step of the run, in steps of the grid.
@@ -172,7 +192,8 @@ class GridRelease(Release):
             InvalidInput: as `encode` and `release`, or the sum may not fit in 63 bits.
         """
         total, restore = self.sum(contributions, source)
-        return restore(self.decode(self.release(total, step=step, source=source)))
+        noisy_total = self.release(total, step=step, source=source)
+        return restore(self.decode(noisy_total))
 
     def sum(
         self, contributions: Array | Sequence[Array], source: RandomSource | None = None
@@ -193,6 +214,8 @@ class GridRelease(Release):
         rows, restore = flatten(contributions, records=True, pointer="/contributions")
         demand_batch(len(rows), self.most_contributions)
         integers = self._encode_rows(rows, source)
-        if len(integers) * float(np.abs(integers).max(initial=0)) > MOST_SUM:
+        # An upper bound on every coordinate of the sum.
+        largest_sum = len(integers) * float(np.abs(integers).max(initial=0))
+        if largest_sum > MOST_SUM:
             raise InvalidInput.at("/contributions", "have a sum of too many steps", allowed="a larger step")
         return integers.sum(axis=0), restore

@@ -35,6 +35,8 @@ class QuantizedRelease(Release):
         noise_levels: m, largest absolute value of the noise in units of 1/s.
         decay_rate: α > 0; the noise y has probability proportional to e^(−α|y|).
         normalised: whether the client divides its update by its norm first. A zero update stays zero.
+        dimension: number of coordinates of a message; None if the answer does not have it. The guarantee holds only for
+            this dimension.
     """
 
     quantization_levels: int
@@ -42,7 +44,6 @@ class QuantizedRelease(Release):
     decay_rate: float
     normalised: bool
     dimension: int | None
-    """Number of coordinates of a message, if the answer has it. The guarantee holds only for this dimension."""
 
     @property
     def bits_per_coordinate(self) -> int:
@@ -52,7 +53,8 @@ class QuantizedRelease(Release):
     @property
     def extra_bits_per_coordinate(self) -> int:
         """Bits of one coordinate in excess of a message without noise."""
-        return self.bits_per_coordinate - (2 * self.quantization_levels).bit_length()
+        bits_without_noise = (2 * self.quantization_levels).bit_length()
+        return self.bits_per_coordinate - bits_without_noise
 
     @property
     def _largest(self) -> int:
@@ -99,7 +101,9 @@ class QuantizedRelease(Release):
         Raises:
             InvalidInput: the update has another dimension, or is not normalised and has a coordinate outside [−1, 1].
         """
-        return pack(self.integers(update, source) + self._largest, self.bits_per_coordinate)
+        # The integers are shifted, so that none is negative.
+        shifted = self.integers(update, source) + self._largest
+        return pack(shifted, self.bits_per_coordinate)
 
     def decode_integers(self, message: bytes, count: int | None = None) -> Integers:
         """Unpack the integers of a message.
@@ -117,9 +121,12 @@ class QuantizedRelease(Release):
         length = count if self.dimension is None else self.dimension
         if length is None or (count is not None and count != length):
             raise InvalidInput.at("/count", "must be the number of coordinates", allowed=f"{length or 'an integer'}")
+
+        # The message has integers from 0 to 2(s + m), which were shifted by s + m.
         shifted = unpack(message, length, self.bits_per_coordinate)
-        if shifted.size and int(shifted.max()) > 2 * self._largest:
-            raise InvalidInput.at("/message", "has a number beyond the grid", allowed=f"≤ {2 * self._largest}")
+        largest_shifted = 2 * self._largest
+        if shifted.size and int(shifted.max()) > largest_shifted:
+            raise InvalidInput.at("/message", "has a number beyond the grid", allowed=f"≤ {largest_shifted}")
         return shifted - self._largest
 
     def decode(self, message: bytes, count: int | None = None) -> Floats:
@@ -156,8 +163,9 @@ class QuantizedRelease(Release):
             raise InvalidInput.at(
                 "/messages", "are needed", allowed="the observations that contradict the run, at least one"
             )
-        total = self.decode_integers(messages[0], count)
-        for message in messages[1:]:
+        first_message, *further_messages = messages
+        total = self.decode_integers(first_message, count)
+        for message in further_messages:
             total += self.decode_integers(message, count)
         return np.asarray(total / (self.quantization_levels * len(messages)))
 
@@ -183,14 +191,17 @@ def quantized_release(answer: Answer) -> QuantizedRelease:
     noise_levels = answer.integer(f"{parameters}/noise_levels")
     _demand_at_most(f"{parameters}/quantization_levels", levels, MOST_QUANTIZATION_LEVELS)
     _demand_at_most(f"{parameters}/noise_levels", noise_levels, MOST_NOISE_LEVELS)
-    normalised = answer.text("/algorithm") == "norm-fedavg"
+
+    # Normalisation is computed in doubles, which leaves a gap in the guarantee.
+    is_normalised = answer.text("/algorithm") == "norm-fedavg"
+    gaps = (DIRECTION,) if is_normalised else ()
     release = QuantizedRelease(
         **answer.release_fields(),
-        left_open=(DIRECTION,) if normalised else (),
+        left_open=gaps,
         quantization_levels=levels,
         noise_levels=noise_levels,
         decay_rate=answer.number(f"{parameters}/decay_rate"),
-        normalised=normalised,
+        normalised=is_normalised,
         dimension=_dimension(answer),
     )
     answer.demand("/communication/bits_per_coordinate", release.bits_per_coordinate)
@@ -198,7 +209,16 @@ def quantized_release(answer: Answer) -> QuantizedRelease:
 
 
 def _demand_at_most(pointer: str, value: int, most: int) -> None:
-    """Reject a number of levels that the sampler does not support."""
+    """Reject a number of levels that the sampler does not support.
+
+    Args:
+        pointer: JSON pointer to the number in the answer, for the error.
+        value: the number of levels.
+        most: largest number that the sampler supports.
+
+    Raises:
+        InvalidInput: the number is above the largest one.
+    """
     if value > most:
         raise InvalidInput.at(pointer, "is more than can be drawn", allowed=f"≤ {most}")
 
@@ -217,8 +237,8 @@ def _dimension(answer: Answer) -> int | None:
     """
     if answer.get("/communication") is None:
         return None
-    per_client = answer.integer("/communication/bits_per_round_per_client")
-    per_coordinate = answer.integer("/communication/bits_per_coordinate")
-    if per_client % per_coordinate:
+    bits_of_message = answer.integer("/communication/bits_per_round_per_client")
+    bits_of_coordinate = answer.integer("/communication/bits_per_coordinate")
+    if bits_of_message % bits_of_coordinate:
         raise InvalidInput.at("/communication/bits_per_round_per_client", "is not a whole number of coordinates")
-    return per_client // per_coordinate
+    return bits_of_message // bits_of_coordinate

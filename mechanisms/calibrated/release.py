@@ -32,15 +32,19 @@ NO_CURVE = (
 
 @dataclass(frozen=True, kw_only=True)
 class Release:
-    """A mechanism with the parameters of a calibrator's answer, and the guarantee that it carries."""
+    """A mechanism with the parameters of a calibrator's answer, and the guarantee that it carries.
+
+    Attributes:
+        algorithm: name of the calibrated algorithm.
+        guarantee: guarantee of the answer, unchanged; None if it does not hold for this mechanism.
+        declared_conditions: conditions of the answer that only the caller can check, unchanged.
+        left_open: gaps between the guarantee and the computation, one sentence each.
+    """
 
     algorithm: str
     guarantee: object
-    """Guarantee of the answer, unchanged; None if it does not hold for this mechanism."""
     declared_conditions: Any
-    """Conditions of the answer that only the caller can check, unchanged."""
     left_open: tuple[str, ...]
-    """Gaps between the guarantee and the computation, one sentence each."""
 
 
 def demand_batch(count: int, most: int | None) -> None:

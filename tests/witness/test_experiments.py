@@ -14,7 +14,7 @@ from epsilond.calibrators.answer import Ends, as_json
 from epsilond.questions.simulate import simulate
 from epsilond.witness.cells import CellAnswer, table_cells
 from epsilond.witness.experiment import Axis, Cell, Claimed
-from epsilond.witness.experiments import das_digits
+from epsilond.witness.experiments import das_digits_task
 from epsilond.witness.figures import draw
 from epsilond.witness.findings import (
     MeasuredPoint,
@@ -249,7 +249,7 @@ def test_noise_with_a_claim_is_the_printed_noise(name: str) -> None:
         assert cell.claimed == Claimed(epsilon=float(cell.place["epsilon"]), delta=cell.claimed.delta)
         assert cell.simulation.epsilon is None
     if name == "das-noise":
-        assert printed[0].simulation.problem.build().dimension == das_digits.DIMENSION
+        assert printed[0].simulation.problem.build().dimension == das_digits_task.DIMENSION
     if name == "lowy-logistic":
         run, problem = printed[0].simulation.run, printed[0].simulation.problem.build()
         norms = [math.hypot(*record) for client in problem.population.features for record in client]

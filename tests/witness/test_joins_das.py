@@ -29,6 +29,7 @@ from epsilond.simulators.problems.problem import Records
 from epsilond.simulators.seeds import generators
 from epsilond.witness.joins import fedavg, norm_fedavg
 from epsilond.witness.joins.das_setting import DasSetting
+from epsilond.witness.joins.printed import raised_noise
 from epsilond.witness.risks.request import RiskSimulation
 from tests.witness.promised import failing_conditions
 from tests.witness.running import run_simulation
@@ -200,7 +201,7 @@ def test_printed_noise_has_no_valid_epsilon_and_raised_noise_meets_the_target(ca
 def test_hidden_client_sampling_has_no_raised_noise():
     question = norm_fedavg.calibration_problem(QUADRATIC.build(), replace(RUN, observer="released-models"), TARGET)
     assert question.rate == 0.5
-    assert norm_fedavg.raise_printed_noise(question) is None
+    assert raised_noise.raise_printed_noise(question) is None
     noisy = replace(NOISY, observer="released-models", printed_noise_levels=9, printed_decay_rate=0.1)
     assert set(norm_fedavg_run.alternatives(noisy)) == {"non-private", "as-printed"}
 
@@ -208,7 +209,7 @@ def test_hidden_client_sampling_has_no_raised_noise():
 def test_delta_below_every_double_has_no_raised_noise():
     question = norm_fedavg.calibration_problem(QUADRATIC.build(), RUN, Target.of(4.0, None, -400.0))
     assert question.target.delta is None
-    assert norm_fedavg.raise_printed_noise(question) is None
+    assert raised_noise.raise_printed_noise(question) is None
 
 
 def test_fedavg_rejects_every_target():

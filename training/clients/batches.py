@@ -39,19 +39,28 @@ class Batch:
         Returns:
             The batch. If the numbers of records differ, shorter rows are filled up with zeros, which a mask excludes.
         """
-        sizes = np.asarray([len(batch) for batch in places], dtype=np.int64)
+        sizes = np.asarray([len(records) for records in places], dtype=np.int64)
         largest = int(sizes.max(initial=0))
         if len(places) and np.all(sizes == largest):
             return cls(clients, np.stack(places))
-        filled = np.zeros((len(places), largest), dtype=np.int64)
-        for row, batch in zip(filled, places, strict=True):
-            row[: len(batch)] = batch
-        return cls(clients, filled, np.arange(largest) < sizes[:, None])
+
+        # Shorter rows are filled up, and a mask tells the records from the padding.
+        padded = np.zeros((len(places), largest), dtype=np.int64)
+        for row, records in zip(padded, places, strict=True):
+            row[: len(records)] = records
+        is_record = np.arange(largest) < sizes[:, None]
+        return cls(clients, padded, is_record)
 
     def own(self, row: int) -> Indices:
-        """Return the indices of one client's records, without padding."""
+        """Return the indices of one client's records, without padding.
+
+        Args:
+            row: position of the client in the batch, from 0.
+        """
         places: Indices = self.places[row]
-        return places if self.counted is None else places[self.counted[row]]
+        if self.counted is None:
+            return places
+        return places[self.counted[row]]
 
     @property
     def sizes(self) -> Indices:
@@ -76,7 +85,7 @@ class GradientStatistics:
     not_finite: int = 0
 
     def merge(self, other: GradientStatistics) -> GradientStatistics:
-        """Return the statistics of both sets of gradients together."""
+        """Return the statistics of two sets of gradients together: the larger norm, and the sums of the counts."""
         return GradientStatistics(
             largest_norm=max(self.largest_norm, other.largest_norm),
             clipped=self.clipped + other.clipped,
@@ -120,6 +129,9 @@ class Gradients(Protocol):
 def integers(source: RandomSource, count: int, size: int) -> Indices:
     """Draw independent uniform integers from 0, …, count − 1, exactly, by rejection.
 
+    Remainders of random words are uniform only if the number of words is a multiple of `count`. Therefore words beyond
+    the largest such multiple are drawn again.
+
     Args:
         source: source of random words.
         count: number of values.
@@ -129,13 +141,15 @@ def integers(source: RandomSource, count: int, size: int) -> Indices:
         The integers, shape (size,).
     """
     # Words beyond the largest multiple of `count` are rejected, so that every remainder has the same probability.
-    largest_accepted = np.uint64((1 << WORD) - (1 << WORD) % count - 1)
+    possible_words = 1 << WORD
+    largest_accepted = np.uint64(possible_words - possible_words % count - 1)
     words = source.words((size,))
     is_rejected = words > largest_accepted
     while is_rejected.any():
         words = np.where(is_rejected, source.words((size,)), words)
         is_rejected = words > largest_accepted
-    return np.asarray(words % np.uint64(count)).astype(np.int64)
+    remainders = np.asarray(words % np.uint64(count))
+    return remainders.astype(np.int64)
 
 
 def draw(source: RandomSource, sampling: Sampling, clients: Indices, sizes: Indices, batch_sizes: Indices) -> Batch:
@@ -152,15 +166,21 @@ def draw(source: RandomSource, sampling: Sampling, clients: Indices, sizes: Indi
     Returns:
         The batch. A client with an empty Poisson batch is in it, without records.
     """
-    # n and k of each client: its number of records, and the number in its batch
-    rows = list(zip(sizes.tolist(), batch_sizes.tolist(), strict=True))
+    # Number of records of each client, and number of records in its batch.
+    counts = list(zip(sizes.tolist(), batch_sizes.tolist(), strict=True))
     if sampling == "full":
-        return Batch.of(clients, [np.arange(n) for n, _ in rows])
+        all_records = [np.arange(size) for size, _ in counts]
+        return Batch.of(clients, all_records)
     if sampling == "poisson":
-        return Batch.of(clients, [np.flatnonzero(source.flips(k / n, (n,))) for n, k in rows])
+        # Each record is in the batch independently, with the same probability.
+        included = [source.flips(batch_size / size, (size,)) for size, batch_size in counts]
+        return Batch.of(clients, [np.flatnonzero(is_included) for is_included in included])
     if sampling == "with-replacement":
-        return Batch.of(clients, [integers(source, n, k) for n, k in rows])
-    if len(set(rows)) == 1:  # one call for all clients is faster
-        n, k = rows[0]
-        return Batch(clients, source.subsets((len(rows),), n, k))
-    return Batch.of(clients, [source.subsets((), n, k) for n, k in rows])
+        return Batch.of(clients, [integers(source, size, batch_size) for size, batch_size in counts])
+
+    # Without replacement: a uniform subset of fixed size. One call for all clients is faster.
+    are_clients_equal = len(set(counts)) == 1
+    if are_clients_equal:
+        size, batch_size = counts[0]
+        return Batch(clients, source.subsets((len(counts),), size, batch_size))
+    return Batch.of(clients, [source.subsets((), size, batch_size) for size, batch_size in counts])

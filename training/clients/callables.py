@@ -20,11 +20,13 @@ Returns = Literal["per-record", "means"]
 class Client:
     """A client with at least one record and a gradient function.
 
-    `gradient(model, places)` takes a model (d,) and the indices of the records of a batch, each in 0, …, records − 1.
-
-    `per-record`: it returns (len(places), d), one row per record in the given order, and each row is clipped here.
-    `means`: it returns their mean (d,), and you declare that every record's gradient is within the bound, because only
-    the mean can be clipped. The array may be a numpy array or any object with DLPack.
+    Attributes:
+        gradient: function of a model (d,) and the indices of the records of a batch, each in 0, …, records − 1. It
+            returns a numpy array, or any object with DLPack.
+        records: number of the client's records.
+        returns: shape of the function's result. `per-record`: (len(places), d), one row per record in the given order,
+            and each row is clipped here. `means`: their mean (d,), and you declare that every record's gradient is
+            within the bound, because only the mean can be clipped.
     """
 
     gradient: Callable[[Floats, Indices], object]
@@ -36,7 +38,7 @@ class Client:
 class CallableClients:
     """Clients with gradient functions of the caller, which are called one after another.
 
-    Args:
+    Attributes:
         clients: the clients, each with its function and its number of records.
         dimension: number of coordinates of a model and of a gradient.
     """
@@ -72,16 +74,17 @@ class CallableClients:
         """
         sums = np.zeros((len(batch.clients), self.dimension))
         statistics = GradientStatistics()
-        for row, name in enumerate(batch.clients.tolist()):
+        for row, client_index in enumerate(batch.clients.tolist()):
             places = batch.own(row)
             if not len(places):
                 continue
-            model = np.array(models if models.ndim == 1 else models[row])
-            gradients, factor = self._request_gradients(name, model, places)
+            model = models if models.ndim == 1 else models[row]
+            gradients, factor = self._request_gradients(client_index, np.array(model), places)
+
             # Clipping happens here and not in the client's function, because the guarantee rests on it.
-            clipped, of_client = clip_rows(gradients, float(bounds[row]))
+            clipped, client_statistics = clip_rows(gradients, float(bounds[row]))
             sums[row] = factor * np.sum(clipped, axis=0)
-            statistics = statistics.merge(of_client)
+            statistics = statistics.merge(client_statistics)
         return sums, statistics
 
     def _request_gradients(self, name: int, model: Floats, places: Indices) -> tuple[Floats, int]:

@@ -14,7 +14,14 @@ NOTICED = 1e-9
 
 
 def rounding(dimension: int) -> float:
-    """Return an upper bound on the relative rounding error of a norm or product of vectors with d coordinates."""
+    """Return an upper bound on the relative rounding error of a norm or an inner product in double precision.
+
+    Args:
+        dimension: number d of coordinates.
+
+    Returns:
+        (d + 16) · 2^−52.
+    """
     return (dimension + 16) * 2.0**-52
 
 

@@ -15,22 +15,27 @@ from epsilond.training.arrays import Floats
 class VectorLoss:
     """A loss ℓ(z, y) of a linear prediction z = Wx and a target y, convex in z.
 
-    x are the features, and W is a model (outputs, p). `steepest` and `curvature` are constants of ℓ for features x of
-    norm at most 1.
+    x are the features of a record, and the model W is a matrix of shape (outputs, p) for p features. `steepest` and
+    `curvature` are constants of ℓ for features x of norm at most 1.
+
+    Attributes:
+        name: name of the loss.
+        outputs: number of coordinates of a prediction z.
+        slopes: gradient ∂ℓ/∂z, as a function of predictions of shape (…, outputs) and targets of shape (…). The result
+            has the shape of the predictions.
+        values: loss ℓ, as a function of the same arguments. The result has the shape of the targets.
+        steepest: upper bound on ‖∂ℓ/∂z‖ for all z with |z| at most the argument, which may be infinite.
+        curvature: Lipschitz constant of ∂ℓ/∂z as a function of z.
+        largest_target: size to which targets are clipped; None if targets are labels.
     """
 
     name: str
     outputs: int
     slopes: Callable[[Floats, Floats], Floats]
-    """Gradient ∂ℓ/∂z from predictions and targets: (…, outputs), (…) → (…, outputs)."""
     values: Callable[[Floats, Floats], Floats]
-    """Loss ℓ from predictions and targets: (…, outputs), (…) → (…)."""
     steepest: Callable[[float], float]
-    """Upper bound on ‖∂ℓ/∂z‖ for all z with |z| at most the argument, which may be infinite."""
     curvature: float
-    """Lipschitz constant of ∂ℓ/∂z as a function of z."""
     largest_target: float | None = None
-    """Size to which targets are clipped; None if targets are labels."""
 
     def read_targets(self, targets: Floats) -> Floats:
         """Clip the targets, or check that they are labels of the loss.
@@ -46,10 +51,14 @@ class VectorLoss:
         """
         if self.largest_target is not None:
             return np.clip(np.nan_to_num(targets), -self.largest_target, self.largest_target)
+
         # A loss with one output has labels ±1, one with several outputs has the numbers of its classes.
-        labels = (-1.0, 1.0) if self.outputs == 1 else tuple(map(float, range(self.outputs)))
+        labels: tuple[float, ...] = (-1.0, 1.0)
+        allowed = "-1 and 1"
+        if self.outputs > 1:
+            labels = tuple(map(float, range(self.outputs)))
+            allowed = f"0 to {self.outputs - 1}"
         if not np.isin(targets, labels).all():
-            allowed = "-1 and 1" if self.outputs == 1 else f"0 to {self.outputs - 1}"
             raise InvalidInput.at("/clients", f"a label is none of {self.name}'s", allowed=allowed)
         return targets
 
@@ -63,13 +72,15 @@ def logistic() -> VectorLoss:
         The loss as a function of a prediction z = ⟨w, x⟩, with bounds on its first and second derivative.
     """
 
-    def slopes(z: Floats, y: Floats) -> Floats:
+    def slopes(predictions: Floats, labels: Floats) -> Floats:
+        """Return −y/(1 + e^(yz)) for each prediction z and label y."""
         # 1/(1 + e^t) = ½ (1 − tanh(t/2)), which does not overflow.
-        slope: Floats = -y * 0.5 * (1.0 - np.tanh(0.5 * y * z[..., 0]))
+        slope: Floats = -labels * 0.5 * (1.0 - np.tanh(0.5 * labels * predictions[..., 0]))
         return slope[..., None]
 
-    def values(z: Floats, y: Floats) -> Floats:
-        return np.asarray(np.logaddexp(0.0, -y * z[..., 0]))
+    def values(predictions: Floats, labels: Floats) -> Floats:
+        """Return ln(1 + e^(−yz)) for each prediction z and label y."""
+        return np.asarray(np.logaddexp(0.0, -labels * predictions[..., 0]))
 
     return VectorLoss(
         name="logistic",
@@ -94,16 +105,21 @@ def softmax(classes: int) -> VectorLoss:
         The loss as a function of the predictions z of all classes, with bounds on its gradient and Hessian.
     """
 
-    def slopes(z: Floats, y: Floats) -> Floats:
+    def slopes(predictions: Floats, labels: Floats) -> Floats:
+        """Return p − e_y: the probabilities of all classes, minus 1 for the class of the label."""
         # Subtracting the largest prediction changes no probability, and prevents overflow.
-        shifted = np.exp(z - np.max(z, axis=-1, keepdims=True))
-        shares = shifted / np.sum(shifted, axis=-1, keepdims=True)
-        return np.asarray(shares - (np.arange(classes) == y[..., None]))
+        exponentials = np.exp(predictions - np.max(predictions, axis=-1, keepdims=True))
+        probabilities = exponentials / np.sum(exponentials, axis=-1, keepdims=True)
+        is_label = np.arange(classes) == labels[..., None]
+        return np.asarray(probabilities - is_label)
 
-    def values(z: Floats, y: Floats) -> Floats:
-        shifted = z - np.max(z, axis=-1, keepdims=True)
-        own = np.sum(shifted * (np.arange(classes) == y[..., None]), axis=-1)
-        return np.asarray(np.log(np.sum(np.exp(shifted), axis=-1)) - own)
+    def values(predictions: Floats, labels: Floats) -> Floats:
+        """Return −ln p_y, the logarithm of the sum of exponentials minus the prediction of the label's class."""
+        shifted = predictions - np.max(predictions, axis=-1, keepdims=True)
+        is_label = np.arange(classes) == labels[..., None]
+        shifted_of_label = np.sum(shifted * is_label, axis=-1)
+        log_sum = np.log(np.sum(np.exp(shifted), axis=-1))
+        return np.asarray(log_sum - shifted_of_label)
 
     return VectorLoss(
         name="softmax",
@@ -125,15 +141,16 @@ def least_squares(largest_target: float = 1.0) -> VectorLoss:
         The loss as a function of a prediction z. Its slope is at most |z| + largest_target.
     """
 
-    def values(z: Floats, y: Floats) -> Floats:
-        return np.asarray(0.5 * np.square(z[..., 0] - y))
+    def values(predictions: Floats, targets: Floats) -> Floats:
+        """Return ½(z − y)² for each prediction z and target y."""
+        return np.asarray(0.5 * np.square(predictions[..., 0] - targets))
 
     return VectorLoss(
         name="least-squares",
         outputs=1,
-        slopes=lambda z, y: z - y[..., None],
+        slopes=lambda predictions, targets: predictions - targets[..., None],
         values=values,
-        steepest=lambda reach: reach + largest_target,
+        steepest=lambda largest_prediction: largest_prediction + largest_target,
         curvature=1.0,
         largest_target=largest_target,
     )
@@ -150,18 +167,23 @@ def huber(threshold: float = 1.0, largest_target: float = 1.0) -> VectorLoss:
         The loss as a function of a prediction z. Its slope is at most the threshold.
     """
 
-    def values(z: Floats, y: Floats) -> Floats:
-        residual = np.abs(z[..., 0] - y)
+    def slopes(predictions: Floats, targets: Floats) -> Floats:
+        """Return the residual z − y, clipped to the threshold."""
+        return np.clip(predictions - targets[..., None], -threshold, threshold)
+
+    def values(predictions: Floats, targets: Floats) -> Floats:
+        """Return the Huber loss of the residual r = |z − y|."""
+        residuals = np.abs(predictions[..., 0] - targets)
         # With c = min(r, t), both cases are c(r − ½c).
-        capped = np.minimum(residual, threshold)
-        return np.asarray(capped * (residual - 0.5 * capped))
+        capped = np.minimum(residuals, threshold)
+        return np.asarray(capped * (residuals - 0.5 * capped))
 
     return VectorLoss(
         name="huber",
         outputs=1,
-        slopes=lambda z, y: np.clip(z - y[..., None], -threshold, threshold),
+        slopes=slopes,
         values=values,
-        steepest=lambda reach: min(reach + largest_target, threshold),
+        steepest=lambda largest_prediction: min(largest_prediction + largest_target, threshold),
         curvature=1.0,
         largest_target=largest_target,
     )

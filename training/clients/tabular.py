@@ -18,17 +18,24 @@ from epsilond.training.clients.losses import LOSSES, VectorLoss
 
 @dataclass(frozen=True)
 class TabularClients:
-    """Records of all clients, one client after another: features (n, p) and targets (n,).
+    """Records of all clients, one client after another, with a loss of a linear prediction.
 
     A record with features x and target y has the loss ℓ(Wx, y) + μ/2 ‖w‖² of the model W (outputs, p), written as the
-    vector w (d,). Here ℓ is `loss`, and μ is `strong_convexity`. Features have norm at most `feature_norm`, so that the
-    constants of the losses hold for every record.
+    vector w (d,). Here ℓ is `loss`, and μ is `strong_convexity`.
+
+    Attributes:
+        features: features of all n records, of shape (n, p). Their norms are at most `feature_norm`, so that the
+            constants of the losses hold for every record.
+        targets: targets of all records, of shape (n,).
+        starts: index of the first record of each of N clients, and the end of the last one, of shape (N + 1,).
+        loss: loss ℓ of a prediction and a target.
+        feature_norm: largest norm of a record's features.
+        strong_convexity: μ ≥ 0.
     """
 
     features: Floats
     targets: Floats
     starts: Indices
-    """(N + 1,): first record of each client, and the end of the last."""
     loss: VectorLoss
     feature_norm: float
     strong_convexity: float
@@ -63,8 +70,11 @@ class TabularClients:
             The constant: the steepest slope at predictions of these models, times the feature norm, plus μ times the
             radius.
         """
-        ridge = self.strong_convexity * radius if self.strong_convexity else 0.0
-        return self.loss.steepest(radius * self.feature_norm) * self.feature_norm + ridge
+        ridge_slope = 0.0
+        if self.strong_convexity:  # 0 times an infinite radius would be NaN
+            ridge_slope = self.strong_convexity * radius
+        largest_prediction = radius * self.feature_norm
+        return self.loss.steepest(largest_prediction) * self.feature_norm + ridge_slope
 
     def sums(self, models: Floats, batch: Batch, bounds: Floats) -> tuple[Floats, GradientStatistics]:
         """Return the sums of clipped gradients of the clients in a batch, (M, d), and statistics of their norms.
@@ -81,26 +91,34 @@ class TabularClients:
         Returns:
             The sums, shape (M, d), and the statistics of the norms before clipping.
         """
+        # Predictions z = Wx and slopes s = ∂ℓ/∂z of all records of the batch.
         rows = self.starts[batch.clients][:, None] + batch.places
         features = self.features[rows]
         targets = self.targets[rows]
         weights = np.reshape(models, (-1, self.loss.outputs, features.shape[-1]))
         predictions = np.matmul(features, np.swapaxes(weights, -1, -2))
         slopes = self.loss.slopes(predictions, targets)
-        norms = self._norms(models, features, predictions, slopes)
+
         # Each gradient is multiplied by its clipping factor; padding and gradients that are not finite by 0.
-        counts = np.ones(rows.shape) if batch.counted is None else batch.counted.astype(np.float64)
-        finite = np.isfinite(norms)
-        clipping = scales(np.where(finite, norms, 1.0), bounds[:, None], self.dimension)
-        factors = np.where(finite, clipping, 0.0) * counts
-        slopes = np.where(finite[..., None], slopes, 0.0)
-        sums = np.matmul(np.swapaxes(slopes * factors[..., None], -1, -2), features).reshape(len(rows), -1)
+        is_record = np.ones(rows.shape, dtype=np.bool_)
+        if batch.counted is not None:
+            is_record = batch.counted
+        norms = self._norms(models, features, predictions, slopes)
+        is_finite = np.isfinite(norms)
+        clipping = scales(np.where(is_finite, norms, 1.0), bounds[:, None], self.dimension)
+        factors = np.where(is_finite, clipping, 0.0) * is_record.astype(np.float64)
+
+        # Sum of s ⊗ x, as one product of matrices per client, plus the gradients μw of the ridge term.
+        finite_slopes = np.where(is_finite[..., None], slopes, 0.0)
+        scaled_slopes = finite_slopes * factors[..., None]
+        sums = np.matmul(np.swapaxes(scaled_slopes, -1, -2), features).reshape(len(rows), -1)
         if self.strong_convexity:
             sums = sums + self.strong_convexity * np.sum(factors, axis=1)[:, None] * models
-        is_counted = counts > 0.0  # entries that pad a batch are neither clipped nor reported as not finite
-        counted_norms = np.where(is_counted & finite, norms, 0.0)
+
+        # Entries that pad a batch are neither clipped nor reported as not finite.
+        counted_norms = np.where(is_record & is_finite, norms, 0.0)
         all_bounds = np.broadcast_to(bounds[:, None], counted_norms.shape)
-        return sums, measure_norms(counted_norms, all_bounds, finite | ~is_counted)
+        return sums, measure_norms(counted_norms, all_bounds, is_finite | ~is_record)
 
     def _norms(self, models: Floats, features: Floats, predictions: Floats, slopes: Floats) -> Floats:
         """Return upper bounds on the norms of the records' gradients s ⊗ x + μw, tight up to rounding.
@@ -120,13 +138,18 @@ class TabularClients:
         squared_loss_part = np.sum(np.square(slopes), axis=-1) * np.sum(np.square(features), axis=-1)
         if not self.strong_convexity:
             return np.asarray(np.sqrt(squared_loss_part))
+
+        # With one model per client, its norm is the same for all records of the client.
         mu = self.strong_convexity
         squared_model = np.sum(np.square(models), axis=-1)
         if np.ndim(squared_model):
             squared_model = squared_model[..., None]
         cross_term = 2.0 * mu * np.sum(slopes * predictions, axis=-1)
         squared_norm = squared_loss_part + cross_term + mu * mu * squared_model
-        error = rounding(self.dimension) * np.square(np.sqrt(squared_loss_part) + mu * np.sqrt(squared_model))
+
+        # The rounding error is relative to the square of the sum of both parts' norms.
+        sum_of_norms = np.sqrt(squared_loss_part) + mu * np.sqrt(squared_model)
+        error = rounding(self.dimension) * np.square(sum_of_norms)
         return np.asarray(np.sqrt(np.maximum(squared_norm, 0.0) + error))
 
 
@@ -163,13 +186,17 @@ def tabular(
         raise InvalidInput.at("/feature_norm", "is out of range", allowed="> 0, finite")
     if not 0.0 <= strong_convexity < np.inf:
         raise InvalidInput.at("/strong_convexity", "is out of range", allowed="≥ 0, finite")
+
+    # All records in one table. Features that are not finite count as 0.
     clients = _read_clients(parts)
-    features = np.nan_to_num(np.concatenate([client.features for client in clients]), posinf=0.0, neginf=0.0)
+    raw_features = np.concatenate([client.features for client in clients])
+    finite_features = np.nan_to_num(raw_features, posinf=0.0, neginf=0.0)
+    features = clip(finite_features, feature_norm, records=True).values
     targets = chosen_loss.read_targets(np.concatenate([client.targets for client in clients]))
+
     # The records of client i are the rows from starts[i] to starts[i + 1] − 1.
     starts = np.cumsum([0, *(len(client.targets) for client in clients)])
-    clipped_features = clip(features, feature_norm, records=True).values
-    return TabularClients(clipped_features, targets, starts, chosen_loss, feature_norm, strong_convexity)
+    return TabularClients(features, targets, starts, chosen_loss, feature_norm, strong_convexity)
 
 
 def _choose_loss(loss: VectorLoss | str) -> VectorLoss:
@@ -216,7 +243,8 @@ def _read_clients(parts: Sequence[object]) -> list[_ClientTable]:
         InvalidInput: there is no client, a client has no such pair, or clients have different numbers of features.
     """
     clients = [_read_client(index, part) for index, part in enumerate(parts)]
-    if len({client.features.shape[1] for client in clients}) != 1:
+    numbers_of_features = {client.features.shape[1] for client in clients}
+    if len(numbers_of_features) != 1:
         raise InvalidInput.at("/clients", "must all have as many features, and there must be one at least")
     return clients
 

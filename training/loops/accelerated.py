@@ -69,6 +69,9 @@ class AcceleratedRun:
     def check(self, session: Session) -> None:
         """Reject clients without the number of records that the noise was calibrated for.
 
+        Args:
+            session: clients of the run.
+
         Raises:
             InvalidInput: a client has another number of records.
         """
@@ -83,14 +86,17 @@ class AcceleratedRun:
         Returns:
             The output w^ag of the last round, and the number of rounds.
         """
-        state = Sequences(session.start, self.strong_convexity, session.projection_around_start(self.radius))
-        batches = self.reporting.deal_batches(session) if self.one_pass else self.reporting.draw_batches(session)
+        project = session.projection_around_start(self.radius)
+        state = Sequences(session.start, self.strong_convexity, project)
+        make_batches = self.reporting.deal_batches if self.one_pass else self.reporting.draw_batches
+        batches = make_batches(session)
+
         # Each round takes gradients at the middle point, and then moves both sequences of models.
         for step, batch in zip(steps(self.stages), batches, strict=True):
             middle = state.middle(step)
-            messages, met = self.reporting.messages(session, middle, batch)
+            messages, statistics = self.reporting.messages(session, middle, batch)
             state.move(step, middle, np.mean(messages, axis=-2))
-            if session.record_round(state.output, batch.clients, met):
+            if session.record_round(state.output, batch.clients, statistics):
                 break
         return TrainingOutcome(model=state.output, rounds=len(session.log))
 

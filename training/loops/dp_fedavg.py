@@ -33,10 +33,20 @@ def _or_default(value: Number | None, default: Number) -> Number:
 
 @dataclass(frozen=True, kw_only=True)
 class DpFedavgRun:
-    """A run of DP-FedAvg with calibrated noise.
+    """A run of DP-FedAvg, in which a trusted server averages clipped updates with calibrated Gaussian noise.
 
-    With adaptive clipping, `count_std` is the standard deviation of the noise on the clients' bits. Each bit is ½ if
-    the update was within the clipping norm, and −½ otherwise. It is None if the clipping norm is fixed.
+    Attributes:
+        rounds: number of rounds.
+        participants: planned number M of clients in a round.
+        rate: probability that a client participates in a round.
+        poisson: whether clients participate independently; otherwise M clients are drawn.
+        clipping_norm: norm C to which updates are clipped, in the first round if it is adapted.
+        noise_multiplier: standard deviation of the noise in each coordinate of the sum, in units of C.
+        count_std: standard deviation of the noise on the clients' bits, for adaptive clipping. A bit is ½ if the update
+            was within the clipping norm, and −½ otherwise. None if the clipping norm is fixed.
+        local_steps: number E of gradient steps of a client.
+        local_step_size: step size of a client.
+        server_step_size: step size β of the server.
     """
 
     rounds: int
@@ -79,11 +89,13 @@ class DpFedavgRun:
         count_std = None if adaptive is None else adaptive.count_std
         if step_size is None:
             step_size = parameters.step_size
+        # Without subsampling of clients, there is nothing to draw independently.
+        is_poisson = problem.sampling == "poisson" and parameters.participation_rate < 1.0
         return cls(
             rounds=parameters.rounds,
             participants=parameters.participants,
             rate=parameters.participation_rate,
-            poisson=problem.sampling == "poisson" and parameters.participation_rate < 1.0,
+            poisson=is_poisson,
             clipping_norm=parameters.clipping_norm,
             noise_multiplier=parameters.noise_multiplier,
             count_std=count_std,
@@ -107,25 +119,38 @@ class DpFedavgRun:
         Returns:
             The last model, and the number of rounds.
         """
-        model, bound = session.start, self.clipping_norm
+        model = session.start
+        bound = self.clipping_norm
         for _ in range(self.rounds):
             clients = self._draw_participants(session)
-            # Statistics of NaN or infinite gradients, and below of clipped updates, are logged together.
-            updates, of_gradients = client_updates(
+            updates, gradient_statistics = client_updates(
                 session, model, clients, steps=self.local_steps, step_size=self.local_step_size
             )
-            clipped, of_updates = clip_rows(updates, bound)
+
+            # The server's step: the mean of the clipped updates with noise.
+            clipped, clipping_statistics = clip_rows(updates, bound)
             normal = session.source.normal((session.dimension,))
-            mean = noisy_mean(clipped, self.participants, self.noise_multiplier * bound, normal)
+            noise_std = self.noise_multiplier * bound
+            mean = noisy_mean(clipped, self.participants, noise_std, normal)
             model = model - self.server_step_size * mean
             if self.count_std is not None:
                 bound = self._next_bound(session, clipped, updates, bound)
-            if session.record_round(model, clients, of_updates.merge(of_gradients)):
+
+            # NaN or infinite gradients and clipped updates are logged together.
+            statistics = clipping_statistics.merge(gradient_statistics)
+            if session.record_round(model, clients, statistics):
                 break
         return TrainingOutcome(model=model, rounds=len(session.log))
 
     def _draw_participants(self, session: Session) -> Indices:
-        """Draw the participants of a round: each client independently, or a uniform set of fixed size."""
+        """Draw the participants of a round: each client independently, or a uniform set of fixed size.
+
+        Args:
+            session: number of clients and randomness of the run.
+
+        Returns:
+            The sorted indices of the participants. The draw does not depend on the data.
+        """
         if self.poisson:
             return np.flatnonzero(session.source.flips(self.rate, (session.count,)))
         return np.sort(session.source.subsets((), session.count, self.participants))

@@ -27,6 +27,8 @@ class RoundMessages:
 
     Attributes:
         rounds: number of rounds R.
+        counts: distribution of the number of participants, with one row for each possible number: the number and its
+            probability.
         sampling: distribution of a client's batch.
         batch_sizes: number K of records in a client's batch.
         bounds: norm to which the gradient of a record is clipped.
@@ -36,7 +38,6 @@ class RoundMessages:
 
     rounds: int
     counts: Floats
-    """Distribution of the number of participants: (choices, 2) of number and probability."""
     sampling: Sampling
     batch_sizes: Indices
     bounds: Floats
@@ -82,18 +83,21 @@ class RoundMessages:
         Returns:
             The settings, with one entry per client in each array, in the order of the groups.
         """
-        requested = problem.client_groups
-        clients = np.asarray([group.clients for group in requested])
-        weights = np.asarray([group.weight or 1.0 for group in requested])
+        groups = problem.client_groups
+        clients = np.asarray([group.clients for group in groups])
+        weights = np.asarray([group.weight or 1.0 for group in groups])
+        relative_weights = weights * clients.sum() / np.sum(weights * clients)
+        clipping_norms = [group.lipschitz or problem.lipschitz for group in groups]
         batch_sizes = [group.batch_size for group in parameters.groups]
         noise_stds = [group.noise_std for group in parameters.groups]
+        # Each value of a group is repeated for its clients.
         return cls(
             rounds=parameters.rounds,
             counts=np.asarray(problem.counts, dtype=np.float64),
             sampling=problem.sampling,
             batch_sizes=np.repeat(batch_sizes, clients),
-            bounds=np.repeat([group.lipschitz or problem.lipschitz for group in requested], clients),
-            scales=np.repeat(weights * clients.sum() / np.sum(weights * clients), clients),
+            bounds=np.repeat(clipping_norms, clients),
+            scales=np.repeat(relative_weights, clients),
             noise_stds=np.repeat(noise_stds, clients),
         )
 
@@ -128,12 +132,21 @@ class RoundMessages:
         clients = batch.clients
         sums, statistics = session.clients.sums(model, batch, self.bounds[clients])
         # Each mean is multiplied by the weight of the client's loss.
-        means = sums * (self.scales[clients] / self.batch_sizes[clients])[:, None]
+        factors = self.scales[clients] / self.batch_sizes[clients]
+        means = sums * factors[:, None]
         normal = session.source.normal((len(clients), session.dimension))
-        return with_noise(means, self.noise_stds[clients][:, None], normal), statistics
+        noise_stds = self.noise_stds[clients][:, None]
+        return with_noise(means, noise_stds, normal), statistics
 
     def draw_batches(self, session: Session) -> Iterator[Batch]:
-        """Yield the batches of all rounds, drawn afresh in each."""
+        """Yield the batches of all rounds, drawn afresh in each.
+
+        Args:
+            session: clients and randomness of the run.
+
+        Yields:
+            The batch of one round, with records of the clients that participate in it.
+        """
         for _ in range(self.rounds):
             clients = self.participants(session)
             sizes = session.clients.sizes[clients]
@@ -164,11 +177,21 @@ class RoundMessages:
 
 
 def required_sizes(problem: Problem, count: int) -> Indices:
-    """Return the number of records that the noise was calibrated for, for each client, (N,)."""
+    """Return the number of records that the noise was calibrated for, for each client.
+
+    Args:
+        problem: problem of the calibration. If it has groups of clients, each group has its own number.
+        count: number N of clients; it is used if there are no groups.
+
+    Returns:
+        The numbers, of shape (N,).
+    """
     groups = getattr(problem, "client_groups", None)
     if not groups:
         return np.full(count, problem.samples_per_client)
-    return np.repeat([group.samples_per_client for group in groups], [group.clients for group in groups])
+    records = [group.samples_per_client for group in groups]
+    clients = [group.clients for group in groups]
+    return np.repeat(records, clients)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,15 +240,19 @@ class MiniBatchRun:
             InvalidInput: no step size is given and the calibration has none.
         """
         reject_steps("mb-sgd", caller_steps)
-        step = parameters.step_size if step_size is None else step_size
-        if step is None:
+        if step_size is None:
+            step_size = parameters.step_size
+        if step_size is None:
             raise InvalidInput.at("/step_size", "is needed: no risk bound chooses one for this run")
-        averaging = parameters.averaging
-        fading = 1.0 / averaging.ratio if averaging and averaging.ratio else 1.0
+
+        # The calibration states by which ratio the weight of a model exceeds that of the model before.
+        fading = 1.0
+        if parameters.averaging and parameters.averaging.ratio:
+            fading = 1.0 / parameters.averaging.ratio
         return cls(
             reporting=RoundMessages.of(problem, parameters, session.count),
             sizes=required_sizes(problem, session.count),
-            step_size=step,
+            step_size=step_size,
             fading=fading,
             radius=0.5 * problem.diameter,
             shuffled=problem.observer == "shuffled-server",
@@ -233,6 +260,9 @@ class MiniBatchRun:
 
     def check(self, session: Session) -> None:
         """Reject clients without the number of records that the noise was calibrated for.
+
+        Args:
+            session: clients of the run.
 
         Raises:
             InvalidInput: a client has another number of records.
@@ -251,11 +281,12 @@ class MiniBatchRun:
         project: Callable[[Floats], Floats] = session.projection_around_start(self.radius)
         server = AveragedDescent(session.start, step_size=self.step_size, fading=self.fading, project=project)
         for batch in self.reporting.draw_batches(session):
-            messages, met = self.reporting.messages(session, server.model, batch)
+            messages, statistics = self.reporting.messages(session, server.model, batch)
             # The server must not learn which client has sent which message.
             if self.shuffled:
-                messages = messages[session.source.permutations((), len(messages))]
+                order = session.source.permutations((), len(messages))
+                messages = messages[order]
             server.receive(messages)
-            if session.record_round(server.average, batch.clients, met):
+            if session.record_round(server.average, batch.clients, statistics):
                 break
         return TrainingOutcome(model=server.average, rounds=len(session.log))

@@ -30,8 +30,17 @@ from epsilond.training.steps.noise_cancellation import (
 class Mu2SgdRun:
     """A run of Algorithm 1 of Reshef and Levy, or of Algorithm 2 if the server is trusted.
 
-    `schedule` has the size of each group of clients, and the rounds in which they report. If it is None, m of N clients
-    are drawn uniformly in each round, and a client that has reported `cap` times does not report again.
+    Attributes:
+        rounds: number of rounds.
+        participants: planned number m of reports in a round.
+        schedule: size of each group of clients, and the rounds in which they report. If it is None, m of N clients are
+            drawn uniformly in each round.
+        cap: number of reports after which a client does not report again, if clients are drawn.
+        trusted: whether the server adds the noise, instead of each client.
+        clipping_norm: norm S to which reports are scaled down.
+        noise_std: standard deviation of the noise of a first report, or of a trusted server in each round.
+        step_size: step size η of the server.
+        radius: radius of the domain, a ball around the first model.
     """
 
     rounds: int
@@ -71,26 +80,28 @@ class Mu2SgdRun:
         """
         del session
         reject_steps("mu2-sgd", caller_steps)
-        step = parameters.step_size if step_size is None else step_size
-        if step is None:
+        if step_size is None:
+            step_size = parameters.step_size
+        if step_size is None:
             raise InvalidInput.at("/step_size", "is needed: no risk bound chooses one for this run")
+
+        # Each group of clients reports in fixed rounds, or clients are drawn uniformly.
         participation = problem.taking_part
         if participation.kind == "counts":
             message = "does not say who reports when: give the rounds of each group"
             raise InvalidInput.at("/participation/kind", message, allowed="uniform, pattern")
-        # Each group of clients reports in fixed rounds, or clients are drawn uniformly.
-        pattern = None
+        schedule = None
         if participation.groups is not None:
-            pattern = tuple((group.clients, frozenset(group.rounds)) for group in participation.groups)
+            schedule = tuple((group.clients, frozenset(group.rounds)) for group in participation.groups)
         return cls(
             rounds=parameters.rounds,
             participants=problem.reporting,
-            schedule=pattern,
+            schedule=schedule,
             cap=problem.cap,
             trusted=problem.server == "trusted",
             clipping_norm=parameters.clipping_norm,
             noise_std=parameters.noise_std,
-            step_size=step,
+            step_size=step_size,
             radius=0.5 * problem.diameter,
         )
 
@@ -123,18 +134,21 @@ class Mu2SgdRun:
         Returns:
             The model x_t of the last round t, and the number of rounds.
         """
-        orders = [session.source.permutations((), n) for n in session.clients.sizes.tolist()]
-        used = np.zeros(session.count, dtype=np.int64)
-        server = CancellingServer(
-            session.start, step_size=self.step_size, project=session.projection_around_start(self.radius)
-        )
+        project = session.projection_around_start(self.radius)
+        server = CancellingServer(session.start, step_size=self.step_size, project=project)
         server_noise = ServerNoise(session.start)
-        client_noise = ClientNoise(1, 0 if self.trusted else session.count, session.dimension)
+        noisy_clients = 0 if self.trusted else session.count
+        client_noise = ClientNoise(1, noisy_clients, session.dimension)
+        noise = server_noise if self.trusted else client_noise
+
+        # A random order of each client's records, and the number of records that it has used.
+        orders = [session.source.permutations((), size) for size in session.clients.sizes.tolist()]
+        used = np.zeros(session.count, dtype=np.int64)
         for number, clients in enumerate(self._draw_reporters(session), start=1):
             records = np.asarray([orders[client][used[client]] for client in clients.tolist()], dtype=np.int64)
             used[clients] += 1
-            reports, statistics = self._reports(session, server, Batch(clients, records[:, None]), number)
-            noise = server_noise if self.trusted else client_noise
+            batch = Batch(clients, records[:, None])
+            reports, statistics = self._reports(session, server, batch, number)
             server.receive(self._noisy_mean(session, clients, reports, noise), number)
             if session.record_round(server.before, clients, statistics):
                 break
@@ -159,9 +173,13 @@ class Mu2SgdRun:
         """
         total = np.sum(reports, axis=0)
         if isinstance(noise, ServerNoise):
+            # A trusted server adds its noise to the mean.
             normal = session.source.normal((session.dimension,))
-            server_mean: Floats = total / self.participants + noise.replace_noise(self.noise_std, normal)
+            noise_change = noise.replace_noise(self.noise_std, normal)
+            server_mean: Floats = total / self.participants + noise_change
             return server_mean
+
+        # Otherwise each client adds noise to its report. The arrays have an axis for runs, here with a single run.
         normal = session.source.normal((1, len(clients), session.dimension))
         present = np.ones((1, len(clients)), dtype=np.bool_)
         changes = noise.replace_noise(clients[None], present, self.noise_std, normal)
@@ -204,15 +222,16 @@ class Mu2SgdRun:
             The sorted indices of the clients that report in one round.
         """
         if self.schedule is not None:
-            sizes = [size for size, _ in self.schedule]
+            group_sizes = [size for size, _ in self.schedule]
             for number in range(1, self.rounds + 1):
-                reports = [number in rounds for _, rounds in self.schedule]
-                yield np.flatnonzero(np.repeat(reports, sizes))
+                is_group_reporting = [number in rounds for _, rounds in self.schedule]
+                yield np.flatnonzero(np.repeat(is_group_reporting, group_sizes))
             return
-        counts = np.zeros(session.count, dtype=np.int64)
+
+        report_counts = np.zeros(session.count, dtype=np.int64)
         for _ in range(self.rounds):
             clients = np.sort(session.source.subsets((), session.count, self.participants))
             # A client that has reported as often as the cap allows is left out, and not replaced.
-            clients = clients[counts[clients] < self.cap]
-            counts[clients] += 1
+            clients = clients[report_counts[clients] < self.cap]
+            report_counts[clients] += 1
             yield clients

@@ -23,11 +23,21 @@ from epsilond.training.steps.normalised_updates import local_update, server_step
 
 @dataclass(frozen=True, kw_only=True)
 class NormFedavgRun:
-    """A run of DP-NormFedAvg.
+    """A run of DP-NormFedAvg, in which clients send normalised updates, quantised and with integer noise.
 
-    A coordinate of a message is a multiple of 1/s, with s `levels`. Its noise has the truncated discrete Laplace
-    distribution, with probabilities proportional to exp(−α|k|) for the integers k from −m to m: m is `noise_levels`,
-    and α is `decay_rate`.
+    The noise of a coordinate has the truncated discrete Laplace distribution, with probabilities proportional to
+    exp(−α|k|) for the integers k from −m to m.
+
+    Attributes:
+        rounds: number of rounds.
+        participants: number r of clients in a round.
+        local_steps: number E of gradient steps of a client.
+        local_step_size: step size η of a client.
+        server_step_size: step size β of the server.
+        levels: s; a coordinate of a message is a multiple of 1/s.
+        noise_levels: m, the largest absolute value of the noise, in units of 1/s.
+        decay_rate: α.
+        samples_per_client: number of records of each client that was calibrated for; None if it does not matter.
     """
 
     rounds: int
@@ -69,12 +79,16 @@ class NormFedavgRun:
         """
         del session
         reject_steps("norm-fedavg", caller_steps)
+        if local_step_size is None:
+            local_step_size = parameters.local_step_size
+        if step_size is None:
+            step_size = parameters.server_step_size
         return cls(
             rounds=parameters.rounds,
             participants=parameters.participants,
             local_steps=parameters.local_steps,
-            local_step_size=parameters.local_step_size if local_step_size is None else local_step_size,
-            server_step_size=parameters.server_step_size if step_size is None else step_size,
+            local_step_size=local_step_size,
+            server_step_size=step_size,
             levels=parameters.quantization_levels,
             noise_levels=parameters.noise_levels,
             decay_rate=parameters.decay_rate,
@@ -90,9 +104,11 @@ class NormFedavgRun:
         Raises:
             InvalidInput: a client has another number of records.
         """
-        if self.samples_per_client is not None:
-            sizes = session.clients.sizes
-            require_records(sizes, np.full(len(sizes), self.samples_per_client), exactly=True)
+        if self.samples_per_client is None:
+            return
+        sizes = session.clients.sizes
+        calibrated_sizes = np.full(len(sizes), self.samples_per_client)
+        require_records(sizes, calibrated_sizes, exactly=True)
 
     def __call__(self, session: Session) -> TrainingOutcome:
         """Run all rounds, unless the caller's callback ends the run earlier.
@@ -112,8 +128,10 @@ class NormFedavgRun:
             updates, statistics = client_updates(
                 session, model, clients, steps=self.local_steps, step_size=self.local_step_size
             )
+            # Rounding may leave a norm just above 1, which the noise does not cover.
+            unit_updates = clip(unit_vectors(updates), 1.0, records=True).values
             messages = quantized_messages(
-                clip(unit_vectors(updates), 1.0, records=True).values,  # rounding may leave a norm just above 1
+                unit_updates,
                 levels=self.levels,
                 noise_levels=self.noise_levels,
                 decay_rate=self.decay_rate,
@@ -141,19 +159,21 @@ def client_updates(
     Returns:
         Updates, (r, d), and statistics of all gradients.
     """
+    # Every step uses all records of the participants, and gradients are not clipped.
     sizes = session.clients.sizes[clients]
-    all_records = Batch.of(clients, [np.arange(n) for n in sizes.tolist()])
+    all_records = Batch.of(clients, [np.arange(size) for size in sizes.tolist()])
     unbounded = np.full(len(clients), np.inf)
     statistics_of_steps: list[GradientStatistics] = []
 
-    def gradient(local: Floats) -> Floats:
+    def gradient(local_models: Floats) -> Floats:
         """Return the mean gradient of each participant at its local model, and collect its statistics."""
-        sums, statistics = session.clients.sums(local, all_records, unbounded)
+        sums, statistics = session.clients.sums(local_models, all_records, unbounded)
         statistics_of_steps.append(statistics)
         mean: Floats = sums / sizes[:, None]
         return mean
 
+    start = np.broadcast_to(model, (len(clients), len(model)))
     with np.errstate(over="ignore", invalid="ignore"):  # an update that overflows is sent as zeros
-        start = np.broadcast_to(model, (len(clients), len(model)))
         updates = local_update(start, gradient, steps=steps, step_size=step_size)
-    return updates, reduce(GradientStatistics.merge, statistics_of_steps, GradientStatistics())
+    all_statistics = reduce(GradientStatistics.merge, statistics_of_steps, GradientStatistics())
+    return updates, all_statistics

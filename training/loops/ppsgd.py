@@ -40,34 +40,46 @@ class ModelParts:
         return cls(len(session.start), session.own_start)
 
     def start(self, clients: int) -> Floats:
-        """Return the start of all own parts, (N, p)."""
+        """Return the start of the own parts of all N clients, of shape (N, p)."""
         own = np.zeros(self.shared_size) if self.own_start is None else self.own_start
         return np.tile(own, (clients, 1))
 
     def models(self, shared: Floats, own: Floats) -> Floats:
-        """Return the clients' models from w (d,) and own parts (M, p)."""
+        """Return the whole models of M clients, one row each.
+
+        Args:
+            shared: shared part w, (d,).
+            own: own parts θ_i of the clients, (M, p).
+        """
         if self.own_start is None:
             return shared + own
-        return np.concatenate([np.broadcast_to(shared, (len(own), len(shared))), own], axis=1)
+        shared_rows = np.broadcast_to(shared, (len(own), len(shared)))
+        return np.concatenate([shared_rows, own], axis=1)
 
     def shared_gradient(self, gradients: Floats) -> Floats:
-        """Return the gradients by the shared part w of the models."""
-        return gradients if self.own_start is None else gradients[:, : self.shared_size]
+        """Return the gradients by the shared part w, from the gradients by the whole models, one row per client."""
+        if self.own_start is None:
+            return gradients
+        return gradients[:, : self.shared_size]
 
     def own_gradient(self, gradients: Floats) -> Floats:
-        """Return the gradients by the clients' own parts θ_i of the models."""
-        return gradients if self.own_start is None else gradients[:, self.shared_size :]
+        """Return the gradients by the clients' own parts θ_i, from the gradients by the whole models."""
+        if self.own_start is None:
+            return gradients
+        return gradients[:, self.shared_size :]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PpsgdRun:
-    """A run of PPSGD.
+    """A run of PPSGD, with clients of weights that sum to W.
 
     Attributes:
         rounds: number of rounds.
         rate: participation rate q, the probability that a client participates in a round.
         participants: number of participants in each round; None if each client participates independently.
         batch_sizes: number of records in the batch of each client, (N,).
+        added_up: True if messages are sums of gradients, False if they are means.
+        weight: total weight W.
         clipping_norm: norm C to which messages are clipped.
         noise_std: standard deviation σ_ζ of the noise in each coordinate of the mean.
         shared_step_size: step size αη of the shared part.
@@ -79,9 +91,7 @@ class PpsgdRun:
     participants: int | None
     batch_sizes: Indices
     added_up: bool
-    """True if messages are sums of gradients, False if they are means."""
     weight: float
-    """Total weight W."""
     clipping_norm: float
     noise_std: float
     shared_step_size: float
@@ -118,29 +128,33 @@ class PpsgdRun:
         """
         del session
         reject_steps("ppsgd", caller_steps)
-        shared = parameters.shared_step_size if step_size is None else step_size
-        own = parameters.local_step_size if local_step_size is None else local_step_size
-        for name, value in (("step_size", shared), ("local_step_size", own)):
+        shared_step = parameters.shared_step_size if step_size is None else step_size
+        own_step = parameters.local_step_size if local_step_size is None else local_step_size
+        for name, value in (("step_size", shared_step), ("local_step_size", own_step)):
             if value is None:
                 raise InvalidInput.at(f"/{name}", "is needed: no risk bound chooses the steps of this run")
-        groups = problem.batches
+
         # All clients of a group have batches of the same size.
-        sizes = np.repeat([group.batch_size for group in groups], [group.clients for group in groups])
+        batch_sizes = [group.batch_size for group in problem.batches]
+        clients_of_groups = [group.clients for group in problem.batches]
         return cls(
             rounds=parameters.rounds,
             rate=problem.rate,
             participants=problem.participants,
-            batch_sizes=sizes,
+            batch_sizes=np.repeat(batch_sizes, clients_of_groups),
             added_up=problem.weighting == "samples",
             weight=float(problem.federation.weight),
             clipping_norm=parameters.clipping_norm,
             noise_std=parameters.noise_std,
-            shared_step_size=shared,
-            own_step_size=own,
+            shared_step_size=shared_step,
+            own_step_size=own_step,
         )
 
     def check(self, session: Session) -> None:
         """Reject clients with fewer records than a batch.
+
+        Args:
+            session: clients of the run.
 
         Raises:
             InvalidInput: a client has too few records; the error points to the first such client.
@@ -158,8 +172,8 @@ class PpsgdRun:
         Returns:
             The mean of the shared parts, each client's personal model, and the number of rounds.
         """
-        shared = SharedPart(session.start, step_size=self.shared_step_size, noise_std=self.noise_std)
         parts = ModelParts.of(session)
+        shared = SharedPart(session.start, step_size=self.shared_step_size, noise_std=self.noise_std)
         own = OwnParts(parts.start(session.count), step_size=self.own_step_size)
         scale = 1.0 / (self.rate * self.weight)  # 1/(qW), the factor of the sum of messages
         output = session.start
@@ -167,18 +181,32 @@ class PpsgdRun:
             clients = self._draw_participants(session)
             models = parts.models(shared.model, own.models[clients])
             messages, not_finite = self._messages(session, models, clients)
-            clipped, statistics = clip_rows(parts.shared_gradient(messages), self.clipping_norm)
+
+            # The server gets the gradients by the shared part, clipped and with noise.
+            clipped, clipping_statistics = clip_rows(parts.shared_gradient(messages), self.clipping_norm)
             normal = session.source.normal(session.start.shape)
             shared.receive(scale * np.sum(clipped, axis=0), normal, number)
+
+            # Each client moves its own part by itself.
             own.move(clients, parts.own_gradient(messages), number)
+
             output = shared.mean(number)
-            if session.record_round(output, clients, statistics.merge(GradientStatistics(not_finite=not_finite))):
+            statistics = clipping_statistics.merge(GradientStatistics(not_finite=not_finite))
+            if session.record_round(output, clients, statistics):
                 break
         rounds = len(session.log)
-        return TrainingOutcome(model=output, personal_models=parts.models(output, own.means(rounds)), rounds=rounds)
+        personal_models = parts.models(output, own.means(rounds))
+        return TrainingOutcome(model=output, personal_models=personal_models, rounds=rounds)
 
     def _draw_participants(self, session: Session) -> Indices:
-        """Draw the participants of a round: each client independently, or a uniform set of fixed size."""
+        """Draw the participants of a round: each client independently, or a uniform set of fixed size.
+
+        Args:
+            session: number of clients and randomness of the run.
+
+        Returns:
+            The sorted indices of the participants. The draw does not depend on the data.
+        """
         if self.participants is None:
             return np.flatnonzero(session.source.flips(self.rate, (session.count,)))
         return np.sort(session.source.subsets((), session.count, self.participants))
@@ -197,9 +225,13 @@ class PpsgdRun:
         Returns:
             The messages, shape (M, d), and the number.
         """
+        batch_sizes = self.batch_sizes[clients]
         sizes = session.clients.sizes[clients]
-        batch = draw(session.source, "without-replacement", clients, sizes, self.batch_sizes[clients])
-        messages, statistics = session.clients.sums(models, batch, np.full(len(clients), np.inf))
+        batch = draw(session.source, "without-replacement", clients, sizes, batch_sizes)
+
+        # Gradients of records are not clipped, only the messages.
+        unbounded = np.full(len(clients), np.inf)
+        messages, statistics = session.clients.sums(models, batch, unbounded)
         if not self.added_up:
-            messages = messages / self.batch_sizes[clients][:, None]
+            messages = messages / batch_sizes[:, None]
         return messages, statistics.not_finite

@@ -23,7 +23,16 @@ from epsilond.training.steps.one_release import projected_step, stopping_step, w
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectedSgdRun:
-    """Algorithm 1 of Asoodeh et al. with a secret stopping step."""
+    """A run of Algorithm 1 of Asoodeh et al. 2021, which releases the model of one secret step.
+
+    Attributes:
+        participants: number m of clients in a batch, each with one record.
+        step_sizes: step size η_t of every step, of shape (T,).
+        noise_stds: standard deviation σ_t of the noise in each coordinate of a message, of shape (T,).
+        radius: radius of the domain, a ball around the first model.
+        lipschitz: Lipschitz constant L, which no gradient may exceed.
+        first_stop: number of the first step with a model that may be released, from 1 on.
+    """
 
     participants: int
     step_sizes: Floats
@@ -52,16 +61,18 @@ class ProjectedSgdRun:
         """
         del session
         reject_steps("projected-sgd", caller_steps)
-        last = parameters.rounds
-        # The released model is that of a step chosen uniformly from `first` to `last`.
-        first = last if problem.release == "last" else first_step_of_suffix(problem.suffix_fraction, last)
+        last_step = parameters.rounds
+        # The released model is that of a step chosen uniformly from `first_stop` to the last.
+        first_stop = last_step
+        if problem.release != "last":
+            first_stop = first_step_of_suffix(problem.suffix_fraction, last_step)
         return cls(
             participants=parameters.participants,
-            step_sizes=np.asarray(parameters.step_schedule.at(1, last)),
-            noise_stds=np.asarray(parameters.noise_schedule.at(1, last)),
+            step_sizes=np.asarray(parameters.step_schedule.at(1, last_step)),
+            noise_stds=np.asarray(parameters.noise_schedule.at(1, last_step)),
             radius=problem.radius,
             lipschitz=problem.lipschitz,
-            first_stop=first,
+            first_stop=first_stop,
         )
 
     def check(self, session: Session) -> None:
@@ -95,24 +106,29 @@ class ProjectedSgdRun:
             RunDiffers: a gradient had NaN or infinite entries, or was longer than the Lipschitz constant `lipschitz`.
                 It is raised after the last step.
         """
+        # Draw the partition of the clients into batches, and the step with the released model.
         source = session.source
         steps = len(self.step_sizes)
         batches = whole_batches(source.permutations((), session.count), self.participants)
         stop = int(stopping_step(np.asarray(self.first_stop), np.asarray(steps), source.uniform(())))
+
         project = session.projection_around_start(self.radius)
-        model = released = session.start
         bounds = np.full(self.participants, self.lipschitz)
+        only_record = np.zeros((self.participants, 1), dtype=np.int64)
         total = GradientStatistics()
-        for number in range(steps):
-            only_record = np.zeros((self.participants, 1), dtype=np.int64)
-            batch = Batch(batches[number], only_record)
+        model = released = session.start
+        for step in range(steps):
+            batch = Batch(batches[step], only_record)
             gradients, statistics = session.clients.sums(model, batch, bounds)
-            messages = with_noise(gradients, self.noise_stds[number], source.normal(gradients.shape))
-            model = projected_step(model, np.mean(messages, axis=-2), self.step_sizes[number], project)
-            if number + 1 == stop:
+            messages = with_noise(gradients, self.noise_stds[step], source.normal(gradients.shape))
+            direction = np.mean(messages, axis=-2)
+            model = projected_step(model, direction, self.step_sizes[step], project)
+            if step + 1 == stop:
                 released = model
             session.record_round(model, batch.clients, statistics)
             total = total.merge(statistics)
+
+        # A longer gradient voids the guarantee, so that nothing is released.
         if total.clipped or total.not_finite:
             raise RunDiffers.of((_unbounded_gradient(),))
         return TrainingOutcome(model=released, rounds=steps)

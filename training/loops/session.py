@@ -25,32 +25,37 @@ class Unprotected:
     """Facts about a round that depend on the data or on secret draws; no guarantee covers them.
 
     They help to find faults in a program, and must not be shown to the observer of the guarantee.
+
+    Attributes:
+        participants: indices of the clients that took part in the round.
+        largest_norm: largest norm before clipping, of a record's gradient or of a client's message.
+        clipped: number of vectors longer than their bound.
+        not_finite: number of records' gradients with NaN or infinite entries, which counted as zeros.
     """
 
     participants: tuple[int, ...]
-    """Participants of the round."""
     largest_norm: float
-    """Largest norm before clipping, of a record's gradient or of a client's message."""
     clipped: int
-    """Number of vectors longer than their bound."""
     not_finite: int
-    """Number of records' gradients with NaN or infinite entries, which counted as zeros."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Round:
-    """Log of one round. It has no time, and only `unprotected` has facts that the guarantee does not cover."""
+    """Log of one round. It has no time, and only `unprotected` has facts that the guarantee does not cover.
+
+    Attributes:
+        number: number of the round, from 1 on.
+        participants: indices of the participants among the clients; None if they must stay secret.
+        bits_per_client: bits of one client's message, as the calibration counts them.
+        bits: bits of all messages; None if the number of messages must stay secret.
+        unprotected: facts that no guarantee covers; None unless they were requested.
+    """
 
     number: int
-    """Number of the round, from 1 on."""
     participants: tuple[int, ...] | None
-    """Indices of the participants among the clients; None if they must stay secret."""
     bits_per_client: int
-    """Bits of one client's message, as the calibration counts them."""
     bits: int | None
-    """Bits of all messages; None if the number of messages must stay secret."""
     unprotected: Unprotected | None = None
-    """Unprotected facts; None unless they were requested."""
 
 
 OnRound = Callable[[Round, Floats | None], object]
@@ -59,36 +64,47 @@ OnRound = Callable[[Round, Floats | None], object]
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingOutcome:
-    """Result of a training run."""
+    """Result of a training run.
+
+    Attributes:
+        model: the output, of shape (d,) for d coordinates.
+        personal_models: model of each of the N clients, of shape (N, …), for that client only; None if there is none.
+        rounds: number of rounds that were run.
+    """
 
     model: Floats
-    """(d,): the output."""
     personal_models: Floats | None = None
-    """(N, …): model of each client, for that client only."""
     rounds: int
-    """Number of rounds that were run."""
 
 
 @dataclass(kw_only=True)
 class Session:
-    """Clients, start, randomness and log of one run."""
+    """State of one training run: its clients, its start, its randomness, and the log of its rounds.
+
+    Attributes:
+        clients: the clients with their records, which compute gradients.
+        source: source of all random numbers.
+        start: first model, of shape (d,) for d coordinates.
+        bits_per_client: bits of one client's message, as the calibration counts them.
+        participants_seen: True if the guarantee assumes an observer who sees the participants.
+        models_seen: True if the guarantee assumes an observer who sees the model after every round.
+        own_start: start of the clients' own parts in ppsgd, of shape (p,), if they are coordinates of their own after
+            the shared ones; None otherwise.
+        log_unprotected: True if the log includes facts that no guarantee covers.
+        on_round: callback after each round; None for no callback.
+        log: log of the rounds so far.
+    """
 
     clients: Gradients
     source: RandomSource
     start: Floats
     bits_per_client: int
     participants_seen: bool
-    """True if the guarantee assumes an observer who sees the participants."""
     models_seen: bool
-    """True if the guarantee assumes an observer who sees the model after every round."""
     own_start: Floats | None = None
-    """(p,): start of the own parts of ppsgd, if they are coordinates of their own after the shared ones."""
     log_unprotected: bool = False
-    """True if the log includes facts that no guarantee covers."""
     on_round: OnRound | None = None
-    """Callback after each round; None for no callback."""
     log: list[Round] = field(default_factory=list)
-    """Log of the rounds so far."""
 
     @property
     def count(self) -> int:
@@ -101,7 +117,14 @@ class Session:
         return self.clients.dimension
 
     def projection_around_start(self, radius: float) -> Callable[[Floats], Floats]:
-        """Return the function that projects models (…, d) onto the ball of that radius around the start."""
+        """Return the projection onto the ball around the start of the run.
+
+        Args:
+            radius: radius of the ball, in the unit of the models.
+
+        Returns:
+            A function from models, of shape (…, d), to the nearest models in the ball.
+        """
         return lambda model: self.start + on_ball(model - self.start, radius)
 
     def record_round(self, model: Floats, participants: Indices, statistics: GradientStatistics) -> bool:
@@ -122,7 +145,8 @@ class Session:
         self.log.append(entry)
         if self.on_round is None:
             return False
-        answer = self.on_round(entry, model.copy() if self.models_seen else None)
+        visible_model = model.copy() if self.models_seen else None
+        answer = self.on_round(entry, visible_model)
         return self.models_seen and answer is True
 
     def _describe_round(self, participants: tuple[int, ...], statistics: GradientStatistics) -> Round:
@@ -146,11 +170,18 @@ class Session:
                 clipped=statistics.clipped,
                 not_finite=statistics.not_finite,
             )
+
+        # The number of messages reveals the number of participants.
+        visible_participants = None
+        all_bits = None
+        if self.participants_seen:
+            visible_participants = participants
+            all_bits = self.bits_per_client * len(participants)
         return Round(
             number=len(self.log) + 1,
-            participants=participants if self.participants_seen else None,
+            participants=visible_participants,
             bits_per_client=self.bits_per_client,
-            bits=self.bits_per_client * len(participants) if self.participants_seen else None,
+            bits=all_bits,
             unprotected=unprotected,
         )
 
@@ -168,10 +199,13 @@ def require_records(sizes: Indices, wanted: Indices, *, exactly: bool) -> None:
     Raises:
         InvalidInput: a client has another number; the error points to the first such client.
     """
-    is_wrong = sizes != wanted if exactly else sizes < wanted
+    is_wrong = sizes < wanted
+    sign = "≥"
+    if exactly:
+        is_wrong = sizes != wanted
+        sign = "="
     if np.any(is_wrong):
         first = int(np.argmax(is_wrong))
-        sign = "=" if exactly else "≥"
         raise InvalidInput.at(
             f"/clients/{first}",
             "holds another number of records than was calibrated for",

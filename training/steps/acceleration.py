@@ -50,11 +50,19 @@ class AcceleratedStep:
 
 
 def steps(stages: Iterable[AccelerationStage]) -> Iterator[AcceleratedStep]:
-    """Yield the coefficients of each round of accelerated descent, one stage after another."""
+    """Yield the coefficients of each round of accelerated descent, one stage after another.
+
+    Args:
+        stages: the stages, each with its number of rounds and its prox weight v.
+
+    Yields:
+        α = 2/(t + 1) and η = 4v/(t(t + 1)) for the rounds t = 1, 2, … of each stage.
+    """
     for stage in stages:
         for number in range(1, stage.rounds + 1):
+            share = 2.0 / (number + 1.0)
             pull = 4.0 * stage.prox_weight / (number * (number + 1.0))
-            yield AcceleratedStep(2.0 / (number + 1.0), pull, number == 1)
+            yield AcceleratedStep(share, pull, first=number == 1)
 
 
 class Sequences:

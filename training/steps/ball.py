@@ -8,7 +8,18 @@ from epsilond.training.arrays import Floats
 
 
 def on_ball(models: Floats, radius: float) -> Floats:
-    """Project models, rows of the last axis, onto the ball of this radius around 0."""
+    """Project models onto the ball of a radius around 0.
+
+    A model outside the ball is scaled down to the radius, and a model inside is unchanged.
+
+    Args:
+        models: one model in each row of the last axis, (…, d).
+        radius: radius of the ball.
+
+    Returns:
+        The nearest models in the ball, (…, d).
+    """
     norms = np.sqrt(np.sum(np.square(models), axis=-1, keepdims=True))
-    nearest: Floats = models * np.minimum(1.0, radius / np.maximum(norms, 1e-300))  # no division by 0
+    factors = np.minimum(1.0, radius / np.maximum(norms, 1e-300))  # no division by 0
+    nearest: Floats = models * factors
     return nearest

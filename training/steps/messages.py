@@ -16,8 +16,17 @@ def norms_of(vectors: Floats) -> Floats:
 
 
 def clipping_factors(norms: Floats, bound: float | Floats) -> Floats:
-    """Return min(1, bound/norm), the factors that scale vectors of these norms down to `bound`."""
-    return np.asarray(np.minimum(1.0, bound / np.maximum(norms, SMALLEST)))
+    """Return the factors min(1, bound/norm), which scale vectors down to a norm of at most `bound`.
+
+    Args:
+        norms: norms of the vectors.
+        bound: largest norm, one for all vectors or one for each.
+
+    Returns:
+        The factors, in [0, 1], one for each norm.
+    """
+    ratios = bound / np.maximum(norms, SMALLEST)
+    return np.asarray(np.minimum(1.0, ratios))
 
 
 def batch_mean(gradients: Floats, counted: Bools, batch_size: int) -> Floats:

@@ -32,6 +32,11 @@ def weighted_difference(now: Floats, before: Floats, number: int) -> Floats:
 class CancellingServer:
     """The server's state in DP-μ²-FL (Algorithms 1 and 2 of Reshef and Levy), in arrays (…, d).
 
+    Args:
+        start: first models x and w, (…, d).
+        step_size: step size η of w.
+        project: projection Π onto the domain.
+
     Attributes:
         model: x_{t+1} after round t, the point of the next gradients.
         before: x_t, the point of the last gradients.
@@ -57,18 +62,22 @@ class CancellingServer:
         self.sum += increment
         self.moved = self._project(self.moved - self._step_size * self.sum)
         share = 2.0 / (number + 2.0)
-        self.before, self.model = self.model, (1.0 - share) * self.model + share * self.moved
+        next_model = (1.0 - share) * self.model + share * self.moved
+        self.before, self.model = self.model, next_model
 
 
 class ClientNoise:
     """State of the clients that add cancelling noise: each one's last noise and its number of reports.
 
-    S runs of N clients are simulated side by side: the arrays are (S, N, d) and (S, N).
+    S independent runs of N clients are simulated at once, one along the first axis of the arrays.
 
     Args:
         runs: number S of runs.
         clients: number N of clients.
         dimension: number d of coordinates of a report.
+
+    Attributes:
+        held: noise of each client's last report, which its next report subtracts, (S, N, d).
     """
 
     def __init__(self, runs: int, clients: int, dimension: int) -> None:
@@ -79,6 +88,8 @@ class ClientNoise:
     def replace_noise(self, clients: Indices, present: Bools, base: float, normal: Floats) -> Floats:
         """Set new noise for the clients that report, and return the new noise minus the old.
 
+        The variance of a client's noise grows in proportion to its number of reports.
+
         Args:
             clients: clients in the m places of a round, (S, m).
             present: whether each place is taken, (S, m).
@@ -88,20 +99,26 @@ class ClientNoise:
         Returns:
             (S, m, d); 0 for a client that does not report.
         """
-        held = self.held[self._rows, clients]
+        last_noise = self.held[self._rows, clients]
         counts = self._reports[self._rows, clients] + present
-        # The variance of a client's noise grows with its number of reports.
-        noise = np.where(present[..., None], base * np.sqrt(counts)[..., None] * normal, held)
+        new_noise = base * np.sqrt(counts)[..., None] * normal
+        noise = np.where(present[..., None], new_noise, last_noise)
         self.held[self._rows, clients] = noise
         self._reports[self._rows, clients] = counts
-        return noise - held
+        return noise - last_noise
 
 
 class GapDifferences:
-    """State of Alternative 1 of Reshef and Levy (equation 12): each client's sum of differences, in S runs: (S, N, d).
+    """State of Alternative 1 of Reshef and Levy (equation 12): each client's sum of differences.
 
-    With τ the client's last round (0 for none) it sends s = t∇f(x_t) − τ∇f(x_τ), both of the same record, so that its
-    own sum estimates t∇f(x_t). The server takes the mean of the sums of the clients that report.
+    Let τ be the last round in which a client reported, and 0 before its first report. In round t it sends s = t∇f(x_t)
+    − τ∇f(x_τ), both of the same record, so that its own sum estimates t∇f(x_t). The server takes the mean of the sums
+    of the clients that report. S independent runs of N clients are simulated at once.
+
+    Args:
+        runs: number S of runs.
+        clients: number N of clients.
+        dimension: number d of coordinates of a report.
     """
 
     def __init__(self, runs: int, clients: int, dimension: int) -> None:
@@ -111,7 +128,14 @@ class GapDifferences:
         self._rows = np.arange(runs)[:, None]
 
     def last_reports(self, clients: Indices) -> tuple[Floats, Floats]:
-        """Return x_τ and τ of these clients: (S, m) → (S, m, d), (S, m)."""
+        """Return the model x_τ and the round τ of the last report of some clients.
+
+        Args:
+            clients: clients in the m places of a round, (S, m).
+
+        Returns:
+            The models, (S, m, d), and the rounds, (S, m); both are 0 for a client without a report.
+        """
         return self._models[self._rows, clients], self._rounds[self._rows, clients]
 
     def receive(self, clients: Indices, present: Bools, reports: Floats, models: Floats, number: int) -> Floats:
@@ -127,12 +151,18 @@ class GapDifferences:
         Returns:
             The mean, (S, d); 0 if no client is present.
         """
-        mask = present[..., None]
-        sums = self._sums[self._rows, clients] + np.where(mask, reports, 0.0)
+        is_present = present[..., None]
+        sums = self._sums[self._rows, clients] + np.where(is_present, reports, 0.0)
         self._sums[self._rows, clients] = sums
-        self._models[self._rows, clients] = np.where(mask, models[:, None, :], self._models[self._rows, clients])
-        self._rounds[self._rows, clients] = np.where(present, number, self._rounds[self._rows, clients])
-        mean: Floats = np.sum(sums * mask, axis=1) / np.maximum(np.sum(present, axis=1), 1)[:, None]
+
+        # A client that reports remembers the model and the round.
+        last_models, last_rounds = self.last_reports(clients)
+        self._models[self._rows, clients] = np.where(is_present, models[:, None, :], last_models)
+        self._rounds[self._rows, clients] = np.where(present, number, last_rounds)
+
+        total = np.sum(sums * is_present, axis=1)
+        present_count = np.maximum(np.sum(present, axis=1), 1)  # no division by 0
+        mean: Floats = total / present_count[:, None]
         return mean
 
 

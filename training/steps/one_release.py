@@ -10,12 +10,20 @@ from epsilond.training.arrays import Floats, Indices
 
 
 def whole_batches(order: Indices, size: int) -> Indices:
-    """Split permutations of the n clients into batches of m = `size`: (…, n) → (…, ⌊n/m⌋, m).
+    """Split permutations of the n clients into batches of m clients.
 
     The last n mod m clients of a permutation are in no batch.
+
+    Args:
+        order: permutations of the clients, (…, n).
+        size: number m of clients in a batch.
+
+    Returns:
+        The batches, (…, ⌊n/m⌋, m).
     """
-    period = order.shape[-1] // size
-    return order[..., : period * size].reshape(*order.shape[:-1], period, size)
+    batches = order.shape[-1] // size
+    used = order[..., : batches * size]
+    return used.reshape(*order.shape[:-1], batches, size)
 
 
 def projected_step(models: Floats, direction: Floats, step_size: float, project: Callable[[Floats], Floats]) -> Floats:
@@ -44,6 +52,8 @@ def stopping_step(first: Indices, last: Indices, uniform: Floats) -> Indices:
     Returns:
         The numbers of the chosen steps, in the shape of `uniform`.
     """
+    choices = last - first + 1
+    offsets = np.floor(uniform * choices).astype(np.int64)
     # Rounding may give last + 1, which the minimum prevents.
-    stops: Indices = np.minimum(first + np.floor(uniform * (last - first + 1)).astype(np.int64), last)
+    stops: Indices = np.minimum(first + offsets, last)
     return stops

@@ -53,10 +53,16 @@ class SharedPart:
         self._weighted_changes = self._weighted_changes + number * change
 
     def mean(self, rounds: int) -> Floats:
-        """Return the mean of w before each of the n = `rounds` rounds so far.
+        """Return the mean of w before each of the n rounds so far.
 
-        With Δ_s the change in round s and w_n the last w, w before round t is w_n − Σ_{s ≥ t} Δ_s. The mean over t is
-        therefore w_n − (1/n) Σ s Δ_s.
+        With Δ_s the change in round s and w_n the last w, w before round t is w_n − (Δ_t + … + Δ_n). The mean over all
+        t is therefore w_n − (1/n)(1 · Δ_1 + … + n · Δ_n).
+
+        Args:
+            rounds: number n of rounds.
+
+        Returns:
+            The mean, (…, d).
         """
         return self.model - self._weighted_changes / rounds
 
@@ -92,5 +98,12 @@ class OwnParts:
         self._weighted_changes[rows] += number * change
 
     def means(self, rounds: int) -> Floats:
-        """Return the mean of each θ_i before each of the n = `rounds` rounds so far, as in `SharedPart.mean`."""
+        """Return the mean of each θ_i before each of the n rounds so far, as in `SharedPart.mean`.
+
+        Args:
+            rounds: number n of rounds.
+
+        Returns:
+            One row for each client, (…, p).
+        """
         return self.models - self._weighted_changes / rounds

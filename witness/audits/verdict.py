@@ -57,14 +57,25 @@ def make_answer(request: AuditSimulation, certified: Ends, first: Floats, second
     error = 1.0 - request.confidence
     halves = SplitStatistics.of(first, second)
     delta = math.exp(request.log_delta)
+
+    # Lower bounds on ε by a test and by escapes; the first halves decide which of the two counts.
     test_bound = best(halves, epsilon_score(delta), error)
     escape = _escape_bound(halves, delta, error)
-    evidence: Evidence = "escape" if escape_promises(halves, delta, error) else "test"
-    lower = escape.epsilon_lower if evidence == "escape" else test_bound.value
+    evidence: Evidence = "test"
+    lower = test_bound.value
+    if escape_promises(halves, delta, error):
+        evidence = "escape"
+        lower = escape.epsilon_lower
+
+    # Compare the evidence with the certificate and with the claim.
     verdict: Consistency = "contradicted" if lower > certified.upper else "consistent"
     claim = None
     if request.claim is not None:
         claim = _claim(request.claim.epsilon, lower, certified, halves, error)
+    rates = [
+        RocPoint(false_positive_rate=false_rate, true_positive_rate=true_rate)
+        for false_rate, true_rate in roc(first, second)
+    ]
     return AuditAnswer(
         relation=request.relation,
         unit=request.unit,
@@ -82,7 +93,7 @@ def make_answer(request: AuditSimulation, certified: Ends, first: Floats, second
         ratio=_ratio(test_bound.value, certified.upper),
         claim=claim,
         meaning=_meaning(request, lower, certified, verdict),
-        roc=tuple(RocPoint(false_positive_rate=false, true_positive_rate=true) for false, true in roc(first, second)),
+        roc=tuple(rates),
         samples=request.samples,
         seed=request.seed,
         engine_version=ENGINE_VERSION,
@@ -96,14 +107,18 @@ def _escape_bound(halves: SplitStatistics, delta: float, error: float) -> Escape
     statistic of an escape is infinite.
 
     Args:
-        halves: the attacker's statistics.
+        halves: the attacker's statistics, split into two halves.
         delta: δ of the audit, in [0, 1].
         error: probability that the bound fails.
+
+    Returns:
+        The lower bound on the probability of an escape, the bound on ε, and the number of escapes.
     """
     probability = escape_probability(halves, error)
+    excludes_every_epsilon = probability > delta
     return Escape(
         probability_lower=probability,
-        epsilon_lower=math.inf if probability > delta else 0.0,
+        epsilon_lower=math.inf if excludes_every_epsilon else 0.0,
         observed=halves.count_escapes(),
     )
 
@@ -116,7 +131,15 @@ def _stated_delta(request: AuditSimulation) -> float | None:
 
 
 def _ratio(lower: float, certified_upper: float) -> float | None:
-    """Return the lower bound on ε over the certified upper bound; None if the latter is 0 or infinite."""
+    """Return the lower bound on ε over the certified upper bound.
+
+    Args:
+        lower: lower bound on ε by the samples.
+        certified_upper: certified upper bound on ε, ≥ 0.
+
+    Returns:
+        The ratio; None if the certified bound is 0 or infinite.
+    """
     if certified_upper == 0.0 or math.isinf(certified_upper):
         return None
     return lower / certified_upper
@@ -128,12 +151,16 @@ def _gaussian_bound(halves: SplitStatistics, error: float, log_delta: float) -> 
     The answer also has the ε at δ of a Gaussian mechanism with that μ.
 
     Args:
-        halves: the attacker's statistics.
+        halves: the attacker's statistics, split into two halves.
         error: probability that the bound fails.
         log_delta: natural logarithm of the audit's δ.
+
+    Returns:
+        The bound with its test. It holds only for a Gaussian mechanism.
     """
-    mu = best(halves, mu_score, error)
-    return GaussianBound(mu_lower=mu.value, test=_test(mu), epsilon_if_gaussian=gaussian_epsilon(mu.value, log_delta))
+    mu_bound = best(halves, mu_score, error)
+    epsilon = gaussian_epsilon(mu_bound.value, log_delta)
+    return GaussianBound(mu_lower=mu_bound.value, test=_test(mu_bound), epsilon_if_gaussian=epsilon)
 
 
 def _test(bound: AttackBound) -> RuleAnswer:
@@ -167,19 +194,23 @@ def _claim(claimed: float, lower: float, certified: Ends, halves: SplitStatistic
     Args:
         claimed: the claimed ε.
         lower: lower bound on ε from the samples.
-        certified: certified enclosure of ε.
+        certified: certified bounds on ε.
         halves: the attacker's statistics, for a lower bound on δ at the claimed ε.
         error: probability that the bound on δ fails.
+
+    Returns:
+        The verdict, the lower bound on δ at the claimed ε, and the ratio of the lower bound and the claim.
     """
     violated = Verdict.UNDECIDABLE
     if lower > claimed:
         violated = Verdict.YES
     elif certified.upper <= claimed:
         violated = Verdict.NO
+    delta_bound = best(halves, delta_score(claimed), error)
     return ClaimChecked(
         epsilon=claimed,
         violated=violated,
-        delta_lower=best(halves, delta_score(claimed), error).value,
+        delta_lower=delta_bound.value,
         ratio=lower / claimed,
     )
 
@@ -198,10 +229,12 @@ def _meaning(request: AuditSimulation, lower: float, certified: Ends, verdict: C
     Returns:
         Two sentences, or three if the claimed ε is disproved.
     """
-    delta = f"10^{request.log_delta / math.log(10.0):.6g}"
-    disproved = f"no ε below {lower:.4g} holds" if math.isfinite(lower) else "no ε at all holds"
+    log10_delta = request.log_delta / math.log(10.0)
+    disproved = "no ε at all holds"
+    if math.isfinite(lower):
+        disproved = f"no ε below {lower:.4g} holds"
     sentences = [
-        f"With {request.confidence:.6g} confidence {disproved} at δ = {delta}.",
+        f"With {request.confidence:.6g} confidence {disproved} at δ = 10^{log10_delta:.6g}.",
         _compare_with_certificate(certified.upper, verdict),
     ]
     if request.claim is not None and lower > request.claim.epsilon:
@@ -210,7 +243,12 @@ def _meaning(request: AuditSimulation, lower: float, certified: Ends, verdict: C
 
 
 def _compare_with_certificate(upper: float, verdict: Consistency) -> str:
-    """Say in one sentence whether the samples agree with the certified upper bound on ε."""
+    """Say in one sentence whether the samples agree with the certified upper bound on ε.
+
+    Args:
+        upper: the certified upper bound.
+        verdict: whether the lower bound from the samples contradicts it.
+    """
     if math.isinf(upper):
         return "No finite ε is certified at this δ."
     if verdict == "contradicted":

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 
 from epsilond.accountants.account import account
 from epsilond.accountants.schedules import Constant
@@ -82,13 +82,17 @@ def log10_deltas(epsilon: float, share: float) -> dict[str, float]:
     Args:
         epsilon: ε of the point, in nats.
         share: fraction q of the users that is in a batch.
+
+    Returns:
+        The three values by name.
     """
     point = theorem_inputs(epsilon, share)
-    curve = account(run_spec(share), relation="replace-one", observer="final-model").guarantee.curve
+    answer = account(run_spec(share), relation="replace-one", observer="final-model")
+    certified_log_delta = answer.guarantee.curve.log_delta(epsilon).upper
     return {
         PRINTED: float(theorem_2(point, "printed")["log10_delta"]),
         CORRECTED: float(theorem_2(point, "corrected")["log10_delta"]),
-        CERTIFIED: curve.log_delta(epsilon).upper / math.log(10.0),
+        CERTIFIED: certified_log_delta / math.log(10.0),
     }
 
 
@@ -106,20 +110,23 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         One table cell for each place of the grid, with its audit.
     """
     grid = []
-    for share in SHARES:
-        for epsilon in EPSILONS:
-            readings = log10_deltas(epsilon, share)
-            simulation = AuditSimulation(
-                spec=run_spec(share),
-                relation="replace-one",
-                unit="record",
-                observer="final-model",
-                log10_delta=readings[PRINTED],
-                samples=SAMPLES_PER_REPETITION * repetitions,
-                seed=seed,
-                claim=AuditClaim(epsilon=epsilon) if epsilon > 0.0 else None,
-            )
-            grid.append(Cell(place={"epsilon": epsilon, "share": share}, simulation=simulation, log10_deltas=readings))
+    for share, epsilon in product(SHARES, EPSILONS):
+        # The audit is at the printed δ, and checks the ε of this δ in the figure.
+        deltas = log10_deltas(epsilon, share)
+        claim = None
+        if epsilon > 0.0:
+            claim = AuditClaim(epsilon=epsilon)
+        simulation = AuditSimulation(
+            spec=run_spec(share),
+            relation="replace-one",
+            unit="record",
+            observer="final-model",
+            log10_delta=deltas[PRINTED],
+            samples=SAMPLES_PER_REPETITION * repetitions,
+            seed=seed,
+            claim=claim,
+        )
+        grid.append(Cell(place={"epsilon": epsilon, "share": share}, simulation=simulation, log10_deltas=deltas))
     return tuple(grid)
 
 
@@ -127,7 +134,10 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the paper's claims: that the printed δ is valid, and that it falls as the batch grows.
 
     Args:
-        answers: cells of the table, of which each has log10 δ by all readings.
+        answers: results of the audits, each with log₁₀ δ as printed, corrected and certified.
+
+    Returns:
+        One finding for each claim.
     """
     points = [(cell, cell.log10_deltas) for cell in answers if cell.log10_deltas is not None]
     return (_judge_privacy(points), _judge_order(points))
@@ -142,16 +152,12 @@ def _judge_privacy(points: Sequence[Point]) -> Finding:
 
     Args:
         points: a cell for each ε and batch size, with log₁₀ of its printed, corrected and certified δ.
+
+    Returns:
+        The claim with its verdict. One violated δ refutes it.
     """
     confirmed = sum(deltas[CERTIFIED] <= deltas[PRINTED] for _, deltas in points)
     refuted = sum(cell.claim is not None and cell.claim.violated == Verdict.YES for cell, _ in points)
-    certified_ratios = [10.0 ** (deltas[PRINTED] - deltas[CERTIFIED]) for _, deltas in points]
-    corrected_ratios = [10.0 ** (deltas[PRINTED] - deltas[CORRECTED]) for _, deltas in points]
-    words = (
-        f"A δ no larger than the printed one is certified at {confirmed} of {len(points)} points,"
-        f" {min(certified_ratios):.3g} to {max(certified_ratios):.3g} times smaller; attacks disprove {refuted}."
-        f" The printed δ is up to {max(corrected_ratios):.3g} times that of the steps that can be run."
-    )
     tally = Tally(
         holds=confirmed,
         fails=refuted,
@@ -159,6 +165,15 @@ def _judge_privacy(points: Sequence[Point]) -> Finding:
         universal=True,
         noun=("point", "points"),
         open_where="neither a certificate nor an attack decides",
+    )
+
+    # Ratios of the printed δ to the two others.
+    certified_ratios = [10.0 ** (deltas[PRINTED] - deltas[CERTIFIED]) for _, deltas in points]
+    corrected_ratios = [10.0 ** (deltas[PRINTED] - deltas[CORRECTED]) for _, deltas in points]
+    words = (
+        f"A δ no larger than the printed one is certified at {confirmed} of {len(points)} points,"
+        f" {min(certified_ratios):.3g} to {max(certified_ratios):.3g} times smaller; attacks disprove {refuted}."
+        f" The printed δ is up to {max(corrected_ratios):.3g} times that of the steps that can be run."
     )
     return tally.finding("The curves of the figure are private: each δ holds at the ε under it.", words)
 

@@ -12,48 +12,34 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from decimal import ROUND_CEILING, Context
-from typing import Any
 
-from epsilond.accountants.json_types import Fields
 from epsilond.accountants.theorems.mechanisms.binomial import binomial_bits
-from epsilond.simulators.algorithms.grid_fedavg import GridFedavgRun
-from epsilond.simulators.algorithms.norm_fedavg import NormFedavgRun
-from epsilond.simulators.problems.data_sets import DataSetProblem, Split
 from epsilond.witness.cells import CellAnswer
-from epsilond.witness.experiment import Axis, Cell, Claimed, Finding, Place, Preset, format_scientific
+from epsilond.witness.experiment import Axis, Cell, Finding, Preset, format_scientific
+from epsilond.witness.experiments.das_digits_task import (
+    ACCURACY,
+    ARMS,
+    BINOMIAL,
+    CLIPPED,
+    DELTA,
+    DIGITS,
+    EPSILONS,
+    LEVELS,
+    QTDL,
+    QUANTITY,
+    ROUNDS,
+    SERVER,
+    SERVER_CLIPPED,
+    TARGETS,
+    TUNED,
+    digits_problem,
+    noisy_cells,
+)
 from epsilond.witness.findings import comparison_score, judge_pairs, judge_trend, private_score
-from epsilond.witness.joins.grid_fedavg import binomial_trials
 from epsilond.witness.joins.norm_fedavg import printed_log_delta
 from epsilond.witness.risks.answer import Measured
-from epsilond.witness.risks.request import RiskSimulation
 from epsilond.witness.tally import Tally
 
-EPSILONS = (8.0, 16.0, 32.0, 100.0, 300.0)
-DELTA = 1e-5
-CLIENTS, ROUNDS, LOCAL_STEPS, LEVELS = 50, 16, 2, 16
-CLIPPING_NORM = 0.4
-"""Approximate norm of a client's update in the first rounds; later updates are shorter."""
-LOCAL_STEP = 1.0
-STEPS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
-"""Largest distances that the server moves in a round, if all unit messages have the same direction."""
-ACCURACY, QUANTITY = "test_accuracy", "accuracy"
-TARGETS = ("value of ε", "values of ε")
-QTDL, BINOMIAL, CLIPPED = "QTDL, normalised", "Binomial, normalised", "QTDL, clipped"
-SERVER, SERVER_CLIPPED = "server's noise, normalised", "server's noise, clipped"
-ARMS = (QTDL, BINOMIAL, CLIPPED, SERVER, SERVER_CLIPPED)
-SHAPE: Fields = {
-    "participants": CLIENTS,
-    "rounds": ROUNDS,
-    "local_steps": LOCAL_STEPS,
-    "local_step_size": LOCAL_STEP,
-    "quantization_levels": LEVELS,
-}
-DIMENSION = 640
-DIGITS = (
-    " The paper trains networks on CIFAR-10 and FMNIST, on batches with momentum. The images need files of their own, "
-    "and the theorems need convex losses and full local gradients. Used instead is a softmax model of 640 weights on "
-    "1797 of scikit-learn's digits, split among 50 clients, with a fifth of the digits held out."
-)
 NOISE_STANDS_FOR = (
     "Stand-in for Tables 2 to 5, experiments (i) to (iii): integer noise compared with Binomial noise, and normalised "
     "updates with clipped ones. It tests the claims that integer noise is more accurate than Binomial noise, and that "
@@ -67,90 +53,24 @@ NOISE_STANDS_FOR = (
 )
 
 
-def digits_problem(split: Split = "iid") -> DataSetProblem:
-    """Return softmax regression on the digits, divided among 50 clients, with a fifth of the records held out.
-
-    Args:
-        split: how records are assigned to clients: at random (`iid`), or sorted by digit (`by-label`).
-    """
-    return DataSetProblem(data_set="digits", loss="softmax", clients=CLIENTS, split=split, held_out=0.2, diameter=100.0)
-
-
-def noisy_cells(repetitions: int, seed: int, *, epsilons: Sequence[float]) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment on noise: one for each arm, ε and step size of the server.
-
-    An arm is a combination of a kind of noise, a kind of update, and the party that adds the noise.
-
-    Args:
-        repetitions: independent runs of each cell.
-        seed: seed of all randomness.
-        epsilons: values of ε.
-    """
-    return tuple(
-        _noisy_cell(arm, epsilon, step, repetitions, seed) for arm in ARMS for epsilon in epsilons for step in STEPS
-    )
-
-
-def _noisy_cell(arm: str, epsilon: float, step: float, repetitions: int, seed: int) -> Cell:
-    """Return the simulation of one arm: a kind of noise and of updates, at one ε and one step of the server.
-
-    Binomial noise is prescribed by its own theorem, and its ε is accounted for. All other noise is calibrated to ε.
-
-    Args:
-        arm: one of `ARMS`.
-        epsilon: ε of each client's data, for all rounds.
-        step: largest distance that the server moves in a round.
-        repetitions: independent runs.
-        seed: seed of all randomness.
-    """
-    place: Place = {"arm": arm, "epsilon": epsilon, "step": step}
-    shared: Fields = {"problem": digits_problem(), "repetitions": repetitions, "seed": seed, "points": 1}
-    run = _noisy_run(arm, epsilon, step)
-    if arm == BINOMIAL:
-        simulation = RiskSimulation(run=run, alternatives=(), **shared)
-        return Cell(place=place, simulation=simulation, claimed=Claimed(epsilon=epsilon, delta=DELTA))
-    alternatives = ("non-private", "as-printed") if arm == QTDL else ()
-    simulation = RiskSimulation(run=run, epsilon=epsilon, delta=DELTA, alternatives=alternatives, **shared)
-    return Cell(place=place, simulation=simulation)
-
-
-def _noisy_run(arm: str, epsilon: float, step: float) -> Any:
-    """Return the run of one arm of the experiment: a kind of noise, of updates, and of the party that adds noise.
-
-    Only Binomial noise is set here. Other noise is calibrated later.
-
-    Args:
-        arm: name of the arm, one of `ARMS`.
-        epsilon: ε of a client's data over all rounds; used for Binomial noise.
-        step: distance that the server moves in a round if all messages have the same direction and full length.
-    """
-    if arm == QTDL:
-        return NormFedavgRun(**SHAPE, server_step_size=step)
-    if arm == BINOMIAL:
-        trials = binomial_trials(DIMENSION, LEVELS, ROUNDS, epsilon, DELTA)
-        return GridFedavgRun(**SHAPE, server_step_size=step, trials=trials)
-    if arm == SERVER:
-        return GridFedavgRun(**SHAPE, server_step_size=step, scaling="normalised", noise_at="server")
-    return GridFedavgRun(
-        **SHAPE,
-        server_step_size=step / CLIPPING_NORM,  # clipped messages have this norm in place of 1
-        scaling="clipped",
-        clipping_norm=CLIPPING_NORM,
-        noise_at="clients" if arm == CLIPPED else "server",
-    )
-
-
 def judge_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claims of Das et al. on their noise and on normalised updates, by the accuracies of all arms.
+
+    An arm is a combination of a kind of noise, a kind of update, and the party that adds the noise.
 
     The theorem of Binomial noise is proved up to ε = 1 in a round. For larger ε the noise for ε = 1 is used, which is
     more than required. Such ε are left out of the comparison of both noises.
 
     Args:
-        cells: answers of the experiment, one for each arm, ε and step size.
+        cells: results of the experiment, one for each arm and ε, at its best step size.
+
+    Returns:
+        One finding for each claim.
     """
     by_arm = {arm: _accuracies(cells, arm) for arm in ARMS}
+    lines = [by_arm[arm] for arm in ARMS]
     limited = _limited_epsilons(cells)
+
     return (
         _judge_noises(cells, limited),
         _judge_bits(cells, limited),
@@ -163,7 +83,7 @@ def judge_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
             SERVER,
             SERVER_CLIPPED,
         ),
-        judge_trend("Accuracy grows with ε.", [by_arm[arm] for arm in ARMS], quantity=QUANTITY, lower_is_better=False),
+        judge_trend("Accuracy grows with ε.", lines, quantity=QUANTITY, lower_is_better=False),
         *_judge_printed_noise(cells),
     )
 
@@ -174,13 +94,18 @@ def _limited_epsilons(cells: Sequence[CellAnswer]) -> set[object]:
     Its theorem is proved up to ε = 1 in a round, so that the noise for larger targets has a smaller ε than requested.
 
     Args:
-        cells: cells of the experiment.
+        cells: results of the experiment's simulations, with their places.
+
+    Returns:
+        Values of ε whose certified upper bound is more than 1 % below them.
     """
     limited: set[object] = set()
     for cell in cells:
-        epsilon = cell.place["epsilon"]
-        if cell.place["arm"] == BINOMIAL and cell.epsilon is not None and cell.epsilon.upper < 0.99 * float(epsilon):
-            limited.add(epsilon)
+        if cell.place["arm"] != BINOMIAL or cell.epsilon is None:
+            continue
+        requested = cell.place["epsilon"]
+        if cell.epsilon.upper < 0.99 * float(requested):
+            limited.add(requested)
     return limited
 
 
@@ -248,16 +173,23 @@ def _judge_bits(cells: Sequence[CellAnswer], limited: Collection[object]) -> Fin
     Returns:
         One finding, with the bits of both noises at each ε. The claim stays open where the bits are equal.
     """
-    laplace = [_laplace_bits(cell) for cell in cells if cell.place["arm"] == QTDL]
-    binomial = [binomial_bits(LEVELS, cell.parameters.trials) for cell in cells if cell.place["arm"] == BINOMIAL]
-    pairs = list(zip(laplace, binomial, strict=True))
-    comparisons = ", ".join(f"{first} against {second}" for first, second in pairs)
+    # Bits of one coordinate of a message, at each ε in ascending order.
+    laplace_bits = []
+    all_binomial_bits = []
+    for cell in cells:
+        if cell.place["arm"] == QTDL:
+            laplace_bits.append(_laplace_bits(cell))
+        if cell.place["arm"] == BINOMIAL:
+            all_binomial_bits.append(binomial_bits(LEVELS, cell.parameters.trials))
+    pairs = list(zip(laplace_bits, all_binomial_bits, strict=True))
+
+    comparisons = ", ".join(f"{laplace} against {binomial}" for laplace, binomial in pairs)
     words = f"Bits of each coordinate, from the least ε to the largest: {comparisons}."
     if limited:
         words += f" At the {len(limited)} larger ε the Binomial theorem asks for more noise than they need."
     tally = Tally(
-        holds=sum(first < second for first, second in pairs),
-        fails=sum(first > second for first, second in pairs),
+        holds=sum(laplace < binomial for laplace, binomial in pairs),
+        fails=sum(laplace > binomial for laplace, binomial in pairs),
         of=len(pairs),
         noun=TARGETS,
         open_where="they need as many",
@@ -284,22 +216,27 @@ def _judge_printed_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     Returns:
         One finding; none if no cell has a run with the paper's noise.
     """
-    printed = [cell for cell in cells if cell.place["arm"] == QTDL and cell.parameters.printed_noise_levels is not None]
-    if not printed:
+    cells_of_arm = [cell for cell in cells if cell.place["arm"] == QTDL]
+    cells_with_printed_noise = [cell for cell in cells_of_arm if cell.parameters.printed_noise_levels is not None]
+    if not cells_with_printed_noise:
         return ()
-    log_deltas = _printed_log_deltas(printed)
-    delta_words = ", ".join(
-        f"{_format_delta(log_delta)} at ε = {epsilon:g}" for epsilon, log_delta in log_deltas.items()
-    )
-    accuracies = [comparison_score("as-printed", ACCURACY)(cell) for cell in printed]
-    accuracy_words = ", ".join(f"{accuracy.mean:.3g}" for accuracy in accuracies if accuracy is not None)
+
+    # The claim fails at an ε if the lower bound on δ exceeds the target.
+    log_deltas = _printed_log_deltas(cells_with_printed_noise)
     tally = Tally(
         holds=0,
         fails=sum(log_delta > math.log(DELTA) for log_delta in log_deltas.values()),
-        of=len(printed),
+        of=len(cells_with_printed_noise),
         universal=True,
         noun=TARGETS,
         open_where="its lower end of δ is below",
+    )
+
+    read_accuracy = comparison_score("as-printed", ACCURACY)
+    accuracies = [read_accuracy(cell) for cell in cells_with_printed_noise]
+    accuracy_words = ", ".join(f"{accuracy.mean:.3g}" for accuracy in accuracies if accuracy is not None)
+    delta_words = ", ".join(
+        f"{_format_delta(log_delta)} at ε = {epsilon:g}" for epsilon, log_delta in log_deltas.items()
     )
     words = (
         f"Its δ is at least {delta_words}, where {format_scientific(DELTA)} is the target. It reaches an"
@@ -334,15 +271,13 @@ def _format_delta(log_delta: float) -> str:
     Returns:
         The text, such as 0.0123 or 1 − 2e-05.
     """
-    missing = -math.expm1(log_delta)
+    missing = -math.expm1(log_delta)  # 1 − δ
     if missing > 1e-3:
         return f"{math.exp(log_delta):.3g}"
     if missing <= 0.0:
         return "1 to all digits of a double"
-    return f"1 − {float(Context(prec=1, rounding=ROUND_CEILING).create_decimal(missing)):.0e}"
-
-
-TUNED = Axis(name="step", title="step size", scale="log")
+    rounded_up = Context(prec=1, rounding=ROUND_CEILING).create_decimal(missing)
+    return f"1 − {float(rounded_up):.0e}"
 
 
 def _noise_preset(name: str, title: str, *, epsilons: Sequence[float], repetitions: int) -> Preset:
@@ -357,20 +292,24 @@ def _noise_preset(name: str, title: str, *, epsilons: Sequence[float], repetitio
     Returns:
         The experiment as data: its simulations, axes, measured score, and the function that judges its claims.
     """
+
+    def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
+        """Return the simulations at the preset's values of ε."""
+        return noisy_cells(repetitions, seed, epsilons=epsilons)
+
+    epsilon_title = f"ε of each client's data at δ = {format_scientific(DELTA)}, all rounds"
     return Preset(
         name=name,
         title=title,
         summary="accuracy with truncated Laplace or Binomial noise, normalised or clipped, of clients or server",
         source="Das et al., Tables 2 to 5",
         stands_in_for=NOISE_STANDS_FOR,
-        across=Axis(
-            name="epsilon", title=f"ε of each client's data at δ = {format_scientific(DELTA)}, all rounds", scale="log"
-        ),
+        across=Axis(name="epsilon", title=epsilon_title, scale="log"),
         lines=Axis(name="arm", title="noise certified"),
         tuned=TUNED,
         measure=ACCURACY,
         repetitions=repetitions,
-        cells=lambda count, seed: noisy_cells(count, seed, epsilons=epsilons),
+        cells=cells,
         judge=judge_noise,
     )
 

@@ -1,6 +1,6 @@
 """Das et al.'s experiment without noise on digits: normalised updates compared with FedAvg.
 
-Records are assigned to clients at random or sorted by digit. The task and its sizes are those of `das_digits`.
+Records are assigned to clients at random or sorted by digit. The task and its sizes are those of `das_digits_task`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from epsilond.simulators.algorithms.norm_fedavg import NormFedavgRun
 from epsilond.simulators.problems.data_sets import Split
 from epsilond.witness.cells import CellAnswer
 from epsilond.witness.experiment import Axis, Cell, Finding, Preset
-from epsilond.witness.experiments.das_digits import (
+from epsilond.witness.experiments.das_digits_task import (
     ACCURACY,
     CLIENTS,
     DIGITS,

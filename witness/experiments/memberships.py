@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from functools import partial
-from typing import NamedTuple
+from itertools import product
+from typing import Literal, NamedTuple
 
 from epsilond.simulators.memberships.training import CanaryTraining
 from epsilond.simulators.problems.data_sets import DataSetProblem
@@ -55,16 +56,22 @@ def training(canaries: str, noise: float) -> CanaryTraining:
             canary="flipped-labels",
             canaries=300,
         )
-    is_client = canaries == CLIENTS
+
+    # Records and clients with the longest possible gradients, in synthetic data with many coordinates.
+    unit: Literal["client", "record"] = "record"
+    local_steps = 1
+    if canaries == CLIENTS:
+        unit = "client"
+        local_steps = 5
     return CanaryTraining(
         problem=SYNTHETIC,
-        unit="client" if is_client else "record",
+        unit=unit,
         rounds=ROUNDS,
         sampling_rate=RATE,
         clipping_norm=1.0,
         noise_multiplier=noise,
         step_size=0.5,
-        local_steps=5 if is_client else 1,
+        local_steps=local_steps,
         canary="gradient",
         canaries=500,
     )
@@ -84,33 +91,43 @@ def cells(repetitions: int, seed: int, *, noises: Sequence[float], references: i
     Returns:
         One table cell for each place of the grid, with its simulation.
     """
-    return tuple(
-        Cell(
-            place={"noise_multiplier": noise, "canaries": kind},
-            simulation=MembershipSimulation(
-                training=training(kind, noise),
-                runs=RUNS_PER_REPETITION * repetitions,
-                references=references if kind == FLIPPED else 0,
-                delta=DELTA,
-                seed=seed,
-            ),
+    table = []
+    for kind, noise in product((WORST, FLIPPED, CLIENTS), noises):
+        simulation = MembershipSimulation(
+            training=training(kind, noise),
+            runs=RUNS_PER_REPETITION * repetitions,
+            references=references if kind == FLIPPED else 0,
+            delta=DELTA,
+            seed=seed,
         )
-        for kind in (WORST, FLIPPED, CLIENTS)
-        for noise in noises
-    )
+        table.append(Cell(place={"noise_multiplier": noise, "canaries": kind}, simulation=simulation))
+    return tuple(table)
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge whether an attack contradicts a certificate, and whether attacks on all models prove more.
 
+    An attack guesses which planted records ("canaries") were in the training data. Its success proves a lower bound on
+    ε.
+
     Args:
-        answers: cells of the experiment, with the lower bound on ε of each attack.
+        answers: results of the experiment's trainings, with the lower bound on ε of each attack.
+
+    Returns:
+        One finding for each of the two claims.
     """
     return (_judge_certificates(answers), _judge_observers(answers))
 
 
 class _AttackBound(NamedTuple):
-    """Lower bound on ε that an attack proves in a cell, and the certified upper bound on ε."""
+    """The lower bound on ε that one attack proves on one training, and the certified upper bound on ε.
+
+    Attributes:
+        cell: result of the training with its attacks.
+        attack: name of the attack.
+        lower: lower bound on ε, with 95 % confidence.
+        certified: certified upper bound on ε.
+    """
 
     cell: CellAnswer
     attack: str
@@ -130,13 +147,21 @@ def _judge_certificates(answers: Sequence[CellAnswer]) -> Finding:
     Returns:
         The verdict. One contradicting bound refutes the claim, because it is about every training.
     """
-    bounds = [
-        _AttackBound(cell, attack, lower, cell.epsilon.upper)
-        for cell in answers
-        if cell.attacks is not None and cell.epsilon is not None
-        for attack, lower in cell.attacks.items()
-    ]
+    bounds: list[_AttackBound] = []
+    for cell in answers:
+        if cell.attacks is None or cell.epsilon is None:
+            continue
+        certified = cell.epsilon.upper
+        bounds += [_AttackBound(cell, attack, lower, certified) for attack, lower in cell.attacks.items()]
     contradicting = sum(bound.lower > bound.certified for bound in bounds)
+    tally = Tally(
+        holds=len(bounds) - contradicting,
+        fails=contradicting,
+        of=len(bounds),
+        universal=True,
+        noun=("bound", "bounds"),
+    )
+
     # Name the bound that comes nearest to its certified end.
     nearest = max(bounds, key=lambda bound: bound.lower / bound.certified)
     place = nearest.cell.place
@@ -145,13 +170,6 @@ def _judge_certificates(answers: Sequence[CellAnswer]) -> Finding:
         f" {nearest.lower / nearest.certified:.0%} of it: {nearest.attack}, {place['canaries']}, noise multiplier"
         f" {place['noise_multiplier']:g}, ε ≥ {format_bound(nearest.lower, ROUND_FLOOR)} where"
         f" {format_bound(nearest.certified, ROUND_CEILING)} is certified."
-    )
-    tally = Tally(
-        holds=len(bounds) - contradicting,
-        fails=contradicting,
-        of=len(bounds),
-        universal=True,
-        noun=("bound", "bounds"),
     )
     return tally.finding("No attack proves more than is certified.", words)
 
@@ -168,21 +186,25 @@ def _judge_observers(answers: Sequence[CellAnswer]) -> Finding:
     Returns:
         The verdict, with the number of trainings in which the bound is larger or smaller.
     """
+    # For each training, the bound by all models and the largest bound by the last model.
     pairs = []
     for cell in answers:
-        if cell.attacks is not None:
-            on_last = [lower for attack, lower in cell.attacks.items() if attack != "every-model"]
-            pairs.append((cell.attacks["every-model"], max(on_last)))
-    more = sum(every_model > last_model for every_model, last_model in pairs)
-    less = sum(every_model < last_model for every_model, last_model in pairs)
+        if cell.attacks is None:
+            continue
+        on_every_model = cell.attacks["every-model"]
+        on_last_model = [lower for attack, lower in cell.attacks.items() if attack != "every-model"]
+        pairs.append((on_every_model, max(on_last_model)))
+    larger = sum(every_model > last_model for every_model, last_model in pairs)
+    smaller = sum(every_model < last_model for every_model, last_model in pairs)
+
     words = (
-        f"The bound is larger in {more} of {len(pairs)} trainings, and smaller in {less}. Attacks on the last model "
-        "may use likelihood ratios with additional reference models; the attack on every model does not. Bounds "
+        f"The bound is larger in {larger} of {len(pairs)} trainings, and smaller in {smaller}. Attacks on the last "
+        "model may use likelihood ratios with additional reference models; the attack on every model does not. Bounds "
         "that hold with 95 % confidence are compared as they are."
     )
     tally = Tally(
-        holds=more,
-        fails=less,
+        holds=larger,
+        fails=smaller,
         of=len(pairs),
         noun=("training", "trainings"),
         open_where="both prove as much",

@@ -7,6 +7,7 @@ new noise. ρ is the paper's name of the μ in μ-Gaussian differential privacy.
 from __future__ import annotations
 
 import math
+from itertools import product
 
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import exact_epsilon
 from epsilond.simulators.algorithms.mu2_sgd.run import Mu2SgdRun
@@ -24,9 +25,8 @@ PROBLEM = LogisticProblem(clients=20, samples_per_client=100, dimension=10, diam
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations of the experiment: one for each number of participants and each μ of μ-Gaussian DP.
 
-    The paper calls μ ρ. The run's target is the smallest ε that μ implies at `DELTA`.
-
-    Each simulation also runs the algorithms that it is compared with, noisy SGD among them.
+    The paper's name of μ is ρ. The run's target is the smallest ε that μ implies at `DELTA`. Each simulation also runs
+    the algorithms that it is compared with, noisy SGD among them.
 
     Args:
         repetitions: independent runs of each cell.
@@ -35,22 +35,20 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     Returns:
         One table cell for each place of the grid, with its simulation.
     """
-    return tuple(
-        Cell(
-            place={"gaussian_dp_mu": mu, "participants": participants},
-            simulation=RiskSimulation(
-                run=Mu2SgdRun(rounds=ROUNDS, participants=participants),
-                problem=PROBLEM,
-                epsilon=exact_epsilon(mu=mu, log_delta=math.log(DELTA)),
-                delta=DELTA,
-                repetitions=repetitions,
-                seed=seed,
-                points=1,
-            ),
+    log_delta = math.log(DELTA)
+    grid = []
+    for participants, mu in product(PARTICIPANTS, MUS):
+        simulation = RiskSimulation(
+            run=Mu2SgdRun(rounds=ROUNDS, participants=participants),
+            problem=PROBLEM,
+            epsilon=exact_epsilon(mu=mu, log_delta=log_delta),
+            delta=DELTA,
+            repetitions=repetitions,
+            seed=seed,
+            points=1,
         )
-        for participants in PARTICIPANTS
-        for mu in MUS
-    )
+        grid.append(Cell(place={"gaussian_dp_mu": mu, "participants": participants}, simulation=simulation))
+    return tuple(grid)
 
 
 PRESET = Preset(

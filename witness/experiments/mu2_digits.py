@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 
 from epsilond.accountants.json_types import Fields
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import exact_epsilon
@@ -145,8 +146,12 @@ def _set_printed_noise(problem: DataSetProblem, run: Mu2SgdRun, mu: float) -> Mu
         problem: the data set problem.
         run: the run without noise.
         mu: μ of μ-Gaussian differential privacy, which the paper calls ρ.
+
+    Returns:
+        A copy of the run with both.
     """
-    outputs = STATED.evaluate(StatedInputs(**federation_fields(problem.build(), run), gaussian_dp_mu=mu)).outputs
+    inputs = StatedInputs(**federation_fields(problem.build(), run), gaussian_dp_mu=mu)
+    outputs = STATED.evaluate(inputs).outputs
     return replace(run, noise_std=outputs["base_std"], step_size=outputs["step_size"])
 
 
@@ -168,20 +173,23 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         One table cell for each place of the grid, with its simulation, the claimed ε and the printed accuracy. The
         latter is None for other numbers of clients than the paper's.
     """
-    paper_clients, _ = SIZES[0]  # the paper's number of clients, for which it prints accuracies
+    paper_clients, _ = SIZES[0]  # stands for the paper's number of clients, for which it prints accuracies
     grid = []
-    for clients, participants in SIZES:
+    for (clients, participants), mu in product(SIZES, MUS):
+        # Every client reports equally often, for each size.
         rounds = REPORTS * clients // participants
-        for mu in MUS:
-            simulations = build_simulations(clients, participants, rounds, mu, repetitions, seed)
-            for name, simulation in simulations.items():
-                cell = Cell(
-                    place={"gaussian_dp_mu": mu, "algorithm": name, "clients": clients},
-                    simulation=simulation,
-                    claimed=_claim(name, mu),
-                    published=TABLE_1[mu].get(name) if clients == paper_clients else None,
-                )
-                grid.append(cell)
+        simulations = build_simulations(clients, participants, rounds, mu, repetitions, seed)
+        for name, simulation in simulations.items():
+            published = None
+            if clients == paper_clients:
+                published = TABLE_1[mu].get(name)
+            cell = Cell(
+                place={"gaussian_dp_mu": mu, "algorithm": name, "clients": clients},
+                simulation=simulation,
+                claimed=_claim(name, mu),
+                published=published,
+            )
+            grid.append(cell)
     return tuple(grid)
 
 
@@ -195,18 +203,20 @@ def shared_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     Returns:
         One table cell for each place of the grid, with its simulation and the paper's claimed ε and printed accuracy.
     """
-    return tuple(
-        Cell(
-            place={"participants": participants, "algorithm": name},
-            simulation=simulation,
-            claimed=_claim(name, MU),
-            published=TABLE_2[printed].get(name),
-        )
-        for participants, printed in PARTICIPANTS.items()
-        for name, simulation in build_simulations(
-            FEW_CLIENTS, participants, RECORDS // participants, MU, repetitions, seed
-        ).items()
-    )
+    grid = []
+    for participants, printed_participants in PARTICIPANTS.items():
+        # All settings use the same number of records.
+        rounds = RECORDS // participants
+        simulations = build_simulations(FEW_CLIENTS, participants, rounds, MU, repetitions, seed)
+        for name, simulation in simulations.items():
+            cell = Cell(
+                place={"participants": participants, "algorithm": name},
+                simulation=simulation,
+                claimed=_claim(name, MU),
+                published=TABLE_2[printed_participants].get(name),
+            )
+            grid.append(cell)
+    return tuple(grid)
 
 
 def _claim(name: str, mu: float) -> Claimed | None:
@@ -216,7 +226,9 @@ def _claim(name: str, mu: float) -> Claimed | None:
         name: name of the algorithm.
         mu: μ of μ-Gaussian differential privacy, which the paper calls ρ.
     """
-    return Claimed(epsilon=_epsilon(mu), delta=DELTA) if name == PRINTED else None
+    if name != PRINTED:
+        return None
+    return Claimed(epsilon=_epsilon(mu), delta=DELTA)
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
@@ -230,12 +242,17 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     Returns:
         One finding for each of the paper's claims. Times are not measured.
     """
-    cancelled = [cell for cell in answers if cell.place["algorithm"] == TAKEN_BACK]
+    # Test accuracies of all algorithms, in the order of the settings.
+    cancelled_cells = [cell for cell in answers if cell.place["algorithm"] == TAKEN_BACK]
     one_pass_cells = [cell for cell in answers if cell.place["algorithm"] == ONE_PASS]
-    scores = [private_score(MEASURE)(cell) for cell in cancelled]
-    noisy_sgd = [comparison_score("noisy-sgd", MEASURE)(cell) for cell in cancelled]
-    independent = [comparison_score("independent-noise", MEASURE)(cell) for cell in cancelled]
-    one_pass = [private_score(MEASURE)(cell) for cell in one_pass_cells]
+    read_private = private_score(MEASURE)
+    read_noisy_sgd = comparison_score("noisy-sgd", MEASURE)
+    read_independent = comparison_score("independent-noise", MEASURE)
+    scores = [read_private(cell) for cell in cancelled_cells]
+    noisy_sgd = [read_noisy_sgd(cell) for cell in cancelled_cells]
+    independent = [read_independent(cell) for cell in cancelled_cells]
+    one_pass = [read_private(cell) for cell in one_pass_cells]
+
     remark = (
         "The paper runs their algorithm for several passes, and measures times. Over the settings here the accuracy of"
         f" noise that is taken back varies by {_span(scores):.1f} points. In the paper's Table 1 it varies by"
@@ -274,22 +291,31 @@ def _judge_scores(
         other_scores: accuracies of the other algorithm, in the same settings.
         name: name of the other algorithm.
         remark: sentences to add to the finding. With a remark, the claim is only that the accuracy is no worse.
+
+    Returns:
+        The claim with its verdict, from the confidence bands of the accuracies.
     """
+    all_pairs = zip(scores, other_scores, strict=True)
+    pairs = [(first, second) for first, second in all_pairs if first and second]
     finding = judge_pairs(
         claim,
-        [(first, second) for first, second in zip(scores, other_scores, strict=True) if first and second],
+        pairs,
         names=("noise that is taken back", name),
         quantity="held-out accuracy",
         lower_is_better=False,
         no_worse=remark is not None,
     )
-    return finding if remark is None else replace(finding, words=f"{finding.words} {remark}")
+    if remark is None:
+        return finding
+    return replace(finding, words=f"{finding.words} {remark}")
 
 
 def _span(scores: Sequence[Measured | None]) -> float:
     """Return the difference between the largest and the smallest mean score, in percentage points; 0 without scores."""
     means = [measured.mean for measured in scores if measured is not None]
-    return 100.0 * (max(means) - min(means)) if means else 0.0
+    if not means:
+        return 0.0
+    return 100.0 * (max(means) - min(means))
 
 
 STANDS_IN = (

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import chain, product
 
 from epsilond.simulators.algorithms.ppsgd.run import PpsgdRun
 from epsilond.simulators.problems.personalized_digits import ClientSplit, PersonalizedDigits
 from epsilond.witness.cells import CellAnswer
-from epsilond.witness.experiment import Axis, Cell, Finding, Preset, format_scientific
+from epsilond.witness.experiment import Axis, Cell, Finding, Place, Preset, format_scientific
 from epsilond.witness.experiments.ppsgd_synthetic import (
     LESS_CLAIM,
     OWN_CLAIM,
@@ -59,18 +60,23 @@ def build_simulation(
     Returns:
         The request of the simulation; its noise is calibrated to (ε, `DELTA`) unless ε is None.
     """
+    # Noise is calibrated if there is an ε, and 0 otherwise.
+    noise_std: float | None = None
+    delta: float | None = DELTA
+    if epsilon is None:
+        noise_std, delta = 0.0, None
     run = PpsgdRun(
         rounds=ROUNDS,
         batch_size=BATCH_SIZE,
         clipping_norm=CLIPPING_NORM,
-        noise_std=0.0 if epsilon is None else None,
+        noise_std=noise_std,
         **personalization_fields(times, CLIENTS, step),
     )
     return RiskSimulation(
         run=run,
         problem=PersonalizedDigits(clients=CLIENTS, split=split),
         epsilon=epsilon,
-        delta=None if epsilon is None else DELTA,
+        delta=delta,
         repetitions=repetitions,
         seed=seed,
         points=1,
@@ -91,21 +97,17 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     Returns:
         One table cell for each place of the grid, with its simulation.
     """
-    return tuple(
-        Cell(
-            place={
-                "personalization": personalization_name(times),
-                "epsilon": noise_name(epsilon),
-                "split": name,
-                "step": step,
-            },
-            simulation=build_simulation(times, epsilon, split, step, repetitions, seed),
-        )
-        for name, split in SPLITS.items()
-        for epsilon in EPSILONS
-        for times in TIMES_CLIENTS
-        for step in STEPS
-    )
+    grid = []
+    for split_name, epsilon, times, step in product(SPLITS, EPSILONS, TIMES_CLIENTS, STEPS):
+        place: Place = {
+            "personalization": personalization_name(times),
+            "epsilon": noise_name(epsilon),
+            "split": split_name,
+            "step": step,
+        }
+        simulation = build_simulation(times, epsilon, SPLITS[split_name], step, repetitions, seed)
+        grid.append(Cell(place=place, simulation=simulation))
+    return tuple(grid)
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
@@ -121,13 +123,11 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """
     lines = {split: _points_by_noise(answers, split) for split in SPLITS}
     all_shared = PERSONALIZATIONS[-1]
-    without_noise = noise_name(None)
-    pairs = [
-        best_unshared(point, all_shared, lower_is_better=False)
-        for line in lines.values()
-        for point in line
-        if point.name != without_noise
-    ]
+
+    # Compare the best personalization with one model for all, at each ε.
+    all_points = chain.from_iterable(lines.values())
+    private_points = [point for point in all_points if point.name != noise_name(None)]
+    pairs = [best_unshared(point, all_shared, lower_is_better=False) for point in private_points]
     return (
         judge_pairs(OWN_CLAIM, pairs, names=OWN_NAMES, quantity=QUANTITY, lower_is_better=False),
         judge_order(LESS_CLAIM, lines, quantity=QUANTITY, lower_is_better=False),
@@ -147,11 +147,11 @@ def _points_by_noise(answers: Sequence[CellAnswer], split: str) -> list[Measured
     Returns:
         Points in the order of the values of ε.
     """
-    scores = {
-        (cell.place["epsilon"], cell.place["personalization"]): cell.scores[MEASURE]
-        for cell in answers
-        if cell.scores is not None and cell.place["split"] == split
-    }
+    scores = {}
+    for cell in answers:
+        if cell.scores is not None and cell.place["split"] == split:
+            scores[cell.place["epsilon"], cell.place["personalization"]] = cell.scores[MEASURE]
+
     points = []
     for noise in map(noise_name, EPSILONS):
         by_personalization = {name: scores[noise, name] for name in PERSONALIZATIONS}

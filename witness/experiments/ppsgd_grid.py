@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from decimal import ROUND_CEILING
+from itertools import product
 
 from epsilond.accountants.structure import sensitivity_factor
 from epsilond.accountants.theorems.papers.bietti.noise import figures_at
 from epsilond.simulators.algorithms.ppsgd.run import PpsgdRun
 from epsilond.simulators.problems.personalized_problems import PersonalizedLeastSquares
 from epsilond.witness.cells import CellAnswer
-from epsilond.witness.experiment import Axis, Cell, Finding, Preset
+from epsilond.witness.experiment import Axis, Cell, Finding, Place, Preset
 from epsilond.witness.experiments.ppsgd_synthetic import (
     BATCH_SIZE,
     CLIPPING_NORM,
@@ -65,22 +66,23 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         target_noise_std=TARGET_NOISE_STD,
         features="gaussian",
     )
-    return tuple(
-        Cell(
-            place={"step_size": step, "personalization": personalization_name(times), "noise_multiplier": noise},
-            simulation=RiskSimulation(
-                run=_run(times, step, noise),
-                problem=problem,
-                repetitions=repetitions,
-                seed=seed,
-                points=1,
-                alternatives=(),
-            ),
+    grid = []
+    for noise, times, step in product(NOISES, TIMES_PARTICIPANTS, EXTENDED_STEPS):
+        place: Place = {
+            "step_size": step,
+            "personalization": personalization_name(times),
+            "noise_multiplier": noise,
+        }
+        simulation = RiskSimulation(
+            run=_run(times, step, noise),
+            problem=problem,
+            repetitions=repetitions,
+            seed=seed,
+            points=1,
+            alternatives=(),
         )
-        for noise in NOISES
-        for times in TIMES_PARTICIPANTS
-        for step in EXTENDED_STEPS
-    )
+        grid.append(Cell(place=place, simulation=simulation))
+    return tuple(grid)
 
 
 def _run(times: float, step: float, noise: float) -> PpsgdRun:
@@ -91,11 +93,12 @@ def _run(times: float, step: float, noise: float) -> PpsgdRun:
         step: step size.
         noise: noise multiplier σ, in units of the clipping norm C.
     """
+    noise_std_of_mean = noise * CLIPPING_NORM / CLIENTS
     return PpsgdRun(
         rounds=ROUNDS,
         batch_size=BATCH_SIZE,
         clipping_norm=CLIPPING_NORM,
-        noise_std=noise * CLIPPING_NORM / CLIENTS,
+        noise_std=noise_std_of_mean,
         **personalization_fields(times, CLIENTS, step),
     )
 
@@ -103,12 +106,11 @@ def _run(times: float, step: float, noise: float) -> PpsgdRun:
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claim that the best personalization shares less as the noise grows.
 
-    Each personalization is taken with its best step size.
-
-    Personalization is the weight of the model that all clients share.
+    Personalization is the weight of the model that all clients share. Each personalization is taken with its best step
+    size.
 
     Args:
-        answers: cells of the experiment.
+        answers: results of the experiment's simulations, one for each noise, personalization and step size.
 
     Returns:
         One finding for the claim.
@@ -133,11 +135,14 @@ def _best_of_each(noise: float, cells: Sequence[CellAnswer]) -> MeasuredPoint:
     """
     best: dict[str, Measured] = {}
     for cell in cells:
-        personalization, excess = str(cell.place["personalization"]), cell.final_excess
+        excess = cell.final_excess
         if excess is None or math.isnan(excess.mean):
             continue
-        if personalization not in best or excess.mean < best[personalization].mean:
+        personalization = str(cell.place["personalization"])
+        best_so_far = best.get(personalization)
+        if best_so_far is None or excess.mean < best_so_far.mean:
             best[personalization] = excess
+    # The result has the personalizations in ascending order.
     names = [personalization_name(times) for times in TIMES_PARTICIPANTS]
     return MeasuredPoint(_noise_name(noise), {name: best[name] for name in names})
 
@@ -145,14 +150,20 @@ def _best_of_each(noise: float, cells: Sequence[CellAnswer]) -> MeasuredPoint:
 def _noise_name(noise: float) -> str:
     """Return a noise multiplier in words, with the ε of Gaussian noise in every round at `DELTA`.
 
+    All rounds together are μ-Gaussian differentially private, with μ proportional to the root of their number.
+
     Args:
         noise: noise multiplier σ; 0 for no noise.
+
+    Returns:
+        Words such as `σ = 10 (ε ≤ 23.4)`. The ε is rounded up.
     """
     if noise == 0.0:
         return "no noise"
     mu = sensitivity_factor("replace-one") * math.sqrt(ROUNDS) / noise
-    epsilon = figures_at(mu, epsilon=None, log_delta=math.log(DELTA))["epsilon"]
-    return f"σ = {noise:g} (ε ≤ {format_bound(epsilon, ROUND_CEILING)})"
+    figures = figures_at(mu, epsilon=None, log_delta=math.log(DELTA))
+    epsilon_words = format_bound(figures["epsilon"], ROUND_CEILING)
+    return f"σ = {noise:g} (ε ≤ {epsilon_words})"
 
 
 PRESET = Preset(

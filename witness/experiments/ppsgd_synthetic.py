@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
+from itertools import product
 
 from epsilond.accountants.json_types import Fields
 from epsilond.simulators.algorithms.ppsgd.run import PpsgdRun
@@ -59,20 +60,20 @@ def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple
         features="gaussian",
     )
     grid = []
-    for epsilon in EPSILONS:
-        for times in TIMES_CLIENTS:
-            simulation = RiskSimulation(
-                run=_run(times, clients, has_noise=epsilon is not None),
-                problem=problem,
-                epsilon=epsilon,
-                delta=None if epsilon is None else DELTA,
-                repetitions=repetitions,
-                seed=seed,
-                points=1,
-                alternatives=(),
-            )
-            place = {"personalization": personalization_name(times), "epsilon": noise_name(epsilon)}
-            grid.append(Cell(place=place, simulation=simulation))
+    for epsilon, times in product(EPSILONS, TIMES_CLIENTS):
+        has_noise = epsilon is not None
+        simulation = RiskSimulation(
+            run=_run(times, clients, has_noise=has_noise),
+            problem=problem,
+            epsilon=epsilon,
+            delta=DELTA if has_noise else None,
+            repetitions=repetitions,
+            seed=seed,
+            points=1,
+            alternatives=(),
+        )
+        place = {"personalization": personalization_name(times), "epsilon": noise_name(epsilon)}
+        grid.append(Cell(place=place, simulation=simulation))
     return tuple(grid)
 
 
@@ -101,16 +102,21 @@ def _run(times: float, clients: int, *, has_noise: bool) -> PpsgdRun:
 def personalization_fields(times: float, clients: int, step: float) -> Fields:
     """Return the personalization of a run, and the step sizes for it.
 
-    The step of the shared part never exceeds `step`.
+    Personalization α is the weight of the model that all clients share. The step of the shared part never exceeds
+    `step`.
 
     Args:
         times: personalization α times the number of clients; infinite if all is shared.
         clients: number N of clients.
         step: step size of a client's own part for αN ≤ 1, and of the shared part for larger αN.
+
+    Returns:
+        Values by the names of the run's fields.
     """
     if math.isinf(times):
         return {"personalization": "unbounded", "shared_step_size": step}
-    return {"personalization": times / clients, "step_size": step * clients / max(times, 1.0)}
+    own_step = step * clients / max(times, 1.0)
+    return {"personalization": times / clients, "step_size": own_step}
 
 
 def personalization_name(times: float) -> str:
@@ -121,7 +127,9 @@ def personalization_name(times: float) -> str:
     """
     if math.isinf(times):
         return "all shared"
-    return "all own" if times == 0.0 else f"{times:g}"
+    if times == 0.0:
+        return "all own"
+    return f"{times:g}"
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
@@ -137,8 +145,9 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         One finding for each of the two claims.
     """
     stages = [_stage(noise_name(epsilon), answers) for epsilon in EPSILONS]
+    _, *private_stages = stages  # the first has no noise
     all_shared = personalization_name(math.inf)
-    pairs = [best_unshared(stage, all_shared, lower_is_better=True) for stage in stages[1:]]  # the first has no noise
+    pairs = [best_unshared(stage, all_shared, lower_is_better=True) for stage in private_stages]
     return (
         judge_pairs(OWN_CLAIM, pairs, names=OWN_NAMES, quantity="excess risk"),
         judge_order(LESS_CLAIM, {"αN": stages}, quantity="excess risk"),
@@ -157,14 +166,13 @@ def _stage(noise: str, answers: Sequence[CellAnswer]) -> MeasuredPoint:
     Returns:
         Measured means by the name of the personalization.
     """
-    excess = {
-        str(cell.place["personalization"]): cell.final_excess for cell in answers if cell.place["epsilon"] == noise
-    }
+    cells_of_level = [cell for cell in answers if cell.place["epsilon"] == noise]
+    excess_by_name = {str(cell.place["personalization"]): cell.final_excess for cell in cells_of_level}
     measured = {}
     for name in map(personalization_name, TIMES_CLIENTS):
-        value = excess[name]
-        if value is not None:
-            measured[name] = value
+        excess = excess_by_name[name]
+        if excess is not None:
+            measured[name] = excess
     return MeasuredPoint(noise, measured)
 
 

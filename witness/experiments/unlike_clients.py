@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 from epsilond.accountants.json_types import Fields
@@ -15,6 +16,7 @@ from epsilond.simulators.federations.groups import RunGroup
 from epsilond.simulators.problems.kinds import LogisticProblem
 from epsilond.witness.cells import CellAnswer
 from epsilond.witness.experiment import Axis, Cell, Finding, Preset, format_scientific
+from epsilond.witness.risks.answer import BoundAnswer
 from epsilond.witness.risks.request import RiskSimulation
 from epsilond.witness.tally import Tally
 
@@ -36,6 +38,9 @@ def build_groups(epsilon: float) -> tuple[RunGroup, ...]:
 
     Args:
         epsilon: ε of the first group.
+
+    Returns:
+        The groups, each with its numbers of clients and of records.
     """
     half = CLIENTS // 2
     small = RunGroup(clients=half, samples_per_client=SAMPLES // 2, weight=2.0, epsilon=epsilon / 2.0)
@@ -54,12 +59,8 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     Returns:
         One table cell for each place of the grid, with its simulation.
     """
-    return tuple(
-        _cell(clients, algorithm, epsilon, repetitions, seed)
-        for clients in (EQUAL, DIFFERENT, RANDOM)
-        for algorithm in RUNS
-        for epsilon in EPSILONS
-    )
+    grid = product((EQUAL, DIFFERENT, RANDOM), RUNS, EPSILONS)
+    return tuple(_cell(clients, algorithm, epsilon, repetitions, seed) for clients, algorithm, epsilon in grid)
 
 
 def _cell(clients: str, algorithm: str, epsilon: float, repetitions: int, seed: int) -> Cell:
@@ -78,36 +79,40 @@ def _cell(clients: str, algorithm: str, epsilon: float, repetitions: int, seed: 
         The table cell with its place and its simulation.
     """
     run_type, shape = RUNS[algorithm]
-    participants: dict[str, object] = {"participation": LAW} if clients == RANDOM else {"participants": CLIENTS // 2}
+    participants: dict[str, object] = {"participants": CLIENTS // 2}
+    if clients == RANDOM:
+        participants = {"participation": LAW}
     if clients != EQUAL:
         participants["client_groups"] = build_groups(epsilon)
+
+    # The problem has the objective of the algorithm's bound.
     problem = LogisticProblem(
         clients=CLIENTS,
         samples_per_client=SAMPLES,
         dimension=5,
         own_share=0.5,
-        # The objective of each algorithm's bound.
         objective="empirical" if algorithm == "accelerated-mb-sgd" else "population",
     )
-    return Cell(
-        place={"clients": clients, "algorithm": algorithm, "epsilon": epsilon},
-        simulation=RiskSimulation(
-            run=run_type(**shape, **participants),
-            problem=problem,
-            epsilon=epsilon,
-            delta=DELTA,
-            repetitions=repetitions,
-            seed=seed,
-            points=1,
-        ),
+    simulation = RiskSimulation(
+        run=run_type(**shape, **participants),
+        problem=problem,
+        epsilon=epsilon,
+        delta=DELTA,
+        repetitions=repetitions,
+        seed=seed,
+        points=1,
     )
+    return Cell(place={"clients": clients, "algorithm": algorithm, "epsilon": epsilon}, simulation=simulation)
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge for each kind of clients whether the measured excess risk satisfies the theorems' bounds.
 
     Args:
-        answers: all cells of the experiment.
+        answers: results of all simulations of the experiment.
+
+    Returns:
+        One finding for each kind of clients.
     """
     return tuple(_judge_bounds(clients, answers) for clients in CLAIMS)
 
@@ -132,16 +137,13 @@ def _judge_bounds(clients: str, answers: Sequence[CellAnswer]) -> Finding:
     Returns:
         The verdict. One violated bound refutes the claim.
     """
-    cells_of_kind = [cell for cell in answers if cell.place["clients"] == clients]
-    bounds = [bound for cell in cells_of_kind for bound in cell.bounds or () if bound.compared]
+    # Bounds that were compared with a measurement.
+    bounds: list[BoundAnswer] = []
+    for cell in answers:
+        if cell.place["clients"] == clients:
+            bounds += [bound for bound in cell.bounds or () if bound.compared]
     satisfied = sum(bound.holds == Verdict.YES for bound in bounds)
     violated = sum(bound.holds == Verdict.NO for bound in bounds)
-    ratios = [bound.ratio for bound in bounds if bound.ratio is not None]
-    words = (
-        f"{satisfied} of {len(bounds)} bounds are above the whole band of the measured risk, and {violated} below it."
-    )
-    if ratios:
-        words += f" They are {min(ratios):.3g} to {max(ratios):.3g} times the mean."
     tally = Tally(
         holds=satisfied,
         fails=violated,
@@ -150,6 +152,13 @@ def _judge_bounds(clients: str, answers: Sequence[CellAnswer]) -> Finding:
         noun=("bound", "bounds"),
         open_where="the band contains it",
     )
+
+    words = (
+        f"{satisfied} of {len(bounds)} bounds are above the whole band of the measured risk, and {violated} below it."
+    )
+    ratios = [bound.ratio for bound in bounds if bound.ratio is not None]
+    if ratios:
+        words += f" They are {min(ratios):.3g} to {max(ratios):.3g} times the mean."
     return tally.finding(CLAIMS[clients], words)
 
 

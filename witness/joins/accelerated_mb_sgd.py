@@ -67,6 +67,10 @@ def calibrate(
         InvalidInput: the run has no stages, and no bound for this sampling chooses them.
         NoCertificate: the calibrator certifies no noise for the target.
     """
+    # The statistics of gradients are for losses of equal weight.
+    gradient_std = None
+    if has_equal_weights(run.client_groups):
+        gradient_std = empirical_gradient_std(problem)
     calibration_problem = AcceleratedMbSgdProblem(
         **target_fields(target),
         relation="replace-one",
@@ -74,7 +78,7 @@ def calibrate(
         observer="server",
         **accelerated_fields(problem, run),
         sampling=run.sampling,
-        empirical_gradient_std=empirical_gradient_std(problem) if has_equal_weights(run.client_groups) else None,
+        empirical_gradient_std=gradient_std,
     )
     answer: Calibration = CALIBRATOR.solve(calibration_problem)
     return set_stages(run, answer.parameters), answer
@@ -106,10 +110,17 @@ def initial_gap(problem: SimulatedProblem) -> float:
     """Return an upper bound Δ on the excess risk of the start, between 10⁻¹² LD and LD.
 
     L is the Lipschitz constant and D the diameter of the domain. The theorems require a positive Δ ≤ LD.
+
+    Args:
+        problem: the simulated problem, with its exact constants.
+
+    Returns:
+        Δ, in the unit of the loss.
     """
     constants = problem.constants
     largest = constants.lipschitz * constants.diameter
-    return min(max(constants.initial_gap, 1e-12 * largest), largest)
+    smallest = 1e-12 * largest
+    return min(max(constants.initial_gap, smallest), largest)
 
 
 def set_stages(run: AnyRun, parameters: Parameters) -> AnyRun:
@@ -146,15 +157,14 @@ def bounds(problem: SimulatedProblem, run: AcceleratedShape) -> tuple[PromisedBo
     Returns:
         One bound, with its conditions and whether each holds.
     """
-    return (
-        bound_for_stages(
-            problem,
-            run,
-            objective="empirical",
-            gradient_std=empirical_gradient_std(problem),
-            heterogeneity=empirical_heterogeneity(problem),
-        ),
+    bound = bound_for_stages(
+        problem,
+        run,
+        objective="empirical",
+        gradient_std=empirical_gradient_std(problem),
+        heterogeneity=empirical_heterogeneity(problem),
     )
+    return (bound,)
 
 
 def bound_for_stages(
@@ -175,27 +185,32 @@ def bound_for_stages(
     Returns:
         The bound, with the theorem's conditions and whether each holds for this run.
     """
-    constants = problem.constants
-    shared: Fields = {
+    fields: Fields = {
         "dimension": problem.dimension,
         "smoothness": smoothness_bound(problem),
         "strong_convexity": convexity_of(problem, run),
-        "diameter": constants.diameter,
+        "diameter": problem.constants.diameter,
         "initial_distance": initial_distance_bound(problem),
         "initial_gap": initial_gap(problem),
         "objective": objective,
     }
-    statistics: Fields = {"gradient_std": gradient_std, "heterogeneity": heterogeneity}
+    if run.client_groups is None or has_equal_weights(run.client_groups):
+        fields |= {"gradient_std": gradient_std, "heterogeneity": heterogeneity}
+
+    # Choose the theorem for equal clients or for clients that differ.
     inputs: Any
     if run.client_groups is None:
         theorem = ACCELERATED_RISK_BOUND
-        inputs, risk_problem = _equal_clients(problem, run, shared | statistics)
+        inputs, risk_problem = _equal_clients(problem, run, fields)
     else:
         theorem = FEDERATED_ACCELERATED_RISK
-        fields = shared | statistics if has_equal_weights(run.client_groups) else shared
         inputs, risk_problem = _different_clients(problem, run, fields)
+
+    # The bound for the run's own stages, which may differ from those that the theorem would choose.
     stages = tuple(Stage(rounds=stage.rounds, prox_weight=stage.prox_weight) for stage in run.stages or ())
     risk = accelerated_risk(risk_problem, noise_std=inputs.noise_std, rounds=run.rounds, stages=stages)
+
+    # Facts about the simulation decide the conditions that the theorem cannot check itself.
     is_unbiased = problem.objective == objective and run.batches in ("without-replacement", "full")
     facts = {
         "closed-convex-domain": Verdict.YES,
@@ -204,12 +219,13 @@ def bound_for_stages(
         "last-output": Verdict.YES,
         "exact-proximal-step": Verdict.YES,
     }
+    results = (condition.at(inputs) for condition in theorem.conditions)
     return PromisedBound(
         theorem=theorem.id,
         status=theorem.status,
         value=risk.total,
         constant="explicit",
-        conditions=settle_conditions((condition.at(inputs) for condition in theorem.conditions), facts),
+        conditions=settle_conditions(results, facts),
     )
 
 
@@ -225,12 +241,18 @@ def _equal_clients(
         problem: the simulated problem.
         run: the run; without noise, the bound is for negligible noise.
         fields: the theorem's other inputs.
+
+    Returns:
+        The inputs, and the problem with the mean number of participants.
     """
-    shape = run_fields(problem, run)
-    mean = shape["participants"] if run.participation is None else harmonic_mean(run.participation)
-    shape["participants"] = max(1, math.floor(mean))
-    inputs = AcceleratedRiskInputs(**shape | fields, noise_std=max(run.noise_std or 0.0, LEAST_NOISE))
-    return inputs, replace(inputs.problem, participants=mean)
+    run_values = run_fields(problem, run)
+    mean_participants = run_values["participants"]
+    if run.participation is not None:
+        mean_participants = harmonic_mean(run.participation)
+    run_values["participants"] = max(1, math.floor(mean_participants))
+    noise_std = max(run.noise_std or 0.0, LEAST_NOISE)
+    inputs = AcceleratedRiskInputs(**run_values | fields, noise_std=noise_std)
+    return inputs, replace(inputs.problem, participants=mean_participants)
 
 
 def _different_clients(

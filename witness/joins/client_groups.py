@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 
 
 def participation_counts(count_distribution: CountDistribution) -> tuple[ParticipationCount, ...]:
-    """Return the distribution of the number of participants, as calibrators and bounds express it."""
+    """Return the distribution of the number of participants, in the form of calibrators and bounds.
+
+    Args:
+        count_distribution: possible numbers of participants with their probabilities.
+    """
     return tuple(
         ParticipationCount(participants=count.participants, probability=count.probability)
         for count in count_distribution
@@ -50,20 +54,23 @@ def calibration_clients(
     fields: dict[str, object] = {}
     if count_distribution is not None:
         fields |= {"participants": None, "participation": participation_counts(count_distribution)}
-    if groups is not None:
-        fields["client_groups"] = tuple(
-            TargetedGroup(
-                clients=group.clients,
-                samples_per_client=group.samples_per_client,
-                batch_size=_batch(problem, run, group),
-                weight=group.weight,
-                epsilon=group.epsilon,
-                delta=group.delta,
-                log10_delta=group.log10_delta,
-            )
-            for group in groups
+    if groups is None:
+        return fields
+
+    targeted_groups = [
+        TargetedGroup(
+            clients=group.clients,
+            samples_per_client=group.samples_per_client,
+            batch_size=_batch(problem, run, group),
+            weight=group.weight,
+            epsilon=group.epsilon,
+            delta=group.delta,
+            log10_delta=group.log10_delta,
         )
-        fields["batch_size"] = min(run.batch_size, problem.samples_per_client)
+        for group in groups
+    ]
+    fields["client_groups"] = tuple(targeted_groups)
+    fields["batch_size"] = min(run.batch_size, problem.samples_per_client)
     return fields
 
 
@@ -113,11 +120,13 @@ def _root_mean_square(values_with_counts: Iterable[tuple[float, int]]) -> float:
         The root mean square; 0 if all values are 0.
     """
     pairs = list(values_with_counts)
-    clients = sum(count for _, count in pairs)
+    total_count = sum(count for _, count in pairs)
     largest = max(value for value, _ in pairs)
     if largest == 0.0:
         return 0.0
-    return largest * math.sqrt(math.fsum(count / clients * (value / largest) ** 2 for value, count in pairs))
+    # Mean square of the values over the largest one, which is at most 1.
+    relative_mean_square = math.fsum(count / total_count * (value / largest) ** 2 for value, count in pairs)
+    return largest * math.sqrt(relative_mean_square)
 
 
 def bound_clients(
@@ -136,17 +145,13 @@ def bound_clients(
     """
     if count_distribution is None:
         participants = run.participants or problem.clients
-        participation: tuple[ParticipationCount, ...] = (
-            ParticipationCount(participants=participants, probability=1.0),
-        )
+        fixed_number = ParticipationCount(participants=participants, probability=1.0)
+        participation: tuple[ParticipationCount, ...] = (fixed_number,)
     else:
         participation = participation_counts(count_distribution)
-    return {
-        "client_groups": tuple(
-            _group_run(problem, run, group, scale) for group, scale in zip(groups, loss_scales(groups), strict=True)
-        ),
-        "participation": participation,
-    }
+    scaled_groups = zip(groups, loss_scales(groups), strict=True)
+    group_runs = [_group_run(problem, run, group, scale) for group, scale in scaled_groups]
+    return {"client_groups": tuple(group_runs), "participation": participation}
 
 
 def _group_run(problem: SimulatedProblem, run: AnyRun, group: RunGroup, scale: float) -> GroupRun:
@@ -164,11 +169,12 @@ def _group_run(problem: SimulatedProblem, run: AnyRun, group: RunGroup, scale: f
         The group; its noise is at least a negligible positive number.
     """
     noise_std = run.noise_std if group.noise_std is None else group.noise_std
+    effective_std = effective_noise_std(problem, run, noise_std, scale)
     return GroupRun(
         clients=group.clients,
         samples_per_client=group.samples_per_client,
         batch_size=_batch(problem, run, group),
-        noise_std=max(effective_noise_std(problem, run, noise_std, scale), LEAST_NOISE),
+        noise_std=max(effective_std, LEAST_NOISE),
         lipschitz=problem.constants.lipschitz,
         weight=group.weight,
     )
@@ -194,14 +200,22 @@ def effective_noise_std(problem: SimulatedProblem, run: AnyRun, noise_std: float
     if levels is None:
         return noise_std
     rounding = 1.0 + 2.0**-40  # exceeds the rounding error of the compression variance
-    omega = compression_variance(dimension=problem.dimension, quantization_levels=levels) * rounding
+    compression = compression_variance(dimension=problem.dimension, quantization_levels=levels) * rounding
     lipschitz = scale * problem.constants.lipschitz
-    return math.sqrt(noise_std**2 + omega * (lipschitz**2 / problem.dimension + noise_std**2))
+    # σ² + ω(L²/d + σ²) for the compression variance ω.
+    compression_error = compression * (lipschitz**2 / problem.dimension + noise_std**2)
+    return math.sqrt(noise_std**2 + compression_error)
 
 
 def has_equal_weights(groups: Groups | None) -> bool:
     """Return whether all clients' losses have weight 1.
 
     Only then do the problem's statistics of gradients hold for the weighted losses.
+
+    Args:
+        groups: groups of equal clients, or None if all clients are equal.
     """
-    return groups is None or bool(np.all(np.asarray(loss_scales(groups)) == 1.0))
+    if groups is None:
+        return True
+    scales = np.asarray(loss_scales(groups))
+    return bool(np.all(scales == 1.0))

@@ -28,16 +28,23 @@ LEAST_CURVATURE = 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class DasSetting:
-    """The constants of a simulated problem that the theorems of Das et al. use, and their conditions on the problem."""
+    """The constants of a simulated problem that the theorems of Das et al. use, and their conditions on the problem.
+
+    w₀ = 0 is the start of a run, w* the minimiser of the mean loss, and w*_i the nearest minimiser of client i's loss.
+
+    Attributes:
+        smoothness: smoothness of every client's loss.
+        initial_distance: upper bound on ‖w₀ − w*‖.
+        client_optimum_distance: upper bound on the mean over clients of ‖w*_i − w*‖. It is 0 if no bound is known; the
+            condition `client-optima` then fails.
+        client_optimum_rms: upper bound on the root mean square over clients of ‖w*_i − w*‖.
+        conditions: conditions of the theorems on the problem, with whether each holds.
+    """
 
     smoothness: float
     initial_distance: float
-    """Upper bound on ‖w₀ − w*‖, for the start w₀ = 0 and the minimiser w*."""
     client_optimum_distance: float
-    """Upper bound on the mean over clients of ‖w*_i − w*‖, with w*_i the nearest minimiser of client i. It is 0 if no
-    bound is known; the condition `client-optima` then fails."""
     client_optimum_rms: float
-    """Upper bound on the root mean square over clients of ‖w*_i − w*‖."""
     conditions: tuple[ConditionResult, ...]
 
     @classmethod
@@ -55,20 +62,27 @@ class DasSetting:
         """
         constants = problem.constants
         gradients, hessians = _at_minimiser(problem)
+
+        # The computed minimiser w has F(w) − F(w*) ≤ gap, and F(w) − F(w*) ≥ (λ/2)‖w − w*‖² for the curvature λ.
         curvature = _mean_curvature(problem, hessians)
         is_curved = curvature > LEAST_CURVATURE * constants.smoothness
-        # The computed minimiser has F(w) − F* ≤ gap, and F(w) − F* ≥ (λ/2)‖w − w*‖² for the curvature λ.
-        slack = math.sqrt(2.0 * constants.optimum_gap / curvature) if is_curved else 0.0
-        initial_distance = constants.optimum_norm + slack
+        minimiser_error = 0.0
+        if is_curved:
+            minimiser_error = math.sqrt(2.0 * constants.optimum_gap / curvature)
+        initial_distance = constants.optimum_norm + minimiser_error
+
+        # Distances of the clients' minimisers are from the computed minimiser, too, unless the clients are equal.
         distances = _client_distances(problem, gradients, hessians)
         optimum_distances = np.zeros(1)
-        if distances is not None:  # they are from the computed minimiser, which is at most `slack` from w*
-            optimum_distances = distances + (slack if problem.population.own else 0.0)
+        if distances is not None:
+            error = minimiser_error if problem.population.own else 0.0
+            optimum_distances = distances + error
+        mean_square = float(np.mean(np.square(optimum_distances)))
         return cls(
             smoothness=constants.smoothness,
             initial_distance=initial_distance,
             client_optimum_distance=float(np.mean(optimum_distances)),
-            client_optimum_rms=math.sqrt(float(np.mean(np.square(optimum_distances)))),
+            client_optimum_rms=math.sqrt(mean_square),
             conditions=_conditions(
                 problem,
                 initial_distance=initial_distance,
@@ -111,7 +125,9 @@ def _conditions(
         third is undecidable if the minimiser is not known.
     """
     radius = 0.5 * problem.constants.diameter
-    is_inside = Verdict.of(initial_distance < radius) if is_minimiser_known else Verdict.UNDECIDABLE
+    is_inside = Verdict.UNDECIDABLE
+    if is_minimiser_known:
+        is_inside = Verdict.of(initial_distance < radius)
     is_empirical = Verdict.of(problem.objective == "empirical")
     return (
         ConditionResult("quasar-convex", "every client's loss is convex and β-smooth, everywhere", Verdict.YES),
@@ -132,19 +148,26 @@ def _conditions(
 def _at_minimiser(problem: AnyProblem) -> tuple[Floats, Floats | None]:
     """Return the clients' gradients at the computed minimiser, and their Hessians if the losses are quadratic.
 
+    The Hessian of a quadratic loss with n records x_1, …, x_n is c · (x_1 x_1ᵀ + … + x_n x_nᵀ)/n + λI. Here c is the
+    curvature of the loss as a function of the prediction, and λ the weight of the regularisation.
+
     Args:
         problem: the simulated problem.
 
     Returns:
-        The gradients, (N, d), and the Hessians, (N, d, d), or None.
+        The gradients, of shape (N, d) for N clients and d coordinates, and the Hessians, of shape (N, d, d), or None.
     """
     population, loss = problem.population, getattr(problem, "loss", None)
-    gradients = problem.mean_gradient(problem.minimiser, Records(population.features, population.targets))
+    records = Records(population.features, population.targets)
+    gradients = problem.mean_gradient(problem.minimiser, records)
     if loss is None or loss.name not in ("squared", "linear"):
         return gradients, None
+
     features = population.features
-    moments = np.matmul(np.swapaxes(features, 1, 2), features) / features.shape[1]
-    return gradients, loss.curvature * moments + problem.strong_convexity * np.eye(features.shape[2])
+    _, records_of_client, dimension = features.shape
+    second_moments = np.matmul(np.swapaxes(features, 1, 2), features) / records_of_client
+    hessians = loss.curvature * second_moments + problem.strong_convexity * np.eye(dimension)
+    return gradients, hessians
 
 
 def _client_distances(problem: AnyProblem, gradients: Floats, hessians: Floats | None) -> Floats | None:
@@ -166,12 +189,18 @@ def _client_distances(problem: AnyProblem, gradients: Floats, hessians: Floats |
     if hessians is None:
         if problem.strong_convexity == 0.0:
             return None
-        return np.asarray(np.linalg.norm(gradients, axis=-1) / problem.strong_convexity)
+        gradient_norms = np.linalg.norm(gradients, axis=-1)
+        return np.asarray(gradient_norms / problem.strong_convexity)
+
+    # Eigenvalues ascend. One that is neither clearly 0 nor clearly positive leaves the rank uncertain.
     eigenvalues, eigenvectors = np.linalg.eigh(hessians)
-    relative = np.abs(eigenvalues / eigenvalues[:, -1:])
-    if np.any((relative > NEGLIGIBLE) & (relative < CLEAR)):
+    relative_sizes = np.abs(eigenvalues / eigenvalues[:, -1:])
+    is_uncertain = (relative_sizes > NEGLIGIBLE) & (relative_sizes < CLEAR)
+    if np.any(is_uncertain):
         return None
-    is_zero = relative < CLEAR
-    inverse = np.where(is_zero, 0.0, 1.0 / np.where(is_zero, 1.0, eigenvalues))
+
+    # Newton's step solves H · step = gradient. Directions of eigenvalue 0 have no part in the nearest minimiser.
+    is_zero = relative_sizes < CLEAR
+    inverse_eigenvalues = np.where(is_zero, 0.0, 1.0 / np.where(is_zero, 1.0, eigenvalues))
     coordinates = np.matmul(np.swapaxes(eigenvectors, 1, 2), gradients[..., None])[..., 0]  # of the eigenvectors
-    return np.asarray(np.linalg.norm(inverse * coordinates, axis=-1))
+    return np.asarray(np.linalg.norm(inverse_eigenvalues * coordinates, axis=-1))

@@ -32,6 +32,9 @@ def calibrate(problem: SimulatedProblem, run: FedavgRun, target: Target) -> tupl
         run: not used.
         target: not used.
 
+    Returns:
+        Nothing, because every call raises an error.
+
     Raises:
         InvalidInput: always.
     """
@@ -57,33 +60,31 @@ def bounds(problem: SimulatedProblem, run: FedavgRun) -> tuple[PromisedBound, ..
     setting = DasSetting.of(problem)
     if setting.initial_distance == 0.0:
         return ()
-    evaluation = THEOREM_4.evaluate(
-        FedAvgInputs(
-            smoothness=setting.smoothness,
-            quasar_convexity=QUASAR_CONVEXITY,
-            initial_distance=setting.initial_distance,
-            client_optimum_distance=setting.client_optimum_rms,
-            rounds=run.rounds,
-            local_steps=run.local_steps,
-            clients=problem.clients,
-            participants=run.participants,
-        )
+    inputs = FedAvgInputs(
+        smoothness=setting.smoothness,
+        quasar_convexity=QUASAR_CONVEXITY,
+        initial_distance=setting.initial_distance,
+        client_optimum_distance=setting.client_optimum_rms,
+        rounds=run.rounds,
+        local_steps=run.local_steps,
+        clients=problem.clients,
+        participants=run.participants,
     )
+    evaluation = THEOREM_4.evaluate(inputs)
+
+    # Participants are drawn uniformly in every simulation. The local step must be the prescribed one.
+    sampling = ConditionResult("uniform-clients", "participants are drawn uniformly without replacement", Verdict.YES)
     step = local_step_size(problem, run)
     prescribed_step = float(evaluation.outputs["local_step_size"])
     is_prescribed = Verdict.of(math.isclose(step, prescribed_step, rel_tol=STEP_TOLERANCE))
-    sampling = ConditionResult("uniform-clients", "participants are drawn uniformly without replacement", Verdict.YES)
+    local_step = ConditionResult("local-step", "η = ζ/(c̄LE)", is_prescribed, step, prescribed_step)
     bound = PromisedBound(
         theorem=THEOREM_4.id,
         status=evaluation.status,
         value=float(evaluation.outputs["squared_gradient_norm"]),
         quantity="least_squared_gradient_norm",
         constant="explicit",
-        conditions=(
-            *setting.conditions,
-            sampling,
-            ConditionResult("local-step", "η = ζ/(c̄LE)", is_prescribed, step, prescribed_step),
-        ),
+        conditions=(*setting.conditions, sampling, local_step),
     )
     return (bound,)
 

@@ -65,14 +65,18 @@ def calibrate(problem: SimulatedProblem, run: GridFedavgRun, target: Target) -> 
         NoCertificate: the calibrator certifies no noise for the target.
     """
     delta = target.given_delta
-    local_noise = run.noise_at == "clients"
-    unit: Unit = "record" if local_noise else "client"
-    observer: Observer = "server" if local_noise else "released-models"
+    log10_delta = None
+    if delta is None:  # a δ too small for a double is given by its logarithm
+        log10_delta = target.log10_delta
+    unit: Unit = "client"
+    observer: Observer = "released-models"
+    if run.noise_at == "clients":
+        unit, observer = "record", "server"
     answer = solve(
         NormFedavgProblem(
             epsilon=target.epsilon,
             delta=delta,
-            log10_delta=None if delta is not None else target.log10_delta,
+            log10_delta=log10_delta,
             dimension=problem.dimension,
             quantization_levels=run.quantization_levels,
             rounds=run.rounds,
@@ -88,7 +92,8 @@ def calibrate(problem: SimulatedProblem, run: GridFedavgRun, target: Target) -> 
             local_steps=run.local_steps,
         )
     )
-    return replace(run, noise_levels=answer.parameters.noise_levels, decay_rate=answer.parameters.decay_rate), answer
+    noise = answer.parameters
+    return replace(run, noise_levels=noise.noise_levels, decay_rate=noise.decay_rate), answer
 
 
 def certified_epsilon(problem: SimulatedProblem, run: GridFedavgRun, log_delta: float) -> Interval:
@@ -107,12 +112,9 @@ def certified_epsilon(problem: SimulatedProblem, run: GridFedavgRun, log_delta: 
     """
     if run.trials is None:
         raise NoCertificate("only Binomial noise is accounted for here; truncated Laplace noise is calibrated")
-    return Interval(
-        0.0,
-        binomial_rounds_epsilon(
-            problem.dimension, run.quantization_levels, run.trials, run.rounds, math.exp(log_delta)
-        ),
-    )
+    delta = math.exp(log_delta)
+    upper = binomial_rounds_epsilon(problem.dimension, run.quantization_levels, run.trials, run.rounds, delta)
+    return Interval(0.0, upper)
 
 
 @functools.lru_cache(maxsize=ACCOUNTS_KEPT)
@@ -129,12 +131,17 @@ def binomial_rounds_epsilon(dimension: int, levels: int, trials: int, rounds: in
         rounds: number of rounds.
         delta: δ of all rounds together.
 
+    Returns:
+        The bound, in nats.
+
     Raises:
         NoCertificate: ε of a round exceeds 1, beyond which the theorem has no proof, or N is too small for it.
     """
     inputs = _inputs(dimension, levels, rounds, delta, PROVED_EPSILON)
     round_epsilon = binomial_epsilon(inputs, trials)
-    if round_epsilon > PROVED_EPSILON or trials < LEAST_TRIALS_PER_VARIANCE * least_variance(inputs):
+    # The theorem needs a variance N/4 of at least some number.
+    needed_trials = LEAST_TRIALS_PER_VARIANCE * least_variance(inputs)
+    if round_epsilon > PROVED_EPSILON or trials < needed_trials:
         raise NoCertificate("the Binomial mechanism's theorem is proved for ε ≤ 1 of a round alone")
     return best_composition(epsilon=round_epsilon, delta=SLACK_SHARE * delta, rounds=rounds)
 
@@ -191,8 +198,8 @@ def _round_epsilon(rounds: int, epsilon: float, delta: float) -> float:
 def _inputs(dimension: int, levels: int, rounds: int, delta: float, epsilon: float) -> BinomialInputs:
     """Return the inputs of Theorem 1 of Agarwal et al. 2018 (cpSGD) for one round.
 
-    Neighbouring messages are two arbitrary unit vectors, rounded to the grid. The round's share of δ is what
-    `SLACK_SHARE` leaves, divided by the number of rounds.
+    Neighbouring messages are two arbitrary unit vectors, rounded to the grid. The rounds share equally the part of δ
+    that the composition, with its `SLACK_SHARE`, leaves.
 
     Args:
         dimension: number of coordinates.
@@ -200,12 +207,16 @@ def _inputs(dimension: int, levels: int, rounds: int, delta: float, epsilon: flo
         rounds: number of rounds.
         delta: δ of all rounds together.
         epsilon: ε of the round, from which the theorem computes the noise.
+
+    Returns:
+        The inputs, with the sensitivities of a message in grid steps.
     """
     sensitivity = unit_vector_bounds(dimension, levels)
     assert sensitivity.l2 is not None
+    round_delta = (1.0 - SLACK_SHARE) * delta / rounds
     return BinomialInputs(
         epsilon=epsilon,
-        delta=(1.0 - SLACK_SHARE) * delta / rounds,
+        delta=round_delta,
         dimension=dimension,
         quantization_levels=levels,
         l1_sensitivity=sensitivity.l1,

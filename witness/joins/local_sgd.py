@@ -66,8 +66,10 @@ def certified_epsilon(problem: SimulatedProblem, run: LocalSgdRun, log_delta: fl
     Raises:
         NoCertificate: the run has no noise.
     """
+    noise_std = run.noise_std or 0.0
+    noise_multiplier = noise_std * run.batch_size / problem.constants.lipschitz
     return account_batches(
-        noise_multiplier=(run.noise_std or 0.0) * run.batch_size / problem.constants.lipschitz,
+        noise_multiplier=noise_multiplier,
         sampling="without-replacement",
         batch_size=run.batch_size,
         samples_per_client=problem.samples_per_client,

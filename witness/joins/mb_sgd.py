@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.account import account
-from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import Sampling
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.target import Target
-from epsilond.accountants.theorem import Status
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND, ExcessRiskInputs
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import THEOREM_2_1, SmoothInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK, FederatedInputs
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.mb_sgd.calibrator import CALIBRATOR
@@ -34,6 +30,7 @@ from epsilond.witness.joins.client_groups import (
     effective_noise_std,
     set_noise,
 )
+from epsilond.witness.joins.printed.theorem_2_1 import printed_bound
 from epsilond.witness.joins.problem_fields import (
     LEAST_NOISE,
     empirical_gradient_std,
@@ -48,10 +45,6 @@ from epsilond.witness.joins.problem_fields import (
 if TYPE_CHECKING:
     from epsilond.calibrators.answer import Calibration
 
-ANY_DELTA = 1e-5
-"""δ for evaluating Theorem 2.1. Its risk depends on (ε, δ) only by σ, so that at every δ some ε gives the run's σ."""
-LARGEST_EPSILON = 1e9
-"""Largest ε for evaluating Theorem 2.1, the largest that its inputs accept."""
 ANSWERS_KEPT = 256
 """Number of answers that each function of this module keeps, for the cells of an experiment that repeat a problem."""
 SAME = 1e-9
@@ -73,14 +66,16 @@ def calibrate(problem: SimulatedProblem, run: MbSgdRun, target: Target) -> tuple
         InvalidInput: the run has no step, and no bound for this sampling chooses one.
         NoCertificate: the calibrator certifies no noise for the target.
     """
+    constants = problem.constants
+    clients = calibration_clients(problem, run, run.count_distribution, run.groups)
     calibration_problem = MbSgdProblem(
         **target_fields(target),
         relation="replace-one",
         unit="record",
         observer="server",
-        **run_fields(problem, run) | calibration_clients(problem, run, run.count_distribution, run.groups),
-        diameter=problem.constants.diameter,
-        strong_convexity=problem.constants.strong_convexity,
+        **run_fields(problem, run) | clients,
+        diameter=constants.diameter,
+        strong_convexity=constants.strong_convexity,
         sampling=run.sampling,
     )
     answer = solve(calibration_problem)
@@ -89,7 +84,13 @@ def calibrate(problem: SimulatedProblem, run: MbSgdRun, target: Target) -> tuple
 
 @functools.lru_cache(maxsize=ANSWERS_KEPT)
 def solve(calibration_problem: MbSgdProblem) -> Calibration:
-    """Return the calibrator's answer, cached because the cells of an experiment repeat the same problem.
+    """Solve a calibration problem, and keep the answer, because an experiment's simulations repeat the problem.
+
+    Args:
+        calibration_problem: the request for the calibrator.
+
+    Returns:
+        The calibrator's answer, with its certified noise.
 
     Raises:
         NoCertificate: the calibrator certifies no noise for the target.
@@ -116,23 +117,27 @@ def certified_epsilon(problem: SimulatedProblem, run: MbSgdRun, log_delta: float
     """
     # A client's ε depends on its noise in units of the factor of its loss, its batch size and its number of records.
     if run.groups is None:
-        kinds = {(run.noise_std or 0.0, run.batch_size, problem.samples_per_client)}
+        kinds_of_clients = {(run.noise_std or 0.0, run.batch_size, problem.samples_per_client)}
     else:
         clients = client_arrays_of(problem, run, run.sampling)
-        scaled_noise = clients.noise_stds / clients.scales
-        kinds = set(zip(scaled_noise.tolist(), clients.batches.tolist(), clients.sizes.tolist(), strict=True))
-    intervals = [
-        account_batches(
-            noise_multiplier=noise_std * batch / problem.constants.lipschitz,
+        scaled_noise = (clients.noise_stds / clients.scales).tolist()
+        kinds_of_clients = set(zip(scaled_noise, clients.batches.tolist(), clients.sizes.tolist(), strict=True))
+
+    # Changing a record moves the sum of a batch's gradients in proportion to the Lipschitz constant.
+    intervals = []
+    for noise_std, batch_size, records in kinds_of_clients:
+        interval = account_batches(
+            noise_multiplier=noise_std * batch_size / problem.constants.lipschitz,
             sampling=run.sampling,
-            batch_size=batch,
+            batch_size=batch_size,
             samples_per_client=records,
             times=run.rounds,
             log_delta=log_delta,
         )
-        for noise_std, batch, records in kinds
-    ]
-    return Interval(max(interval.lower for interval in intervals), max(interval.upper for interval in intervals))
+        intervals.append(interval)
+    largest_lower = max(interval.lower for interval in intervals)
+    largest_upper = max(interval.upper for interval in intervals)
+    return Interval(largest_lower, largest_upper)
 
 
 @functools.lru_cache(maxsize=ANSWERS_KEPT)
@@ -170,7 +175,8 @@ def account_batches(
         population=None if is_full else samples_per_client,
         mechanism=Gaussian(noise_multiplier=noise_multiplier),
     )
-    answer = account(Repeated(times=times, mechanism=batch), relation="replace-one", unit="record", observer="server")
+    all_batches = Repeated(times=times, mechanism=batch)
+    answer = account(all_batches, relation="replace-one", unit="record", observer="server")
     return answer.guarantee.curve.epsilon(log_delta)
 
 
@@ -219,23 +225,31 @@ def bound_for_groups(problem: SimulatedProblem, run: MbSgdShape, groups: Groups)
     Returns:
         The bound, with the theorem's conditions and whether each holds for this run.
     """
-    step, decay, least_scale = run.step_size or 0.0, fading(problem, run), min(loss_scales(groups))
+    step = run.step_size or 0.0
+    decay = fading(problem, run)
+    scaled_step = step * min(loss_scales(groups))
     convexity = problem.constants.strong_convexity
+    # The weights of the models in the mean must not grow faster than those of the theorem.
+    convexity_of_weights = (1.0 - decay) / scaled_step
     inputs = FederatedInputs(
         **bound_clients(problem, run, run.count_distribution, groups),
         rounds=run.rounds,
         dimension=problem.dimension,
         smoothness=smoothness_bound(problem),
-        strong_convexity=min(convexity, (1.0 - decay) / (step * least_scale)),
+        strong_convexity=min(convexity, convexity_of_weights),
         initial_distance=initial_distance_bound(problem),
         step_size=step,
     )
     evaluation = FEDERATED_RISK.evaluate(inputs)
+
+    # Facts about the simulation decide the conditions that the theorem cannot check itself.
+    is_fresh = run.batches in ("without-replacement", "full")
+    is_weighted = 1.0 - decay <= scaled_step * convexity * (1.0 + SAME)
     facts = {
         "closed-convex-domain": Verdict.YES,
         "loss": Verdict.YES,
-        "fresh-sampling": Verdict.of(run.batches in ("without-replacement", "full")),
-        "averaged-output": Verdict.of(1.0 - decay <= step * least_scale * convexity * (1.0 + SAME)),
+        "fresh-sampling": Verdict.of(is_fresh),
+        "averaged-output": Verdict.of(is_weighted),
         "independent-records": Verdict.YES,
         "exact-proximal-step": Verdict.YES,
     }
@@ -266,25 +280,31 @@ def explicit_bound(problem: SimulatedProblem, run: MbSgdShape) -> PromisedBound:
     """
     step, decay = run.step_size or 0.0, fading(problem, run)
     convexity = problem.constants.strong_convexity
-    shape = run_fields(problem, run)
+    convexity_of_weights = (1.0 - decay) / step
+    fields = run_fields(problem, run)
     if run.count_distribution is not None:
         # The bound is stated for 1/E[1/M_r] clients and decreases with their number.
-        shape["participants"] = max(1, math.floor(harmonic_mean(run.count_distribution)))
+        fields["participants"] = max(1, math.floor(harmonic_mean(run.count_distribution)))
+    noise_std = effective_noise_std(problem, run, run.noise_std or 0.0)
     inputs = ExcessRiskInputs(
-        **shape,
-        noise_std=max(effective_noise_std(problem, run, run.noise_std or 0.0), LEAST_NOISE),
-        strong_convexity=min(convexity, (1.0 - decay) / step),
+        **fields,
+        noise_std=max(noise_std, LEAST_NOISE),
+        strong_convexity=min(convexity, convexity_of_weights),
         step_size=step,
         empirical_gradient_std=empirical_gradient_std(problem),
         empirical_heterogeneity=empirical_heterogeneity(problem),
         objective=problem.objective,
     )
     evaluation = EXCESS_RISK_BOUND.evaluate(inputs)
+
+    # Facts about the simulation decide the conditions that the theorem cannot check itself.
+    is_fresh = run.batches in ("without-replacement", "full")
+    is_weighted = 1.0 - decay <= step * convexity * (1.0 + SAME)
     facts = {
         "closed-convex-domain": Verdict.YES,
         "loss": Verdict.YES,
-        "fresh-sampling": Verdict.of(run.batches in ("without-replacement", "full")),
-        "averaged-output": Verdict.of(1.0 - decay <= step * convexity * (1.0 + SAME)),
+        "fresh-sampling": Verdict.of(is_fresh),
+        "averaged-output": Verdict.of(is_weighted),
         "independent-records": Verdict.YES,
     }
     return PromisedBound(
@@ -293,95 +313,6 @@ def explicit_bound(problem: SimulatedProblem, run: MbSgdShape) -> PromisedBound:
         value=evaluation.outputs["excess_risk"],
         constant="explicit",
         conditions=settle_conditions(evaluation.conditions, facts),
-    )
-
-
-def printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[PromisedBound]:
-    """Yield the bound on the excess risk of Theorem 2.1 of Lowy and Razaviyayn for convex losses, without its errata.
-
-    The bound is 272 L D ν/√M, for the Lipschitz constant L, the diameter D, M participants, and ν the larger of the
-    statistical and the privacy cost. It is for the step size that the theorem prescribes. Nothing is yielded for the
-    empirical risk, for strongly convex losses, without noise, for a random number of participants, or for quantised
-    messages.
-
-    Args:
-        problem: the learning problem.
-        run: parameters of the run.
-
-    Yields:
-        At most one bound, with the theorem's conditions and whether each holds.
-    """
-    if not run.noise_std or not _has_printed_bound(problem, run):
-        return
-    evaluation = THEOREM_2_1.evaluate(_printed_inputs(problem, run, run.noise_std), "corrected")
-    facts = {
-        "fresh-noise": Verdict.YES,
-        "bounded-gradients": Verdict.YES,
-        "loss": Verdict.YES,
-        "identical-clients": Verdict.of(problem.constants.heterogeneity == 0.0),
-        "domain": Verdict.YES,
-        "averaged-output": Verdict.of(fading(problem, run) == 1.0),
-        "hidden-constants": Verdict.YES,
-    }
-    # Conditions of the theorem's privacy do not affect its bound on the risk.
-    privacy_conditions = ("epsilon-range", "minimal-batch-size")
-    risk_conditions = [condition for condition in evaluation.conditions if condition.id not in privacy_conditions]
-    yield PromisedBound(
-        theorem=THEOREM_2_1.id,
-        status=Status(THEOREM_2_1.status),
-        value=evaluation.outputs["excess_risk"],
-        constant="explicit",
-        conditions=(
-            *settle_conditions(risk_conditions, facts),
-            _check_prescribed_step(run.step_size or 0.0, evaluation.outputs["step_size"]),
-            ConditionResult("sampling", "batches have a fixed size", Verdict.of(run.batches != "poisson")),
-        ),
-    )
-
-
-def _has_printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> bool:
-    """Return whether Theorem 2.1 of Lowy and Razaviyayn is stated for the problem and the run, whatever its noise.
-
-    It is stated for the risk of the population, convex losses, a fixed number of participants, and unquantised
-    messages.
-    """
-    is_convex_risk = problem.objective == "population" and problem.constants.strong_convexity == 0.0
-    return is_convex_risk and run.count_distribution is None and run.levels is None
-
-
-def _check_prescribed_step(step: float, prescribed: float) -> ConditionResult:
-    """Check whether the step size of a run is the one that Theorem 2.1 of Lowy and Razaviyayn prescribes.
-
-    Returns:
-        The condition with both step sizes; it holds if they are equal up to rounding.
-    """
-    is_prescribed = Verdict.of(math.isclose(step, prescribed, rel_tol=SAME))
-    return ConditionResult("prescribed-step", "the step size is the one prescribed", is_prescribed, step, prescribed)
-
-
-def _printed_inputs(problem: SimulatedProblem, run: MbSgdShape, noise_std: float) -> SmoothInputs:
-    """Return inputs of Theorem 2.1 of Lowy and Razaviyayn for which its printed noise is the noise of the run.
-
-    The printed noise is σ = 16 L √(R log(2.5R/δ) log(2/δ)) / (nε), for the Lipschitz constant L, R rounds and n records
-    of a client. It is solved for ε at δ = `ANY_DELTA`. If that ε exceeds `LARGEST_EPSILON`, the largest ε is used, and
-    the printed noise exceeds the run's noise. The bound is valid for less noise.
-
-    Args:
-        problem: the simulated problem.
-        run: the run, with its rounds and batches.
-        noise_std: σ of the run, above 0.
-    """
-    constants = problem.constants
-    logs = math.log(2.5 * run.rounds / ANY_DELTA) * math.log(2.0 / ANY_DELTA)
-    epsilon = 16.0 * constants.lipschitz * math.sqrt(run.rounds * logs) / (problem.samples_per_client * noise_std)
-    shape = run_fields(problem, run)
-    del shape["initial_distance"]
-    return SmoothInputs(
-        **shape,
-        epsilon=min(epsilon, LARGEST_EPSILON),
-        delta=ANY_DELTA,
-        diameter=constants.diameter,
-        sampling="with-replacement" if run.batches == "with-replacement" else "without-replacement",
     )
 
 

@@ -99,14 +99,24 @@ def certified_epsilon(problem: SimulatedProblem, run: Mu2SgdRun, log_delta: floa
         **_setting(run),
         **federation_fields(problem, run),
     )
-    mu = ScheduleNoise(problem=calibration_problem, std=run.noise_std or 0.0).mu(calibration_problem.cap)
-    return guarantee_at(calibration_problem, mu).curve.epsilon(log_delta)
+    # The noise of all reports gives a guarantee of μ-Gaussian differential privacy, whose curve gives ε at δ.
+    noise = ScheduleNoise(problem=calibration_problem, std=run.noise_std or 0.0)
+    mu = noise.mu(calibration_problem.cap)
+    guarantee = guarantee_at(calibration_problem, mu)
+    return guarantee.curve.epsilon(log_delta)
 
 
 def _setting(run: Mu2SgdRun) -> Fields:
     """Return the relation, the unit and the observer of the guarantee.
 
-    An untrusted server is the observer. With a trusted server, the observer sees only the released models.
+    Neighbouring data sets differ in one record. An untrusted server is itself the observer. With a trusted server, the
+    observer sees only the released models.
+
+    Args:
+        run: the run, with its trust in the server.
+
+    Returns:
+        Values by the names of the calibrator's fields.
     """
     observer = "server" if run.server == "untrusted" else "released-models"
     return {"relation": "replace-one", "unit": "record", "observer": observer}
@@ -145,6 +155,9 @@ def federation_fields(problem: SimulatedProblem, run: Mu2SgdRun) -> Fields:
 def _participation(run: Mu2SgdRun) -> Any:
     """Return which groups of clients report in which rounds, in the form of the calibrator.
 
+    Args:
+        run: the run, with its groups of clients if participation is not drawn at random.
+
     Returns:
         The groups, each with its number of clients and its rounds; None if the clients of each round are drawn.
     """
@@ -171,8 +184,10 @@ def bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> tuple[PromisedBound, ..
     is_trusted = run.server == "trusted"
     if run.method == "noisy-sgd":
         return tuple(_baseline_bounds(problem, run))
+    if run.method == "cancelled-noise" and is_trusted:
+        return tuple(_trusted_server_bounds(problem, run))
     if run.method == "cancelled-noise":
-        return tuple(_trusted_server_bounds(problem, run) if is_trusted else _cancelled_noise_bounds(problem, run))
+        return tuple(_cancelled_noise_bounds(problem, run))
     if run.method == "independent-noise" and not is_trusted:
         return tuple(_independent_noise_bounds(problem, run))
     return ()  # none is proved for fresh noise of a trusted server, nor for differences of reports
@@ -191,13 +206,16 @@ def decide_conditions(problem: SimulatedProblem, run: Mu2SgdRun) -> Mapping[str,
     Returns:
         The verdict by the id of the condition.
     """
-    is_full = run.reporting(problem.clients) == problem.clients
     groups = run.taking_part.groups
-    participate_always = groups is not None and is_full and all(len(group.rounds) == run.rounds for group in groups)
+    is_uniform = True
+    if groups is not None:
+        # Fixed groups are uniform only if every client reports in every round.
+        is_full = run.reporting(problem.clients) == problem.clients
+        is_uniform = is_full and all(len(group.rounds) == run.rounds for group in groups)
     return {
         "smooth-on-a-neighbourhood": Verdict.YES,
         "domain": Verdict.YES,
-        "uniform-participation": Verdict.of(groups is None or participate_always),
+        "uniform-participation": Verdict.of(is_uniform),
         "fresh-records": Verdict.YES,
         "planned-divisor": Verdict.YES,
         "loss": Verdict.YES,
@@ -214,19 +232,29 @@ def _cancelled_noise_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterat
     Args:
         problem: the simulated problem.
         run: the run, with a server that is not trusted.
+
+    Yields:
+        The certified bound, and then the printed one if it applies.
     """
     norm = report_norm(problem)
     base_std = max(run.noise_std or 0.0, NO_NOISE * norm)
     fields, step = federation_fields(problem, run), step_size(problem, run)
-    yield _bound(CERTIFIED, CertifiedInputs(**fields, base_std=base_std, step_size=step), "excess_risk", problem, run)
+    certified_inputs = CertifiedInputs(**fields, base_std=base_std, step_size=step)
+    yield _bound(CERTIFIED, certified_inputs, "excess_risk", problem, run)
+
     # The printed schedule has this noise at the following μ.
     mu = 2.0 * norm * math.sqrt(1.0 + math.log(run.rounds)) / base_std
-    if GAUSSIAN_DP_MU.contains(mu):
-        printed_inputs = StatedInputs(**fields, gaussian_dp_mu=mu, step_size=step)
-        bound = _bound(STATED, printed_inputs, "excess_risk_at_step_size", problem, run)
-        # The printed theorem is proved under one further condition.
-        is_proved = all(result.holds == Verdict.YES for result in bound.conditions if result.id == PROVED_HERE.id)
-        yield replace(bound, status=Status.PROVED) if is_proved else bound
+    if not GAUSSIAN_DP_MU.contains(mu):
+        return
+    printed_inputs = StatedInputs(**fields, gaussian_dp_mu=mu, step_size=step)
+    bound = _bound(STATED, printed_inputs, "excess_risk_at_step_size", problem, run)
+
+    # The printed theorem is proved under one further condition.
+    further_conditions = [result for result in bound.conditions if result.id == PROVED_HERE.id]
+    is_proved = all(result.holds == Verdict.YES for result in further_conditions)
+    if is_proved:
+        bound = replace(bound, status=Status.PROVED)
+    yield bound
 
 
 def _trusted_server_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:
@@ -243,10 +271,13 @@ def _trusted_server_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterato
     """
     norm, reporting = report_norm(problem), run.reporting(problem.clients)
     std = max(run.noise_std or 0.0, NO_NOISE * norm)
+
+    # The theorem requires a μ in its range, but does not use it if the noise is given.
     mu = 2.0 * norm * math.sqrt(run.rounds) / (std * reporting)
+    largest_mu = GAUSSIAN_DP_MU.le or mu
     inputs = TrustedRunInputs(
         **federation_fields(problem, run),
-        gaussian_dp_mu=min(mu, GAUSSIAN_DP_MU.le or mu),  # in its range, but not used with a given noise
+        gaussian_dp_mu=min(mu, largest_mu),
         noise_std=std,
         step_size=step_size(problem, run),
     )
@@ -261,14 +292,33 @@ def _independent_noise_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iter
     Args:
         problem: the simulated problem.
         run: the run, with a server that is not trusted.
+
+    Yields:
+        At most one bound, with its conditions and whether each holds.
     """
-    fresh_std = fresh_noise_std(problem, run)
-    mu = 2.0 * report_norm(problem) / fresh_std if fresh_std > 0.0 else math.inf
-    if GAUSSIAN_DP_MU.contains(mu):
-        inputs = IndependentInputs(
-            **federation_fields(problem, run), gaussian_dp_mu=mu, step_size=step_size(problem, run)
-        )
-        yield _bound(INDEPENDENT, inputs, "excess_risk", problem, run)
+    mu = _gaussian_mu(report_norm(problem), fresh_noise_std(problem, run))
+    if not GAUSSIAN_DP_MU.contains(mu):
+        return
+    fields = federation_fields(problem, run)
+    inputs = IndependentInputs(**fields, gaussian_dp_mu=mu, step_size=step_size(problem, run))
+    yield _bound(INDEPENDENT, inputs, "excess_risk", problem, run)
+
+
+def _gaussian_mu(norm: float, noise_std: float) -> float:
+    """Return the μ of Gaussian differential privacy of one noisy report: its sensitivity over its noise.
+
+    Replacing a record moves a report by at most twice the largest norm.
+
+    Args:
+        norm: largest norm of a report without noise.
+        noise_std: standard deviation of the noise on each coordinate.
+
+    Returns:
+        μ = 2 · norm/`noise_std`; math.inf without noise.
+    """
+    if noise_std <= 0.0:
+        return math.inf
+    return 2.0 * norm / noise_std
 
 
 def _baseline_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:
@@ -286,12 +336,14 @@ def _baseline_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[Prom
         At most one bound, with its conditions and whether each holds.
     """
     constants, reporting = problem.constants, run.reporting(problem.clients)
-    fresh_std = fresh_noise_std(problem, run)
-    # A trusted server adds its noise to the mean of the reports. Noise of every report would be √m times as large.
-    report_std = fresh_std * math.sqrt(reporting) if run.server == "trusted" else fresh_std
-    mu = 2.0 * constants.lipschitz / report_std if report_std > 0.0 else math.inf
+    report_std = fresh_noise_std(problem, run)
+    if run.server == "trusted":
+        # A trusted server adds its noise to the mean of the reports. Noise of every report would be √m times as large.
+        report_std = report_std * math.sqrt(reporting)
+    mu = _gaussian_mu(constants.lipschitz, report_std)
     if not GAUSSIAN_DP_MU.contains(mu):
         return
+
     inputs = BaselineInputs(
         lipschitz=constants.lipschitz,
         diameter=constants.diameter,
@@ -301,8 +353,10 @@ def _baseline_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[Prom
         gaussian_dp_mu=mu,
     )
     bound = _bound(BASELINE, inputs, "excess_risk", problem, run)
-    prescribed = BASELINE.evaluate(inputs).outputs["step_size"]
-    yield replace(bound, conditions=(*bound.conditions, check_step(step_size(problem, run), prescribed)))
+    # The bound is stated for the step size that the theorem prescribes.
+    prescribed_step = BASELINE.evaluate(inputs).outputs["step_size"]
+    step_condition = check_step(step_size(problem, run), prescribed_step)
+    yield replace(bound, conditions=(*bound.conditions, step_condition))
 
 
 def _bound(theorem: Theorem, inputs: object, value: str, problem: SimulatedProblem, run: Mu2SgdRun) -> PromisedBound:
@@ -318,14 +372,14 @@ def _bound(theorem: Theorem, inputs: object, value: str, problem: SimulatedProbl
     Returns:
         The bound, with the theorem's conditions and whether each holds for this run.
     """
+    results = (condition.at(inputs) for condition in theorem.conditions)
+    outputs = theorem.evaluate(inputs).outputs
     return PromisedBound(
         theorem=theorem.id,
         status=theorem.status,
-        value=theorem.evaluate(inputs).outputs[value],
+        value=outputs[value],
         constant="explicit",
-        conditions=settle_conditions(
-            (condition.at(inputs) for condition in theorem.conditions), decide_conditions(problem, run)
-        ),
+        conditions=settle_conditions(results, decide_conditions(problem, run)),
     )
 
 

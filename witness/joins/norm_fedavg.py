@@ -16,20 +16,12 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 from epsilond.accountants.attempts import ConditionResult
-from epsilond.accountants.errors import InvalidInput, NoCertificate
-from epsilond.accountants.numerics.truncated_laplace import least_levels
+from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.target import Target
 from epsilond.accountants.theorem import Theorem
-from epsilond.accountants.theorems.papers.das.composed_rounds import (
-    THEOREM_2,
-    InverseInputs,
-    RunInputs,
-    equation_22,
-)
 from epsilond.accountants.theorems.risk.das.convergence import (
     EQUATION_39,
     THEOREM_2_UTILITY,
@@ -46,6 +38,7 @@ from epsilond.simulators.algorithms.norm_fedavg import NormFedavgRun, compressio
 from epsilond.simulators.problems.problem import SimulatedProblem
 from epsilond.witness.join import Allowance, Join, PromisedBound
 from epsilond.witness.joins.das_setting import DasSetting
+from epsilond.witness.joins.printed.raised_noise import raise_printed_noise
 
 SAME = 1e-9
 """Relative tolerance for equal step sizes; it allows for rounding."""
@@ -55,12 +48,6 @@ NEAR = 1e-3
 """Relative tolerance for step sizes that depend on the distance to the minimiser, which is computed numerically."""
 ANSWERS_KEPT = 64
 """Number of answers that each function of this module keeps, for the cells of an experiment that repeat a problem."""
-LEVEL_DIVISOR = 1000
-"""Inverse of the relative tolerance of the number of levels."""
-ESCAPE_SHARE = 0.5
-"""Share of δ that is reserved for escapes from the common support; the composition gets the same share."""
-MOST_DOUBLINGS = 20
-"""Doublings of the number of levels before the search gives up."""
 
 
 def calibration_problem(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> NormFedavgProblem:
@@ -81,10 +68,16 @@ def calibration_problem(problem: SimulatedProblem, run: NormFedavgRun, target: T
     setting = DasSetting.of(problem)
     assert run.quantization_levels is not None  # every run with noise has quantised messages
     delta = target.given_delta
+    log10_delta = None
+    if delta is None:  # a δ too small for a double is given by its logarithm
+        log10_delta = target.log10_delta
+
+    # The calibrator requires a positive distance. A start at the minimiser gets the radius of the ball.
+    initial_distance = setting.initial_distance or 0.5 * problem.constants.diameter
     return NormFedavgProblem(
         epsilon=target.epsilon,
         delta=delta,
-        log10_delta=None if delta is not None else target.log10_delta,
+        log10_delta=log10_delta,
         dimension=problem.dimension,
         quantization_levels=run.quantization_levels,
         rounds=run.rounds,
@@ -95,7 +88,7 @@ def calibration_problem(problem: SimulatedProblem, run: NormFedavgRun, target: T
         observer=run.observer,
         smoothness=setting.smoothness,
         quasar_convexity=QUASAR_CONVEXITY,
-        initial_distance=setting.initial_distance or 0.5 * problem.constants.diameter,
+        initial_distance=initial_distance,
         client_optimum_distance=setting.client_optimum_distance,
         local_steps=run.local_steps,
     )
@@ -120,119 +113,38 @@ def calibrate(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> 
     """
     calibrator_problem = calibration_problem(problem, run, target)
     answer = solve(calibrator_problem)
-    noisy = replace(run, noise_levels=answer.parameters.noise_levels, decay_rate=answer.parameters.decay_rate)
+    certified = answer.parameters
+    noisy = replace(run, noise_levels=certified.noise_levels, decay_rate=certified.decay_rate)
+
     # The parameters that the paper's theorem prescribes, by interpretation of its text; some lack noise levels.
     prescribed = (reading.parameters for reading in answer.readings)
     printed = next((parameters for parameters in prescribed if "noise_levels" in parameters), None)
     if printed is not None:
-        noisy = replace(
-            noisy, printed_noise_levels=int(printed["noise_levels"]), printed_decay_rate=printed["decay_rate"]
-        )
+        printed_levels = int(printed["noise_levels"])
+        noisy = replace(noisy, printed_noise_levels=printed_levels, printed_decay_rate=printed["decay_rate"])
+
     raised = raise_printed_noise(calibrator_problem)
     if raised is not None:
-        levels, rate = raised
-        noisy = replace(noisy, raised_noise_levels=levels, raised_decay_rate=rate)
+        raised_levels, raised_rate = raised
+        noisy = replace(noisy, raised_noise_levels=raised_levels, raised_decay_rate=raised_rate)
     return noisy, answer
 
 
 @functools.lru_cache(maxsize=ANSWERS_KEPT)
 def solve(calibrator_problem: NormFedavgProblem) -> Calibration:
-    """Return the calibrator's answer, cached because the cells of an experiment repeat the same problem.
+    """Solve a calibration problem, and keep the answer, because an experiment's simulations repeat the problem.
+
+    Args:
+        calibrator_problem: the request for the calibrator.
+
+    Returns:
+        The calibrator's answer, with its certified noise.
 
     Raises:
         NoCertificate: the calibrator certifies no noise for the target.
     """
     answer: Calibration = CALIBRATOR.solve(calibrator_problem)
     return answer
-
-
-@functools.lru_cache(maxsize=ANSWERS_KEPT)
-def raise_printed_noise(calibrator_problem: NormFedavgProblem) -> tuple[int, float] | None:
-    """Return the truncated discrete Laplace noise with the decay rate α of Das et al. and enough levels for the target.
-
-    Equation 22 and Theorem 2 of the paper give α from ε and half of δ. The other half is for outputs that only one of
-    two neighbours can have. The number m of levels is close to the least that is certified.
-
-    Args:
-        calibrator_problem: the request for the calibrator.
-
-    Returns:
-        (m, α). None if clients are drawn at random and unseen by the observer, because the paper has no such case. Also
-        None if δ is below every double, or if no number of levels is certified.
-    """
-    delta = calibrator_problem.target.delta
-    if delta is None or calibrator_problem.rate < 1.0:
-        return None
-    composed = equation_22(
-        InverseInputs(composed_epsilon=calibrator_problem.target.epsilon, delta=ESCAPE_SHARE * delta)
-    )
-    inputs = RunInputs(
-        epsilon=float(composed["epsilon"]),
-        delta=ESCAPE_SHARE * delta,
-        rounds=calibrator_problem.rounds,
-        clients=calibrator_problem.clients,
-        participants=calibrator_problem.reporting,
-        dimension=calibrator_problem.dimension,
-    )
-    round_epsilon = float(THEOREM_2.evaluate(inputs).outputs["round_epsilon"])
-    decay_rate = round_epsilon / calibrator_problem.movement.l1
-    levels = _least_certified_levels(calibrator_problem, decay_rate)
-    return None if levels is None else (levels, decay_rate)
-
-
-def _least_certified_levels(calibrator_problem: NormFedavgProblem, decay_rate: float) -> int | None:
-    """Return nearly the least number of levels with which noise of a given decay rate is certified to meet the target.
-
-    Truncated discrete Laplace noise has this number of values on each side of 0. The search starts at the least number
-    for which an escape, an output that only one of two neighbours can have, is less probable than δ. It doubles the
-    number until the target is certified, and then bisects.
-
-    Args:
-        calibrator_problem: the problem for the calibrator, with the target.
-        decay_rate: decay rate α of the noise.
-
-    Returns:
-        A certified number of levels. It exceeds a number that is not certified by at most 0.1 %, or by 1. None if
-        `MOST_DOUBLINGS` doublings do not suffice.
-    """
-    release = IntegerRelease(problem=calibrator_problem, movement=calibrator_problem.movement)
-
-    def is_certified(levels: int) -> bool:
-        try:
-            curve = release.guarantee(release.noise(decay_rate, levels)).curve
-        except NoCertificate:
-            return False
-        return curve.bound_log_delta(calibrator_problem.target.epsilon).upper <= calibrator_problem.target.log_delta
-
-    start = max(least_levels(decay_rate, release.parts, calibrator_problem.target.log_delta), 1)
-    return _search_levels(is_certified, start)
-
-
-def _search_levels(is_certified: Callable[[int], bool], start: int) -> int | None:
-    """Search for the least certified number of levels, by doubling and then by bisection.
-
-    Args:
-        is_certified: whether a number of levels is certified. A larger number than a certified one is certified, too.
-        start: first number to try, at least 1.
-
-    Returns:
-        A certified number that exceeds one that is not certified by at most 1/`LEVEL_DIVISOR` of itself, or by 1. None
-        if `MOST_DOUBLINGS` doublings do not suffice.
-    """
-    lower, upper = start - 1, start
-    for _ in range(MOST_DOUBLINGS):
-        if is_certified(upper):
-            break
-        lower, upper = upper, 2 * upper
-    else:
-        return None
-    while upper - lower > max(1, upper // LEVEL_DIVISOR):
-        middle = (lower + upper) // 2
-        if is_certified(middle):
-            upper = middle
-        else:
-            lower = middle
-    return upper
 
 
 def printed_log_delta(problem: SimulatedProblem, run: NormFedavgRun, epsilon: float) -> float:
@@ -246,14 +158,20 @@ def printed_log_delta(problem: SimulatedProblem, run: NormFedavgRun, epsilon: fl
         run: the run with its printed noise.
         epsilon: ε of all rounds together.
 
+    Returns:
+        The bound, as a natural logarithm.
+
     Raises:
         InvalidInput: the run has no printed noise.
     """
     if run.printed_noise_levels is None or run.printed_decay_rate is None:
         raise InvalidInput.at("/printed_noise_levels", "is needed")
-    calibrator_problem = calibration_problem(problem, run, Target.of(epsilon, 0.5, None))
+    # The request needs a δ, which does not influence the probability of an escape.
+    any_delta = 0.5
+    calibrator_problem = calibration_problem(problem, run, Target.of(epsilon, any_delta, None))
     release = IntegerRelease(problem=calibrator_problem, movement=calibrator_problem.movement)
-    escape = release.escapes(release.noise(run.printed_decay_rate, run.printed_noise_levels))
+    printed_noise = release.noise(run.printed_decay_rate, run.printed_noise_levels)
+    escape = release.escapes(printed_noise)
     return escape.curve.bound_log_delta(epsilon).lower
 
 
@@ -273,6 +191,7 @@ def bounds(problem: SimulatedProblem, run: NormFedavgRun) -> tuple[PromisedBound
     if setting.initial_distance == 0.0:
         return ()
     steps = step_sizes(problem, run)
+    step_ratio = steps.server / steps.local
     inputs = ConvergenceInputs(
         smoothness=setting.smoothness,
         quasar_convexity=QUASAR_CONVEXITY,
@@ -280,17 +199,20 @@ def bounds(problem: SimulatedProblem, run: NormFedavgRun) -> tuple[PromisedBound
         client_optimum_distance=setting.client_optimum_distance,
         rounds=run.rounds,
         local_steps=run.local_steps,
-        step_ratio=steps.server / steps.local,
+        step_ratio=step_ratio,
         compression=compression(run, problem.dimension),
         participants=run.participants,
     )
     conditions = (*setting.conditions, *_run_conditions(inputs, steps.local))
-    server_step = _check_server_step(setting, steps.server / steps.local)
     mean_bound = _bound(EQUATION_39, inputs, "mean_gradient_norm", conditions)
+
+    # Theorem 2 is stated for one ratio of the steps.
+    server_step = _check_server_step(setting, step_ratio)
     least_bound = _bound(THEOREM_2_UTILITY, inputs, "least_gradient_norm", (*conditions, server_step))
     if server_step.holds == Verdict.YES:
         # Only an upper bound on the distance is known. If the steps are prescribed for another one, (39) remains valid.
-        least_bound = replace(least_bound, value=max(least_bound.value, mean_bound.value))
+        safe_value = max(least_bound.value, mean_bound.value)
+        least_bound = replace(least_bound, value=safe_value)
     return mean_bound, least_bound
 
 
@@ -304,6 +226,9 @@ def _run_conditions(inputs: ConvergenceInputs, local_step_size: float) -> tuple[
     Args:
         inputs: inputs of the bounds at the run's parameters.
         local_step_size: local step size η of the run.
+
+    Returns:
+        Three conditions. The first two hold by construction of the simulation.
     """
     prescribed = local_step(
         smoothness=inputs.smoothness,
@@ -324,7 +249,18 @@ def _run_conditions(inputs: ConvergenceInputs, local_step_size: float) -> tuple[
 
 
 def _check_server_step(setting: DasSetting, step_ratio: float) -> ConditionResult:
-    """Check whether the ratio β/η of the server's and the local step is the one that Theorem 2 prescribes."""
+    """Check whether the ratio β/η of the server's and the local step is the one that Das et al. prescribe.
+
+    Their Theorem 2 prescribes the ratio 4L ‖w₀ − w*‖/ζ, with the smoothness L, the start w₀, the minimiser w* and the
+    constant ζ of quasar-convexity.
+
+    Args:
+        setting: constants of the simulated problem.
+        step_ratio: ratio of the run's steps.
+
+    Returns:
+        The condition, with both sides of its equation.
+    """
     prescribed = printed_ratio(
         smoothness=setting.smoothness, quasar_convexity=QUASAR_CONVEXITY, initial_distance=setting.initial_distance
     )
@@ -340,8 +276,12 @@ def check_step(name: str, statement: str, left: float, right: float, *, toleranc
         left: step of the run.
         right: prescribed step.
         tolerance: relative tolerance.
+
+    Returns:
+        The condition, with both steps and whether they are equal up to the tolerance.
     """
-    return ConditionResult(name, statement, Verdict.of(math.isclose(left, right, rel_tol=tolerance)), left, right)
+    is_equal = math.isclose(left, right, rel_tol=tolerance)
+    return ConditionResult(name, statement, Verdict.of(is_equal), left, right)
 
 
 def _bound(

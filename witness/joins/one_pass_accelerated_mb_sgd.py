@@ -35,16 +35,23 @@ def calibrate(
         InvalidInput: neither the run nor the calibration has stages.
         NoCertificate: the calibrator certifies no noise for the target.
     """
-    constants, equal_weights = problem.constants, has_equal_weights(run.client_groups)
+    # With unequal weights of the clients' losses, the statistics of gradients do not apply.
+    constants = problem.constants
+    gradient_std = heterogeneity = None
+    is_identical = False
+    if has_equal_weights(run.client_groups):
+        gradient_std = min(constants.gradient_std, constants.lipschitz)
+        heterogeneity = min(constants.heterogeneity, constants.lipschitz)
+        is_identical = constants.heterogeneity == 0.0
     calibration_problem = OnePassProblem(
         **target_fields(target),
         relation="replace-one",
         unit="record",
         observer="server",
         **accelerated_fields(problem, run),
-        gradient_std=min(constants.gradient_std, constants.lipschitz) if equal_weights else None,
-        identically_distributed=equal_weights and constants.heterogeneity == 0.0,
-        heterogeneity=min(constants.heterogeneity, constants.lipschitz) if equal_weights else None,
+        gradient_std=gradient_std,
+        identically_distributed=is_identical,
+        heterogeneity=heterogeneity,
     )
     answer: Calibration = CALIBRATOR.solve(calibration_problem)
     calibrated: OnePassAcceleratedMbSgdRun = set_stages(run, answer.parameters)
@@ -62,15 +69,14 @@ def bounds(problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun) -> tuple[
         One bound, with its conditions and whether each holds.
     """
     constants = problem.constants
-    return (
-        bound_for_stages(
-            problem,
-            run,
-            objective="population",
-            gradient_std=min(constants.gradient_std, constants.lipschitz),
-            heterogeneity=min(constants.heterogeneity, constants.lipschitz),
-        ),
+    bound = bound_for_stages(
+        problem,
+        run,
+        objective="population",
+        gradient_std=min(constants.gradient_std, constants.lipschitz),
+        heterogeneity=min(constants.heterogeneity, constants.lipschitz),
     )
+    return (bound,)
 
 
 JOIN = Join(algorithm="one-pass-accelerated-mb-sgd", calibrate=calibrate, bounds=bounds)

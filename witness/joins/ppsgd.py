@@ -47,8 +47,11 @@ def calibrate(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> tu
         clipping_norm=calibrator_problem.clipping_norm,
         personalization=parameters.personalization,
     )
-    if run.step_size is not None or run.shared_step_size is not None:
+    has_step = run.step_size is not None or run.shared_step_size is not None
+    if has_step:
         return calibrated, answer
+
+    # With one model for all clients (α = ∞), only the shared part has a step.
     step_field = "shared_step_size" if parameters.personalization == "unbounded" else "step_size"
     step = getattr(parameters, step_field)
     if not step:  # the calibrator chooses no step if the optimum is the start
@@ -74,8 +77,8 @@ def calibration_problem(problem: PersonalizedProblem, run: PpsgdRun, target: Tar
     Raises:
         InvalidInput: gradients have no bound, and the run has no clipping norm.
     """
-    constants, largest = problem.constants, largest_message(problem, run)
-    clipping_norm = run.clipping_norm or largest
+    constants = problem.constants
+    clipping_norm = run.clipping_norm or largest_message(problem, run)
     if math.isinf(clipping_norm):
         message = "is needed: gradients of this problem have no bound"
         raise InvalidInput.at("/clipping_norm", message, allowed="> 0")
@@ -101,9 +104,12 @@ def calibration_problem(problem: PersonalizedProblem, run: PpsgdRun, target: Tar
 
 
 def _optimum_fields(constants: PersonalizedConstants) -> Fields:
-    """Return the finite ones among the constants at the optimum, by the names of the calibrator's fields.
+    """Return the finite constants at the optimum, by the names of the calibrator's fields.
 
-    Data whose classes a linear model separates has no optimum; its constants are infinite and left out.
+    Data whose classes a linear model separates has no optimum. Its constants are infinite and left out.
+
+    Args:
+        constants: constants of the learning problem.
     """
     names = ("shared_gradient_std", "local_gradient_std", "shared_gradient_norm", "optimum_norm", "optimum_spread")
     values = {name: getattr(constants, name) for name in names}
@@ -111,7 +117,14 @@ def _optimum_fields(constants: PersonalizedConstants) -> Fields:
 
 
 def _groups(run: PpsgdRun) -> Any:
-    """Return the clients' groups and batch sizes as the calibrator takes them; None if all clients are equal."""
+    """Return the groups of equal clients with their batch sizes, in the form of the calibrator.
+
+    Args:
+        run: the run.
+
+    Returns:
+        One entry for each group; None if all clients are equal.
+    """
     if run.client_groups is None:
         return None
     return tuple({"clients": group.clients, "batch_size": group.batch_size} for group in run.client_groups)

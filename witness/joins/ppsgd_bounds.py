@@ -59,30 +59,29 @@ def bounds(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[PromisedBound, 
 def gradient_statistics(problem: PersonalizedProblem, run: PpsgdRun) -> DrawnGradients:
     """Return the statistics of gradients and the draw of clients, which the bounds on the excess risk need.
 
-    They are given for each group of equal clients: the standard deviations of the gradients of the shared and of the
-    local model, and the norm of the shared gradient at the optimum.
-
-    PPSGD trains one model that all clients share, and one of each client.
+    PPSGD trains one model that all clients share, and one of each client. The statistics are the standard deviations of
+    the gradients of both models, and the norm of the shared gradient at the optimum.
 
     Args:
         problem: the simulated problem, with its exact constants.
         run: the run.
 
     Returns:
-        The statistics, with the way in which clients are weighted and drawn.
+        The statistics of each group of equal clients, with the way in which clients are weighted and drawn.
     """
     constants = problem.constants
+    groups = [
+        GroupOfUsers(
+            clients=group.clients,
+            batch_size=group.batch_size,
+            shared_gradient_std=constants.shared_gradient_std,
+            local_gradient_std=constants.local_gradient_std,
+            shared_gradient_norm=constants.shared_gradient_norm,
+        )
+        for group in run.batches(problem.clients)
+    ]
     return DrawnGradients(
-        groups=tuple(
-            GroupOfUsers(
-                clients=group.clients,
-                batch_size=group.batch_size,
-                shared_gradient_std=constants.shared_gradient_std,
-                local_gradient_std=constants.local_gradient_std,
-                shared_gradient_norm=constants.shared_gradient_norm,
-            )
-            for group in run.batches(problem.clients)
-        ),
+        groups=tuple(groups),
         weighting=run.weighting,
         rate=run.rate,
         draw="fixed-number" if run.sampling == "without-replacement" else "independent",
@@ -100,13 +99,15 @@ def decide_conditions(problem: PersonalizedProblem, run: PpsgdRun) -> Mapping[st
         The verdict by the id of the condition. If a message may exceed the clipping norm, it is undecidable whether any
         message is clipped.
     """
-    may_clip = run.clipping_norm is not None and largest_message(problem, run) > run.clipping_norm * (1.0 + ROUNDING)
-    unclipped = Verdict.UNDECIDABLE if may_clip else Verdict.YES
+    may_clip = False
+    if run.clipping_norm is not None:
+        may_clip = largest_message(problem, run) > run.clipping_norm * (1.0 + ROUNDING)
+    is_unclipped = Verdict.UNDECIDABLE if may_clip else Verdict.YES
     return {
         "convex-and-smooth": Verdict.of(math.isfinite(problem.constants.smoothness)),
         "fresh-records": Verdict.YES,
-        "nothing-is-clipped": unclipped,
-        "gradients-below-clipping": unclipped,
+        "nothing-is-clipped": is_unclipped,
+        "gradients-below-clipping": is_unclipped,
     }
 
 
@@ -141,22 +142,26 @@ def _weighted_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[Pr
     Yields:
         Each bound with its theorem, and with whether the theorem's conditions hold.
     """
-    constants, (own_step, _) = problem.constants, steps_of(problem, run)
+    own_step, _ = steps_of(problem, run)
     norm = _weighted_optimum_norm(problem, run)
     shared_fields: Fields = {
         "client_groups": gradient_statistics(problem, run).groups,
         "rounds": run.rounds,
-        "smoothness": constants.smoothness,
+        "smoothness": problem.constants.smoothness,
         "personalization": run.alpha,
         "weighted_optimum_norm": norm,
         "shared_dimension": problem.dimension,
         "noise_std": run.noise_std,
     }
+
+    # The theorem for any sampling of clients, at its prescribed step.
     drawn_inputs = DrawnInputs(
         **shared_fields, sampling=run.sampling, participation_rate=run.rate, weighting=run.weighting
     )
     outputs = PERSONALIZED_RISK.evaluate(drawn_inputs).outputs
     yield _bound_at_prescribed_step(PERSONALIZED_RISK, drawn_inputs, problem, run, own_step)
+
+    # The bound for any small step, with the smoothness and the variance of the same theorem.
     yield from _bounds_at_any_step(
         problem,
         run,
@@ -165,13 +170,15 @@ def _weighted_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[Pr
         norm=norm,
         gradient_std=math.sqrt(outputs["variance"]),
     )
+
+    # The printed theorem for the run's own sampling, if there is one.
     if run.sampling == "full" and run.weighting == "clients":
         full_inputs = _full_participation_inputs(problem, run, norm)
         yield _bound_at_prescribed_step(THEOREM_4_5, full_inputs, problem, run, own_step)
     if run.sampling == "poisson":
-        printed = THEOREM_5_2 if run.weighting == "samples" else THEOREM_B_4
+        printed_theorem = THEOREM_5_2 if run.weighting == "samples" else THEOREM_B_4
         sampled_inputs = SampledInputs(**shared_fields, participation_rate=run.rate)
-        yield _bound_at_prescribed_step(printed, sampled_inputs, problem, run, own_step)
+        yield _bound_at_prescribed_step(printed_theorem, sampled_inputs, problem, run, own_step)
 
 
 def _weighted_optimum_norm(problem: PersonalizedProblem, run: PpsgdRun) -> float:
@@ -183,6 +190,9 @@ def _weighted_optimum_norm(problem: PersonalizedProblem, run: PpsgdRun) -> float
     Args:
         problem: the simulated problem, with its exact constants.
         run: the run.
+
+    Returns:
+        The norm, in the unit of the models.
     """
     constants = problem.constants
     squared = minimal_norm(
@@ -198,25 +208,29 @@ def _full_participation_inputs(problem: PersonalizedProblem, run: PpsgdRun, norm
     """Return the inputs of Theorem 4.5 of Bietti et al., in which all clients take part in every round.
 
     The theorem's variance of gradients is a mean over the N clients. A client averages the gradients of its batch of
-    b_i records, which divides their variance by b_i. The variance of one record's gradient is thus multiplied by Σ_i
-    1/b_i / N.
+    b_i records, which divides their variance by b_i. The variance of one record's gradient is thus multiplied by
+    (1/b_1 + … + 1/b_N)/N.
 
     Args:
         problem: the simulated problem.
         run: the run.
         norm: least norm of an optimum, in which α weights the shared part.
+
+    Returns:
+        The inputs at the run's parameters.
     """
     constants = problem.constants
     sizes = batch_sizes(problem, run)
-    variance_factor = math.sqrt(math.fsum(1.0 / sizes) / problem.clients)
+    variance_ratio = math.fsum(1.0 / sizes) / problem.clients
+    std_ratio = math.sqrt(variance_ratio)
     return BoundInputs(
         clients=problem.clients,
         rounds=run.rounds,
         smoothness=constants.smoothness,
         personalization=run.alpha,
         weighted_optimum_norm=norm,
-        shared_gradient_std=constants.shared_gradient_std * variance_factor,
-        local_gradient_std=constants.local_gradient_std * variance_factor,
+        shared_gradient_std=constants.shared_gradient_std * std_ratio,
+        local_gradient_std=constants.local_gradient_std * std_ratio,
         shared_dimension=problem.dimension,
         noise_std=run.noise_std or 0.0,
         lipschitz=finite_or_none(constants.lipschitz),
@@ -240,15 +254,13 @@ def _bound_at_prescribed_step(
         The bound, with the theorem's conditions and whether each holds for this run.
     """
     outputs = theorem.evaluate(inputs).outputs
+    step_condition = check_step(step, outputs["step_size"])
     return PromisedBound(
         theorem=theorem.id,
         status=theorem.status,
         value=outputs["excess_risk"],
         constant="explicit",
-        conditions=(
-            *_conditions(theorem, inputs, problem, run),
-            check_step(step, outputs["step_size"]),
-        ),
+        conditions=(*_conditions(theorem, inputs, problem, run), step_condition),
     )
 
 
@@ -282,20 +294,22 @@ def _bounds_at_any_step(
     )
     outputs = ANY_STEP.evaluate(inputs).outputs
     conditions = _conditions(ANY_STEP, inputs, problem, run)
-    values = [outputs["excess_risk"]]
+
+    # The second bound is valid only for a smaller step.
     below_quarter = next(condition for condition in conditions if condition.id == "step-below-quarter")
+    value = outputs["excess_risk"]
     if below_quarter.holds == Verdict.YES:
-        values.append(outputs["simple_excess_risk"])
-    required = [condition for condition in conditions if condition is not below_quarter]
+        value = min(value, outputs["simple_excess_risk"])
+
+    # The condition of the second bound is not needed for the smaller of both. No message may be clipped.
+    required_conditions = [condition for condition in conditions if condition is not below_quarter]
+    unclipped_conditions = settle_conditions((UNCLIPPED.at(inputs),), decide_conditions(problem, run))
     yield PromisedBound(
         theorem=ANY_STEP.id,
         status=ANY_STEP.status,
-        value=min(values),
+        value=value,
         constant="explicit",
-        conditions=(
-            *required,
-            *settle_conditions((UNCLIPPED.at(inputs),), decide_conditions(problem, run)),
-        ),
+        conditions=(*required_conditions, *unclipped_conditions),
     )
 
 
@@ -314,7 +328,10 @@ def _shared_model_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterato
     """
     constants, statistics = problem.constants, gradient_statistics(problem, run)
     noise_std = run.noise_std or 0.0
-    limit = Landscape.of(
+    _, shared_step = steps_of(problem, run)
+
+    # The theorem for any draw of clients, in the limit of one model for all.
+    landscape = Landscape.of(
         statistics,
         rounds=run.rounds,
         smoothness=constants.smoothness,
@@ -322,18 +339,18 @@ def _shared_model_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterato
         optimum_spread=constants.optimum_spread,
         noise_std=noise_std,
         dimension=problem.dimension,
-    ).at(math.inf)
-    _, shared_step = steps_of(problem, run)
+    )
+    limit = landscape.at(math.inf)
+    step_condition = check_step(shared_step, limit.shared_step_size)
     yield PromisedBound(
         theorem=PERSONALIZED_RISK.id,
         status=PERSONALIZED_RISK.status,
         value=limit.total,
         constant="explicit",
-        conditions=(
-            *_conditions(PERSONALIZED_RISK, None, problem, run),
-            check_step(shared_step, limit.shared_step_size),
-        ),
+        conditions=(*_conditions(PERSONALIZED_RISK, None, problem, run), step_condition),
     )
+
+    # The bound for any small step requires that one model is optimal for all clients.
     if constants.optimum_spread == 0.0:
         smoothness_factor, _ = statistics.smoothness_factors()
         variance, _ = statistics.variance_factors(noise_std=noise_std, dimension=problem.dimension)
@@ -348,5 +365,7 @@ def _shared_model_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterato
 
 
 def finite_or_none(value: float) -> float | None:
-    """Return the value, or None if it is infinite."""
-    return value if math.isfinite(value) else None
+    """Return the value, or None in place of an infinite value or NaN, for a constant that does not exist."""
+    if not math.isfinite(value):
+        return None
+    return value

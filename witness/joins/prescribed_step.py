@@ -21,10 +21,11 @@ def check_step(step: float, prescribed: float) -> ConditionResult:
     Returns:
         The condition, with both step sizes.
     """
+    is_prescribed = math.isclose(step, prescribed, rel_tol=SAME)
     return ConditionResult(
         "step-of-the-theorem",
         "the run's step is the one that the bound is stated for",
-        Verdict.of(math.isclose(step, prescribed, rel_tol=SAME)),
+        Verdict.of(is_prescribed),
         step,
         prescribed,
     )

@@ -36,21 +36,32 @@ def settle_conditions(
     results = []
     for condition in conditions:
         is_settled = condition.holds == Verdict.UNDECIDABLE and condition.id in facts
-        results.append(replace(condition, holds=facts[condition.id]) if is_settled else condition)
+        if is_settled:
+            results.append(replace(condition, holds=facts[condition.id]))
+        else:
+            results.append(condition)
     return tuple(results)
 
 
 def target_fields(target: Target) -> Fields:
-    """Return ε and δ as the fields of the target: `delta` if it was given as a double, and `log10_delta` otherwise."""
+    """Return ε and δ of a target, by the names of a calibrator's fields.
+
+    Args:
+        target: the target.
+
+    Returns:
+        `epsilon`, with `delta` if it was given as a double, and with `log10_delta` otherwise.
+    """
     if target.given_delta is not None:
         return {"epsilon": target.epsilon, "delta": target.given_delta}
     return {"epsilon": target.epsilon, "log10_delta": target.log10_delta}
 
 
 def smoothness_bound(problem: SimulatedProblem) -> float:
-    """Return a positive upper bound β on the smoothness of one record's loss."""
+    """Return a positive upper bound β on the smoothness of one record's loss, even if the losses are linear."""
     constants = problem.constants
-    return max(constants.smoothness, LEAST_CURVATURE * constants.lipschitz / constants.diameter)
+    least_smoothness = LEAST_CURVATURE * constants.lipschitz / constants.diameter
+    return max(constants.smoothness, least_smoothness)
 
 
 def initial_distance_bound(problem: SimulatedProblem) -> float:
@@ -62,13 +73,17 @@ def initial_distance_bound(problem: SimulatedProblem) -> float:
 
     Args:
         problem: the simulated problem, with its domain and its computed minimiser.
+
+    Returns:
+        The bound, in the unit of the models; it is positive, as the theorems require.
     """
     constants = problem.constants
-    slack = 0.0
+    minimiser_error = 0.0
     if constants.strong_convexity > 0.0:
-        slack = math.sqrt(2.0 * constants.optimum_gap / constants.strong_convexity)
-    least_distance = 1e-9 * constants.diameter  # the bounds require a positive distance
-    return min(max(constants.optimum_norm + slack, least_distance), constants.diameter)
+        minimiser_error = math.sqrt(2.0 * constants.optimum_gap / constants.strong_convexity)
+    least_distance = 1e-9 * constants.diameter
+    distance = max(constants.optimum_norm + minimiser_error, least_distance)
+    return min(distance, constants.diameter)
 
 
 def empirical_gradient_std(problem: SimulatedProblem) -> float:
@@ -79,17 +94,28 @@ def empirical_gradient_std(problem: SimulatedProblem) -> float:
 
     Args:
         problem: the simulated problem, with its exact constants.
+
+    Returns:
+        The bound, at most the Lipschitz constant.
     """
     constants = problem.constants
     if problem.objective != "empirical":
         return constants.lipschitz
-    return min(constants.lipschitz, math.hypot(constants.gradient_std, constants.heterogeneity) * (1.0 + 2.0**-40))
+    rounding = 1.0 + 2.0**-40  # exceeds the rounding error of the root
+    deviation = math.hypot(constants.gradient_std, constants.heterogeneity) * rounding
+    return min(constants.lipschitz, deviation)
 
 
 def empirical_heterogeneity(problem: SimulatedProblem) -> float:
     """Return an upper bound on v̂, the heterogeneity of the clients' data sets.
 
     If the data sets are drawn anew from the populations, only the Lipschitz constant bounds v̂.
+
+    Args:
+        problem: the simulated problem, with its exact constants.
+
+    Returns:
+        The bound, at most the Lipschitz constant.
     """
     constants = problem.constants
     if problem.objective != "empirical":

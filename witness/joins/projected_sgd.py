@@ -51,16 +51,18 @@ def calibrate(problem: SimulatedProblem, run: ProjectedSgdRun, target: Target) -
         InvalidInput: the run is not one pass over shuffled batches.
         NoCertificate: the calibrator certifies no noise for the target.
     """
-    steps = steps_of(problem, run)
-    if run.batches != "shuffled" or steps != problem.clients // run.participants:
-        message = "noise is calibrated for one pass over shuffled batches only: give noise_std"
-        raise InvalidInput.at("/batches" if run.batches != "shuffled" else "/rounds", message)
-    constants, delta = problem.constants, target.given_delta
+    _check_one_pass(problem, run)
+    delta = target.given_delta
+    log10_delta = None
+    if delta is None:  # a δ too small for a double is given by its logarithm
+        log10_delta = target.log10_delta
+
+    constants = problem.constants
     answer = CALIBRATOR.solve(
         ProjectedSgdProblem(
             epsilon=target.epsilon,
             delta=delta,
-            log10_delta=None if delta is not None else target.log10_delta,
+            log10_delta=log10_delta,
             clients=problem.clients,
             participants=run.participants,
             dimension=problem.dimension,
@@ -81,10 +83,29 @@ def calibrate(problem: SimulatedProblem, run: ProjectedSgdRun, target: Target) -
     return replace(run, noise_std=answer.parameters.noise_std), answer
 
 
+def _check_one_pass(problem: SimulatedProblem, run: ProjectedSgdRun) -> None:
+    """Check that a run passes once over the records, in shuffled batches.
+
+    Args:
+        problem: the simulated problem, with one record for each client.
+        run: the run.
+
+    Raises:
+        InvalidInput: batches are not shuffled, or the rounds are more or fewer than the whole batches.
+    """
+    message = "noise is calibrated for one pass over shuffled batches only: give noise_std"
+    if run.batches != "shuffled":
+        raise InvalidInput.at("/batches", message)
+    whole_batches = problem.clients // run.participants
+    if steps_of(problem, run) != whole_batches:
+        raise InvalidInput.at("/rounds", message)
+
+
 def positive_smoothness(problem: SimulatedProblem) -> float:
     """Return an upper bound on the smoothness of the losses; it is positive even if the losses are linear."""
     constants = problem.constants
-    return constants.smoothness or FLAT * constants.lipschitz / (0.5 * constants.diameter)
+    radius = 0.5 * constants.diameter
+    return constants.smoothness or FLAT * constants.lipschitz / radius
 
 
 def bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBound, ...]:
@@ -123,9 +144,11 @@ def _constant_step_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tu
     Returns:
         The bound, with its conditions and whether each holds; empty if the steps are not constant.
     """
-    steps, constants = steps_of(problem, run), problem.constants
     if not isinstance(run.step_schedule, Constant):
         return ()
+    constants = problem.constants
+    steps = steps_of(problem, run)
+    possible_stops = steps - run.first_stop(steps) + 1
     inputs = CONVEX_STOPS.request(
         clients=steps * run.participants,
         participants=run.participants,
@@ -134,14 +157,19 @@ def _constant_step_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tu
         radius=0.5 * constants.diameter,
         noise_std=float(run.noise_stds(steps).max()),
         step_size=float(run.step_schedule.at(1, 1)[0]),
-        stops=steps - run.first_stop(steps) + 1,
+        stops=possible_stops,
     )
-    output = "excess_risk_of_last" if run.release == "last" else "excess_risk_at_random_stop"
+    outputs = CONVEX_STOPS.evaluate(inputs).outputs
+
+    # The excess risk is that of the last model, or the mean over the possible stops.
+    quantity, value = "mean_excess", outputs["excess_risk_at_random_stop"]
+    if run.release == "last":
+        quantity, value = "excess", outputs["excess_risk_of_last"]
     bound = PromisedBound(
         theorem=CONVEX_STOPS.id,
         status=CONVEX_STOPS.status,
-        value=float(CONVEX_STOPS.evaluate(inputs).outputs[output]),
-        quantity="excess" if run.release == "last" else "mean_excess",
+        value=float(value),
+        quantity=quantity,
         constant="explicit",
         conditions=_fresh_records(problem, run),
     )
@@ -162,25 +190,26 @@ def _last_model_bound(problem: SimulatedProblem, run: ProjectedSgdRun) -> Promis
     Returns:
         The bound, with its conditions and whether each holds.
     """
-    constants, records_used = problem.constants, steps_of(problem, run) * run.participants
-    noise_stds = run.noise_stds(steps_of(problem, run))
+    constants = problem.constants
+    steps = steps_of(problem, run)
     inputs = InverseTimeSteps(
         epsilon=0.0,
-        clients=records_used,
+        clients=steps * run.participants,
         participants=run.participants,
         dimension=problem.dimension,
         lipschitz=constants.lipschitz,
         radius=0.5 * constants.diameter,
         smoothness=positive_smoothness(problem),
         strong_convexity=constants.strong_convexity,
-        noise_std=float(noise_stds.max()),
+        noise_std=float(run.noise_stds(steps).max()),
         gradient_std=constants.gradient_std,
     )
+    # The printed corollary is refuted, for its privacy and its noise term. The corrected interpretation holds.
+    terms = risk_terms(inputs, "corrected")
     return PromisedBound(
         theorem=COROLLARY_1.id,
-        # The printed corollary is refuted, for its privacy and its noise term. The corrected reading holds.
         status=Status.PROVED,
-        value=math.fsum(risk_terms(inputs, "corrected").values()),
+        value=math.fsum(terms.values()),
         constant="explicit",
         conditions=_conditions(problem, run),
     )
@@ -200,18 +229,24 @@ def _conditions(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Condit
         Each condition with a verdict, and with both sides of its inequality if it has one.
     """
     constants, steps = problem.constants, run.step_schedule
-    curvature, radius = constants.strong_convexity, 0.5 * constants.diameter
-    slack = math.sqrt(2.0 * constants.optimum_gap / curvature)
-    scale = steps.scale * curvature if isinstance(steps, InverseTime) else math.nan
-    is_inside = constants.optimum_norm + slack < radius
+    radius = 0.5 * constants.diameter
+
+    # For steps η_t = scale/t the condition is scale · λ = 1. Other schedules fail it.
+    is_inverse_time = False
+    if isinstance(steps, InverseTime):
+        is_inverse_time = math.isclose(steps.scale * constants.strong_convexity, 1.0, rel_tol=SAME)
+
+    # The true minimiser has at most this norm.
+    minimiser_error = math.sqrt(2.0 * constants.optimum_gap / constants.strong_convexity)
+    largest_norm = constants.optimum_norm + minimiser_error
     return (
-        ConditionResult("inverse-steps", "η_t = 1/(λt)", Verdict.of(math.isclose(scale, 1.0, rel_tol=SAME))),
+        ConditionResult("inverse-steps", "η_t = 1/(λt)", Verdict.of(is_inverse_time)),
         *_fresh_records(problem, run),
         ConditionResult(
             "interior-minimiser",
             "the minimiser is inside the ball",
-            Verdict.of(is_inside),
-            constants.optimum_norm + slack,
+            Verdict.of(largest_norm < radius),
+            largest_norm,
             radius,
         ),
     )
@@ -225,15 +260,17 @@ def _fresh_records(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Con
         run: the run, with its batches.
 
     Returns:
-        The two conditions, `one-pass` and `independent-records`.
+        The two conditions, `one-pass` and `independent-records`, with whether each holds.
     """
-    one_pass = run.batches != "without-replacement" and steps_of(problem, run) <= problem.clients // run.participants
+    whole_batches = problem.clients // run.participants
+    is_one_pass = run.batches != "without-replacement" and steps_of(problem, run) <= whole_batches
+    is_one_population = problem.objective == "population" and problem.constants.heterogeneity == 0.0
     return (
-        ConditionResult("one-pass", "every record is used once at most", Verdict.of(one_pass)),
+        ConditionResult("one-pass", "every record is used once at most", Verdict.of(is_one_pass)),
         ConditionResult(
             "independent-records",
             "records are drawn independently from one population, which the objective is of",
-            Verdict.of(problem.objective == "population" and problem.constants.heterogeneity == 0.0),
+            Verdict.of(is_one_population),
         ),
     )
 

@@ -54,19 +54,25 @@ def block_runs(request: MembershipSimulation) -> int:
     """Return the number of trainings in a block, limited by the memory of a round and the time of a block.
 
     The number depends only on the request, so that the same request always gives the same answer.
+
+    Args:
+        request: the membership inference, with the numbers that a round of a training reads.
+
+    Returns:
+        A whole number from 1 to the number of all trainings.
     """
     entries = request.training.entries
-    largest = min(BLOCK_ENTRIES / entries, BLOCK_NUMBERS / (entries * request.training.rounds))
-    return max(1, min(request.runs + request.references, int(largest)))
+    most_in_memory = BLOCK_ENTRIES / entries
+    most_in_time = BLOCK_NUMBERS / (entries * request.training.rounds)
+    largest = int(min(most_in_memory, most_in_time))
+    return max(1, min(request.runs + request.references, largest))
 
 
 def plan(request: MembershipSimulation) -> SimulationPlan:
     """Estimate the number of blocks, the time and the memory of all trainings of a membership inference.
 
-    The trainings are the attacked runs and the reference runs.
-
-    A membership inference attacks models, to guess which inserted records were in their training data. A block is a
-    number of trainings that run together.
+    A membership inference attacks models, to guess which inserted records were in their training data. The trainings
+    are the attacked runs and the reference runs. A block is a number of trainings that run together.
 
     Args:
         request: the membership inference.
@@ -74,18 +80,22 @@ def plan(request: MembershipSimulation) -> SimulationPlan:
     Returns:
         The number of blocks, the time in seconds on one core, and the memory in bytes.
     """
-    block, runs = block_runs(request), request.runs + request.references
-    blocks = math.ceil(runs / block)
     training = request.training
+    runs = request.runs + request.references
+    block_size = block_runs(request)
+    blocks = math.ceil(runs / block_size)
     seconds = (
         LEAST_SECONDS
         + request.work / NUMBERS_A_SECOND
         + blocks * training.rounds * SECONDS_A_ROUND
         + runs * training.rounds * SECONDS_A_RUN_AND_ROUND
     )
-    numbers_of_run = training.canaries + training.problem.build().dimension
-    memory = BYTES_PER_ENTRY * block * training.entries + BYTES_PER_NUMBER * runs * numbers_of_run
-    return SimulationPlan(blocks=blocks, seconds=seconds, bytes=int(memory))
+
+    # One round of a block in memory, and the results of all runs until the end.
+    stored_numbers_of_run = training.canaries + training.problem.build().dimension
+    round_bytes = BYTES_PER_ENTRY * block_size * training.entries
+    result_bytes = BYTES_PER_NUMBER * runs * stored_numbers_of_run
+    return SimulationPlan(blocks=blocks, seconds=seconds, bytes=int(round_bytes + result_bytes))
 
 
 def prepare(request: MembershipSimulation) -> PreparedMembership:
@@ -101,13 +111,11 @@ def prepare(request: MembershipSimulation) -> PreparedMembership:
     Raises:
         NoCertificate: no theorem covers the training; nothing is drawn then.
     """
-    certificate = account(
-        request.training.spec, relation="add-or-remove-one", unit=request.training.unit, observer="released-models"
-    )
-    members = len(Members.of(request.training).ordinary.targets)
-    return PreparedMembership(
-        request, Ends.of(certificate.guarantee.curve.epsilon(request.log_delta)), block_runs(request), members
-    )
+    training = request.training
+    certificate = account(training.spec, relation="add-or-remove-one", unit=training.unit, observer="released-models")
+    certified = Ends.of(certificate.guarantee.curve.epsilon(request.log_delta))
+    ordinary_members = len(Members.of(training).ordinary.targets)
+    return PreparedMembership(request, certified, block_runs(request), ordinary_members)
 
 
 def run_block(prepared: PreparedMembership, index: int) -> TrainedRuns:
@@ -120,10 +128,13 @@ def run_block(prepared: PreparedMembership, index: int) -> TrainedRuns:
     Returns:
         The included canaries, the models and the attackers' statistics of these trainings.
     """
-    request, first = prepared.request, index * prepared.block
-    numbers = range(first, min(first + prepared.block, request.runs + request.references))
+    request = prepared.request
+    first = index * prepared.block
+    last = min(first + prepared.block, request.runs + request.references)
+    numbers = range(first, last)
     streams = generators(request.seed, numbers)
-    return train(request.training, streams, draw_inclusions(request, numbers, streams))
+    inclusions = draw_inclusions(request, numbers, streams)
+    return train(request.training, streams, inclusions)
 
 
 def assemble(
@@ -135,6 +146,9 @@ def assemble(
         request: the attacks to make, with their δ and confidence level.
         prepared: the request with its certificate and the number of ordinary members.
         blocks: the trainings of all blocks, in order.
+
+    Returns:
+        The answer, with one entry for each attack.
     """
     return make_answer(request, prepared.certified, prepared.members, concatenate_runs(blocks))
 

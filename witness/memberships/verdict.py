@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -28,18 +27,17 @@ FALSE_POSITIVE_RATE = 0.01
 
 
 def concatenate_runs(blocks: Sequence[TrainedRuns]) -> TrainedRuns:
-    """Join the training runs of all blocks of a simulation, in order of the blocks."""
+    """Join the training runs of all blocks of a simulation, in order of the blocks.
+
+    Args:
+        blocks: for each block its runs: the included canaries, the models, and the attackers' statistics.
+    """
     return TrainedRuns(
-        members=_concatenate(blocks, "members"),
-        models=_concatenate(blocks, "models"),
-        alignment=_concatenate(blocks, "alignment"),
-        confidence=_concatenate(blocks, "confidence"),
+        members=np.concatenate([block.members for block in blocks]),
+        models=np.concatenate([block.models for block in blocks]),
+        alignment=np.concatenate([block.alignment for block in blocks]),
+        confidence=np.concatenate([block.confidence for block in blocks]),
     )
-
-
-def _concatenate(blocks: Sequence[TrainedRuns], field: str) -> Any:
-    """Concatenate one field of the blocks along the runs."""
-    return np.concatenate([getattr(block, field) for block in blocks])
 
 
 def make_answer(request: MembershipSimulation, certified: Ends, members: int, trained: TrainedRuns) -> MembershipAnswer:
@@ -62,7 +60,9 @@ def make_answer(request: MembershipSimulation, certified: Ends, members: int, tr
     attacks = tuple(_attack(request, certified, name, trained) for name in request.made)
     stated_delta = request.delta
     if stated_delta is None:
-        stated_delta = math.exp(request.log_delta) or None  # below every double, only log₁₀ δ is stated
+        # If δ is below every double, only log₁₀ δ is stated.
+        stated_delta = math.exp(request.log_delta) or None
+    first_model = trained.models[0]
     return MembershipAnswer(
         training=request.training,
         unit=request.training.unit,
@@ -75,7 +75,7 @@ def make_answer(request: MembershipSimulation, certified: Ends, members: int, tr
         confidence=request.confidence,
         certified=certified,
         attacks=attacks,
-        model=tuple(float(weight) for weight in trained.models[0]),
+        model=tuple(float(weight) for weight in first_model),
         meaning=_meaning(request, certified, attacks),
         seed=request.seed,
         engine_version=ENGINE_VERSION,
@@ -98,8 +98,12 @@ def scores(name: MembershipAttack, trained: TrainedRuns, runs: int) -> Floats:
     confidence = trained.confidence[:runs]
     if name == "final-model":
         return confidence
-    compare = likelihood.score_online if name == "likelihood-ratio" else likelihood.score_offline
-    return compare(confidence, trained.confidence[runs:], trained.members[runs:])
+
+    # The other attacks compare the scores with those of the reference runs, by likelihood ratios.
+    reference_confidence, reference_members = trained.confidence[runs:], trained.members[runs:]
+    if name == "likelihood-ratio":
+        return likelihood.score_online(confidence, reference_confidence, reference_members)
+    return likelihood.score_offline(confidence, reference_confidence, reference_members)
 
 
 def _attack(
@@ -121,25 +125,32 @@ def _attack(
     Returns:
         The lower bound with its evidence, the error rates, and whether the bound contradicts the certified ε.
     """
-    members, run_scores = trained.members[: request.runs], scores(name, trained, request.runs)
+    # Scores of the canaries that were in the data, and of those that were not.
+    members = trained.members[: request.runs]
+    run_scores = scores(name, trained, request.runs)
     inside, outside = run_scores[members], run_scores[~members]
     if request.training.canaries == 1:
         lower, evidence = _bound_by_runs(request, inside, outside)
     else:
         lower, evidence = _bound_by_guesses(request, run_scores, members)
-    observer: Observer = "released-models" if name == EVERY_MODEL else "final-model"
+
     # Without any canary inside, or without any outside, the curve is the diagonal of guessing.
-    rates = roc(inside, outside) if inside.size and outside.size else [(0.0, 0.0), (1.0, 1.0)]
-    points = tuple(RocPoint(false_positive_rate=false, true_positive_rate=true) for false, true in rates)
+    rates = [(0.0, 0.0), (1.0, 1.0)]
+    if inside.size and outside.size:
+        rates = roc(inside, outside)
+    points = [RocPoint(false_positive_rate=false_rate, true_positive_rate=true_rate) for false_rate, true_rate in rates]
+
+    observer: Observer = "released-models" if name == EVERY_MODEL else "final-model"
+    has_ratio = 0.0 < certified.upper < math.inf
     return MembershipAttackAnswer(
         attack=name,
         observer=observer,
         epsilon_lower=lower,
         auc=_auc(inside, outside),
         true_positive_rate=_rare_true_positive_rate(inside, outside),
-        ratio=lower / certified.upper if 0.0 < certified.upper < math.inf else None,
+        ratio=lower / certified.upper if has_ratio else None,
         verdict="contradicted" if lower > certified.upper else "consistent",
-        roc=points,
+        roc=tuple(points),
         **evidence,
     )
 
@@ -156,7 +167,8 @@ def _bound_by_runs(request: MembershipSimulation, inside: Floats, outside: Float
         The bound, and fields of the answer with the counts that prove it.
     """
     delta, error = math.exp(request.log_delta), 1.0 - request.confidence
-    bound = best(SplitStatistics.of(inside, outside), epsilon_score(delta), error)
+    halves = SplitStatistics.of(inside, outside)
+    bound = best(halves, epsilon_score(delta), error)
     evidence: Fields = {
         "method": "counted-runs",
         "true_positives": bound.rule.true_positives,
@@ -179,7 +191,8 @@ def _bound_by_guesses(request: MembershipSimulation, run_scores: Floats, members
     """
     delta, error = math.exp(request.log_delta), 1.0 - request.confidence
     guesses = guess(run_scores.ravel(), members.ravel(), delta=delta, error=error)
-    return guesses.epsilon_lower, {"method": "one-run", "guesses": guesses.guesses, "right": guesses.right}
+    evidence: Fields = {"method": "one-run", "guesses": guesses.guesses, "right": guesses.right}
+    return guesses.epsilon_lower, evidence
 
 
 def _auc(inside: Floats, outside: Floats) -> float:
@@ -196,6 +209,7 @@ def _auc(inside: Floats, outside: Floats) -> float:
     """
     if not inside.size or not outside.size:
         return 0.5
+    # Ranks of the scores inside among those outside. The mean of both ranks counts a tie as one half.
     sorted_outside = np.sort(outside)
     below = np.searchsorted(sorted_outside, inside, side="left")
     below_or_equal = np.searchsorted(sorted_outside, inside, side="right")
@@ -254,15 +268,15 @@ def _meaning(request: MembershipSimulation, certified: Ends, attacks: Sequence[M
     """
     strongest = max(attacks, key=lambda attack: attack.epsilon_lower)
     delta = f"10^{request.log_delta / math.log(10.0):.6g}"
-    lower, upper = f"{strongest.epsilon_lower:.4g}", f"{certified.upper:.4g}"
     if not strongest.epsilon_lower:
         return f"None of the attacks proves anything at δ = {delta}; another attack may prove more."
+
+    lower, upper = f"{strongest.epsilon_lower:.4g}", f"{certified.upper:.4g}"
     unit = "one record" if request.training.unit == "record" else "one client"
-    bound = (
+    proof = (
         f"With {request.confidence:.6g} confidence the attack {strongest.attack} shows that no ε below {lower} holds"
+        f" of {unit} at δ = {delta}."
     )
     if strongest.verdict == "contradicted":
-        comparison = f"That contradicts the certified upper end, {upper}: one of the two is wrong."
-    else:
-        comparison = f"That agrees with the certified upper end, {upper}."
-    return f"{bound} of {unit} at δ = {delta}. {comparison}"
+        return f"{proof} That contradicts the certified upper end, {upper}: one of the two is wrong."
+    return f"{proof} That agrees with the certified upper end, {upper}."

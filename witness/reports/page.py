@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -12,9 +12,9 @@ from epsilond.accountants.bibliography.bibtex import bibtex
 from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.quantities import require_unit
 from epsilond.accountants.theorem import Theorem
-from epsilond.accountants.theorems import THEOREMS
 from epsilond.extras import extra
 from epsilond.witness.reports import numbers, words
+from epsilond.witness.reports.conditions import SOURCES, declared_conditions
 from epsilond.witness.reports.meanings import ADVANTAGE, meaning_of, name_of, true_positives
 from epsilond.witness.reports.profile import drawing
 from epsilond.witness.reports.questions import question
@@ -23,8 +23,6 @@ from epsilond.witness.reports.spec_words import describe_spec
 
 if TYPE_CHECKING:
     from jinja2 import Template
-
-_SOURCES: Mapping[str, Theorem] = {theorem.id: theorem for theorem in THEOREMS}
 
 
 def render(record: JsonObject, seal: str) -> str:
@@ -44,11 +42,20 @@ def render(record: JsonObject, seal: str) -> str:
     # A run that an observation contradicts has a page of its own, with the reasons and without ε.
     if record["kind"] == CONTRADICTED:
         return _template("contradicted.html").render(record=record, seal=seal, run=record["run"])
+
     answer, request = record["answer"], record["request"]
     guarantee = answer["guarantee"]
     subject = question(record["kind"], record["name"])
     parameters = _order_members(answer.get("parameters", {}), subject.parameters)
-    theorems = [step["theorem"] for step in answer["derivation"]]
+    mechanism_words = ""
+    if "spec" in request:
+        mechanism_words = describe_spec(request["spec"], str(require_unit(guarantee["unit"])))
+
+    # The bibliography has each source of the proof; theorems of other engines have none.
+    theorem_ids = [step["theorem"] for step in answer["derivation"]]
+    citation = bibtex(theorem_id for theorem_id in theorem_ids if theorem_id in SOURCES)
+
+    # The template escapes all values and places them on the page.
     return _template("report.html").render(
         record=record,
         status=record.get("run"),
@@ -61,12 +68,12 @@ def render(record: JsonObject, seal: str) -> str:
         declared=list(declared_conditions(answer)),
         tight=words.TIGHT[guarantee["tight"]],
         run=list(_parameters(parameters, subject.parameters)),
-        ran=describe_spec(request["spec"], str(require_unit(guarantee["unit"]))) if "spec" in request else "",
+        ran=mechanism_words,
         request=list(_request_fields(request, subject.problem)),
         readings=list(_printed_readings(answer)),
         considered=list(_attempts(answer)),
         derivation=list(_steps(answer)),
-        citation=bibtex(theorem for theorem in theorems if theorem in _SOURCES),
+        citation=citation,
         extra=_extra_tables(answer),
         meaning=list(_attack_bounds(answer)),
         band=drawing(record["profile"], _target(guarantee)),
@@ -103,16 +110,26 @@ def _template(name: str) -> Template:
 
 
 def _rows(members: object) -> list[tuple[str, str]]:
-    """Return the leaves of a JSON value as names and values."""
+    """Return all numbers and words inside a JSON value as rows of a table.
+
+    Args:
+        members: the value, which may contain objects and lists.
+
+    Returns:
+        Name and value of each, as texts.
+    """
     return [(name_of(name), numbers.full(value)) for name, value in numbers.flat(members)]
 
 
 def _parameters(members: JsonObject, declared: type | None) -> Iterator[tuple[str, str, str]]:
-    """Yield name, value and meaning of every parameter of the run.
+    """Yield name, value and meaning of every parameter of the run, as texts for a table.
 
     Args:
         members: the parameters in JSON form.
         declared: dataclass that describes them; None if there is none.
+
+    Yields:
+        Three texts for each parameter.
     """
     for name, value in numbers.flat(members):
         yield name_of(name), numbers.full(value), meaning_of(declared, name)
@@ -146,17 +163,21 @@ def _requested_bounds(answer: JsonObject) -> Iterator[tuple[str, JsonObject]]:
     Yields:
         The name in words, and the certified lower and upper bound as a JSON object.
     """
+    # Error rates of the best attacker.
     for rate in answer.get("trade_off", ()):
         yield true_positives(rate["false_positive_rate"]), rate["true_positive_rate"]
     if "gaussian_dp_mu" in answer:
         yield "μ of Gaussian differential privacy", answer["gaussian_dp_mu"]
     for risk in answer.get("bayes_errors", ()):
         yield f"least error with the prior {risk['prior']:g}", risk["error"]
+
+    # Divergences of the two distributions, and δ in both directions.
     for divergence in answer.get("renyi_divergences", ()):
         yield f"Rényi divergence of order {divergence['order']:g}", divergence["divergence"]
     for deltas in answer.get("directions", ()):
-        yield f"δ at ε = {deltas['epsilon']:g}, with against without", deltas["with_against_without"]["delta"]
-        yield f"δ at ε = {deltas['epsilon']:g}, without against with", deltas["without_against_with"]["delta"]
+        epsilon_words = f"δ at ε = {deltas['epsilon']:g}"
+        yield f"{epsilon_words}, with against without", deltas["with_against_without"]["delta"]
+        yield f"{epsilon_words}, without against with", deltas["without_against_with"]["delta"]
 
 
 def _order_members(members: JsonObject, declared: Any) -> JsonObject:
@@ -165,11 +186,16 @@ def _order_members(members: JsonObject, declared: Any) -> JsonObject:
     Args:
         members: the object.
         declared: the dataclass; None leaves the order as it is.
+
+    Returns:
+        The same members in their new order.
     """
     if declared is None:
         return members
     positions = {field.name: position for position, field in enumerate(fields(declared))}
-    return dict(sorted(members.items(), key=lambda member: positions.get(member[0], len(positions))))
+    after_all_fields = len(positions)
+    names = sorted(members, key=lambda name: positions.get(name, after_all_fields))
+    return {name: members[name] for name in names}
 
 
 def _target(guarantee: JsonObject) -> tuple[float, float] | None:
@@ -187,7 +213,9 @@ def _target(guarantee: JsonObject) -> tuple[float, float] | None:
         return guarantee["target"]["epsilon"], guarantee["target"]["log10_delta"]
     epsilon, log10_delta = guarantee["epsilon"]["upper"], guarantee["log10_delta"]["upper"]
     are_finite = isinstance(epsilon, int | float) and isinstance(log10_delta, int | float)  # infinities are words
-    return (epsilon, log10_delta) if are_finite else None
+    if not are_finite:
+        return None
+    return epsilon, log10_delta
 
 
 def _request_fields(request: JsonObject, problem: Any) -> Iterator[tuple[str, str, str]]:
@@ -198,68 +226,24 @@ def _request_fields(request: JsonObject, problem: Any) -> Iterator[tuple[str, st
     Args:
         request: the request as it was given.
         problem: the data class that was read from it, with the meanings of its fields.
+
+    Yields:
+        Three texts for each field.
     """
-    members = {name: item for name, item in _order_members(request, problem).items() if name != "spec"}
+    # The fields that were given, in the order of the data class.
+    ordered = _order_members(request, problem)
+    members = {name: item for name, item in ordered.items() if name != "spec"}
     for name, value in numbers.flat(members):
         yield name_of(name), numbers.full(value), meaning_of(problem, name)
     if "spec" in request:
         yield "spec", "as above, under “The run”", "the run"
+
+    # The defaults of the other fields are a part of the request, too.
     for field in fields(problem):
-        if field.name not in request and field.default not in (None, MISSING):
+        has_default = field.default not in (None, MISSING)
+        if field.name not in request and has_default:
             default = f"{numbers.full(field.default)} (not given: the default)"
             yield field.name, default, meaning_of(problem, field.name)
-
-
-def declared_conditions(answer: JsonObject) -> Iterator[tuple[str, str]]:
-    """Yield id and statement of each condition that only the caller can ensure.
-
-    A calibration's answer lists such conditions of its guarantee with their statements. For a bound on the risk it has
-    only the conditions' ids; the statements are found in the bound's theorem. An account may have no list. Its
-    conditions are then those of the theorems in its derivation that are not checked.
-
-    Args:
-        answer: answer of a calibrator or of the accountant.
-    """
-    if "declared_conditions" not in answer:
-        yield from _unchecked_conditions(answer["derivation"])
-        return
-    for condition in answer["declared_conditions"]:
-        yield condition["id"], condition["statement"]
-    yield from _risk_premises(answer.get("risk", {}))
-
-
-def _unchecked_conditions(derivation: Sequence[JsonObject]) -> Iterator[tuple[str, str]]:
-    """Yield id and statement of each condition of a proof's theorems that no computation checks, once each.
-
-    Args:
-        derivation: steps of a proof, each with the id of its theorem.
-
-    Yields:
-        Pairs of id and statement; a reader of the report must check them.
-    """
-    conditions: dict[tuple[str, str], None] = {}  # a set in order
-    for step in derivation:
-        theorem = _SOURCES.get(step["theorem"])
-        if theorem is not None:
-            conditions.update({(each.id, each.statement): None for each in theorem.conditions if not each.checked})
-    yield from conditions
-
-
-def _risk_premises(risk: JsonObject) -> Iterator[tuple[str, str]]:
-    """Yield id and statement of each condition of a bound on the risk that only the caller can ensure.
-
-    The answer has the conditions' ids. The statements come from the theorems of its upper and its lower bound; an id
-    that neither theorem has is its own statement.
-
-    Args:
-        risk: JSON form of the bounds on the risk; empty if there are none.
-    """
-    bounds = [risk[side] for side in ("upper", "lower") if side in risk]
-    theorems = [_SOURCES[bound["theorem"]] for bound in bounds if bound["theorem"] in _SOURCES]
-    statements = {}
-    for theorem in reversed(theorems):  # the statements of the upper bound's theorem replace the others
-        statements.update({condition.id: condition.statement for condition in theorem.conditions})
-    yield from ((name, statements.get(name, name)) for name in risk.get("declared_conditions", ()))
 
 
 def _printed_readings(answer: JsonObject) -> Iterator[JsonObject]:
@@ -275,14 +259,19 @@ def _printed_readings(answer: JsonObject) -> Iterator[JsonObject]:
         The texts by name, for one set of parameters at a time.
     """
     for reading in answer.get("as_printed", ()):
-        true = reading.get("true")
+        # The paper claims the target of the answer, unless it claims a value of its own.
         claims = {**answer["guarantee"]["target"], **reading.get("claims", {})}
         parameters = (f"{name} {numbers.short(value)}" for name, value in reading["parameters"].items())
+
+        certified_words = "prescribes nothing that can be run"
+        certified = reading.get("true")
+        if certified:
+            certified_words = numbers.outward(certified["epsilon"])
         yield {
             "name": f"{reading['theorem']}, {', '.join(reading['readings'])} ({reading['status']})",
             "parameters": "; ".join(parameters),
             "claims": f"ε = {numbers.short(claims['epsilon'])} at δ = {numbers.delta(claims['log10_delta'])}",
-            "true": numbers.outward(true["epsilon"]) if true else "prescribes nothing that can be run",
+            "true": certified_words,
             "conditions": list(_open_conditions(reading)),
         }
 
@@ -297,22 +286,41 @@ def _open_conditions(entry: JsonObject) -> Iterator[Mapping[str, str]]:
     Yields:
         For each condition its statement, its verdict, and both sides of its inequality if it has one.
     """
+    # Conditions of all readings have no name of a reading.
     conditions = [("", condition) for condition in entry.get("conditions", ())]
     for details in entry.get("by_reading", ()):
         conditions += [(details["reading"], condition) for condition in details.get("conditions", ())]
+
+    # A condition may be listed several times, but with its statement only once.
     statements = {condition["id"]: condition["statement"] for _, condition in conditions if "statement" in condition}
     for reading, condition in conditions:
-        suffix = f" ({reading})" if reading else ""
+        statement = statements[condition["id"]]
+        if reading:
+            statement += f" ({reading})"
         yield {
-            "statement": statements[condition["id"]] + suffix,
+            "statement": statement,
             "verdict": condition["holds"],
-            "left": numbers.short(condition["left"]) if "left" in condition else "",
-            "right": numbers.short(condition["right"]) if "right" in condition else "",
+            "left": _short_or_empty(condition, "left"),
+            "right": _short_or_empty(condition, "right"),
         }
 
 
+def _short_or_empty(members: JsonObject, name: str) -> str:
+    """Return a number of a JSON object as a short text; an empty text if the object does not have it."""
+    if name not in members:
+        return ""
+    return numbers.short(members[name])
+
+
 def _attempts(answer: JsonObject) -> Iterator[tuple[str, str, str]]:
-    """Yield each theorem that was tried, whether it applies, and its bound on δ or the reason that it gives none."""
+    """Yield each theorem that was tried for a guarantee, with its result.
+
+    Args:
+        answer: answer of a calibrator or of the accountant.
+
+    Yields:
+        The id of the theorem, whether it applies, and its bound on δ or the reason that it gives none.
+    """
     for attempt in answer.get("considered", ()):
         result = f"log10 δ at most {numbers.up(attempt['log10_delta'])}" if "log10_delta" in attempt else ""
         yield attempt["theorem"], attempt["applies"], attempt.get("reason", result)
@@ -326,16 +334,19 @@ def _steps(answer: JsonObject) -> Iterator[JsonObject]:
 
     Args:
         answer: answer of a calibrator or of the accountant.
+
+    Yields:
+        The texts by name, for one step at a time.
     """
     for index, step in enumerate(answer["derivation"]):
         preceding = () if index == 0 else (index - 1,)
-        premises = step.get("premises", preceding)  # reports of earlier engines name no premises
+        used_steps = step.get("premises", preceding)  # reports of earlier engines name no premises
         yield {
             "place": index + 1,
             "id": step["theorem"],
-            **_theorem_words(_SOURCES.get(step["theorem"])),
+            **_theorem_words(SOURCES.get(step["theorem"])),
             "inputs": _rows(step.get("inputs", {})),
-            "premises": ", ".join(str(premise + 1) for premise in premises),
+            "premises": ", ".join(str(used + 1) for used in used_steps),
         }
 
 

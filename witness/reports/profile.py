@@ -37,9 +37,15 @@ def profile(curve: Curve, epsilon: float) -> list[object]:
     Returns:
         Points in JSON form, with bounds on log₁₀ δ that are rounded outward.
     """
-    reach = REACH * (epsilon if 0.0 < epsilon < math.inf else 1.0)
-    epsilons = [reach * step / STEPS for step in range(STEPS + 1)]
-    return [{"epsilon": value, "log10_delta": as_json(_outward_log10(curve.log_delta(value)))} for value in epsilons]
+    largest_epsilon = REACH
+    if 0.0 < epsilon < math.inf:
+        largest_epsilon = REACH * epsilon
+    points: list[object] = []
+    for step in range(STEPS + 1):
+        point_epsilon = largest_epsilon * step / STEPS
+        log10_delta = _outward_log10(curve.log_delta(point_epsilon))
+        points.append({"epsilon": point_epsilon, "log10_delta": as_json(log10_delta)})
+    return points
 
 
 def _outward_log10(log_delta: Interval) -> Ends:
@@ -48,20 +54,36 @@ def _outward_log10(log_delta: Interval) -> Ends:
     So few digits are the same on every machine, although sums of doubles may be computed in another order.
 
     Args:
-        log_delta: enclosure of the natural logarithm of δ.
+        log_delta: lower and upper bound on the natural logarithm of δ.
+
+    Returns:
+        A lower bound that is rounded down, and an upper bound that is rounded up.
     """
     ends = Ends.log10(log_delta)
     return Ends(_round(ends.lower, ROUND_FLOOR), _round(ends.upper, ROUND_CEILING))
 
 
 def _round(value: float, rounding: str) -> float:
-    """Round a number by a rounding mode of `decimal`; infinities are unchanged."""
-    return float(Context(prec=DIGITS, rounding=rounding).create_decimal(value)) if math.isfinite(value) else value
+    """Round a number to `DIGITS` significant digits; infinities are unchanged.
+
+    Args:
+        value: the number.
+        rounding: a rounding mode of `decimal`, such as `ROUND_FLOOR`.
+    """
+    if not math.isfinite(value):
+        return value
+    context = Context(prec=DIGITS, rounding=rounding)
+    return float(context.create_decimal(value))
 
 
 @dataclass(frozen=True)
 class Tick:
-    """A mark on an axis, in units of the drawing."""
+    """A mark on an axis, in units of the drawing.
+
+    Attributes:
+        at: position along the axis.
+        label: the value at the mark.
+    """
 
     at: float
     label: str
@@ -108,15 +130,21 @@ def drawing(points: Sequence[JsonObject], target: tuple[float, float] | None) ->
     if len(bands) < 2:
         return None
     axes = _Axes.around(bands)
-    upper = [axes.place(band.epsilon, band.upper) for band in bands]
+    upper_side = [axes.place(band.epsilon, band.upper) for band in bands]
+
     # Lower bounds may be −∞. They are drawn at the bottom then.
-    lower = [axes.place(band.epsilon, min(max(band.lower, axes.floor), band.upper)) for band in bands]
+    lower_side = []
+    for band in bands:
+        visible_lower = min(max(band.lower, axes.floor), band.upper)
+        lower_side.append(axes.place(band.epsilon, visible_lower))
+
     mark = None
     if target is not None and axes.contains(*target):
         mark = axes.place(*target)
+    # The outline runs along the upper side from left to right, and back along the lower side.
     return Drawing(
-        band=_path(upper + lower[::-1]),
-        upper=_path(upper),
+        band=_path(upper_side + lower_side[::-1]),
+        upper=_path(upper_side),
         across=axes.ticks_across(),
         up=axes.ticks_up(),
         target=mark,
@@ -125,7 +153,13 @@ def drawing(points: Sequence[JsonObject], target: tuple[float, float] | None) ->
 
 @dataclass(frozen=True, kw_only=True)
 class _Axes:
-    """The ranges of the axes of the drawing: ε from 0 to `largest_epsilon`, and log₁₀ δ from `floor` to `top`."""
+    """The ranges of the axes of the drawing: ε from 0 on the horizontal axis, and log₁₀ δ on the vertical one.
+
+    Attributes:
+        largest_epsilon: right end of the horizontal axis, in nats.
+        floor: log₁₀ δ at the bottom.
+        top: log₁₀ δ at the top.
+    """
 
     largest_epsilon: float
     floor: float
@@ -143,31 +177,51 @@ class _Axes:
         return cls(largest_epsilon=bands[-1].epsilon, floor=least - margin, top=most)
 
     def place(self, epsilon: float, log10_delta: float) -> tuple[float, float]:
-        """Return the point of (ε, log₁₀ δ) in units of the drawing; log₁₀ δ is clipped to its range."""
+        """Return the point of (ε, log₁₀ δ) in units of the drawing; log₁₀ δ is clipped to its range.
+
+        Args:
+            epsilon: ε, from 0 to `largest_epsilon`.
+            log10_delta: log₁₀ δ.
+
+        Returns:
+            The distances from the left and from the upper side of the drawing.
+        """
         share = (log10_delta - self.floor) / (self.top - self.floor)
-        return (
-            LEFT + (WIDTH - LEFT - RIGHT) * epsilon / self.largest_epsilon,
-            HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * min(max(share, 0.0), 1.0),
-        )
+        visible_share = min(max(share, 0.0), 1.0)
+        from_left = LEFT + (WIDTH - LEFT - RIGHT) * epsilon / self.largest_epsilon
+        from_top = HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * visible_share
+        return from_left, from_top
 
     def contains(self, epsilon: float, log10_delta: float) -> bool:
-        """Decide whether (ε, log₁₀ δ) is inside the drawing."""
+        """Decide whether the point (ε, log₁₀ δ) is inside the drawing."""
         return epsilon <= self.largest_epsilon and self.floor <= log10_delta <= self.top
 
     def ticks_across(self) -> tuple[Tick, ...]:
         """Return the ticks of the horizontal axis, at round values of ε."""
-        epsilons = _ticks(0.0, self.largest_epsilon)
-        return tuple(Tick(self.place(epsilon, self.floor)[0], f"{epsilon:g}") for epsilon in epsilons)
+        ticks = []
+        for epsilon in _ticks(0.0, self.largest_epsilon):
+            from_left, _ = self.place(epsilon, self.floor)
+            ticks.append(Tick(from_left, f"{epsilon:g}"))
+        return tuple(ticks)
 
     def ticks_up(self) -> tuple[Tick, ...]:
         """Return the ticks of the vertical axis, at round values of log₁₀ δ."""
-        levels = _ticks(self.floor, self.top)
-        return tuple(Tick(self.place(0.0, level)[1], f"{level:g}") for level in levels)
+        ticks = []
+        for level in _ticks(self.floor, self.top):
+            _, from_top = self.place(0.0, level)
+            ticks.append(Tick(from_top, f"{level:g}"))
+        return tuple(ticks)
 
 
 @dataclass(frozen=True)
 class _Band:
-    """A point of the privacy profile: an ε with the lower and the upper bound on log₁₀ δ."""
+    """A point of the privacy profile: an ε with the lower and the upper bound on log₁₀ δ.
+
+    Attributes:
+        epsilon: ε, in nats.
+        lower: lower bound on log₁₀ δ, which may be −∞.
+        upper: upper bound on log₁₀ δ.
+    """
 
     epsilon: float
     lower: float
@@ -193,9 +247,19 @@ def _path(points: Sequence[tuple[float, float]]) -> str:
 
 
 def _ticks(low: float, high: float) -> Iterator[float]:
-    """Yield about six round numbers between two numbers: multiples of 1, 2 or 5 times a power of ten."""
-    rough = (high - low) / 6.0
-    unit = 10.0 ** math.floor(math.log10(rough))
-    step = next(unit * factor for factor in (1.0, 2.0, 5.0, 10.0) if unit * factor >= rough)
-    for multiple in range(math.ceil(low / step), math.floor(high / step) + 1):
+    """Yield about six round numbers between two numbers: multiples of 1, 2 or 5 times a power of ten.
+
+    Args:
+        low: the smaller number.
+        high: the larger number.
+
+    Yields:
+        The round numbers, ascending.
+    """
+    rough_step = (high - low) / 6.0
+    unit = 10.0 ** math.floor(math.log10(rough_step))
+    # The smallest round step that gives at most about six marks.
+    step = next(unit * factor for factor in (1.0, 2.0, 5.0, 10.0) if unit * factor >= rough_step)
+    first_multiple, last_multiple = math.ceil(low / step), math.floor(high / step)
+    for multiple in range(first_multiple, last_multiple + 1):
         yield multiple * step

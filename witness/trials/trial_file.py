@@ -20,7 +20,9 @@ from epsilond.witness.trials.trials import PreparedTrials, TrialResult
 
 
 class TrialFile:
-    """The finished blocks of one experiment.
+    """The finished blocks of one experiment, in a file from which an interrupted run goes on.
+
+    A block is one trial: one training with its own randomness.
 
     Attributes:
         finished: blocks that the file has, by index.
@@ -44,28 +46,46 @@ class TrialFile:
             raise InvalidInput.at("/resume", "is for experiments on the papers' own data only")
         self._path = path
         self.finished: dict[int, TrialResult] = {}
+
+        # The first line of the file identifies the experiment.
         header = {
             "engine_version": ENGINE_VERSION,
             "blocks": prepared.plan.blocks,
             "request": as_json(prepared.request),
         }
-        try:
-            lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
-        except (OSError, UnicodeDecodeError) as error:
-            raise InvalidInput.at("/resume", f"cannot be read: {error}") from None
-        complete = [line for line in lines if line.endswith("\n")]
-        if not complete:
+        lines = _read_lines(path)
+        complete_lines = [line for line in lines if line.endswith("\n")]
+        if not complete_lines:
             self._write(header, mode="w")
             return
-        default = find_preset(prepared.request).repetitions if isinstance(prepared.request, PresetSimulation) else None
-        differences = _differences(_parse(complete[0]), json.loads(json.dumps(header)), default)
-        if differences:
-            raise InvalidInput.at("/resume", f"{path} belongs to another run: {'; '.join(differences)}")
-        for line in complete[1:]:
+        first_line, *block_lines = complete_lines
+        self._check_header(_parse(first_line), header, prepared.request)
+
+        for line in block_lines:
             block = _parse(line)
             self.finished[block["index"]] = TrialResult(block["scores"], block["chosen"])
-        if len(complete) < len(lines):
-            path.write_text("".join(complete), encoding="utf-8")
+        # An interruption has cut off the last line.
+        if len(complete_lines) < len(lines):
+            path.write_text("".join(complete_lines), encoding="utf-8")
+
+    def _check_header(self, stored: JsonObject, header: JsonObject, request: object) -> None:
+        """Check that the file belongs to the present experiment.
+
+        Args:
+            stored: first line of the file.
+            header: first line that the experiment would write.
+            request: request of the experiment.
+
+        Raises:
+            InvalidInput: the file belongs to another experiment; the message names the differences.
+        """
+        default_repetitions = None
+        if isinstance(request, PresetSimulation):
+            default_repetitions = find_preset(request).repetitions
+        header_as_read = json.loads(json.dumps(header))
+        differences = _differences(stored, header_as_read, default_repetitions)
+        if differences:
+            raise InvalidInput.at("/resume", f"{self._path} belongs to another run: {'; '.join(differences)}")
 
     def add(self, index: int, block: object) -> None:
         """Append a finished block to the file.
@@ -98,6 +118,23 @@ class TrialFile:
             raise InvalidInput.at("/resume", f"cannot be written: {error}") from None
 
 
+def _read_lines(path: Path) -> list[str]:
+    """Return the lines of a text file with their ends; none if the file does not exist.
+
+    Args:
+        path: the file, in UTF-8.
+
+    Raises:
+        InvalidInput: the file cannot be read, or is not text.
+    """
+    try:
+        if not path.exists():
+            return []
+        return path.read_text(encoding="utf-8").splitlines(keepends=True)
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput.at("/resume", f"cannot be read: {error}") from None
+
+
 def _differences(kept: JsonObject, header: JsonObject, repetitions: int | None) -> list[str]:
     """Say in words how the experiment that a file belongs to differs from the present one.
 
@@ -110,11 +147,12 @@ def _differences(kept: JsonObject, header: JsonObject, repetitions: int | None) 
         One phrase for each value that differs; empty if the file belongs to the experiment.
     """
     there, here = _stated_values(kept, repetitions), _stated_values(header, repetitions)
-    names = [name for name in {**here, **there} if there.get(name) != here.get(name)]
+    all_names = {**here, **there}
+    different_names = [name for name in all_names if there.get(name) != here.get(name)]
     # The number of blocks follows from the other values, unless the experiment itself has changed.
-    if not names and kept.get("blocks") != header["blocks"]:
+    if not different_names and kept.get("blocks") != header["blocks"]:
         return [f"blocks {kept.get('blocks')} there, {header['blocks']} here"]
-    return [f"{name} {there.get(name, 'absent')} there, {here.get(name, 'absent')} here" for name in names]
+    return [f"{name} {there.get(name, 'absent')} there, {here.get(name, 'absent')} here" for name in different_names]
 
 
 def _stated_values(header: JsonObject, repetitions: int | None) -> JsonObject:
@@ -125,6 +163,9 @@ def _stated_values(header: JsonObject, repetitions: int | None) -> JsonObject:
     Args:
         header: the first line.
         repetitions: number of repetitions of a request that states none.
+
+    Returns:
+        The values by name.
     """
     request = header.get("request")
     values = request if isinstance(request, dict) else {}

@@ -30,12 +30,15 @@ MOST_AT_AN_END = 0.5
 
 @dataclass(frozen=True)
 class TrialResult:
-    """Scores of one trial on test records, and the values of the parameters that it tuned."""
+    """Scores of one trial on test records, and the values of the parameters that it tuned.
+
+    Attributes:
+        scores: scores of the output on test records, by name.
+        chosen: chosen value of each tuned parameter, by name.
+    """
 
     scores: Mapping[str, float]
-    """Scores of the output on test records, by name."""
     chosen: Mapping[str, float]
-    """Chosen value of each tuned parameter, by name."""
 
 
 class TrialArm(Protocol):
@@ -96,7 +99,14 @@ class TrialArm(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class TrialSimulation:
-    """Repeated independent trials of one arm: an algorithm with fixed noise and settings."""
+    """Repeated independent trials of one arm: an algorithm with fixed noise and settings.
+
+    Attributes:
+        arm: the algorithm with its settings.
+        repetitions: number of trials.
+        seed: seed of all trials.
+        kind: name of the kind of simulation.
+    """
 
     arm: TrialArm
     repetitions: int
@@ -106,23 +116,37 @@ class TrialSimulation:
 
 @dataclass(frozen=True, kw_only=True)
 class TrialsAnswer:
-    """Scores of an arm over its trials."""
+    """Scores of an arm, an algorithm with fixed settings, over its trials.
+
+    Attributes:
+        algorithm: name of the algorithm.
+        scores: mean of each score over the trials with its confidence band, by name.
+        chosen: lower median over the trials of the chosen value of each tuned parameter, which is a value of its grid.
+        data_files: files that the trials read.
+        epsilon: certified bounds on the ε of the noise; None if there is none to certify.
+        warnings: warnings about best values at the ends of their grids.
+        kind: name of the kind of simulation.
+    """
 
     algorithm: str
     scores: Mapping[str, Measured]
     chosen: Mapping[str, float]
-    """Lower median over the trials of the chosen value of each tuned parameter, which is a value of its grid."""
     data_files: tuple[DataFile, ...]
-    """Files that the trials read."""
     epsilon: Ends | None
-    """Certified ε of the noise."""
     warnings: tuple[Caution, ...]
     kind: Literal["trials"] = "trials"
 
 
 @dataclass(frozen=True)
 class PreparedTrials:
-    """Trials that are ready to run, with the folders of their data, so that other processes find the files."""
+    """Trials that are ready to run, with the folders of their data, so that other processes find the files.
+
+    Attributes:
+        arm: the algorithm with its settings.
+        folders: folder of each data set.
+        seed: seed of all trials.
+        data_files: files that were found and checked.
+    """
 
     arm: TrialArm
     folders: Mapping[DataName, Path]
@@ -131,27 +155,46 @@ class PreparedTrials:
 
 
 def plan(request: TrialSimulation) -> SimulationPlan:
-    """Estimate the time and the memory of all trials; a block is one trial."""
+    """Estimate the time and the memory of all trials; a block is one trial.
+
+    Args:
+        request: the trials.
+
+    Returns:
+        The number of trials, their time in seconds on one core, and the memory of one trial in bytes.
+    """
     arm = request.arm
-    return SimulationPlan(blocks=request.repetitions, seconds=arm.seconds * request.repetitions, bytes=arm.bytes)
+    all_seconds = arm.seconds * request.repetitions
+    return SimulationPlan(blocks=request.repetitions, seconds=all_seconds, bytes=arm.bytes)
 
 
 def prepare(request: TrialSimulation) -> PreparedTrials:
-    """Find the files of the data sets, and check them.
+    """Find the files of the data sets that the trials read, and check them.
+
+    Args:
+        request: the trials.
+
+    Returns:
+        The trials with the folders of their data.
 
     Raises:
         InvalidInput: a folder or a file is missing, or a file is not the original.
     """
-    folders = {name: find_folder(name) for name in request.arm.data}
-    return PreparedTrials(request.arm, folders, request.seed, request.arm.check(folders))
+    arm = request.arm
+    folders = {name: find_folder(name) for name in arm.data}
+    data_files = arm.check(folders)
+    return PreparedTrials(arm, folders, request.seed, data_files)
 
 
 def run_block(prepared: PreparedTrials, index: int) -> TrialResult:
-    """Run one trial.
+    """Run one trial: split the data, train the algorithm, and score its output on test records.
 
     Args:
         prepared: the prepared trials.
         index: number of the trial, from 0.
+
+    Returns:
+        The scores, and the chosen values of the tuned parameters.
     """
     return prepared.arm.run(prepared.folders, trial_seed(prepared.seed, index))
 
@@ -159,11 +202,15 @@ def run_block(prepared: PreparedTrials, index: int) -> TrialResult:
 def trial_seed(seed: int, trial: int) -> int:
     """Return the seed of one trial: a nonnegative integer of 63 bits.
 
+    It depends only on its arguments, so that all arms of an experiment have the same splits of the data.
+
     Args:
         seed: seed of the request.
-        trial: number of the trial.
+        trial: number of the trial, from 0.
     """
-    return int(np.random.SeedSequence(seed, spawn_key=(trial,)).generate_state(1, np.uint64)[0] >> np.uint64(1))
+    sequence = np.random.SeedSequence(seed, spawn_key=(trial,))
+    (word,) = sequence.generate_state(1, np.uint64)
+    return int(word >> np.uint64(1))
 
 
 def assemble(request: TrialSimulation, prepared: PreparedTrials, blocks: Sequence[TrialResult]) -> TrialsAnswer:
@@ -179,16 +226,22 @@ def assemble(request: TrialSimulation, prepared: PreparedTrials, blocks: Sequenc
     Returns:
         Means with their bands, and the median of the chosen value of each tuned parameter.
     """
-    names = blocks[0].scores
-    scores = {name: np.array([block.scores[name] for block in blocks]) for name in names}
-    chosen = {name: np.array([block.chosen[name] for block in blocks]) for name in blocks[0].chosen}
+    first_result = blocks[0]
+    scores = {}
+    for name in first_result.scores:
+        values = np.array([block.scores[name] for block in blocks])
+        scores[name] = mean_over_repetitions(values, CONFIDENCE)
+
+    # One chosen value for each trial. The lower median is one of them, unlike the mean.
+    chosen_values = {name: np.array([block.chosen[name] for block in blocks]) for name in first_result.chosen}
+    medians = {name: median_low(values.tolist()) for name, values in chosen_values.items()}
     return TrialsAnswer(
         algorithm=request.arm.algorithm,
-        scores={name: mean_over_repetitions(values, CONFIDENCE) for name, values in scores.items()},
-        chosen={name: median_low(values.tolist()) for name, values in chosen.items()},
+        scores=scores,
+        chosen=medians,
         data_files=prepared.data_files,
         epsilon=request.arm.certify(prepared.folders),
-        warnings=tuple(_edge_warnings(request.arm, chosen)),
+        warnings=tuple(_edge_warnings(request.arm, chosen_values)),
     )
 
 

@@ -20,14 +20,17 @@ SECONDS_PER_COORDINATE: Final = 4e-10
 
 @dataclass(frozen=True, kw_only=True)
 class TrialWork:
-    """The numbers of operations of one trial, from which its time is estimated."""
+    """The numbers of operations of one trial, from which its time is estimated.
+
+    Attributes:
+        multiply_adds: multiplications with an addition in products of matrices.
+        numbers: numbers that are drawn, gathered by their indices, or put into a transcendental function.
+        coordinates: numbers in passes of elementwise arithmetic over models.
+    """
 
     multiply_adds: float = 0.0
-    """Multiplications with an addition in products of matrices."""
     numbers: float = 0.0
-    """Numbers that are drawn, gathered by their indices, or put into a transcendental function."""
     coordinates: float = 0.0
-    """Numbers in passes of elementwise arithmetic over models."""
 
     @property
     def seconds(self) -> float:

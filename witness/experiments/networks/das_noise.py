@@ -41,11 +41,16 @@ RESULTS_KEPT: Final = 32
 
 
 def round_movement(dimension: int, levels: int) -> Movement:
-    """Return the sensitivities of a message by the paper's equations (6) and (121), in grid steps.
+    """Return the sensitivities of a message by the equations (6) and (121) of Das et al., in grid steps.
+
+    A sensitivity is the largest change of a message between neighbouring data sets, in some norm.
 
     Args:
         dimension: number d of weights.
         levels: grid steps s in a unit.
+
+    Returns:
+        The sensitivities in the ℓ1, ℓ2 and ℓ∞ norm.
     """
     return relative_bounds(dimension, levels, RELATIVE_MOVEMENT)
 
@@ -69,9 +74,12 @@ def noise_of(choice: NoiseChoice, *, dimension: int, levels: int, rounds: int) -
     if choice == "none":
         return None
     if choice == "printed-run":
-        parameter = equation_22(InverseInputs(composed_epsilon=RUN_EPSILON, delta=RUN_DELTA))["epsilon"]
-        epsilon = round_epsilon(epsilon=float(parameter), delta=RUN_DELTA, rounds=rounds)
+        # Divide the target of all rounds among the rounds, by the paper's composition.
+        composed = equation_22(InverseInputs(composed_epsilon=RUN_EPSILON, delta=RUN_DELTA))
+        epsilon = round_epsilon(epsilon=float(composed["epsilon"]), delta=RUN_DELTA, rounds=rounds)
         return _printed_noise(epsilon, dimension, trivial_bounds(dimension, levels))
+
+    # The other choices have a target for each round.
     movement = round_movement(dimension, levels)
     if choice == "printed-round":
         return _printed_noise(ROUND_EPSILON, dimension, movement)
@@ -180,8 +188,14 @@ def certified_epsilon(
     noise = noise_of(choice, dimension=dimension, levels=levels, rounds=rounds)
     if not isinstance(noise, LaplaceLevels):
         return None
-    whole_run = choice == "printed-run"
-    movement = trivial_bounds(dimension, levels) if whole_run else round_movement(dimension, levels)
+
+    # The sensitivities and δ of the target that the noise is meant for.
+    is_for_whole_run = choice == "printed-run"
+    movement = round_movement(dimension, levels)
+    delta = ROUND_DELTA
+    if is_for_whole_run:
+        movement = trivial_bounds(dimension, levels)
+        delta = RUN_DELTA
     message = TruncatedDiscreteLaplace(
         noise_levels=noise.noise_levels,
         decay_rate=noise.decay_rate,
@@ -190,8 +204,14 @@ def certified_epsilon(
         linf_sensitivity=movement.linf,
         l2_sensitivity=movement.l2,
     )
-    unit: Unit = "client" if at_server else "record"
-    observer: Observer = "released-models" if at_server else "server"
-    spec = Repeated(times=rounds, mechanism=message) if whole_run else message
-    guarantee = account(spec, relation="replace-one", unit=unit, observer=observer).guarantee
-    return Ends.of(guarantee.curve.epsilon(math.log(RUN_DELTA if whole_run else ROUND_DELTA)))
+    mechanism: Repeated | TruncatedDiscreteLaplace = message
+    if is_for_whole_run:
+        mechanism = Repeated(times=rounds, mechanism=message)
+
+    # Noise at the server protects a client, and noise at the clients a record.
+    unit: Unit = "record"
+    observer: Observer = "server"
+    if at_server:
+        unit, observer = "client", "released-models"
+    answer = account(mechanism, relation="replace-one", unit=unit, observer=observer)
+    return Ends.of(answer.guarantee.curve.epsilon(math.log(delta)))

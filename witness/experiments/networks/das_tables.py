@@ -15,7 +15,13 @@ from typing import Final
 
 from epsilond.witness.experiment import Claimed
 from epsilond.witness.experiments.networks.das_arms import FULL_PRECISION, DasArm, ImageName, Steps
-from epsilond.witness.experiments.networks.das_noise import ROUND_DELTA, ROUND_EPSILON, RUN_DELTA, RUN_EPSILON
+from epsilond.witness.experiments.networks.das_noise import (
+    ROUND_DELTA,
+    ROUND_EPSILON,
+    RUN_DELTA,
+    RUN_EPSILON,
+    NoiseChoice,
+)
 
 NORMALISED, FEDAVG = "NormFedAvg", "FedAvg"
 PRIVATE_NORMALISED: Final = "DP-NormFedAvg"
@@ -25,17 +31,21 @@ CLAIM_OF_RUN: Final = Claimed(epsilon=RUN_EPSILON, delta=RUN_DELTA)
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedArm:
-    """An arm of a table, with the test error that the paper prints for it."""
+    """An arm of a table (an algorithm with its noise), with the test error that the paper prints for it.
+
+    Attributes:
+        arm: the algorithm with its settings.
+        error: mean test error of the last five rounds, as a share; None for an arm that is not the paper's.
+        claimed: the paper's claim on the privacy of the noise; None without a claim.
+    """
 
     arm: DasArm
     error: float | None = None
-    """Mean test error of the last five rounds, as a share; None for an arm that is not the paper's."""
     claimed: Claimed | None = None
-    """The paper's claim on the noise."""
 
 
 def _grid_name(power: int) -> str:
-    """Return the name of a grid with 2^`power` steps in a unit."""
+    """Return the name of a grid with 2^`power` grid steps in a unit, such as `s = 2^9`."""
     return f"s = 2^{power}"
 
 
@@ -65,6 +75,19 @@ def _noise_arms(
         The arms by name. The certified arm has no printed error and no claim.
     """
     fine, coarse = powers
+    binomial_error, fine_error, coarse_error = errors
+
+    def laplace_arm(power: int, noise: NoiseChoice) -> DasArm:
+        """Return the arm with truncated discrete Laplace noise on a grid with 2^`power` steps in a unit."""
+        return DasArm(
+            algorithm=PRIVATE_NORMALISED,
+            images=images,
+            local_step=0.01,
+            server_steps=steps,
+            quantization_levels=2**power,
+            noise=noise,
+        )
+
     binomial = DasArm(
         algorithm=PRIVATE_NORMALISED,
         images=images,
@@ -73,25 +96,15 @@ def _noise_arms(
         quantization_levels=2**fine,
         noise="binomial-round",
     )
-    laplace = {
-        name: DasArm(
-            algorithm=PRIVATE_NORMALISED,
-            images=images,
-            local_step=0.01,
-            server_steps=steps,
-            quantization_levels=2**power,
-            noise="certified-round" if name.endswith("certified") else "printed-round",
-        )
-        for name, power in (
-            (f"QTDL, {_grid_name(fine)}", fine),
-            (f"QTDL, {_grid_name(coarse)}", coarse),
-            (f"QTDL, {_grid_name(fine)}, certified", fine),
-        )
+    # The paper claims a guarantee only for its own noise.
+    fine_arm = PrintedArm(arm=laplace_arm(fine, "printed-round"), error=fine_error, claimed=CLAIM_OF_ROUND)
+    coarse_arm = PrintedArm(arm=laplace_arm(coarse, "printed-round"), error=coarse_error, claimed=CLAIM_OF_ROUND)
+    return {
+        f"Binomial, {_grid_name(fine)}": PrintedArm(arm=binomial, error=binomial_error),
+        f"QTDL, {_grid_name(fine)}": fine_arm,
+        f"QTDL, {_grid_name(coarse)}": coarse_arm,
+        f"QTDL, {_grid_name(fine)}, certified": PrintedArm(arm=laplace_arm(fine, "certified-round")),
     }
-    arms = {f"Binomial, {_grid_name(fine)}": PrintedArm(arm=binomial, error=errors[0])}
-    for (name, arm), error in zip(laplace.items(), (errors[1], errors[2], None), strict=True):
-        arms[name] = PrintedArm(arm=arm, error=error, claimed=None if error is None else CLAIM_OF_ROUND)
-    return arms
 
 
 TABLE_2: Final = _noise_arms(
@@ -113,7 +126,12 @@ TABLE_4: Final = _noise_arms(
 
 
 def _run_arm(arm: DasArm, error: float) -> PrintedArm:
-    """Return an arm of experiment (ii) or (iii), with the paper's claim on its noise for all rounds."""
+    """Return an arm of experiment (ii) or (iii), with the paper's claim on its noise for all rounds.
+
+    Args:
+        arm: the algorithm with its settings and noise.
+        error: printed test error, as a share.
+    """
     return PrintedArm(arm=arm, error=error, claimed=CLAIM_OF_RUN)
 
 
@@ -122,11 +140,16 @@ def _clipping_arms(
 ) -> dict[str, PrintedArm]:
     """Return the arms of experiments (ii) and (iii) of Das et al.: normalised updates, and clipped ones for each norm.
 
+    An arm is an algorithm with its noise.
+
     Args:
         shared: an arm with the settings that all arms share.
         normalised: steps of the server with normalised updates.
         error: printed test error with normalised updates.
         clipped: steps of the server and printed test error, by clipping norm.
+
+    Returns:
+        The arms by name, each with its printed test error.
     """
     arms = {PRIVATE_NORMALISED: _run_arm(_with_steps(shared, normalised, None), error)}
     for norm, (steps, clipped_error) in clipped.items():

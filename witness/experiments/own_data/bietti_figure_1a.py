@@ -11,6 +11,7 @@ import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Final, Self
 
@@ -24,7 +25,7 @@ from epsilond.simulators.files.folders import DataName
 from epsilond.simulators.files.known import DataFile
 from epsilond.simulators.silos.personal_models import PersonalRun, PersonalTraining, SyntheticUsers, excess_risks
 from epsilond.witness.cells import CellAnswer
-from epsilond.witness.experiment import Axis, Cell, Finding, Preset
+from epsilond.witness.experiment import Axis, Cell, Finding, Place, Preset
 from epsilond.witness.experiments.ppsgd_grid import DELTA, NOISE_MULTIPLIERS, STEPS, TIMES_PARTICIPANTS
 from epsilond.witness.experiments.ppsgd_synthetic import BATCH_SIZE, CLIPPING_NORM, personalization_name
 from epsilond.witness.findings import judge_pairs, private_score
@@ -76,13 +77,14 @@ class FigureArm:
         """
         users = SyntheticUsers()
         rounds, records = max(ROUNDS), users.users * BATCH_SIZE
-        models = float(users.users * users.dimension * len(distinct_runs()))
+        model_coordinates = float(users.users * users.dimension * len(distinct_runs()))
         work = TrialWork(
-            multiply_adds=rounds * PRODUCTS * BATCH_SIZE * models,
+            multiply_adds=rounds * PRODUCTS * BATCH_SIZE * model_coordinates,
             numbers=float(rounds * records * users.dimension),
-            coordinates=rounds * models,
+            coordinates=rounds * model_coordinates,
         )
-        return work.seconds / (len(NOISE_MULTIPLIERS) * len(TIMES_PARTICIPANTS) * len(ROUNDS))
+        settings = len(NOISE_MULTIPLIERS) * len(TIMES_PARTICIPANTS) * len(ROUNDS)
+        return work.seconds / settings
 
     @property
     def grids(self) -> Mapping[str, Sequence[float]]:
@@ -90,7 +92,14 @@ class FigureArm:
         return {"step_size": STEPS}
 
     def check(self, folders: Mapping[DataName, Path]) -> tuple[DataFile, ...]:
-        """Return no file, because the data are drawn."""
+        """Check the data files of the arm, of which there are none, because the data are drawn.
+
+        Args:
+            folders: not used.
+
+        Returns:
+            No file.
+        """
         del folders
         return ()
 
@@ -107,9 +116,11 @@ class FigureArm:
             The excess risk and the step size that reaches it.
         """
         del folders
+        risks_by_run = _risks(seed)
+        measured_index = ROUNDS.index(self.rounds)
+        # One run for each step size, in the order of `STEPS`.
         runs = _find_runs(self.personalization, self.noise_multiplier)
-        by_run = _risks(seed)
-        risks = [by_run[run][ROUNDS.index(self.rounds)] for run in runs]
+        risks = [risks_by_run[run][measured_index] for run in runs]
         best = int(np.argmin(risks))
         return TrialResult({"excess_risk": float(risks[best])}, {"step_size": STEPS[best]})
 
@@ -125,30 +136,33 @@ class FigureArm:
         del folders
         if self.noise_multiplier == 0.0 or self.personalization == LOCAL:
             return None
-        spec = Repeated(times=max(ROUNDS), mechanism=Gaussian(noise_multiplier=self.noise_multiplier))
-        guarantee = account(spec, relation="replace-one", unit="client", observer="released-models").guarantee
-        return Ends.of(guarantee.curve.epsilon(math.log(DELTA)))
+        all_rounds = Repeated(times=max(ROUNDS), mechanism=Gaussian(noise_multiplier=self.noise_multiplier))
+        answer = account(all_rounds, relation="replace-one", unit="client", observer="released-models")
+        log_delta = math.log(DELTA)
+        return Ends.of(answer.guarantee.curve.epsilon(log_delta))
 
 
 def _find_runs(personalization: float, noise_multiplier: float) -> tuple[PersonalRun, ...]:
-    """Return the run of each step size in one setting. Without a shared model the noise has no effect, and is 0.
+    """Return the training run of each step size, for one personalization and one noise.
+
+    Without a shared model the noise has no effect. It is set to 0 then, so that equal runs are trained once.
 
     Args:
         personalization: weight α of the shared model, times the number of users in a round.
         noise_multiplier: standard deviation of the noise in units of the clipping norm.
+
+    Returns:
+        One run for each step size in `STEPS`, in this order.
     """
     noise = 0.0 if personalization == LOCAL else noise_multiplier
     return tuple(PersonalRun(step_size=step, personalization=personalization, noise_multiplier=noise) for step in STEPS)
 
 
 def distinct_runs() -> tuple[PersonalRun, ...]:
-    """Return the training runs of all noise multipliers and personalisations, each once."""
-    runs = (
-        run
-        for noise in NOISE_MULTIPLIERS
-        for personalization in TIMES_PARTICIPANTS
-        for run in _find_runs(personalization, noise)
-    )
+    """Return the training runs of all noise multipliers, personalizations and step sizes, each once."""
+    runs: list[PersonalRun] = []
+    for noise, personalization in product(NOISE_MULTIPLIERS, TIMES_PARTICIPANTS):
+        runs += _find_runs(personalization, noise)
     return tuple(dict.fromkeys(runs))
 
 
@@ -167,7 +181,8 @@ def _risks(seed: int) -> Mapping[PersonalRun, npt.NDArray[np.float64]]:
     """
     training = PersonalTraining(clipping_norm=CLIPPING_NORM, batch_size=BATCH_SIZE, measured=ROUNDS)
     runs = distinct_runs()
-    return dict(zip(runs, excess_risks(SyntheticUsers(), training, runs, seed).T, strict=True))
+    risks = excess_risks(SyntheticUsers(), training, runs, seed)  # one column for each run
+    return dict(zip(runs, risks.T, strict=True))
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
@@ -182,21 +197,17 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     Returns:
         One table cell for each place of the grid, with the trials to run.
     """
-    return tuple(
-        Cell(
-            place={
-                "noise_multiplier": noise,
-                "personalization": personalization_name(personalization),
-                "rounds": rounds,
-            },
-            simulation=TrialSimulation(
-                arm=FigureArm(personalization, noise, rounds), repetitions=repetitions, seed=seed
-            ),
-        )
-        for noise in NOISE_MULTIPLIERS
-        for personalization in TIMES_PARTICIPANTS
-        for rounds in ROUNDS
-    )
+    table = []
+    for noise, personalization, rounds in product(NOISE_MULTIPLIERS, TIMES_PARTICIPANTS, ROUNDS):
+        place: Place = {
+            "noise_multiplier": noise,
+            "personalization": personalization_name(personalization),
+            "rounds": rounds,
+        }
+        arm = FigureArm(personalization, noise, rounds)
+        simulation = TrialSimulation(arm=arm, repetitions=repetitions, seed=seed)
+        table.append(Cell(place=place, simulation=simulation))
+    return tuple(table)
 
 
 @dataclass(frozen=True)
@@ -204,6 +215,9 @@ class _Scores:
     """A table of measured excess risks, by noise multiplier, name of the personalization αQ, and number of rounds.
 
     α weights the shared model against the users' own models, and Q is the number of users in a round.
+
+    Attributes:
+        by_place: mean excess risk with its confidence band, by the three values.
     """
 
     by_place: Mapping[tuple[float, str, int], Measured]
@@ -224,18 +238,24 @@ class _Scores:
         by_place = {}
         for cell in answers:
             excess = read_excess(cell)
-            if excess is not None:
-                noise, rounds = float(cell.place["noise_multiplier"]), int(cell.place["rounds"])
-                by_place[noise, str(cell.place["personalization"]), rounds] = excess
+            if excess is None:
+                continue
+            noise = float(cell.place["noise_multiplier"])
+            personalization = str(cell.place["personalization"])
+            rounds = int(cell.place["rounds"])
+            by_place[noise, personalization, rounds] = excess
         return cls(by_place)
 
     def at(self, noise: float, personalization: float, rounds: int) -> Measured:
         """Return the measured excess risk in one setting.
 
         Args:
-            noise: noise multiplier.
-            personalization: αQ.
+            noise: noise multiplier, in units of the clipping norm.
+            personalization: αQ, from 0 to math.inf.
             rounds: number of rounds.
+
+        Returns:
+            The mean with its confidence band.
         """
         return self.by_place[noise, personalization_name(personalization), rounds]
 
@@ -253,12 +273,12 @@ class _Scores:
             One pair for each noise, number of rounds and other personalization.
         """
         rivals = [value for value in TIMES_PARTICIPANTS if value != personalization]
-        return [
-            (self.at(noise, personalization, count), self.at(noise, rival, count))
-            for noise in noises
-            for count in rounds
-            for rival in rivals
-        ]
+        pairs = []
+        for noise, count, rival in product(noises, rounds, rivals):
+            own_risk = self.at(noise, personalization, count)
+            rival_risk = self.at(noise, rival, count)
+            pairs.append((own_risk, rival_risk))
+        return pairs
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
@@ -274,6 +294,9 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """
     scores = _Scores.of(answers)
     first, last = ROUNDS[0], ROUNDS[-1]
+    later_rounds = ROUNDS[2:]  # 200 and 300
+
+    # Without noise, the best of the settings with both a shared model and models of the users' own.
     personalized = [scores.at(0.0, value, last) for value in TIMES_PARTICIPANTS if 0.0 < value < SHARED]
     best_personalized = min(personalized, key=lambda measured: float(measured.mean))
     return (
@@ -291,7 +314,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         ),
         judge_pairs(
             "With large noise (σ ≥ 100) models of one's own only are best after about 200 rounds.",
-            scores.against_others(LOCAL, LARGE_NOISES, ROUNDS[2:]),
+            scores.against_others(LOCAL, LARGE_NOISES, later_rounds),
             names=("no shared model", "the others"),
             quantity="excess risk after 200 and 300 rounds",
         ),

@@ -1,0 +1,59 @@
+"""Warnings of an experiment: those of its simulations, and the one that tuning on private data costs privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from epsilond.calibrators.answer import Caution
+from epsilond.witness.experiment import Cell, Preset
+
+MOST_NAMED = 3
+"""Most simulations that are named with a warning that they share; of more only the number is given."""
+
+
+def tuning_warnings(preset: Preset) -> tuple[Caution, ...]:
+    """Return the warning that tuning on private data costs privacy, if the experiment tunes a parameter.
+
+    Args:
+        preset: the experiment, with the axis of the tuned parameter if it has one.
+
+    Returns:
+        One warning, or none.
+    """
+    if preset.tuned is None:
+        return ()
+    message = (
+        f"{preset.tuned.title}: the best was chosen for each run by its excess risk on these same runs, as papers "
+        "do. A choice on private data costs privacy, which is not counted here"
+    )
+    return (Caution(code="tuned-on-data", message=message),)
+
+
+def cell_warnings(answers: Sequence[tuple[Cell, object]]) -> Iterator[Caution]:
+    """Yield the warnings of all simulations of an experiment.
+
+    A warning of more than three simulations is given once, with their number.
+
+    Args:
+        answers: the simulations with their places on the grid ("cells"), each with its answer.
+
+    Yields:
+        Each warning, with the place of its simulation or with the number of simulations.
+    """
+    # Collect the simulations of each warning.
+    cells_by_warning: dict[tuple[str, str], list[Cell]] = {}
+    for cell, answer in answers:
+        for warning in getattr(answer, "warnings", ()):
+            cells_by_warning.setdefault((warning.code, warning.message), []).append(cell)
+
+    for (code, message), cells in cells_by_warning.items():
+        if len(cells) > MOST_NAMED:
+            yield Caution(code=code, message=f"{len(cells)} cells: {message}")
+            continue
+        for cell in cells:
+            yield Caution(code=code, message=f"{_name_place(cell)}: {message}")
+
+
+def _name_place(cell: Cell) -> str:
+    """Return the values that identify a simulation among those of its experiment, such as `epsilon 2.0, step 0.1`."""
+    return ", ".join(f"{name} {value}" for name, value in cell.place.items())
