@@ -17,10 +17,11 @@ from epsilond.ledgers.mathematics.charges import charge
 from epsilond.ledgers.mathematics.charges.gaussian import eta_of, mu_squared
 from epsilond.ledgers.mathematics.charges.request import ChargeRequest
 from epsilond.ledgers.mathematics.charges.stepped import steps_of
+from epsilond.ledgers.mathematics.checks.composition import may_be_composed
 from epsilond.ledgers.mathematics.checks.readiness import require_open
 from epsilond.ledgers.mathematics.exchange import dominance_reason
 from epsilond.ledgers.mathematics.invariant import slot_pair
-from epsilond.ledgers.mathematics.residue import may_be_composed, quick_cost, shortfall
+from epsilond.ledgers.mathematics.residue import quick_cost, shortfall
 from epsilond.ledgers.mathematics.searches.noise_multipliers import map_noise, noise_of
 from epsilond.ledgers.mathematics.state import LedgerState, PlanItem, Reservation, Slot, SlotKind
 
