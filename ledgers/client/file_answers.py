@@ -16,6 +16,7 @@ from epsilond.ledgers.book.contradictions import cautions
 from epsilond.ledgers.book.errors import BookError, KeyReused, NotFound, NotReconciled
 from epsilond.ledgers.book.owning import collisions
 from epsilond.ledgers.book.pending import pending_move
+from epsilond.ledgers.book.promises.ledger import compute_promise
 from epsilond.ledgers.client.place import Answer
 from epsilond.ledgers.log.key_files import open_keyring, origin_of
 from epsilond.ledgers.log.signing import SigningKeys
@@ -63,7 +64,7 @@ def ledger_answer(book: Book, identifier: str) -> answers.LedgerAnswer:
         NotFound: the file has no such ledger.
     """
     row, state = book.whole(OWNER, identifier)
-    promise = answers.compute_promise(state, of_block=bool(row.block))
+    promise = compute_promise(state, of_block=bool(row.block))
     return answers.answer(row, state, promise, collisions(book.colliding(row.id)))
 
 

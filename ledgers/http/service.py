@@ -31,9 +31,9 @@ from epsilond.app.settings import PREFIX, Settings
 from epsilond.app.workers.pool import Pool
 from epsilond.app.workers.work import RenderedAnswer, message_of, pickle_result, unpickle
 from epsilond.calibrators.answer import Caution
-from epsilond.ledgers.book.answers import LedgerPromise, compute_promise
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.pending import PendingMove
+from epsilond.ledgers.book.promises.ledger import LedgerPromise, compute_promise
 from epsilond.ledgers.book.restore import CheckpointFile
 from epsilond.ledgers.http.adoption import Adoption
 from epsilond.ledgers.http.figures import Figures

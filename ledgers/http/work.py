@@ -279,7 +279,7 @@ def commit(ledgers: Ledgers, caller: Caller, identifier: str, request: CommitAsk
         key: idempotency key of the request.
     """
     answer = ledgers.book.commit(caller.organisation, identifier, request, key, by=caller.name)
-    return add_warnings(ledgers, answers.commit(answer["receipts"]))
+    return add_warnings(ledgers, figures.commit_answer(answer["receipts"]))
 
 
 def cancel(ledgers: Ledgers, caller: Caller, identifier: str) -> figures.ReservationAnswer:
