@@ -25,9 +25,10 @@ from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.canonical import Record
 from epsilond.ledgers.log.cosignatures import CosignerKey
 from epsilond.ledgers.log.errors import NotVerified
+from epsilond.ledgers.log.findings import UNCOMPUTED, ClaimOutcome, LogVerification
 from epsilond.ledgers.log.keys import PublicKey
 from epsilond.ledgers.log.receipts import Receipt
-from epsilond.ledgers.log.verify import UNCOMPUTED, ClaimOutcome, LogVerification, verify
+from epsilond.ledgers.log.verify import verify
 from epsilond.ledgers.mathematics.entries import observations_of
 
 

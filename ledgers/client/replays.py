@@ -8,7 +8,7 @@ from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.json_types import JsonObject
 from epsilond.ledgers.client.local import FilePlace
 from epsilond.ledgers.log.canonical import Record
-from epsilond.ledgers.log.verify import ClaimOutcome, LogVerification
+from epsilond.ledgers.log.findings import ClaimOutcome, LogVerification
 from epsilond.ledgers.mathematics.amounts import format_amounts
 from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replay_entries
 from epsilond.ledgers.mathematics.state import LedgerState

@@ -16,7 +16,7 @@ from epsilond.extras import extra
 from epsilond.ledgers.commands.shared import HERE, At, KeyFile, Name, books_at, group
 
 if TYPE_CHECKING:
-    from epsilond.ledgers.log.verify import LogVerification
+    from epsilond.ledgers.log.findings import LogVerification
 
 Order = Literal["oldest", "newest"]
 DOES_NOT_HOLD, NOT_SHOWN = UNEXPECTED, BAD_INPUT
