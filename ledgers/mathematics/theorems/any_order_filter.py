@@ -40,7 +40,12 @@ class AnyOrderInputs(BudgetFields):
     loss_gap: Annotated[float, LOSS_GAP]
 
     def check(self) -> None:
-        """Require two to sixteen increasing orders, each in (1, 10⁶]."""
+        """Check the list of Rényi orders.
+
+        Raises:
+            InvalidInput: there are fewer than two or more than sixteen orders, they do not increase, or one is not in
+                (1, 10⁶].
+        """
         if not 2 <= len(self.orders) <= 16 or any(high <= low for low, high in pairwise(self.orders)):
             raise InvalidInput.at("/orders", "must be 2 to 16 orders that rise")
         if not all(1.0 < order <= 1e6 for order in self.orders):
