@@ -82,7 +82,8 @@ def export(
         typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
     """
     with books_at(at, key_file) as books:
-        give(books.bundle(None if ledger is None else books.ledger(ledger)).to_bytes(), out)
+        chosen = None if ledger is None else books.ledger(ledger)
+        give(books.bundle(chosen).to_bytes(), out)
 
 
 @group.command()
