@@ -56,17 +56,30 @@ class AmendAsked:
     approval: Annotated[bool | None, Quantity(description=f"{APPROVAL.description}; absent: unchanged")] = None
 
     def check(self) -> None:
-        """Require names that are not empty and not too long."""
+        """Check the names of the items to add.
+
+        Raises:
+            InvalidInput: a name is empty, too long, or cannot be read.
+        """
         for index, item in enumerate(self.add):
             require_name(item.name, f"/add/{index}/name")
 
     @property
     def parts(self) -> JsonRecord:
-        """Keyword arguments of the function `ledgers.mathematics.amending.amend_plan`."""
-        items = [RequestedItem(name=item.name, spec=item.spec) for item in self.add]
+        """Return the request as keyword arguments of the function `ledgers.mathematics.amending.amend_plan`.
+
+        Returns:
+            The items to add, the lowered numbers of runs by the names of the items, the declaration, and whether a
+            second person approves changes.
+        """
+        added = []
+        for index, item in enumerate(self.add):
+            requested = RequestedItem(name=item.name, spec=item.spec)
+            added.append(item_of(requested, f"/add/{index}"))
+        lowered = {item.name: item.planned for item in self.lower}
         return {
-            "add": tuple(item_of(item, f"/add/{index}") for index, item in enumerate(items)),
-            "lower": {item.name: item.planned for item in self.lower},
+            "add": tuple(added),
+            "lower": lowered,
             "declared": self.declared,
             "approval": self.approval,
         }
@@ -87,9 +100,14 @@ class ObservationAsked:
     ]
 
     def check(self) -> None:
-        """Require texts that are not empty and not too long."""
-        for name in ("premise", "message", "remedy"):
-            if not 0 < len(getattr(self, name)) <= LONGEST_TEXT:
+        """Check the lengths of the three texts.
+
+        Raises:
+            InvalidInput: a text is empty or too long.
+        """
+        texts = {"premise": self.premise, "message": self.message, "remedy": self.remedy}
+        for name, text in texts.items():
+            if not 0 < len(text) <= LONGEST_TEXT:
                 allowed = f"1 to {LONGEST_TEXT} characters"
                 raise InvalidInput.at(f"/{name}", "is empty or too long", allowed=allowed)
 
@@ -123,10 +141,12 @@ class ContradictAsked:
 
     @property
     def evidence(self) -> tuple[Observation, ...]:
-        """Observations, as `ledgers.mathematics.moves.contradict` takes them."""
-        return tuple(
-            Observation(item.premise, item.message, remedy=item.remedy, count=item.count) for item in self.observations
-        )
+        """Return the observations in the form that `ledgers.mathematics.moves.contradict` takes."""
+        observations = []
+        for item in self.observations:
+            observation = Observation(item.premise, item.message, remedy=item.remedy, count=item.count)
+            observations.append(observation)
+        return tuple(observations)
 
 
 @request
@@ -140,5 +160,9 @@ class VoidAsked:
     ]
 
     def check(self) -> None:
-        """Require an id that a reservation can have."""
+        """Check the id of the reservation.
+
+        Raises:
+            InvalidInput: no reservation can have this id.
+        """
         require_name(self.reservation, "/reservation")

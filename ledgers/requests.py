@@ -40,7 +40,13 @@ MOST_LEDGERS = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class AmountQuantity(Quantity):
-    """An amount as a decimal string, or as a number, which is read as the decimal that it is written as."""
+    """Type of a request's field that holds an exact amount of budget, such as a δ.
+
+    The amount is a decimal string, or a number, which is read as the decimal that it is written as: 0.1 is one tenth.
+
+    Attributes:
+        longest: largest number of characters of the string.
+    """
 
     longest: int = 64
 
@@ -51,14 +57,20 @@ class AmountQuantity(Quantity):
         return {"type": "str", "strict": True, "max_length": self.longest}
 
     def convert(self, value: object) -> object:
-        """Return a number as a decimal string with all its digits, and any other value as it is."""
+        """Return a number as a decimal string with all its digits, and any other value as it is.
+
+        Args:
+            value: value of the field in a request.
+        """
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        return repr(value) if is_number else value
+        if not is_number:
+            return value
+        return repr(value)
 
     def __get_pydantic_json_schema__(
         self, schema: object, handler: Callable[[object], dict[str, object]]
     ) -> JsonRecord:
-        """Return the JSON schema, which allows a decimal string or a number."""
+        """Return the JSON schema of the field, which allows a decimal string or a number."""
         forms = [{"type": "string", "maxLength": self.longest}, {"type": "number", "minimum": 0}]
         return {"anyOf": forms, "description": self.description}
 
@@ -177,7 +189,11 @@ class OpenLedger:
     approval: Annotated[bool, APPROVAL] = False
 
     def check(self) -> None:
-        """Require names that are not empty and not too long."""
+        """Check the names of the ledger, its data set, its block and the items of its plan.
+
+        Raises:
+            InvalidInput: a name is empty, too long, or cannot be read.
+        """
         for field, value in (("name", self.name), ("dataset", self.dataset), ("block", self.block)):
             require_name(value, f"/{field}")
         for index, item in enumerate(self.plan):
@@ -185,17 +201,25 @@ class OpenLedger:
 
     @property
     def parts(self) -> JsonRecord:
-        """Keyword arguments of the function `ledgers.mathematics.opening.open_ledger`."""
+        """Return the request as the keyword arguments of the function `ledgers.mathematics.opening.open_ledger`.
+
+        Returns:
+            The setting of the guarantee, the privacy target, the owner's declarations, the plan, the slots (budgets for
+            mechanisms outside the plan), and whether a second person approves changes.
+        """
+        declared = Declared(
+            inputs=self.declared.inputs,
+            sealed=self.declared.sealed,
+            released_before=self.declared.released_before,
+        )
+        plan = [RequestedItem(name=item.name, spec=item.spec) for item in self.plan]
+        slots = [RequestedSlot(kind=slot.kind, capacity=_capacity(slot.capacity)) for slot in self.slots]
         return {
             "setting": Setting.of(relation=self.relation, unit=self.unit, observer=self.observer),
             "target": self.target.of_ledger,
-            "declared": Declared(
-                inputs=self.declared.inputs,
-                sealed=self.declared.sealed,
-                released_before=self.declared.released_before,
-            ),
-            "plan": tuple(RequestedItem(name=item.name, spec=item.spec) for item in self.plan),
-            "slots": tuple(RequestedSlot(kind=slot.kind, capacity=_capacity(slot.capacity)) for slot in self.slots),
+            "declared": declared,
+            "plan": tuple(plan),
+            "slots": tuple(slots),
             "approval": self.approval,
         }
 
@@ -223,13 +247,20 @@ def require_name(name: str | None, pointer: str) -> None:
 
 
 def _capacity(capacity: str | Capacity | Mapping[str, object]) -> str | JsonRecord:
-    """Return a requested capacity as the word "largest", or as the amounts of its parts without absent ones."""
+    """Return the requested capacity of a slot, a part of the privacy budget, without absent amounts.
+
+    Args:
+        capacity: the word "largest", or the amounts of the slot's parts: as a request, or as a mapping by their names.
+
+    Returns:
+        The word, or the amounts by name.
+    """
     if isinstance(capacity, str):
         return capacity
     if isinstance(capacity, Mapping):  # the library does not convert a field with several possible types
         return dict(capacity)
-    members = ((field.name, getattr(capacity, field.name)) for field in fields(capacity))
-    return {name: value for name, value in members if value is not None}
+    members = {field.name: getattr(capacity, field.name) for field in fields(capacity)}
+    return {name: value for name, value in members.items() if value is not None}
 
 
 @request
@@ -257,7 +288,12 @@ class JobAsked:
 
     @property
     def job(self) -> JsonRecord:
-        """Keyword arguments of the function `ledgers.mathematics.moves.reserve`."""
+        """Return the request as the keyword arguments of the function `ledgers.mathematics.moves.reserve`.
+
+        Returns:
+            The mechanism, the item or slot that pays, the number of runs, and η and δ as exact amounts. A value that is
+            not stated is None.
+        """
         return {
             "spec": self.spec,
             "item": self.item,
@@ -269,8 +305,21 @@ class JobAsked:
 
 
 def _read_amount(text: str | None, pointer: str) -> Amount | None:
-    """Read an amount from its decimal string; None for None. Errors name the field at `pointer`."""
-    return None if text is None else exact(text, pointer)
+    """Read an exact amount of a request from its decimal string.
+
+    Args:
+        text: the string; None if the field is absent.
+        pointer: JSON Pointer of the field, for errors.
+
+    Returns:
+        The amount; None if the field is absent.
+
+    Raises:
+        InvalidInput: the string is not an amount, or has more than 18 decimal places.
+    """
+    if text is None:
+        return None
+    return exact(text, pointer)
 
 
 @request
@@ -331,7 +380,11 @@ class ReserveManyAsked(ReserveAsked):
     ]
 
     def check(self) -> None:
-        """Reject (InvalidInput) an id that is not valid or named twice, no ledger at all, and too many ledgers."""
+        """Check the ids of the ledgers.
+
+        Raises:
+            InvalidInput: an id is not valid or named twice, or there are no ledgers or too many.
+        """
         for index, identifier in enumerate(self.ledgers):
             require_name(identifier, f"/ledgers/{index}")
         if not 1 <= len(self.ledgers) <= MOST_LEDGERS:

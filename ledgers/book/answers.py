@@ -29,12 +29,12 @@ from epsilond.ledgers.book.figures import (
     slot_answer,
     target_answer_of,
 )
+from epsilond.ledgers.book.promises.ledger import LedgerPromise
 from epsilond.ledgers.calibrating.within import Within
 from epsilond.ledgers.mathematics.amounts import format_amounts
 from epsilond.ledgers.mathematics.entries import read_target
-from epsilond.ledgers.mathematics.invariant import opening
 from epsilond.ledgers.mathematics.state import LedgerState
-from epsilond.ledgers.mathematics.view import PlanCurve, conditions, find_scarcest, in_words, plan_curve
+from epsilond.ledgers.mathematics.view import find_scarcest, in_words
 from epsilond.ledgers.mathematics.what_if import WhatIf
 from epsilond.ledgers.store.records import LedgerRow, ReservationRow
 
@@ -185,40 +185,12 @@ class WithinAnswer:
     warnings: Annotated[tuple[Caution, ...] | None, Served("warnings; absent if there are none")] = None
 
 
-@dataclass(frozen=True)
-class LedgerPromise:
-    """The slow parts of a ledger's answer: its conditions and the curve of its plan."""
-
-    conditions: tuple[DeclaredCondition, ...]
-    curve: tuple[PlanCurve, ...]
-    certified: Mapping[str, float] | None = None
-    """ε and log δ of everything that an amended ledger allows. None if not amended: the opening record has both."""
-
-
-def compute_promise(state: LedgerState, *, of_block: bool) -> LedgerPromise:
-    """Compute the parts of the service's answer about a ledger that take long, before anything is locked.
-
-    These are the conditions of the guarantee, the ε of the plan at several δ, and a new certificate if the ledger was
-    amended.
+def summary(row: LedgerRow) -> LedgerSummary:
+    """Return the summary of a ledger for the service's answers, from its database rows.
 
     Args:
-        state: the ledger.
-        of_block: whether the ledger is of one block of a data set, which adds a condition about the block's membership.
-
-    Returns:
-        The three parts. `certified` is None if the ledger was not amended: its opening record has the certificate then.
+        row: rows of the ledger.
     """
-    all_conditions = conditions(state, of_block=of_block)
-    declared = tuple(DeclaredCondition(id=condition.id, statement=condition.statement) for condition in all_conditions)
-    certified = None
-    if state.amended:
-        certificate = opening(state)
-        certified = {"epsilon": certificate.epsilon, "log_delta": certificate.log_delta}
-    return LedgerPromise(tuple(dict.fromkeys(declared)), plan_curve(state), certified)
-
-
-def summary(row: LedgerRow) -> LedgerSummary:
-    """Return the summary of a ledger from its rows."""
     return LedgerSummary(**_row_members(row))
 
 
@@ -230,22 +202,21 @@ def answer(
     Args:
         row: rows of the ledger in the database.
         state: state of the ledger, read at the same moment.
-        promise: conditions, plan curve and certificate, as `compute_promise` returns them.
+        promise: conditions, plan curve and certificate, which take long to compute.
         warnings: warnings about the ledger and of the service.
 
     Returns:
         The answer. Its guarantee is None if an observation contradicts a run, because the ledger then has no ε.
     """
-    curve = tuple(
-        PlanCurvePoint(log10_delta=above(point.log10_delta), epsilon=point.epsilon) for point in promise.curve
-    )
+    guarantee = None if state.observations else _guarantee(row, state, promise)
+    curve = [PlanCurvePoint(log10_delta=above(point.log10_delta), epsilon=point.epsilon) for point in promise.curve]
     return LedgerAnswer(
         **_row_members(row),
-        guarantee=None if state.observations else _guarantee(row, state, promise),
+        guarantee=guarantee,
         observations=tuple(map(ObservationAnswer.of, state.observations)),
         runs_out_first=resource_answer(find_scarcest(state)),
         declared_conditions=promise.conditions,
-        curve=curve,
+        curve=tuple(curve),
         warnings=tuple(warnings),
     )
 
@@ -255,14 +226,20 @@ def _guarantee(row: LedgerRow, state: LedgerState, promise: LedgerPromise) -> Gu
 
     An amended ledger has a certificate in `promise`. Any other ledger has the certificate that was stored when it was
     opened.
+
+    Args:
+        row: rows of the ledger in the database, with the record of its opening.
+        state: state of the ledger.
+        promise: the parts of the answer that take long to compute.
     """
     certified = promise.certified or json.loads(row.record)["certified"]
     charges = [held.charge for held in state.reservations.values() if held.charge is not None]
+    theorems_of_charges = sorted({charge.theorem for charge in charges})
     return GuaranteeOfLedger(
         in_words=in_words(state, row.name),
         epsilon=float(certified["epsilon"]),
         log10_delta=log10_above(float(certified["log_delta"])),
-        theorems=(INVARIANT, *sorted({charge.theorem for charge in charges})),
+        theorems=(INVARIANT, *theorems_of_charges),
     )
 
 
@@ -279,37 +256,28 @@ def reservation(
         receipts: receipts of its newest commits; None leaves them out.
         warnings: warnings about the reservation and of the service.
     """
+    # A holding is the part of the reservation in one ledger. The first one stands for all in count and charge.
     holdings = []
     for holding in row.holdings:
         charge = holding_charge(holding)
         holdings.append(HoldingAnswer(ledger=holding.ledger, committed=holding.committed, charge=charge))
+    first_holding, *_ = row.holdings
+    receipt_answers = None
+    if receipts is not None:
+        receipt_answers = tuple(ReceiptAnswer(**receipt) for receipt in receipts)
     return ReservationAnswer(
         id=row.id,
         state=row.state,
-        count=row.holdings[0].count,
+        count=first_holding.count,
         committed=min(holding.committed for holding in row.holdings),
-        charge=holdings[0].charge,
+        charge=holding_charge(first_holding),
         created=when(row.created),
         expires=None if row.expires is None else when(row.expires),
         ledgers=row.ledgers,
         holdings=tuple(holdings),
-        receipts=None if receipts is None else tuple(ReceiptAnswer(**receipt) for receipt in receipts),
+        receipts=receipt_answers,
         warnings=tuple(warnings),
     )
-
-
-def commit(receipts: Sequence[JsonObject]) -> JsonRecord:
-    """Return the service's answer to a commit: the receipt of the first ledger, and all receipts if there are several.
-
-    The answer is stored for the idempotency key as well, so it is a plain record whose JSON text never changes.
-
-    Args:
-        receipts: one receipt for each ledger, in the order of the ledgers' ids; at least one.
-    """
-    first_receipt = receipts[0]
-    if len(receipts) == 1:
-        return dict(first_receipt)
-    return {**first_receipt, "receipts": list(receipts)}
 
 
 def what_if(result: WhatIf, warnings: Sequence[Caution] = ()) -> WhatIfAnswer:
@@ -324,7 +292,9 @@ def what_if(result: WhatIf, warnings: Sequence[Caution] = ()) -> WhatIfAnswer:
     Returns:
         The answer. `charge` is None if the job does not fit.
     """
-    charge = charge_answer(result.item, result.slot, result.count, result.charge) if result.fits else None
+    charge = None
+    if result.fits:
+        charge = charge_answer(result.item, result.slot, result.count, result.charge)
     return WhatIfAnswer(
         fits=result.fits,
         count=result.count,
@@ -369,17 +339,28 @@ def within(result: Within, calibration: Calibration, warnings: Sequence[Caution]
 
 
 def when(seconds: float) -> str:
-    """Return a time in seconds since 1970 as RFC 3339 text in UTC, to the millisecond."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    """Return a time as RFC 3339 text in UTC, to the millisecond.
+
+    Args:
+        seconds: time in seconds since 1970.
+
+    Returns:
+        For example `2026-01-31T08:30:00.125Z`.
+    """
+    text = datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+    return text.replace("+00:00", "Z")
 
 
 def _row_members(row: LedgerRow) -> JsonRecord:
     """Return those fields of the service's answer about a ledger that its database rows determine, by name.
 
+    The state is `contradicted` if a run was observed to differ from the mechanism that was paid for.
+
     Args:
-        row: rows of the ledger.
+        row: rows of the ledger. Its record of the opening has the unit, the relation, the observer and the target.
     """
-    record = json.loads(row.record)
+    record = json.loads(row.record)  # of the opening
+    slot_kinds = dict.fromkeys(part.kind for part in row.parts)  # each once, in the order of the rows
     return {
         "id": row.id,
         "name": row.name,
@@ -395,5 +376,5 @@ def _row_members(row: LedgerRow) -> JsonRecord:
         "approval": row.approval_from is not None,
         "target": target_answer_of(read_target(record["target"])),
         "plan": tuple(map(item_answer, row.items)),
-        "slots": tuple(slot_answer(row, kind) for kind in dict.fromkeys(part.kind for part in row.parts)),
+        "slots": tuple(slot_answer(row, kind) for kind in slot_kinds),
     }

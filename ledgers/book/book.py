@@ -17,7 +17,6 @@ from sqlalchemy import Connection
 
 from epsilond.accountants.errors import BlockHasLedger, InvalidInput, ReservationEnded
 from epsilond.accountants.json_types import JsonRecord
-from epsilond.ledgers.book.changes import fingerprint_of, without_default
 from epsilond.ledgers.book.commits import (
     CommitRequest,
     ReserveRequest,
@@ -26,11 +25,14 @@ from epsilond.ledgers.book.commits import (
     states_after_commit,
     states_after_reserve,
 )
-from epsilond.ledgers.book.desk import MovedLedger, States, canonical_text
+from epsilond.ledgers.book.desk import States
 from epsilond.ledgers.book.errors import NotReconciled
 from epsilond.ledgers.book.gated import ApprovalMoves
-from epsilond.ledgers.book.owning import require_movable, require_no_overlap, require_setting
-from epsilond.ledgers.book.states import item_of, parts_of, rows_after
+from epsilond.ledgers.book.logged.attempts import retry, retry_judged
+from epsilond.ledgers.book.logged.entries import MovedLedger, canonical_text
+from epsilond.ledgers.book.logged.fingerprints import fingerprint_of, without_default
+from epsilond.ledgers.book.owning import require_movable, require_no_overlap
+from epsilond.ledgers.book.states import row_of_opening, rows_after
 from epsilond.ledgers.mathematics import entries as entry_records
 from epsilond.ledgers.mathematics.checks.readiness import require_consistent
 from epsilond.ledgers.mathematics.opening import open_ledger
@@ -85,25 +87,22 @@ class Book(ApprovalMoves):
             earlier_answer = self._desk.find_answer(connection, request_key)
         if earlier_answer is not None:
             return self.ledger(tenant, earlier_answer["ledger"])
+
+        # Certify the ledger, and write its record and its rows.
         state, certified = self._evaluate(partial(open_ledger, **request.parts))
         specs = {item.name: text_of(item.spec) for item in state.plan}
         record = entry_records.opening_record(state, certified, specs)
-        row = LedgerRow(
-            id=f"ledger_{secrets.token_urlsafe(12)}",
+        row = row_of_opening(
+            request,
+            state,
+            identifier=f"ledger_{secrets.token_urlsafe(12)}",
             tenant=tenant,
-            dataset=request.dataset,
-            block=request.block or "",
-            name=request.name,
             record=canonical_text(record),
             created=self._clock(),
-            sealed=state.sealed,
-            parts=tuple(part for slot in state.slots for part in parts_of(slot)),
-            items=tuple(item_of(item) for item in state.plan),
-            approval_from=0 if state.approval else None,
         )
         names = {"dataset": request.dataset, "block": request.block or "", "name": request.name}
         moved = MovedLedger(row.id, record | names, state)
-        return self._retry(partial(self._write_opened, row, moved, request_key))
+        return retry(partial(self._write_opened, row, moved, request_key))
 
     def _write_opened(self, row: LedgerRow, moved: MovedLedger, key: RequestKey) -> LedgerRow:
         """Write a new ledger to the database, with its opening entry in the log, and return it.
@@ -132,7 +131,8 @@ class Book(ApprovalMoves):
                 ledgers.add(connection, row, opened_by=key.by or None)
             except ledgers.BlockTaken as taken:
                 message = "the block has a ledger, open or closed: a second would double the loss unseen"
-                raise BlockHasLedger(message, None, {"ledger": str(taken)} if str(taken) else {}) from None
+                details = {"ledger": str(taken)} if str(taken) else {}
+                raise BlockHasLedger(message, None, details) from None
             self._desk.write(connection, key, {"ledger": row.id}, [moved])
             require_no_overlap(connection, row)  # no other ledger can be added after the write
         return row
@@ -163,22 +163,6 @@ class Book(ApprovalMoves):
         result: T = self._evaluate(partial(computation, self.sole_state(tenant, identifier)))
         return result
 
-    def asked_of(self, tenant: str, identifier: str, job: JobAsked) -> LedgerState:
-        """Return the state of a ledger for a what-if query about a job.
-
-        Args:
-            tenant: owner of the ledger.
-            identifier: id of the ledger.
-            job: the job. It may name a neighbouring relation and a protected unit, which must be the ledger's own.
-
-        Raises:
-            BlockHasLedger: another ledger of the same people is open.
-            InvalidInput: the job names another relation or unit than the ledger's.
-        """
-        state = self.sole_state(tenant, identifier)
-        require_setting(state, job)
-        return state
-
     def reserve(
         self, tenant: str, identifiers: Sequence[str], job: ReserveAsked, key: str, *, by: str = ""
     ) -> ReservationRow:
@@ -206,7 +190,7 @@ class Book(ApprovalMoves):
             reservation=f"reservation_{secrets.token_urlsafe(12)}",
         )
         self.expire()
-        return self._retry_judged(partial(self._reserve_once, request))
+        return retry_judged(partial(self._reserve_once, request))
 
     def _reserve_once(self, request: ReserveRequest, under_lock: bool) -> ReservationRow:
         """Try once to make a reservation.
@@ -231,20 +215,17 @@ class Book(ApprovalMoves):
             if answer is not None:
                 return self._desk.load_reservation(connection, tenant, answer["reservation"])
             states = self._desk.states(connection, tenant, request.ledgers)
+
+        # Compute the reservation before the lock. A quick one, or a late attempt, is computed again under the lock.
         computed_inside = request.is_quick or under_lock
         after = {} if under_lock else states_after_reserve(request, states, self._evaluate)
         with self._moving(states, compared=not computed_inside) as connection:
-            self._require_unanswered(connection, request.key)
+            self._desk.require_unanswered(connection, request.key)
             if computed_inside:
                 states = self._desk.states(connection, tenant, request.ledgers)
                 after = states_after_reserve(request, states, self._evaluate)
             require_movable(connection, [row for row, _ in states.values()])
             return self._write_reservation(connection, request, states, after)
-
-    def _require_unanswered(self, connection: Connection, key: RequestKey) -> None:
-        """Raise Again if another thread or process has answered the same request of this caller meanwhile."""
-        if self._desk.find_answer(connection, key) is not None:
-            raise Again(key.value)
 
     def _write_reservation(
         self, connection: Connection, request: ReserveRequest, states: States, after: Mapping[str, LedgerState]
@@ -295,7 +276,7 @@ class Book(ApprovalMoves):
         if answer is not None:  # it was made together with commits of other callers
             return answer
         self.expire()
-        return self._retry_judged(partial(self._commit_separately, commit))
+        return retry_judged(partial(self._commit_separately, commit))
 
     def _commit_separately(self, request: CommitRequest, under_lock: bool) -> JsonRecord:
         """Try once to commit runs (to spend their reserved budget) in a transaction of their own.
@@ -322,14 +303,18 @@ class Book(ApprovalMoves):
                 self._require_usable(connection, held, states)
                 return answer
         self._require_unexpired(tenant, held)
+
+        # A slow commit is computed before the lock, and written if no ledger was changed meanwhile.
         quick = all(is_quick(state.reservations[held.id]) for _, state in states.values())
         if not quick and not under_lock:
             after = states_after_commit(request, states, self._evaluate)
             with self._moving(states) as connection:
-                self._require_unanswered(connection, request.key)
+                self._desk.require_unanswered(connection, request.key)
                 return self._write_commit(connection, request, held, states, after)
+
+        # Any other commit is computed from the rows under the lock.
         with self._moving(states, compared=False) as connection:
-            self._require_unanswered(connection, request.key)
+            self._desk.require_unanswered(connection, request.key)
             locked_held, states = self._desk.load_held(connection, tenant, request.reservation)
             if locked_held.state != held.state:
                 raise Again(request.key.value)
@@ -355,11 +340,16 @@ class Book(ApprovalMoves):
         """
         require_movable(connection, [row for row, _ in states.values()])
         self._write_rows(connection, held, states, after)
-        records = commit_records(held.id, {name: state for name, (_, state) in states.items()}, after)
+        before = {name: state for name, (_, state) in states.items()}
+        records = commit_records(held.id, before, after)
         return self._desk.write(connection, request.key, None, records)
 
     def _require_unexpired(self, tenant: str, held: ReservationRow) -> None:
         """Check that a reservation has not expired before its first commit. If it has, store that it has ended.
+
+        Args:
+            tenant: owner of the ledgers.
+            held: the reservation.
 
         Raises:
             ReservationEnded: the reservation has expired.
@@ -370,6 +360,11 @@ class Book(ApprovalMoves):
 
     def _require_usable(self, connection: Connection, held: ReservationRow, states: States) -> None:
         """Check that the receipts which were given for a reservation's committed runs are still valid.
+
+        Args:
+            connection: connection to read on.
+            held: the reservation.
+            states: rows and state of each ledger of the reservation, by its id.
 
         Raises:
             RunDiffers: a run was observed to differ from the mechanism that one of the ledgers paid for.
@@ -388,7 +383,7 @@ class Book(ApprovalMoves):
             identifier: id of the reservation.
             by: name of the caller.
         """
-        return self._retry(partial(self._release, tenant, identifier, "cancelled", by))
+        return retry(partial(self._release, tenant, identifier, "cancelled", by))
 
     def expire(self) -> int:
         """End the reservations whose time has passed, and return how many there were.

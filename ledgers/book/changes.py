@@ -6,10 +6,6 @@ if their versions are the same; otherwise it is judged again.
 
 from __future__ import annotations
 
-import hashlib
-import itertools
-import json
-import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -19,11 +15,13 @@ from typing import Literal, TypeVar
 from sqlalchemy import Connection
 
 from epsilond.accountants.json_types import JsonObject, JsonRecord
-from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book.commits import MOST_TOGETHER, CommitRequest, commit_together, reservation_after
 from epsilond.ledgers.book.continuity import Continuity
-from epsilond.ledgers.book.desk import WRITTEN, Desk, MovedLedger, States
-from epsilond.ledgers.book.errors import Contended, NotReconciled
+from epsilond.ledgers.book.desk import WRITTEN, Desk, States
+from epsilond.ledgers.book.errors import NotReconciled
+from epsilond.ledgers.book.logged.attempts import retry
+from epsilond.ledgers.book.logged.entries import MovedLedger
+from epsilond.ledgers.book.logged.fingerprints import fingerprint_of
 from epsilond.ledgers.book.pending import Evaluate
 from epsilond.ledgers.book.reader import BookReader
 from epsilond.ledgers.book.restore import CheckpointFile
@@ -34,7 +32,6 @@ from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.mathematics import entries as entry_records
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.state import LedgerState
-from epsilond.ledgers.requests import OpenLedger
 from epsilond.ledgers.store import ledgers, reservations
 from epsilond.ledgers.store.keys import RequestKey
 from epsilond.ledgers.store.records import LedgerRow, ReservationRow
@@ -43,20 +40,17 @@ from epsilond.storage.together import Together
 from epsilond.storage.transactions import Database
 
 T = TypeVar("T")
-TRIES_OUTSIDE = 3
-"""Number of attempts that are judged outside the lock. An attempt under the lock excludes all other moves of the
-ledger.
-"""
 MOST_DUE = 100
 """Largest number of reservations that one call ends, so that a caller who waits for it waits for few."""
-SHORTEST_PAUSE, LONGEST_PAUSE = 0.001, 0.05
-"""Mean pauses in seconds before an attempt is repeated: after the first, and after many."""
-MOST_TRIES = 100
-"""Largest number of attempts of one change while others move the ledger."""
 
 
 class OwnerMoves(BookReader):
-    """Changes of a whole ledger by its owner or an operator."""
+    """Changes of a whole ledger by its owner or an operator: it is sealed, closed, or blocked after an observation.
+
+    The class also has the transactions with which subclasses write all other changes. A change is computed from rows
+    that were read before the lock. It is written only if the ledgers have not changed meanwhile; otherwise it is tried
+    again.
+    """
 
     def __init__(
         self,
@@ -134,12 +128,15 @@ class OwnerMoves(BookReader):
                 record = entry_records.contradiction_record(observations, contradicted)
                 return self._write_moved(connection, request_key, row, record, after)
 
-        return self._retry(attempt)
+        return retry(attempt)
 
     # Writing.
 
     def _commit_together(self, requests: Sequence[CommitRequest]) -> list[JsonRecord | None]:
         """Make the commits of several callers, which spend reserved budgets, in one database transaction.
+
+        Args:
+            requests: the commits, at most `MOST_TOGETHER`.
 
         Returns:
             The receipts for each request, in the order of `requests`. None for a commit that its caller must make
@@ -167,10 +164,13 @@ class OwnerMoves(BookReader):
                 due = reservations.due(connection, self._clock(), limit=MOST_DUE - ended, without=skipped)
             skipped_before = len(skipped)
             for reservation in due:
-                if skipped.isdisjoint(reservation.ledgers):
-                    faulty = self._end_or_find_faulty(end, reservation)
+                if not skipped.isdisjoint(reservation.ledgers):
+                    continue
+                faulty = self._end_or_find_faulty(end, reservation)
+                if faulty:
                     skipped |= faulty
-                    ended += 0 if faulty else 1
+                else:
+                    ended += 1
             if len(skipped) == skipped_before or ended >= MOST_DUE:
                 return ended
 
@@ -188,7 +188,7 @@ class OwnerMoves(BookReader):
             NotReconciled: the log as a whole lacks entries that it had before.
         """
         try:
-            self._retry(partial(end, reservation.id))
+            retry(partial(end, reservation.id))
         except NotReconciled as trouble:
             if trouble.ledger is None:
                 raise
@@ -215,22 +215,27 @@ class OwnerMoves(BookReader):
             outcome: state of the reservation afterwards.
             by: name of the caller.
 
+        Returns:
+            The reservation after the change.
+
         Raises:
             Again: another caller changed one of the ledgers meanwhile.
         """
         with looking(self._database) as connection:
             held, states = self._desk.load_held(connection, tenant, identifier)
         has_ended = held.state in ("cancelled", "expired")
-        if has_ended or all(holding.committed == holding.count for holding in held.holdings):
+        is_all_committed = all(holding.committed == holding.count for holding in held.holdings)
+        if has_ended or is_all_committed:
             return held
         after = {name: moves.release(state, identifier, outcome) for name, (_, state) in states.items()}
         with self._moving(states) as connection:
             self._write_rows(connection, held, states, after)
+            # Group the entries by the owner of the ledger.
             records: dict[str, list[MovedLedger]] = {}
             for name, state in after.items():
+                row, _ = states[name]
                 record = entry_records.end_record(state.reservations[identifier])
-                owner = states[name][0].tenant
-                records.setdefault(owner, []).append(MovedLedger(name, record, state))
+                records.setdefault(row.tenant, []).append(MovedLedger(name, record, state))
             for owner in sorted(records):
                 self._desk.write(connection, RequestKey(owner, by), {}, records[owner])
             return self._desk.load_reservation(connection, tenant, identifier)
@@ -256,7 +261,15 @@ class OwnerMoves(BookReader):
         reservations.write(connection, [(held, reservation_after(held, after))])
 
     def _before(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState]:
-        """Return a ledger for a move that will read it again under the lock. The state has no reservations."""
+        """Return a ledger for a change that will read it again under the lock.
+
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
+
+        Returns:
+            The rows, and the state without its reservations.
+        """
         row = self.ledger(tenant, identifier)
         return row, state_from(row, ())
 
@@ -288,16 +301,16 @@ class OwnerMoves(BookReader):
             with looking(self._database) as connection:
                 earlier_answer = self._desk.find_answer(connection, request_key)
                 states = self._desk.states(connection, tenant, [identifier])
-                if earlier_answer is not None:
-                    return states[identifier][0]
             row, state = states[identifier]
+            if earlier_answer is not None:
+                return row
             after = move(state)
             with self._moving(states) as connection:
                 if self._desk.find_answer(connection, request_key) is not None:
                     raise Again(key)
                 return self._write_moved(connection, request_key, row, {"kind": kind}, after)
 
-        return self._retry(attempt)
+        return retry(attempt)
 
     def _write_moved(
         self, connection: Connection, key: RequestKey, row: LedgerRow, record: JsonObject, after: LedgerState
@@ -336,63 +349,21 @@ class OwnerMoves(BookReader):
 
     @contextmanager
     def _with_noted_head(self, transaction: AbstractContextManager[Connection]) -> Iterator[Connection]:
-        """Yield the connection of a transaction. If it succeeds, note the log's new head as known to this process."""
+        """Run a transaction, and remember the log's new head if the transaction succeeds, as a context manager.
+
+        A head is the number of entries of the log and their Merkle root. The log must continue every remembered head,
+        so that this process notices lost entries.
+
+        Args:
+            transaction: context manager of the transaction. Its connection may have a new head, which `Desk.write_all`
+                has put there.
+
+        Yields:
+            The connection of the transaction.
+        """
         with transaction as connection:
             connection.info.pop(WRITTEN, None)
             yield connection
             head: Checkpoint | None = connection.info.pop(WRITTEN, None)
         if head is not None:
             self.continuity.see(head)
-
-    def _retry_judged(self, attempt: Callable[[bool], T]) -> T:
-        """Make a change of ledgers that takes time to compute, again until no other change interferes.
-
-        The first `TRIES_OUTSIDE` attempts compute before the ledgers are locked, and fail if a ledger changes
-        meanwhile. Later attempts compute under the lock, where no ledger can change.
-
-        Args:
-            attempt: computes and writes the change. Its argument says whether it computes under the lock.
-        """
-        tries = itertools.count()
-        return self._retry(lambda: attempt(next(tries) >= TRIES_OUTSIDE))
-
-    def _retry(self, attempt: Callable[[], T]) -> T:
-        """Repeat an attempt while it raises `Again` because another process changed its ledgers, and return its result.
-
-        The mean pause between attempts doubles from `SHORTEST_PAUSE` to `LONGEST_PAUSE`.
-
-        Raises:
-            Contended: `MOST_TRIES` attempts were not enough.
-        """
-        for attempts in range(MOST_TRIES):
-            try:
-                return attempt()
-            except Again:
-                doublings = min(attempts, 6)  # the pause reaches its maximum before the seventh, so 2^6 is enough
-                pause = min(SHORTEST_PAUSE * 2.0**doublings, LONGEST_PAUSE)
-                jitter = 0.5 + secrets.randbelow(1000) / 1000  # so that callers who collided do not collide again
-                time.sleep(pause * jitter)
-        raise Contended("others moved the ledger each time; nothing was written")
-
-
-def fingerprint_of(kind: str, request: object) -> str:
-    """Return the SHA-256 digest of a request, by which a repeated request with the same idempotency key is recognised.
-
-    Args:
-        kind: kind of the request, such as "reserve".
-        request: the request as plain data or data classes. Equal requests have equal digests.
-    """
-    text = json.dumps([kind, as_json(request)], sort_keys=True, ensure_ascii=False, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def without_default(request: OpenLedger) -> JsonRecord:
-    """Return a request to open a ledger as the JSON object of which a digest identifies repeated requests.
-
-    The member `approval` is left out if it is false. Requests of earlier versions had no such member, so their
-    fingerprints and idempotency keys remain valid.
-    """
-    record: JsonRecord = as_json(request)
-    if not request.approval:
-        record.pop("approval", None)
-    return record

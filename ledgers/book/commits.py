@@ -17,7 +17,8 @@ from sqlalchemy import Connection
 
 from epsilond.accountants.errors import EpsilondError, LedgerExhausted
 from epsilond.accountants.json_types import JsonRecord
-from epsilond.ledgers.book.desk import Desk, LoggedMove, MovedLedger, States, entry
+from epsilond.ledgers.book.desk import Desk, States
+from epsilond.ledgers.book.logged.entries import LoggedMove, MovedLedger, entry
 from epsilond.ledgers.book.owning import require_setting
 from epsilond.ledgers.book.pending import Evaluate
 from epsilond.ledgers.book.states import holding_of, rows_after, state_from
@@ -81,12 +82,13 @@ class ReserveRequest:
             now: present time in seconds since 1970.
         """
         lifetime = SECONDS if self.job.expires_in is None else self.job.expires_in
+        holdings = [holding_of(name, after[name].reservations[self.reservation]) for name in sorted(after)]
         return ReservationRow(
             id=self.reservation,
             tenant=self.key.tenant,
             created=now,
             expires=now + lifetime,
-            holdings=tuple(holding_of(name, after[name].reservations[self.reservation]) for name in sorted(after)),
+            holdings=tuple(holdings),
         )
 
 
@@ -124,8 +126,11 @@ def commit_together(
         NotReconciled: the log lacks entries that it had before.
     """
     moves = _commit_in_memory(connection, desk, requests, now)
-    made = [move for move in moves if move is not None]
-    answers = iter(desk.write_all(connection, made) if made else ())
+    made_moves = [move for move in moves if move is not None]
+    if not made_moves:
+        return [None] * len(requests)
+    # The answers are in the order of the moves that were made. A skipped request gets None in its place.
+    answers = iter(desk.write_all(connection, made_moves))
     return [None if move is None else next(answers) for move in moves]
 
 
@@ -146,13 +151,17 @@ def _commit_in_memory(
     Returns:
         The records for the log of each commit; None for a skipped one.
     """
+    # Lock the ledgers of all reservations, and read them.
     identifiers = {request.reservation for request in requests}
     names = reservations.ledgers_of(connection, {(request.key.tenant, request.reservation) for request in requests})
     if not names:
         return [None] * len(requests)
     lock_ledgers(connection, *names)
     group = _Group(connection, desk, names, identifiers, now)
-    used_keys = keys.find_taken(connection, set().union(*(request.key.stored_keys for request in requests)))
+
+    # Make the commits one on top of the other.
+    keys_of_requests = set().union(*(request.key.stored_keys for request in requests))
+    used_keys = keys.find_taken(connection, keys_of_requests)
     moves: list[LoggedMove | None] = []
     for request in requests:
         # A request with a used idempotency key is skipped: its caller gets the stored answer separately.
@@ -183,15 +192,17 @@ class _Group:
         """
         self._connection = connection
         self._now = now
+        # Rows of the ledgers and of their reservations, and the ids of reservations with voided runs.
         self._rows = ledgers.load(connection, *sorted(names))
-        self._held = {
-            reservation.id: reservation for reservation in reservations.of_ledgers(connection, names, identifiers)
-        }
+        loaded = reservations.of_ledgers(connection, names, identifiers)
+        self._held = {reservation.id: reservation for reservation in loaded}
         self._voided = {entry(row)["reservation"] for row in entries.of_rare_kind(connection, names, "voided")}
-        self._before = {
-            name: state_from(row, [held for held in self._held.values() if name in held.ledgers])
-            for name, row in self._rows.items()
-        }
+
+        # State of each ledger before the commits, and after those that were made in memory.
+        self._before: dict[str, LedgerState] = {}
+        for name, row in self._rows.items():
+            own_reservations = [held for held in loaded if name in held.ledgers]
+            self._before[name] = state_from(row, own_reservations)
         self._states = dict(self._before)
         self._changed: dict[str, ReservationRow] = {}
         self._excluded = self._find_excluded(desk)
@@ -241,13 +252,14 @@ class _Group:
 
         The rows are written once for the whole group, in the transaction of its connection.
         """
-        new_rows = [
-            (self._rows[name], rows_after(self._rows[name], state))
-            for name, state in self._states.items()
-            if state is not self._before[name]
-        ]
-        ledgers.write_all(self._connection, new_rows)
-        reservations.write(self._connection, [(self._held[name], after) for name, after in self._changed.items()])
+        changed_ledgers = []
+        for name, state in self._states.items():
+            if state is not self._before[name]:
+                row = self._rows[name]
+                changed_ledgers.append((row, rows_after(row, state)))
+        changed_reservations = [(self._held[name], after) for name, after in self._changed.items()]
+        ledgers.write_all(self._connection, changed_ledgers)
+        reservations.write(self._connection, changed_reservations)
 
     def _can_commit_together(self, held: ReservationRow, tenant: str) -> bool:
         """Return whether runs of a reservation can be committed in one transaction with those of other callers.
@@ -300,13 +312,21 @@ def reservation_after(held: ReservationRow, after: Mapping[str, LedgerState]) ->
         held: the row before the change.
         after: new states of the changed ledgers, by their ids; at least one.
     """
+    # Replace the holdings (runs or amounts) in the changed ledgers.
     holdings = []
     for holding in held.holdings:
-        name = holding.ledger
-        holdings.append(holding_of(name, after[name].reservations[held.id]) if name in after else holding)
-    state = next(iter(after.values())).reservations[held.id].state  # the same in all ledgers
-    is_over = all(holding.committed == holding.count for holding in holdings)
-    return replace(held, state=state, holdings=tuple(holdings), expires=None if is_over else held.expires)
+        ledger = after.get(holding.ledger)
+        if ledger is None:
+            holdings.append(holding)
+        else:
+            holdings.append(holding_of(holding.ledger, ledger.reservations[held.id]))
+
+    # The state is the same in all ledgers.
+    first_ledger = next(iter(after.values()))
+    state = first_ledger.reservations[held.id].state
+    is_all_committed = all(holding.committed == holding.count for holding in holdings)
+    expires = None if is_all_committed else held.expires
+    return replace(held, state=state, holdings=tuple(holdings), expires=expires)
 
 
 def states_after_reserve(request: ReserveRequest, states: States, evaluate: Evaluate) -> dict[str, LedgerState]:
@@ -318,6 +338,9 @@ def states_after_reserve(request: ReserveRequest, states: States, evaluate: Eval
         request: the requested runs.
         states: rows and present state of each ledger, by its id.
         evaluate: runs a slow, picklable computation and returns its result.
+
+    Returns:
+        The new states by the ledgers' ids.
 
     Raises:
         InvalidInput: the requested runs have another relation or unit than a ledger.

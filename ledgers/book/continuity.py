@@ -27,7 +27,7 @@ KEPT = "The checkpoint that is kept elsewhere"
 ABSENT = "There is no checkpoint kept elsewhere, and the log has entries."
 
 
-def discontinuity(head: Checkpoint, root: Root, whose: str) -> str | None:
+def discontinuity(head: Checkpoint, root: Root, head_name: str) -> str | None:
     """Say in one sentence why a log does not continue an earlier signed head; return None if it does.
 
     A head is the number of entries of an append-only log at some time, with the root of their Merkle tree. A log
@@ -36,13 +36,13 @@ def discontinuity(head: Checkpoint, root: Root, whose: str) -> str | None:
     Args:
         head: the earlier head.
         root: returns the root of the log's first entries, by their number; None if the log has fewer.
-        whose: description of the head as a noun phrase, with which the sentence begins.
+        head_name: description of the head as a noun phrase, with which the sentence begins.
     """
     present_root = root(head.size)
     if present_root is None:
-        return f"{whose} has {head.size} entries, and the log has fewer."
+        return f"{head_name} has {head.size} entries, and the log has fewer."
     if present_root != head.root:
-        return f"{whose} is of {head.size} entries that are not the first of the log."
+        return f"{head_name} is of {head.size} entries that are not the first of the log."
     return None
 
 
@@ -77,13 +77,22 @@ class KnownHeads:
         """
         if self.fault is not None:
             return self.fault
-        if self.cosigned is not None and root(self.cosigned[0]) is None:
-            return self.cosigned[1]
-        if self.file_head is None and self.needs_file and root(1) is not None:
+        # A witness has signed a larger head than the log has entries.
+        if self.cosigned is not None:
+            cosigned_size, sentence = self.cosigned
+            if root(cosigned_size) is None:
+                return sentence
+        lacks_file = self.needs_file and self.file_head is None
+        if lacks_file and root(1) is not None:  # the log has entries
             return ABSENT
+
+        # Compare the log with both heads, and report the first that it does not continue.
         heads = ((KEPT, self.file_head), ("The newest head that this process wrote or signed", self.newest))
-        troubles = (discontinuity(head, root, name) for name, head in heads if head is not None)
-        return next((sentence for sentence in troubles if sentence is not None), None)
+        for name, head in heads:
+            trouble = None if head is None else discontinuity(head, root, name)
+            if trouble is not None:
+                return trouble
+        return None
 
 
 class Continuity:
@@ -270,6 +279,8 @@ def roots(nodes: StoredNodes, size: int) -> Root:
 
     def root_of(count: int) -> bytes | None:
         """Return the root hash of the first `count` log entries; None if the log has fewer entries."""
-        return Tree(nodes, count).root() if 0 <= count <= size else None
+        if not 0 <= count <= size:
+            return None
+        return Tree(nodes, count).root()
 
     return root_of

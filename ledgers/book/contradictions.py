@@ -24,7 +24,11 @@ class ObservationAnswer:
 
     @classmethod
     def of(cls, observation: Observation) -> ObservationAnswer:
-        """Return the answer about an observation."""
+        """Convert an observation, which contradicts the record of a run, to the form of the service's answers.
+
+        Args:
+            observation: the observation as the ledger keeps it.
+        """
         return cls(**asdict(observation))
 
 
@@ -63,8 +67,10 @@ def is_contradicted(reservation: str, committed: int, contradictions: Iterable[J
             with committed runs.
     """
     for entry in contradictions:
-        is_concerned = reservation in entry["reservations"] if "reservations" in entry else committed > 0
-        if is_concerned:
+        concerns_all_commits = "reservations" not in entry
+        if concerns_all_commits and committed > 0:
+            return True
+        if not concerns_all_commits and reservation in entry["reservations"]:
             return True
     return False
 

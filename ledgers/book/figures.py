@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
-from epsilond.accountants.json_types import JsonObject
+from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.calibrators.answer import Caution, Served, TargetAnswer
 from epsilond.ledgers.mathematics.amounts import Amount, format_amount, format_amounts, less
 from epsilond.ledgers.mathematics.state import Charge, LedgerTarget
@@ -97,12 +97,12 @@ def slot_answer(row: LedgerRow, kind: str) -> SlotAnswer:
         The capacity, the used, the reserved and the remaining amount of each part, as decimal strings.
     """
     capacity, used, reserved, remaining = {}, {}, {}, {}
-    for part in row.parts:
-        if part.kind == kind:
-            capacity[part.part] = format_amount(part.capacity)
-            used[part.part] = format_amount(part.used)
-            reserved[part.part] = format_amount(part.reserved)
-            remaining[part.part] = _difference(part.capacity, part.held)
+    parts_of_slot = [part for part in row.parts if part.kind == kind]
+    for part in parts_of_slot:
+        capacity[part.part] = format_amount(part.capacity)
+        used[part.part] = format_amount(part.used)
+        reserved[part.part] = format_amount(part.reserved)
+        remaining[part.part] = _difference(part.capacity, part.held)
     return SlotAnswer(kind=kind, capacity=capacity, used=used, reserved=reserved, remaining=remaining)  # type: ignore[arg-type]
 
 
@@ -116,7 +116,8 @@ def _difference(capacity: Amount, held: Amount) -> str:
         capacity: amount at the opening.
         held: used and reserved amount together.
     """
-    return format_amount(max(less(capacity, held), Amount(0)))
+    remaining = less(capacity, held)
+    return format_amount(max(remaining, Amount(0)))
 
 
 def resource_answer(resource: ScarceResource | None) -> ResourceAnswer | None:
@@ -147,12 +148,12 @@ def target_answer_of(target: LedgerTarget) -> TargetAnswer:
     Args:
         target: ε and log δ of the target, and the risk, such as an attacker's advantage, if that is the target.
     """
-    members = {} if target.risk is None else target.risk.members
+    risk_members = {} if target.risk is None else target.risk.members
     return TargetAnswer(
         epsilon=target.epsilon,
         delta=short_delta(target.log_delta),
         log10_delta=short_log10(target.log_delta),
-        **members,
+        **risk_members,
     )
 
 
@@ -168,7 +169,9 @@ def short_log10(log_delta: float) -> float:
     """
     unrounded = log_delta / math.log(10.0)
     rounded = round(unrounded, 9)
-    return rounded if math.isclose(unrounded, rounded, rel_tol=1e-15) else unrounded
+    if math.isclose(unrounded, rounded, rel_tol=1e-15):
+        return rounded
+    return unrounded
 
 
 def short_delta(log_delta: float) -> float | None:
@@ -184,7 +187,8 @@ def short_delta(log_delta: float) -> float | None:
     unrounded = math.exp(log_delta)
     rounded = float(f"{unrounded:.9g}")
     is_as_written = rounded > 0.0 and math.isclose(math.log(rounded), log_delta, rel_tol=1e-15)
-    return (rounded if is_as_written else unrounded) or None  # 0.0 becomes None
+    delta = rounded if is_as_written else unrounded
+    return None if delta == 0.0 else delta
 
 
 def log10_above(log_delta: float) -> float:
@@ -192,6 +196,9 @@ def log10_above(log_delta: float) -> float:
 
     Args:
         log_delta: natural logarithm of the δ, or an upper bound on it.
+
+    Returns:
+        The bound.
     """
     return above(log_delta / math.log(10.0))
 
@@ -204,8 +211,14 @@ def above(rounded: float) -> float:
 
     Args:
         rounded: the computed value. An infinite value is returned unchanged.
+
+    Returns:
+        The bound, at least the exact logarithm.
     """
-    return rounded if math.isinf(rounded) else rounded + 8e-16 * abs(rounded)
+    if math.isinf(rounded):
+        return rounded
+    margin = 8e-16 * abs(rounded)
+    return rounded + margin
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,13 +289,15 @@ def charge_answer(item: str | None, slot: str | None, count: int, charge: Charge
     """
     if charge is None:
         return ChargeAnswer(item=item, slot=slot, count=count, parts={})
+    cost_of_run = format_amounts(charge.each) if charge.each else None
+    remaining = None if charge.remaining is None else format_amount(charge.remaining)
     return ChargeAnswer(
         item=item,
         slot=slot,
         count=count,
         parts=format_amounts(charge.parts),
-        each=format_amounts(charge.each) if charge.each else None,
-        remaining=None if charge.remaining is None else format_amount(charge.remaining),
+        each=cost_of_run,
+        remaining=remaining,
         theorem=charge.theorem,
     )
 
@@ -318,6 +333,20 @@ class CommitAnswer(ReceiptAnswer):
         tuple[ReceiptAnswer, ...] | None, Served("one receipt for each ledger; absent if there is only one")
     ] = None
     warnings: Annotated[tuple[Caution, ...] | None, Served("warnings; absent if there are none")] = None
+
+
+def commit_answer(receipts: Sequence[JsonObject]) -> JsonRecord:
+    """Return the service's answer to a commit: the receipt of the first ledger, and all receipts if there are several.
+
+    The answer is stored for the idempotency key as well, so it is a plain record whose JSON text never changes.
+
+    Args:
+        receipts: one receipt for each ledger, in the order of the ledgers' ids; at least one.
+    """
+    first_receipt, *more_receipts = receipts
+    if not more_receipts:
+        return dict(first_receipt)
+    return {**first_receipt, "receipts": list(receipts)}
 
 
 @dataclass(frozen=True, kw_only=True)

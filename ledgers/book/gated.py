@@ -13,20 +13,21 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from sqlalchemy import Connection
-
 from epsilond.accountants.errors import AwaitsApproval, InvalidInput, MoveEnded, SamePerson
-from epsilond.accountants.json_types import JsonRecord
 from epsilond.calibrators.answer import as_json
-from epsilond.ledgers.book.changes import OwnerMoves, fingerprint_of
-from epsilond.ledgers.book.desk import MovedLedger, States, time_of
-from epsilond.ledgers.book.errors import NotFound, NotReconciled, RoleMissing
+from epsilond.ledgers.book.changes import OwnerMoves
+from epsilond.ledgers.book.desk import States
+from epsilond.ledgers.book.errors import RoleMissing
+from epsilond.ledgers.book.logged.attempts import retry
+from epsilond.ledgers.book.logged.entries import MovedLedger, time_of
+from epsilond.ledgers.book.logged.fingerprints import fingerprint_of
 from epsilond.ledgers.book.pending import (
-    Gatable,
     GatedRequest,
     JudgedMove,
+    find_move,
     is_over,
     judge_move,
+    load_states,
     read_request,
     require_unblocked,
     store_pending,
@@ -37,7 +38,6 @@ from epsilond.ledgers.log.encodings import to_base64
 from epsilond.ledgers.mathematics.checks.people import is_same_person, normalise_person
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.store import ledgers, pending
-from epsilond.ledgers.store.balances import find_misread
 from epsilond.ledgers.store.keys import RequestKey
 from epsilond.ledgers.store.records import LedgerRow, PendingRow
 from epsilond.ledgers.store.transactions import Again, looking
@@ -47,9 +47,10 @@ PENDING_SECONDS: Final = 604_800.0
 
 
 class ApprovalMoves(OwnerMoves):
-    """Moves that a second person approves in a ledger with approval.
+    """Changes of ledgers (moves) that take effect only when a second person has approved them, if a ledger needs that.
 
-    Two people have two names. `by` is the caller's name in every method.
+    One person requests a change, and another approves or rejects it. They are told apart by their names, so both need
+    one. In a ledger without approval, a request takes effect at once. `by` is the caller's name in every method.
     """
 
     def amend(
@@ -76,7 +77,7 @@ class ApprovalMoves(OwnerMoves):
         """
         request_key = RequestKey(tenant, by, key, fingerprint_of("amend", [identifier, request]))
         gated = GatedRequest(key=request_key, ledger=identifier, kind="amend", body=request)
-        return self._retry(partial(self._request, gated))
+        return retry(partial(self._request, gated))
 
     def void(
         self, tenant: str, identifier: str, request: VoidAsked, key: str, *, by: str = "", may_act: bool = True
@@ -99,13 +100,22 @@ class ApprovalMoves(OwnerMoves):
             AwaitsApproval: a reconciliation is not approved, or too many moves are pending.
             InvalidInput: fewer runs were committed, or the reservation is of another ledger.
         """
+        # The fingerprint covers every member of the request.
         members = {"reservation": request.reservation, "count": request.count, "declared": request.declared}
         request_key = RequestKey(tenant, by, key, fingerprint_of("voided", [identifier, members]))
         gated = GatedRequest(key=request_key, ledger=identifier, kind="void", body=request, may_act=may_act)
-        return self._retry(partial(self._request, gated))
+        return retry(partial(self._request, gated))
 
     def pending(self, tenant: str, identifier: str) -> list[PendingRow]:
-        """Return the moves of a ledger that wait for approval, oldest first."""
+        """Return the changes of a ledger that wait for a second person's approval, oldest first.
+
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
+
+        Raises:
+            NotFound: this tenant has no such ledger.
+        """
         with looking(self._database) as connection:
             self._desk.row(connection, tenant, identifier)
             return pending.live(connection, identifier, self._clock())
@@ -123,7 +133,7 @@ class ApprovalMoves(OwnerMoves):
         """
         with looking(self._database) as connection:
             self._desk.row(connection, tenant, identifier)
-            return self._move(connection, identifier, move)
+            return find_move(connection, identifier, move)
 
     def approve(self, tenant: str, identifier: str, move: str, *, by: str) -> PendingRow:
         """Make a requested change if the present ledger permits it. Approving an approved change has no effect.
@@ -143,7 +153,7 @@ class ApprovalMoves(OwnerMoves):
         """
         if not normalise_person(by):
             raise InvalidInput.at("/by", "is needed: a ledger with approval records who approves")
-        return self._retry(partial(self._approve, tenant, identifier, move, by))
+        return retry(partial(self._approve, tenant, identifier, move, by))
 
     def reject(self, tenant: str, identifier: str, move: str, *, by: str, is_approver: bool = True) -> PendingRow:
         """End a change that waits for approval: its requester withdraws it, or an approver rejects it.
@@ -161,7 +171,7 @@ class ApprovalMoves(OwnerMoves):
             MoveEnded: it was approved, or has expired.
             AwaitsApproval: the move is a reconciliation, which can only be approved.
         """
-        return self._retry(partial(self._reject, tenant, identifier, move, by, is_approver))
+        return retry(partial(self._reject, tenant, identifier, move, by, is_approver))
 
     def request_reconciliations(self, by: str, reason: str) -> int:
         """Block every ledger with approval until its approver, a second person, accepts that the log may lack entries.
@@ -182,12 +192,15 @@ class ApprovalMoves(OwnerMoves):
             names = pending.ledgers_with_approval(connection)
         if names and not by:
             raise InvalidInput.at("/by", "is needed: a ledger with approval records who requests")
-        return sum(self._retry(partial(self._request_reconciliation, name, by, reason)) for name in names)
+        return sum(retry(partial(self._request_reconciliation, name, by, reason)) for name in names)
 
     # Steps of the methods above.
 
     def _request(self, request: GatedRequest) -> LedgerRow | PendingRow:
         """Change a ledger at once or, if a second person must approve, store the change as pending.
+
+        Args:
+            request: the change, with its ledger and the idempotency key of the caller.
 
         Returns:
             The rows of the ledger if the move was made, else the pending move. A repeated request gets the same again.
@@ -198,28 +211,27 @@ class ApprovalMoves(OwnerMoves):
         key = request.key
         with looking(self._database) as connection:
             answer = self._desk.find_answer(connection, key)
-            states = self._gated_states(connection, key.tenant, request.ledger, request.body)
+            states = load_states(self._desk, connection, key.tenant, request.ledger, request.body)
             row, state = states[request.ledger]
+            if answer is not None and "move" in answer:
+                return find_move(connection, request.ledger, answer["move"])
             if answer is not None:
-                return self._move(connection, request.ledger, answer["move"]) if "move" in answer else row
+                return row
+
+        # Compute the change before the ledger is locked, because that may be slow.
         has_approval = row.approval_from is not None
         request.require_permitted(has_approval=has_approval)
         judged = judge_move(request.body, row, state, self._evaluate)
+
+        # Write the change, or store it as pending.
         with self._moving(states) as connection:
             if self._desk.find_answer(connection, key) is not None:
                 raise Again(key.value)
             require_unblocked(connection, request.kind, row)
             if not has_approval:
                 return self._write_moved(connection, key, row, judged.record, judged.after)
-            move = store_pending(
-                connection,
-                row,
-                request.kind,
-                as_json(request.body),
-                by=key.by,
-                now=self._clock(),
-                seconds=PENDING_SECONDS,
-            )
+            body, now = as_json(request.body), self._clock()
+            move = store_pending(connection, row, request.kind, body, by=key.by, now=now, seconds=PENDING_SECONDS)
             self._desk.keep(connection, key, {"move": move.id})
             return move
 
@@ -241,17 +253,22 @@ class ApprovalMoves(OwnerMoves):
         """
         with looking(self._database) as connection:
             self._desk.row(connection, tenant, identifier)
-            move = self._move(connection, identifier, name)
+            move = find_move(connection, identifier, name)
             if is_same_person(move.requested_by, by):
                 message = f"{move.requested_by} requested the move, so {by} cannot approve it: another approver must."
                 raise SamePerson(message)
             request = read_request(move)
-            states = {} if move.state != "pending" else self._gated_states(connection, tenant, identifier, request)
+            states: States = {}
+            if move.state == "pending":
+                states = load_states(self._desk, connection, tenant, identifier, request)
         if move.state == "approved":
             return move
         self._require_live(move)
+
+        # Judge the change again on the present state, and write it.
         row, state = states[identifier]
-        return self._make_approved(move, by, states, judge_move(request, row, state, self._evaluate))
+        judged = judge_move(request, row, state, self._evaluate)
+        return self._make_approved(move, by, states, judged)
 
     def _make_approved(self, move: PendingRow, by: str, states: States, judged: JudgedMove) -> PendingRow:
         """Write an approved change to its ledger and to the log, and return it.
@@ -277,8 +294,9 @@ class ApprovalMoves(OwnerMoves):
             ledgers.write(connection, row, rows_after(row, judged.after))
             people = {"requested_by": move.requested_by, "approved_by": by}
             record = {**judged.record, **people, "requested_at": time_of(move.requested_at), "move": move.id}
+            moved = MovedLedger(row.id, record, judged.after)
             # The record itself names the people, so the key names no caller.
-            self._desk.write(connection, RequestKey(row.tenant, ""), {}, [MovedLedger(row.id, record, judged.after)])
+            self._desk.write(connection, RequestKey(row.tenant, ""), {}, [moved])
         return approved
 
     def _reject(self, tenant: str, identifier: str, name: str, by: str, is_approver: bool) -> PendingRow:
@@ -300,7 +318,7 @@ class ApprovalMoves(OwnerMoves):
         """
         with self._moving({identifier: self._before(tenant, identifier)}, compared=False) as connection:
             self._desk.row(connection, tenant, identifier)
-            move = self._move(connection, identifier, name)
+            move = find_move(connection, identifier, name)
             withdraws = is_same_person(move.requested_by, by)
             if not withdraws and not is_approver:
                 raise RoleMissing("approver")
@@ -331,50 +349,34 @@ class ApprovalMoves(OwnerMoves):
         Returns:
             Whether the ledger waits for approval. False if it needs no approval, so that nothing was stored.
         """
-        states = {identifier: self._row(identifier)}
-        with self._moving(states) as connection:
-            row = states[identifier][0]
+        row, state = self._row(identifier)
+        with self._moving({identifier: (row, state)}) as connection:
             if row.approval_from is None:
                 return False
+            # Compare the present head with those for which an acceptance waits already.
             head = self._desk.present_head(connection)
-            body = {"size": head.size, "root": to_base64(head.root), "reason": reason}
-            live = pending.live(connection, identifier, self._clock())
-            bodies = [json.loads(move.body) for move in live if move.kind == "reconcile"]
+            root = to_base64(head.root)
+            live_moves = pending.live(connection, identifier, self._clock())
+            bodies = [json.loads(move.body) for move in live_moves if move.kind == "reconcile"]
             requested_heads = [(pending_body["size"], pending_body["root"]) for pending_body in bodies]
-            if (body["size"], body["root"]) not in requested_heads:
+            if (head.size, root) not in requested_heads:
+                body = {"size": head.size, "root": root, "reason": reason}
                 store_pending(connection, row, "reconcile", body, by=by, now=self._clock(), seconds=None)
             return True
 
-    def _gated_states(
-        self, connection: Connection, tenant: str, identifier: str, request: Gatable | JsonRecord
-    ) -> States:
-        """Load the ledger of a requested change. To declare runs void, their reservation is loaded, too.
-
-        Returns:
-            Rows and state of the ledger, by its id.
-
-        Raises:
-            NotFound: this tenant has no such ledger or reservation.
-            NotReconciled: the number of the reservation's committed runs differs from the log.
-        """
-        if not isinstance(request, VoidAsked):
-            return self._desk.states(connection, tenant, [identifier])
-        held = self._desk.load_reservation(connection, tenant, request.reservation)
-        states = self._desk.states(connection, tenant, [identifier], held)
-        trouble = find_misread(connection, identifier, held) if identifier in held.ledgers else None
-        if trouble is not None:
-            raise NotReconciled(trouble, identifier)
-        return states
-
     def _require_live(self, move: PendingRow) -> None:
         """Check that a change still waits for approval. If its time has passed, it is stored as expired.
+
+        Args:
+            move: the change as it was read. It may have expired since it was stored.
 
         Raises:
             MoveEnded: the move has expired, or was approved, rejected or withdrawn.
         """
         if is_over(move, self._clock()):
             expired = replace(move, state="expired", closed_at=self._clock())
-            with suppress(Again), self._moving({move.ledger: self._row(move.ledger)}, compared=False) as connection:
+            states = {move.ledger: self._row(move.ledger)}
+            with suppress(Again), self._moving(states, compared=False) as connection:
                 pending.close(connection, move, expired)
             move = expired
         if move.state == "expired":
@@ -383,18 +385,13 @@ class ApprovalMoves(OwnerMoves):
             raise MoveEnded(f"The move was {move.state} by {move.closed_by}.")
 
     def _row(self, identifier: str) -> tuple[LedgerRow, LedgerState]:
-        """Return a ledger of any owner before its lock, without its reservations."""
+        """Return the rows and the state of a ledger of any owner, read before its lock.
+
+        Args:
+            identifier: id of the ledger.
+
+        Returns:
+            The rows, and the state with only those reservations that have uncommitted runs.
+        """
         with looking(self._database) as connection:
             return self._desk.states(connection, None, [identifier])[identifier]
-
-    @staticmethod
-    def _move(connection: Connection, ledger: str, identifier: str) -> PendingRow:
-        """Return a change of a ledger that waits for a second person's approval, or that has ended.
-
-        Raises:
-            NotFound: there is none.
-        """
-        move = pending.get(connection, ledger, identifier)
-        if move is None:
-            raise NotFound(identifier)
-        return move

@@ -86,7 +86,9 @@ def require_reconciled(connection: Connection, rows: Iterable[LedgerRow]) -> Non
         AwaitsApproval: an operator accepted a log that lacks entries, and an approver has not confirmed it yet.
     """
     with_approval = [row.id for row in rows if row.approval_from is not None]
-    waiting = pending.awaiting_reconciliation(connection, with_approval) if with_approval else None
+    if not with_approval:
+        return
+    waiting = pending.awaiting_reconciliation(connection, with_approval)
     if waiting:
         message = "An operator accepted a log that lacks entries. An approver must approve that for this ledger:"
         raise AwaitsApproval(f"{message} see its pending moves.", None, {"ledger": min(waiting)})
@@ -106,13 +108,14 @@ def require_sole(connection: Connection, rows: Iterable[LedgerRow]) -> None:
     """
     for row in rows:
         colliding = owners.colliding(connection, row)
-        if colliding and row.status == "closed":
+        all_others = [identifier for identifier, _ in colliding]
+        open_others = [identifier for identifier, is_open in colliding if is_open]
+        if all_others and row.status == "closed":
             message = "the data set has another ledger since it belongs to an organisation, and this one is closed"
-            raise BlockHasLedger(message, None, {"ledger": colliding[0][0]})
-        still_open = [identifier for identifier, is_open in colliding if is_open]
-        if still_open:
+            raise BlockHasLedger(message, None, {"ledger": all_others[0]})
+        if open_others:
             message = "the data set has another open ledger since it belongs to an organisation: close one of them"
-            raise BlockHasLedger(message, None, {"ledger": still_open[0]})
+            raise BlockHasLedger(message, None, {"ledger": open_others[0]})
 
 
 def require_setting(state: LedgerState, job: JobAsked) -> None:
@@ -127,14 +130,13 @@ def require_setting(state: LedgerState, job: JobAsked) -> None:
     Raises:
         InvalidInput: the job names another unit or relation.
     """
-    own = state.setting.protected_unit
-    if job.unit is not None and require_unit(job.unit) != own:
-        message = f"is {require_unit(job.unit)}, and the ledger's is {own}: account for the mechanism there"
-        raise InvalidInput.at("/unit", message, allowed=str(own))
-    if job.relation is not None and job.relation != state.setting.relation:
-        raise InvalidInput.at(
-            "/relation", "is not the ledger's: account for the mechanism there", allowed=state.setting.relation
-        )
+    own_unit, own_relation = state.setting.protected_unit, state.setting.relation
+    if job.unit is not None and require_unit(job.unit) != own_unit:
+        message = f"is {require_unit(job.unit)}, and the ledger's is {own_unit}: account for the mechanism there"
+        raise InvalidInput.at("/unit", message, allowed=str(own_unit))
+    if job.relation is not None and job.relation != own_relation:
+        message = "is not the ledger's: account for the mechanism there"
+        raise InvalidInput.at("/relation", message, allowed=own_relation)
 
 
 def require_no_overlap(connection: Connection, row: LedgerRow) -> None:

@@ -15,7 +15,8 @@ from epsilond.accountants.errors import AwaitsApproval, InvalidInput
 from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.calibrators.answer import Caution, Served
 from epsilond.ledgers.book.answers import when
-from epsilond.ledgers.book.errors import RoleMissing
+from epsilond.ledgers.book.desk import Desk, States
+from epsilond.ledgers.book.errors import NotFound, NotReconciled, RoleMissing
 from epsilond.ledgers.book.owning import require_movable, require_reconciled
 from epsilond.ledgers.correction_requests import AmendAsked, VoidAsked
 from epsilond.ledgers.mathematics import entries as entry_records
@@ -23,6 +24,7 @@ from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.amending import amend_plan
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.store import pending as pending_rows
+from epsilond.ledgers.store.balances import find_misread
 from epsilond.ledgers.store.keys import RequestKey
 from epsilond.ledgers.store.records import LedgerRow, PendingKind, PendingRow, PendingState
 from epsilond.ledgers.store.specs import text_of
@@ -134,6 +136,8 @@ def pending_move(row: PendingRow, now: float, warnings: Sequence[Caution] = ()) 
         warnings: warnings of the service for the answer, which has no such member if there are none.
     """
     state = "expired" if is_over(row, now) else row.state
+    expires_at = None if row.expires is None else when(row.expires)
+    closed_at = None if row.closed_at is None else when(row.closed_at)
     return PendingMove(
         id=row.id,
         ledger=row.ledger,
@@ -142,9 +146,9 @@ def pending_move(row: PendingRow, now: float, warnings: Sequence[Caution] = ()) 
         body=json.loads(row.body),
         requested_by=row.requested_by,
         requested_at=when(row.requested_at),
-        expires_at=None if row.expires is None else when(row.expires),
+        expires_at=expires_at,
         closed_by=row.closed_by,
-        closed_at=None if row.closed_at is None else when(row.closed_at),
+        closed_at=closed_at,
         warnings=tuple(warnings) or None,
     )
 
@@ -157,7 +161,9 @@ def waiting_ledgers(count: int) -> Caution:
     Args:
         count: number of ledgers that wait, at least 1.
     """
-    subject = "1 ledger with approval moves" if count == 1 else f"{count} ledgers with approval move"
+    subject = f"{count} ledgers with approval move"
+    if count == 1:
+        subject = "1 ledger with approval moves"
     message = f"{subject} again only once an approver of the organisation approves the pending reconciliation."
     return Caution(code="reconciliation-pending", message=message)
 
@@ -209,15 +215,15 @@ def judge_move(request: Gatable | JsonRecord, row: LedgerRow, state: LedgerState
     """
     if isinstance(request, AmendAsked):
         parts = request.parts
+        added, lowered = parts["add"], parts["lower"]
         after, certified = evaluate(partial(amend_plan, state, **parts, released=row.released))
-        specs = [text_of(item.spec) for item in parts["add"]]
-        record = entry_records.amendment_record(
-            parts["add"], parts["lower"], request.declared, certified, specs, request.approval
-        )
+        specs = [text_of(item.spec) for item in added]
+        record = entry_records.amendment_record(added, lowered, request.declared, certified, specs, request.approval)
         return JudgedMove(after, record)
     if isinstance(request, VoidAsked):
         after = moves.void(state, identifier=request.reservation, count=request.count)
-        return JudgedMove(after, entry_records.void_record(after.reservations[request.reservation], request.count))
+        reservation = after.reservations[request.reservation]
+        return JudgedMove(after, entry_records.void_record(reservation, request.count))
     # A reconciliation changes no balance of the ledger.
     return JudgedMove(state, entry_records.reconciliation_record(request["size"], request["root"]))
 
@@ -283,3 +289,51 @@ def require_unblocked(connection: Connection, kind: PendingKind, row: LedgerRow)
         require_movable(connection, [row])
     else:
         require_reconciled(connection, [row])
+
+
+def find_move(connection: Connection, ledger: str, identifier: str) -> PendingRow:
+    """Return a change of a ledger that waits for a second person's approval, or that has ended.
+
+    Args:
+        connection: connection to read on.
+        ledger: id of the ledger.
+        identifier: id of the change.
+
+    Raises:
+        NotFound: the ledger has no such change.
+    """
+    move = pending_rows.get(connection, ledger, identifier)
+    if move is None:
+        raise NotFound(identifier)
+    return move
+
+
+def load_states(
+    desk: Desk, connection: Connection, tenant: str, identifier: str, request: Gatable | JsonRecord
+) -> States:
+    """Load the ledger of a requested change. To declare runs void, their reservation is loaded, too.
+
+    Args:
+        desk: reads and checks the rows of ledgers.
+        connection: connection to read on.
+        tenant: owner of the ledger.
+        identifier: id of the ledger.
+        request: the request to amend or to void; for a reconciliation, a record with the log's size and root.
+
+    Returns:
+        Rows and state of the ledger, by its id.
+
+    Raises:
+        NotFound: this tenant has no such ledger or reservation.
+        NotReconciled: the rows of the ledger, or the number of the reservation's committed runs, differ from the log.
+    """
+    if not isinstance(request, VoidAsked):
+        return desk.states(connection, tenant, [identifier])
+    held = desk.load_reservation(connection, tenant, request.reservation)
+    states = desk.states(connection, tenant, [identifier], held)
+    if identifier not in held.ledgers:
+        return states
+    trouble = find_misread(connection, identifier, held)
+    if trouble is not None:
+        raise NotReconciled(trouble, identifier)
+    return states

@@ -100,6 +100,9 @@ class PublishedLog:
     def checkpoint(self) -> str:
         """Return the log's signed head: its number of entries and its Merkle root.
 
+        Returns:
+            Text of a signed note.
+
         Raises:
             NotReconciled: the log does not continue a head that is known from earlier.
         """
@@ -110,6 +113,9 @@ class PublishedLog:
         """Return the log's signed head without comparing it with heads that are known from earlier.
 
         It is for an operator who accepts a log that may have lost entries.
+
+        Returns:
+            Text of a signed note with the number of entries and the Merkle root.
         """
         with looking(self._database) as connection:
             return self._desk.head(connection, entries.size(connection))
@@ -129,7 +135,9 @@ class PublishedLog:
         """
         with self._continuous_log() as connection:
             row = entries.get(connection, seq)
-            if row is None or row.ledger is None or owners.organisations_of(connection, [row.ledger]) != {tenant}:
+            if row is None or row.ledger is None:
+                raise NotFound(str(seq))
+            if owners.organisations_of(connection, [row.ledger]) != {tenant}:  # of another owner
                 raise NotFound(str(seq))
             return self._desk.receipt(connection, row, self._signed_size(connection))
 

@@ -7,15 +7,15 @@ from collections.abc import Callable
 
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.book.contradictions import contradictions_of, mark_commit
-from epsilond.ledgers.book.desk import entry
 from epsilond.ledgers.book.errors import NotReconciled
-from epsilond.ledgers.book.owning import require_movable
+from epsilond.ledgers.book.logged.entries import entry
+from epsilond.ledgers.book.owning import require_movable, require_setting
 from epsilond.ledgers.book.published import PublishedLog
 from epsilond.ledgers.book.reports import written
 from epsilond.ledgers.book.states import state_from
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.mathematics.state import LedgerState
-from epsilond.ledgers.requests import Order
+from epsilond.ledgers.requests import JobAsked, Order
 from epsilond.ledgers.store import entries, ledgers, owners, reservations
 from epsilond.ledgers.store.balances import find_imbalance
 from epsilond.ledgers.store.figures import LedgerFigures, figures
@@ -31,7 +31,11 @@ TRIES = 20
 
 
 class BookReader(PublishedLog):
-    """Reader of the ledgers of organisations."""
+    """Reader of the ledgers of organisations, of their log entries and of their owners.
+
+    A ledger is a privacy budget of a data set. A tenant is the organisation that owns it, and others may not see it.
+    Every method reads the database at one moment, and changes no budget.
+    """
 
     def assign_organisations(self, organisation_of: Callable[[str], str | None]) -> list[Collision]:
         """Assign each ledger without an organisation to the organisation of the caller who opened it.
@@ -88,8 +92,8 @@ class BookReader(PublishedLog):
         """
         with looking(self._database) as connection:
             rows = ledgers.load(connection, *identifiers)
-            pairs = {name: owners.colliding(connection, row) for name, row in rows.items()}
-        return {name: others for name, others in pairs.items() if others}
+            others_by_ledger = {name: owners.colliding(connection, row) for name, row in rows.items()}
+        return {name: others for name, others in others_by_ledger.items() if others}
 
     def near_names(self, row: LedgerRow) -> list[str]:
         """Return names that the caller may have meant by a ledger's data set or block: they differ only in separators.
@@ -102,9 +106,10 @@ class BookReader(PublishedLog):
             underscores and dots.
         """
         with looking(self._database) as connection:
-            pairs = owners.names_of(connection, row.tenant)
+            pairs = owners.names_of(connection, row.tenant)  # of a data set and a block
         names = {dataset for dataset, _ in pairs if _is_near(dataset, row.dataset)}
         if row.block:
+            # Only blocks of the same data set can be confused with this one.
             own_dataset = normalise(row.dataset)
             blocks = [block for dataset, block in pairs if block and normalise(dataset) == own_dataset]
             names |= {block for block in blocks if _is_near(block, row.block)}
@@ -147,6 +152,9 @@ class BookReader(PublishedLog):
             tenant: owner of the ledgers.
             start: number in the log of the first entry.
             limit: largest number of entries.
+
+        Returns:
+            The entries as JSON objects.
         """
         with looking(self._database) as connection:
             page = entries.page(connection, start=start, limit=limit, organisation=tenant)
@@ -180,7 +188,8 @@ class BookReader(PublishedLog):
         Raises:
             NotFound: this tenant has no such ledger.
         """
-        return self.whole(tenant, identifier)[1]
+        _, state = self.whole(tenant, identifier)
+        return state
 
     def sole_state(self, tenant: str, identifier: str) -> LedgerState:
         """Return the state of a ledger, after checking that nothing blocks it.
@@ -200,6 +209,22 @@ class BookReader(PublishedLog):
             row = self._desk.row(connection, tenant, identifier)
             require_movable(connection, [row])
             return state_from(row, reservations.of_ledger(connection, identifier))
+
+    def asked_of(self, tenant: str, identifier: str, job: JobAsked) -> LedgerState:
+        """Return the state of a ledger for a what-if query about a job.
+
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
+            job: the job. It may name a neighbouring relation and a protected unit, which must be the ledger's own.
+
+        Raises:
+            BlockHasLedger: another ledger of the same people is open.
+            InvalidInput: the job names another relation or unit than the ledger's.
+        """
+        state = self.sole_state(tenant, identifier)
+        require_setting(state, job)
+        return state
 
     def whole(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState]:
         """Return the rows and the state of a ledger, read at the same moment.
@@ -299,13 +324,16 @@ class BookReader(PublishedLog):
         """
         with self._continuous_log() as connection:
             held = self._desk.load_reservation(connection, tenant, identifier)
-            if not any(holding.committed for holding in held.holdings) or self._desk.was_voided(connection, held):
+            has_commits = any(holding.committed for holding in held.holdings)
+            if not has_commits or self._desk.was_voided(connection, held):
                 return []
             if self._desk.contradicting_ledgers(connection, held):
                 return []
-            rows = self._desk.commits(connection, held)[-MOST_RECEIPTS:]
+
+            # All receipts are proofs for one head, that of the present log.
+            newest_commits = self._desk.commits(connection, held)[-MOST_RECEIPTS:]
             size = self._signed_size(connection)
-            return [self._desk.receipt(connection, row, size) for row in rows]
+            return [self._desk.receipt(connection, row, size) for row in newest_commits]
 
     def written(self, tenant: str, identifier: str) -> JsonRecord:
         """Summarise the log entries of a ledger.

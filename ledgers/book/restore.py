@@ -79,10 +79,12 @@ class CheckpointFile:
         except UnicodeDecodeError:
             raise UnreadableCheckpoint("The checkpoint that is kept elsewhere is not a text.") from None
         # Verify the signature only if the file has changed since the last call.
-        verified = self._verified
-        if verified is None or verified[0] != note:
-            verified = self._verified = note, read_checkpoint(note, self._keyring())
-        _, checkpoint = verified
+        if self._verified is not None:
+            verified_note, checkpoint = self._verified
+            if verified_note == note:
+                return checkpoint
+        checkpoint = read_checkpoint(note, self._keyring())
+        self._verified = note, checkpoint
         return checkpoint
 
     def advance(self, note: str) -> None:
@@ -98,7 +100,11 @@ class CheckpointFile:
             OSError: the file cannot be written.
         """
         present = self.load()
-        if present is None or present.size < read_checkpoint(note, self._keyring()).size:
+        if present is None:
+            self.replace(note)
+            return
+        new = read_checkpoint(note, self._keyring())
+        if present.size < new.size:
             self.replace(note)
 
     def replace(self, note: str) -> None:

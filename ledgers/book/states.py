@@ -13,6 +13,7 @@ from epsilond.ledgers.book.contradictions import contradictions_of, is_contradic
 from epsilond.ledgers.mathematics.amounts import ZERO, less, total
 from epsilond.ledgers.mathematics.entries import charge_of, charge_record, observations_of, state_of
 from epsilond.ledgers.mathematics.state import LedgerState, PlanItem, Reservation, Slot, SlotKind
+from epsilond.ledgers.requests import OpenLedger
 from epsilond.ledgers.store.records import HoldingRow, ItemRow, LedgerRow, PartRow, ReservationRow
 from epsilond.ledgers.store.specs import spec_of, text_of
 
@@ -30,22 +31,28 @@ def state_from(row: LedgerRow, reservations: Iterable[ReservationRow]) -> Ledger
     Returns:
         The state at the moment at which the rows were read.
     """
+    # The ledger as it was opened.
     record = json.loads(row.record)
-    opened = state_of(record, {item["name"]: spec_of(item["spec"]) for item in record["plan"]})
+    specs = {item["name"]: spec_of(item["spec"]) for item in record["plan"]}
+    opened = state_of(record, specs)
+
+    # Present amounts of each slot, a part of the privacy budget.
     parts_by_kind: dict[str, list[PartRow]] = {}
     for part in row.parts:
         parts_by_kind.setdefault(part.kind, []).append(part)
-    contradictions = contradictions_of(row)
-    by_id = {reservation.id: _reservation_from(reservation, row.id, contradictions) for reservation in reservations}
     slots = [_slot(slot, parts_by_kind[slot.kind]) for slot in opened.slots]
-    status = "contradicted" if row.contradicted else row.status
+
+    # Reservations, and observations that contradict runs which were paid from the ledger.
+    contradictions = contradictions_of(row)
+    observations = chain.from_iterable(map(observations_of, contradictions))
+    by_id = {reservation.id: _reservation_from(reservation, row.id, contradictions) for reservation in reservations}
     return replace(
         opened,
         plan=tuple(_item(item) for item in row.items),
         slots=tuple(slots),
         reservations=by_id,
-        status=status,
-        observations=tuple(chain.from_iterable(map(observations_of, contradictions))),
+        status="contradicted" if row.contradicted else row.status,
+        observations=tuple(observations),
         sealed=row.sealed,
         conditional=row.conditional,
         amended=is_amended(row),
@@ -85,9 +92,49 @@ def rows_after(row: LedgerRow, state: LedgerState) -> LedgerRow:
         sealed=state.sealed,
         conditional=state.conditional,
         approval_from=_approval_from(row, state),
-        parts=tuple(part for slot in state.slots for part in parts_of(slot)),
+        parts=_all_parts(state),
         items=tuple(item_of(item) for item in state.plan),
     )
+
+
+def row_of_opening(
+    request: OpenLedger, state: LedgerState, *, identifier: str, tenant: str, record: str, created: float
+) -> LedgerRow:
+    """Return the database rows of a new ledger.
+
+    Args:
+        request: the request to open it, with its names.
+        state: the new ledger.
+        identifier: id of the ledger.
+        tenant: owner of the ledger.
+        record: record of the opening, as canonical JSON text.
+        created: time of the opening, in seconds since 1970.
+    """
+    return LedgerRow(
+        id=identifier,
+        tenant=tenant,
+        dataset=request.dataset,
+        block=request.block or "",
+        name=request.name,
+        record=record,
+        created=created,
+        sealed=state.sealed,
+        parts=_all_parts(state),
+        items=tuple(item_of(item) for item in state.plan),
+        approval_from=0 if state.approval else None,  # the version from which on a second person approves changes
+    )
+
+
+def _all_parts(state: LedgerState) -> tuple[PartRow, ...]:
+    """Return the database rows of all slots of a ledger, one for each of their amounts.
+
+    Args:
+        state: the ledger. Its slots are parts of the privacy budget.
+    """
+    parts: list[PartRow] = []
+    for slot in state.slots:
+        parts += parts_of(slot)
+    return tuple(parts)
 
 
 def _approval_from(row: LedgerRow, state: LedgerState) -> int | None:
@@ -99,7 +146,9 @@ def _approval_from(row: LedgerRow, state: LedgerState) -> int | None:
     """
     if not state.approval:
         return None
-    return row.version + 1 if row.approval_from is None else row.approval_from
+    if row.approval_from is not None:
+        return row.approval_from
+    return row.version + 1
 
 
 def parts_of(slot: Slot) -> list[PartRow]:
@@ -112,17 +161,14 @@ def parts_of(slot: Slot) -> list[PartRow]:
         Rows with the capacity, the used amount, and the amount that is used or reserved. Orders of a Rényi slot with
         several orders are marked as `mixed`, because single orders may be overdrawn.
     """
-    return [
-        PartRow(
-            kind=slot.kind,
-            part=part,
-            capacity=capacity,
-            used=slot.used.get(part, ZERO),
-            held=total(slot.used.get(part, ZERO), slot.reserved.get(part, ZERO)),
-            mixed=slot.kind == "rdp" and len(slot.capacity) > 1,
-        )
-        for part, capacity in slot.capacity.items()
-    ]
+    has_several_orders = slot.kind == "rdp" and len(slot.capacity) > 1
+    rows = []
+    for part, capacity in slot.capacity.items():
+        used = slot.used.get(part, ZERO)
+        held = total(used, slot.reserved.get(part, ZERO))
+        row = PartRow(kind=slot.kind, part=part, capacity=capacity, used=used, held=held, mixed=has_several_orders)
+        rows.append(row)
+    return rows
 
 
 def item_of(item: PlanItem) -> ItemRow:
@@ -155,12 +201,15 @@ def holding_of(ledger: str, held: Reservation) -> HoldingRow:
         ledger: id of the ledger.
         held: the reservation.
     """
+    charge = None
+    if held.charge is not None:
+        charge = json.dumps(charge_record(held.charge), sort_keys=True)
     return HoldingRow(
         ledger=ledger,
         item=held.item,
         slot=held.slot,
         spec=text_of(held.spec),
-        charge=None if held.charge is None else json.dumps(charge_record(held.charge), sort_keys=True),
+        charge=charge,
         count=held.count,
         committed=held.committed,
     )
@@ -178,13 +227,16 @@ def _reservation_from(row: ReservationRow, ledger: str, contradictions: Sequence
         contradictions: log entries of the ledger with observations that runs differed from their mechanisms.
     """
     holding = next(candidate for candidate in row.holdings if candidate.ledger == ledger)
+    charge = None
+    if holding.charge is not None:
+        charge = charge_of(json.loads(holding.charge))
     return Reservation(
         id=row.id,
         spec=spec_of(holding.spec),
         count=holding.count,
         item=holding.item,
         slot=cast("SlotKind | None", holding.slot),
-        charge=None if holding.charge is None else charge_of(json.loads(holding.charge)),
+        charge=charge,
         committed=holding.committed,
         contradicted=is_contradicted(row.id, holding.committed, contradictions),
         state=row.state,

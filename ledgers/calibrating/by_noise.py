@@ -66,9 +66,11 @@ def near_strictness(
         return None
 
     def excess_at(log_noise: float) -> float:
+        """Return the excess of the first run with another noise multiplier, given by its logarithm."""
         return excess(map_noise(first, lambda _: math.exp(log_noise)))
 
     def reserve_at(log_noise: float) -> T | None:
+        """Return the reservation of the first run with another noise multiplier; None if it is rejected."""
         return reserve(map_noise(first, lambda _: math.exp(log_noise)))
 
     try:
@@ -79,7 +81,8 @@ def near_strictness(
         accepted = least(reserve_at, estimate)
         if accepted is None:
             return None
-        log_noise = _lowest_accepted(reserve_at, accepted[0])
+        accepted_log_noise, _ = accepted
+        log_noise = _lowest_accepted(reserve_at, accepted_log_noise)
     except NoCertificate:
         return None
     return _strictness_of(log_noise, run_at, first, start)
@@ -95,16 +98,18 @@ def _lowest_accepted(reserve_at: Callable[[float], object | None], accepted: flo
         reserve_at: returns the reservation at a log noise; None if it is rejected.
         accepted: log noise that is accepted.
     """
+    # Go down as long as a step is accepted.
     lowest = accepted
     lower = _step_down(reserve_at, lowest)
-    # Go down as long as a step is accepted.
     while lower is not None:
         lowest = lower
         lower = _step_down(reserve_at, lowest)
     if lowest == accepted:
         return accepted
+
     # Bisect the last step. Its lower bound was rejected.
-    rejected = lowest - STEPS_DOWN[-1]
+    _, smallest_step = STEPS_DOWN
+    rejected = lowest - smallest_step
     while lowest - rejected > STEP_TOLERANCE:
         middle = 0.5 * (rejected + lowest)
         if reserve_at(middle) is None:
@@ -115,10 +120,21 @@ def _lowest_accepted(reserve_at: Callable[[float], object | None], accepted: flo
 
 
 def _step_down(reserve_at: Callable[[float], object | None], log_noise: float) -> float | None:
-    """Return the first log noise that is accepted, among those lower by one of `STEPS_DOWN`; None if none is."""
+    """Return the log noise after one step down at which a ledger still accepts the run.
+
+    Each of `STEPS_DOWN` is tried, the largest first.
+
+    Args:
+        reserve_at: returns the reservation at a log noise; None if it is rejected.
+        log_noise: log of the noise multiplier from which the step is taken.
+
+    Returns:
+        The lower log noise; None if the ledger rejects every step.
+    """
     for step in STEPS_DOWN:
-        if reserve_at(log_noise - step) is not None:
-            return log_noise - step
+        lower = log_noise - step
+        if reserve_at(lower) is not None:
+            return lower
     return None
 
 
@@ -137,8 +153,9 @@ def _strictness_of(log_noise: float, run_at: Callable[[float], Spec | None], fir
         The strictness. None if the search does not converge, or if a run differs in more than its noise.
     """
     strictness, slope = start, FIRST_SLOPE
-    previous: tuple[float, float] | None = None  # strictness and log noise of the last run
+    last_strictness, last_log_noise = math.nan, math.nan  # of the run before
     for _ in range(MOST_RUNS):
+        # Calibrate a run, and stop if its noise is close enough to the requested one.
         spec = run_at(strictness)
         noise = None if spec is None else noise_of(spec)
         if spec is None or noise is None or not _differ_in_noise_only(spec, first):
@@ -146,16 +163,23 @@ def _strictness_of(log_noise: float, run_at: Callable[[float], Spec | None], fir
         own_log_noise = math.log(noise)
         if 0.0 <= own_log_noise - log_noise <= NEAR:
             return strictness
-        if previous is not None and previous[0] != strictness:
-            last_strictness, last_log_noise = previous
+
+        # The last two runs give the slope, within limits.
+        has_two_runs = not math.isnan(last_strictness)
+        if has_two_runs and last_strictness != strictness:
             secant_slope = (own_log_noise - last_log_noise) / (strictness - last_strictness)
             slope = min(max(secant_slope, _FLATTEST), _STEEPEST)
-        previous = (strictness, own_log_noise)
+        last_strictness, last_log_noise = strictness, own_log_noise
         aim = log_noise + 0.5 * NEAR  # the middle of the accepted range
         strictness += (aim - own_log_noise) / slope
     return None
 
 
 def _differ_in_noise_only(spec: Spec, first: Spec) -> bool:
-    """Return whether two mechanisms are equal once all their noise multipliers are equal."""
+    """Return whether two mechanisms are equal once all their noise multipliers are equal.
+
+    Args:
+        spec: description of a mechanism.
+        first: description of the mechanism that it is compared with.
+    """
     return map_noise(spec, lambda _: 1.0) == map_noise(first, lambda _: 1.0)

@@ -17,10 +17,11 @@ from epsilond.ledgers.mathematics.charges import charge
 from epsilond.ledgers.mathematics.charges.gaussian import eta_of, mu_squared
 from epsilond.ledgers.mathematics.charges.request import ChargeRequest
 from epsilond.ledgers.mathematics.charges.stepped import steps_of
+from epsilond.ledgers.mathematics.checks.composition import may_be_composed
 from epsilond.ledgers.mathematics.checks.readiness import require_open
 from epsilond.ledgers.mathematics.exchange import dominance_reason
 from epsilond.ledgers.mathematics.invariant import slot_pair
-from epsilond.ledgers.mathematics.residue import may_be_composed, quick_cost, shortfall
+from epsilond.ledgers.mathematics.residue import quick_cost, shortfall
 from epsilond.ledgers.mathematics.searches.noise_multipliers import map_noise, noise_of
 from epsilond.ledgers.mathematics.state import LedgerState, PlanItem, Reservation, Slot, SlotKind
 
@@ -117,7 +118,8 @@ def compartment_of(state: LedgerState, charge_target: ChargeTarget) -> Compartme
     if charge_target.item is not None:
         return _item_compartment(state, charge_target.item, charge_target)
     slot = _chosen_slot(state, charge_target.slot)
-    if not any(slot.free(part) > 0 for part in slot.capacity if part not in ("eta", "delta")):
+    main_parts = [part for part in slot.capacity if part not in ("eta", "delta")]
+    if not any(slot.free(part) > 0 for part in main_parts):
         raise LedgerExhausted(f"nothing is left of the slot {slot.kind}")
     return OfSlot(state, slot, replace(charge_target, slot=slot.kind))
 
@@ -157,16 +159,18 @@ def _chosen_slot(state: LedgerState, kind: SlotKind | None) -> Slot:
     Raises:
         InvalidInput: the ledger has no such slot, or several slots of which none is Gaussian.
     """
-    kinds = [present.kind for present in state.slots]
     if kind is not None:
         slot = state.slot(kind)
         if slot is None:
-            allowed = ", ".join(kinds) or "none: it has a plan"
+            kinds = ", ".join(present.kind for present in state.slots)
+            allowed = kinds or "none: it has a plan"
             raise InvalidInput.at("/slot", "is not a slot of this ledger", allowed=allowed)
         return slot
+
+    # The caller did not choose.
     slot = state.slot("gdp")
-    if slot is None and len(kinds) == 1:
-        slot = state.slots[0]
+    if slot is None and len(state.slots) == 1:
+        (slot,) = state.slots
     if slot is None:
         raise InvalidInput.at("/given", "has no Gaussian slot: name another slot of it, or an item of its plan")
     return slot
@@ -211,8 +215,9 @@ class OfSlot:
         Args:
             log_delta: natural logarithm of the δ at which ε holds.
         """
-        free = {part: max(self.slot.free(part), Amount(0)) for part in self.slot.capacity}
-        return slot_pair(replace(self.slot, capacity=free)).epsilon(log_delta).upper
+        free_amounts = {part: max(self.slot.free(part), Amount(0)) for part in self.slot.capacity}
+        remaining_slot = replace(self.slot, capacity=free_amounts)
+        return slot_pair(remaining_slot).epsilon(log_delta).upper
 
     def log_delta(self, target_log_delta: float) -> float:
         """Return log δ of the target for which noise of bounded support is calibrated.
@@ -256,7 +261,8 @@ class OfSlot:
         price = charge(request, self.slot)
         if self.slot.kind == "rdp" and len(self.slot.capacity) > 1:
             return _try_move(lambda: moves.reserve(self.state, TRIAL, spec=spec, slot="rdp"))
-        return max((self._log_share(part, amount) for part, amount in price.parts.items()), default=-math.inf)
+        log_shares = [self._log_share(part, amount) for part, amount in price.parts.items()]
+        return max(log_shares, default=-math.inf)
 
     def _log_share(self, part: str, amount: Amount) -> float:
         """Return log(cost / free amount) of a run in one part of the slot, such as ρ or δ.
@@ -273,7 +279,9 @@ class OfSlot:
         free = self.slot.free(part)
         if amount <= 0:
             return -math.inf
-        return math.log(Fraction(amount) / Fraction(free)) if free > 0 else math.inf
+        if free <= 0:
+            return math.inf
+        return math.log(Fraction(amount) / Fraction(free))
 
     def _residue_excess(self, request: ChargeRequest) -> float:
         """Estimate by how much a run that is not Gaussian exceeds the free μ² of a Gaussian slot.
@@ -292,13 +300,17 @@ class OfSlot:
         remaining = self.slot.remainder("mu_squared")
         free = self.slot.free("mu_squared")
         eta = eta_of(request, self.slot)
-        if not may_be_composed(request.parts):  # then its steps are charged one by one, which costs more
+        # Steps that cannot be composed are charged one by one, for which a lower estimate is quick.
+        if not may_be_composed(request.parts):
             cost_from_below, _ = quick_cost(request.parts, remaining=remaining, eta=eta)
             if math.isinf(cost_from_below):
                 return UNKNOWN_EXCESS
             if cost_from_below > 0.0:
                 return math.log(cost_from_below / float(free))
-        return shortfall(request.parts, remaining=remaining, cost=down(free * LARGEST_COST_SHARE), eta=eta)
+
+        # Otherwise compare privacy profiles at nearly the largest possible cost.
+        largest_cost = down(free * LARGEST_COST_SHARE)
+        return shortfall(request.parts, remaining=remaining, cost=largest_cost, eta=eta)
 
 
 @dataclass(frozen=True)
@@ -325,7 +337,11 @@ class OfItem:
         return composed_pair(request.parts, "default").epsilon(log_delta).upper
 
     def log_delta(self, target_log_delta: float) -> float:
-        """Return log δ of the ledger's target, because an item has no δ of its own."""
+        """Return log δ of the ledger's target, because an item of the plan has no δ of its own.
+
+        Args:
+            target_log_delta: log δ of the ledger's target, natural logarithm.
+        """
         return target_log_delta
 
     def excess(self, spec: Spec) -> float:
@@ -341,16 +357,21 @@ class OfItem:
             NoCertificate: no noise makes the run fit, because it has too many runs or is of another kind than the
                 planned mechanism.
         """
+        # More noise does not help a run with too many steps: the trial raises the ledger's own error.
         step, count = steps_of(spec)
-        if count > self.item.free:  # more noise does not help
-            reserve_trial(self.state, spec, self.charge_target)  # raises the ledger's own error
+        if count > self.item.free:
+            reserve_trial(self.state, spec, self.charge_target)
+
+        # Without a single noise multiplier, only a trial shows whether the run fits.
         planned_noise, run_noise = noise_of(self.item.spec), noise_of(step)
         if planned_noise is None or run_noise is None:
             return _try_move(lambda: reserve_trial(self.state, spec, self.charge_target))
+
+        # Nor does more noise help a run of another kind: the trial raises the ledger's own error.
         with_planned_noise = map_noise(spec, lambda _: planned_noise)
         step_with_planned_noise, _ = steps_of(with_planned_noise)
-        if dominance_reason(step_with_planned_noise, self.item.spec) is None:  # more noise does not help
-            reserve_trial(self.state, with_planned_noise, self.charge_target)  # raises the ledger's own error
+        if dominance_reason(step_with_planned_noise, self.item.spec) is None:
+            reserve_trial(self.state, with_planned_noise, self.charge_target)
         return math.log(planned_noise / run_noise)
 
 

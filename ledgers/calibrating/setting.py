@@ -34,6 +34,9 @@ def request_fields(calibrator: Calibrator, values: Mapping[str, object], setting
         values: fields from the user, by name.
         setting: relation, unit and observer of the ledger.
 
+    Returns:
+        The fields of the calibrator's request by name, without a target.
+
     Raises:
         InvalidInput: the ledger determines a field, or a field contradicts the ledger.
         ConditionViolated: the algorithm has no guarantee in this setting.
@@ -46,7 +49,8 @@ def request_fields(calibrator: Calibrator, values: Mapping[str, object], setting
     own_setting: JsonRecord = {name: _member(setting, name) for name in SETTING if name in own_fields}
     request: JsonRecord = {**values, **own_setting}
     if "solve_for" in own_fields and values.get("solve_for") is None:
-        request["solve_for"] = next(name for name in NOISE if name in _choices(calibrator.problem, "solve_for"))
+        unknowns = _choices(calibrator.problem, "solve_for")
+        request["solve_for"] = next(name for name in NOISE if name in unknowns)
     return request
 
 
@@ -60,32 +64,50 @@ def _faults(values: Mapping[str, object], own_fields: set[str], setting: Setting
         own_fields: names of the fields of the calibrator's problem.
         setting: relation, unit and observer of the ledger.
     """
-    faults = [
-        Fault(f"/{name}", "is set by the ledger: leave it out") for name in TARGET if values.get(name) is not None
-    ]
-    faults += [
-        Fault(f"/{name}", f"is {_word(values[name])}, and not the ledger's", _word(_member(setting, name)))
-        for name in SETTING
-        if values.get(name) is not None and _word(values[name]) != _word(_member(setting, name))
-    ]
+    given = {name: value for name, value in values.items() if value is not None}
+    # The target follows from the ledger.
+    faults = [Fault(f"/{name}", "is set by the ledger: leave it out") for name in TARGET if name in given]
+
+    # Unit, relation and observer may be stated, but must be those of the ledger.
+    for name in SETTING:
+        own_word = _word(_member(setting, name))
+        if name in given and _word(given[name]) != own_word:
+            faults.append(Fault(f"/{name}", f"is {_word(given[name])}, and not the ledger's", own_word))
+
+    # The search solves for the noise.
     if values.get("solve_for") not in (None, *NOISE):
         faults.append(Fault("/solve_for", "is not available for a ledger", " or ".join(NOISE)))
-    if "noise_multiplier" in own_fields and values.get("noise_multiplier") is not None:
+    if "noise_multiplier" in own_fields and "noise_multiplier" in given:
         faults.append(Fault("/noise_multiplier", "is the field that is solved for"))
     return faults
 
 
 def _member(setting: Setting, name: str) -> object:
-    """Return a member of a setting in its JSON form."""
-    return unit_json(setting.protected_unit) if name == "unit" else getattr(setting, name)
+    """Return a member of a guarantee's setting in its JSON form.
+
+    Args:
+        setting: relation, unit and observer of the ledger.
+        name: `unit`, `relation` or `observer`.
+
+    Returns:
+        A word, or a JSON object for a unit that is limited to a window of time.
+    """
+    if name == "unit":
+        return unit_json(setting.protected_unit)
+    return getattr(setting, name)
 
 
 def _word(value: object) -> str:
     """Return a member of a setting as one word, so that two members can be compared.
 
     A unit is a word such as "client", or the JSON form of a windowed unit, which becomes "client-day", for example.
+
+    Args:
+        value: member of a setting in its JSON form.
     """
-    return str(require_unit(value)) if isinstance(value, Mapping) else str(value)
+    if isinstance(value, Mapping):
+        return str(require_unit(value))
+    return str(value)
 
 
 def require_setting(calibrator: Calibrator, setting: Setting) -> None:
@@ -138,7 +160,8 @@ def require_one(algorithm: str, released: tuple[object, ...]) -> Any:
         statement = "kinds of releases, one for each group of clients, of which a ledger charges one"
         sides = ConditionResult("epsilond.ledger-one-release", statement, Verdict.NO, float(len(released)), 1.0)
         raise ConditionViolated(f"Groups of clients release differently in {algorithm}: use a ledger for each.", sides)
-    return released[0]
+    (mechanism,) = released
+    return mechanism
 
 
 def _mismatch(algorithm: str, name: str, supported: str, required: str) -> ConditionViolated:
@@ -153,10 +176,9 @@ def _mismatch(algorithm: str, name: str, supported: str, required: str) -> Condi
         required: value of the ledger.
     """
     statement = f"the {name} of the guarantee, {supported}, is that of the ledger, {required}"
-    return ConditionViolated(
-        f"A ledger of {name} {required} cannot hold {algorithm}: its guarantee has the {name} {supported}.",
-        ConditionResult(f"epsilond.ledger-{name}", statement, Verdict.NO),
-    )
+    condition = ConditionResult(f"epsilond.ledger-{name}", statement, Verdict.NO)
+    message = f"A ledger of {name} {required} cannot hold {algorithm}: its guarantee has the {name} {supported}."
+    return ConditionViolated(message, condition)
 
 
 def _choices(problem: type, name: str) -> tuple[str, ...]:

@@ -8,19 +8,15 @@ made. So the calibrators do not depend on ledgers, and the guarantee of the answ
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import (
-    BeyondBudget,
     ConditionViolated,
-    Infeasible,
     LedgerExhausted,
     NoCertificate,
-    NotInPlan,
 )
 from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.specs import Spec
@@ -32,13 +28,13 @@ from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.parameter_search import crossing
 from epsilond.ledgers.calibrating.by_noise import near_strictness
 from epsilond.ledgers.calibrating.compartment import (
-    UNKNOWN_EXCESS,
     ChargeTarget,
     Compartment,
     compartment_of,
     reserve_trial,
 )
-from epsilond.ledgers.calibrating.setting import request_fields, require_one, require_possible
+from epsilond.ledgers.calibrating.runs import CalibratedRuns, least_accepted
+from epsilond.ledgers.calibrating.setting import request_fields, require_possible
 from epsilond.ledgers.mathematics.checks.readiness import require_consistent
 from epsilond.ledgers.mathematics.searches.noise_multipliers import map_noise
 from epsilond.ledgers.mathematics.state import LedgerState, Reservation
@@ -47,15 +43,9 @@ from epsilond.spelling import choose_by_name
 
 WIDTH = 2e-5
 """Tolerance of log ε at which the search ends."""
-CLOSE = 1e-4
-"""Largest difference in log ε between the answer and a run that the ledger rejects."""
-BACKS = 15
-"""Largest number of steps back from a rejected run, each twice as long."""
 SLACK = 1e-3
 """Share by which the noise is lowered to check that the ledger then rejects the run."""
-REMEMBERED = 64
-"""Largest number of runs whose results a search keeps."""
-_EPSILONS = (-math.log(1e6), -math.log(1e-9))
+_STRICTNESS_RANGE = (-math.log(1e6), -math.log(1e-9))
 """Bounds of −log ε in the search."""
 
 
@@ -95,12 +85,11 @@ def calibrate_within(state: LedgerState, algorithm: str, given: JsonObject, char
         LedgerExhausted: at no noise does the remaining budget pay for the run.
         RunDiffers: a run was observed to differ from the mechanism that the ledger paid for.
     """
-    chosen = choose_by_name(
-        algorithm, {calibrator.name: calibrator for calibrator in CALIBRATORS}, at="/algorithm", noun="algorithm"
-    )
+    chosen = _calibrator_of(algorithm)
     fields = request_fields(chosen, given, state.setting)
 
     def problem(epsilon: float, log10_delta: float) -> object:
+        """Return the calibrator's problem for the target (ε, log10 δ) of one run."""
         return read(chosen.problem, {**fields, "epsilon": epsilon, "log10_delta": log10_delta})
 
     return within(state, chosen, problem, charge_target)
@@ -123,10 +112,21 @@ def calibrate_and_solve(
         The result for the ledger, and the answer of the algorithm's calibrator to its request.
     """
     result = calibrate_within(state, algorithm, given, charge_target)
-    chosen = choose_by_name(
-        algorithm, {calibrator.name: calibrator for calibrator in CALIBRATORS}, at="/algorithm", noun="algorithm"
-    )
-    return result, chosen.solve(result.request)
+    calibration = _calibrator_of(algorithm).solve(result.request)
+    return result, calibration
+
+
+def _calibrator_of(algorithm: str) -> Calibrator:
+    """Return the calibrator of an algorithm by its name.
+
+    Args:
+        algorithm: name of the algorithm.
+
+    Raises:
+        InvalidInput: there is no such algorithm.
+    """
+    by_name = {calibrator.name: calibrator for calibrator in CALIBRATORS}
+    return choose_by_name(algorithm, by_name, at="/algorithm", noun="algorithm")
 
 
 def within(
@@ -149,15 +149,22 @@ def within(
     """
     require_consistent(state)
     compartment = compartment_of(state, charge_target)
+
+    # Choose the δ of the run's target.
     log_delta = state.target.log_delta
     if state.target.epsilon == 0.0:  # δ at ε = 0 is no δ at which a run has a positive ε for every noise
         log_delta = min(log_delta, math.log(ASSUMED_DELTA))
     if calibrator.knob != "noise_multiplier":  # noise of bounded support, with its own δ
         log_delta = compartment.log_delta(log_delta)
     log10_delta = _short(log_delta / math.log(10.0))
+
+    # Check the algorithm's guarantee with an estimate of ε.
     estimate = _clip(compartment.estimate_epsilon(log_delta))
-    require_possible(calibrator.name, calibrator.definition(problem(estimate, log10_delta)), state.setting)
-    runs = _CalibratedRuns(state, calibrator, problem, compartment, log10_delta)
+    definition = calibrator.definition(problem(estimate, log10_delta))
+    require_possible(calibrator.name, definition, state.setting)
+
+    # Find the run, and check whether the ledger rejects slightly less noise.
+    runs = CalibratedRuns(state, calibrator, problem, compartment, log10_delta)
     strictness, reservation = _find_strictness(runs, state, compartment, -math.log(estimate))
     run = runs.run_at(strictness)
     assert run is not None  # the reservation was made of it
@@ -167,7 +174,7 @@ def within(
 
 
 def _find_strictness(
-    runs: _CalibratedRuns, state: LedgerState, compartment: Compartment, start: float
+    runs: CalibratedRuns, state: LedgerState, compartment: Compartment, start: float
 ) -> tuple[float, Reservation]:
     """Find nearly the largest target ε with which a calibrated run fits a ledger, as the strictness −log ε.
 
@@ -187,152 +194,16 @@ def _find_strictness(
         ConditionViolated: no charge is proved for the run in this ledger.
         LedgerExhausted: at no noise does the remaining budget pay for the run.
     """
-    estimate = near_strictness(runs.spec_at, compartment.excess, _least, runs.reserve, start)
+    estimate = near_strictness(runs.spec_at, compartment.excess, least_accepted, runs.reserve, start)
     if estimate is None:
-        estimate = crossing(runs.excess_at, start, _EPSILONS, WIDTH)
+        estimate = crossing(runs.excess_at, start, _STRICTNESS_RANGE, WIDTH)
     if estimate is None:
-        raise _rejection(state, runs.run_at(_EPSILONS[1]), compartment.charge_target)
-    best = _least(runs.reserve_at, estimate)
+        _, largest_strictness = _STRICTNESS_RANGE
+        raise _rejection(state, runs.run_at(largest_strictness), compartment.charge_target)
+    best = least_accepted(runs.reserve_at, estimate)
     if best is None:
         raise _rejection(state, runs.run_at(estimate), compartment.charge_target)
     return best
-
-
-class _CalibratedRuns:
-    """Runs of one algorithm, each with the least noise that meets a target (ε, δ).
-
-    They are found by −log ε, the strictness. A stricter run has more noise, and takes less of the ledger's budget.
-
-    Attributes:
-        run_at: function that returns the problem and the mechanism at a strictness; None if no permitted noise meets
-            the target.
-        excess_at: function that estimates by how much the run at a strictness exceeds the free budget; at most 0 if it
-            fits, or if there is no such run.
-    """
-
-    def __init__(
-        self,
-        state: LedgerState,
-        calibrator: Calibrator,
-        problem: Callable[[float, float], object],
-        compartment: Compartment,
-        log10_delta: float,
-    ) -> None:
-        """Prepare runs of an algorithm at different targets ε and one δ. Nothing is computed yet.
-
-        Args:
-            state: the ledger.
-            calibrator: calibrator of the problems.
-            problem: returns the calibrator's problem at (ε, log10 δ).
-            compartment: part of the ledger's budget that pays.
-            log10_delta: log10 δ of the target of all runs.
-        """
-        self._state = state
-        self._calibrator = calibrator
-        self._problem = problem
-        self._compartment = compartment
-        self._log10_delta = log10_delta
-        self.run_at = functools.lru_cache(maxsize=REMEMBERED)(self._run_at)
-        self.excess_at = functools.lru_cache(maxsize=REMEMBERED)(self._excess_at)
-
-    def _run_at(self, strictness: float) -> tuple[object, Spec] | None:
-        """Find the least noise that meets the target ε = e^−strictness. `run_at` keeps the results.
-
-        Args:
-            strictness: −log ε of the target of the run. A larger value requires more noise.
-
-        Returns:
-            The calibrator's problem and the mechanism. None if no permitted noise meets the target.
-        """
-        request = self._problem(math.exp(-strictness), self._log10_delta)
-        try:
-            certified = self._calibrator.certify(request)
-            return request, require_one(self._calibrator.name, self._calibrator.specs(certified))
-        except (Infeasible, BeyondBudget):
-            return None
-
-    def _excess_at(self, strictness: float) -> float:
-        """Estimate by how much the run at a strictness exceeds the free budget. `excess_at` keeps the results."""
-        spec = self.spec_at(strictness)
-        return -UNKNOWN_EXCESS if spec is None else self._compartment.excess(spec)
-
-    def spec_at(self, strictness: float) -> Spec | None:
-        """Return the mechanism at a strictness; None if there is none."""
-        result = self.run_at(strictness)
-        return None if result is None else result[1]
-
-    def reserve(self, spec: Spec) -> Reservation | None:
-        """Return the reservation that the ledger would make for a run; None if it has no room for the run.
-
-        The ledger is not changed.
-
-        Args:
-            spec: description of the run: a mechanism with its noise.
-
-        Raises:
-            NoCertificate: the ledger rejects the run for another reason, such as a mechanism without a proved charge.
-        """
-        try:
-            return reserve_trial(self._state, spec, self._compartment.charge_target)
-        except (LedgerExhausted, NotInPlan):
-            return None
-
-    def reserve_at(self, strictness: float) -> Reservation | None:
-        """Return the reservation of the run at a strictness; None if there is no run, or no room for it."""
-        spec = self.spec_at(strictness)
-        return None if spec is None else self.reserve(spec)
-
-
-def _least(reserve_at: Callable[[float], Reservation | None], start: float) -> tuple[float, Reservation] | None:
-    """Find nearly the least strictness at which a ledger accepts a calibrated run.
-
-    The strictness is −log ε of its target. It is raised in steps from the start until a run is accepted, and then
-    bisected to within `CLOSE`.
-
-    Args:
-        reserve_at: returns the reservation at a strictness, or None if it is rejected.
-        start: smallest strictness that is tried.
-
-    Returns:
-        The strictness and its reservation. None if no strictness that was tried has one.
-    """
-    reservation = reserve_at(start)
-    if reservation is not None:
-        return start, reservation
-    first = _first_accepted(reserve_at, start)
-    if first is None:
-        return None
-    # Bisect between a rejected and an accepted strictness, and keep the reservation of the accepted one.
-    rejected, accepted, best = first
-    while accepted - rejected > CLOSE:
-        middle = 0.5 * (rejected + accepted)
-        reservation = reserve_at(middle)
-        if reservation is None:
-            rejected = middle
-        else:
-            accepted, best = middle, reservation
-    return accepted, best
-
-
-def _first_accepted(
-    reserve_at: Callable[[float], Reservation | None], start: float
-) -> tuple[float, float, Reservation] | None:
-    """Raise the strictness −log ε of a calibrated run until a ledger accepts it, in at most `BACKS` steps that double.
-
-    Args:
-        reserve_at: returns the reservation at a strictness, or None if it is rejected.
-        start: strictness that is rejected.
-
-    Returns:
-        The last rejected strictness, the first accepted one, and its reservation. None if no step is accepted.
-    """
-    rejected, step = start, CLOSE
-    for _ in range(BACKS):
-        reservation = reserve_at(rejected + step)
-        if reservation is not None:
-            return rejected, rejected + step, reservation
-        rejected, step = rejected + step, 2.0 * step
-    return None
 
 
 def _short(log10_delta: float) -> float:
@@ -340,20 +211,29 @@ def _short(log10_delta: float) -> float:
 
     The run is calibrated for this δ, so the certificate holds for either value. A round value reads better in the
     answer.
+
+    Args:
+        log10_delta: logarithm of δ to base 10.
     """
-    short = round(log10_delta, 9)
-    return short if math.isclose(log10_delta, short, rel_tol=1e-14) else log10_delta
+    rounded = round(log10_delta, 9)
+    if math.isclose(log10_delta, rounded, rel_tol=1e-14):
+        return rounded
+    return log10_delta
 
 
 def _clip(epsilon: float) -> float:
-    """Limit ε to the range in which the search for the noise takes place."""
-    return min(max(epsilon, math.exp(-_EPSILONS[1])), math.exp(-_EPSILONS[0]))
+    """Limit ε to the range in which the search for the noise takes place, from 10⁻⁹ to 10⁶.
+
+    Args:
+        epsilon: ε in nats, at least 0 or infinite.
+    """
+    least_strictness, largest_strictness = _STRICTNESS_RANGE
+    smallest_epsilon, largest_epsilon = math.exp(-largest_strictness), math.exp(-least_strictness)
+    return min(max(epsilon, smallest_epsilon), largest_epsilon)
 
 
 def _is_rejected(state: LedgerState, spec: Spec, charge_target: ChargeTarget) -> bool:
-    """Check that a run is tight: return whether the ledger rejects it with its noise lowered by the share `SLACK`.
-
-    The result is False for a spec without noise, because nothing can be lowered.
+    """Return whether a ledger rejects a run if its noise is lowered by the share `SLACK`.
 
     If it does, the noise of the run is within that share of the least noise that fits.
 
@@ -361,6 +241,9 @@ def _is_rejected(state: LedgerState, spec: Spec, charge_target: ChargeTarget) ->
         state: the ledger.
         spec: the run.
         charge_target: the slot or item that would pay.
+
+    Returns:
+        True if the ledger rejects less noise. False also for a run without noise, of which nothing can be lowered.
     """
     with_less_noise = map_noise(spec, lambda noise: noise * (1.0 - SLACK))
     if with_less_noise == spec:
@@ -381,10 +264,14 @@ def _rejection(state: LedgerState, last: tuple[object, Spec] | None, charge_targ
         state: the ledger.
         last: problem and mechanism of a rejected run, whose error is reported; None if no noise meets the target.
         charge_target: slot or item that is charged.
+
+    Returns:
+        The error of the ledger if it rejects the run. Otherwise the error that no noise in the range fits.
     """
     if last is not None:
+        _, spec = last
         try:
-            reserve_trial(state, last[1], charge_target)
+            reserve_trial(state, spec, charge_target)
         except ConditionViolated as error:
             return error
         except NoCertificate as error:

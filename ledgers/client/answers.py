@@ -40,9 +40,14 @@ def rows(answer: JsonObject) -> list[tuple[str, str]]:
 
     A ledger has one row for each item of its plan, each part of its slots, and each condition. Any other answer has a
     row for each of its members; nested members have joined names.
+
+    Args:
+        answer: JSON object of the answer, as the service returns it.
     """
     is_ledger = "slots" in answer and "plan" in answer
-    return _ledger_rows(answer) if is_ledger else list(flatten_fields(answer, ""))
+    if is_ledger:
+        return _ledger_rows(answer)
+    return list(flatten_fields(answer, ""))
 
 
 def _ledger_rows(ledger: JsonObject) -> list[tuple[str, str]]:
@@ -55,37 +60,61 @@ def _ledger_rows(ledger: JsonObject) -> list[tuple[str, str]]:
         General members, observations, target, plan and slots, then the scarcest resource and conditions. A slot is a
         privacy budget in one notion of privacy; each of its amounts gets a row.
     """
-    members = [(name, str(ledger[name])) for name in _LEDGER_MEMBERS if name in ledger]
-    contradictions = [("contradicted", str(Observation(**item))) for item in ledger.get("observations", ())]
-    target = [("target", target_text(ledger["target"]))]
-    plan = [(f"plan {item['name']}", runs_text(item)) for item in ledger["plan"]]
-    slots = [
-        (f"slot {slot['kind']} {part}", part_text(slot, part)) for slot in ledger["slots"] for part in slot["capacity"]
-    ]
-    scarcest = []
+    table = [(name, str(ledger[name])) for name in _LEDGER_MEMBERS if name in ledger]
+    table += [("contradicted", str(Observation(**item))) for item in ledger.get("observations", ())]
+    table.append(("target", target_text(ledger["target"])))
+
+    # What is left of each item of the plan, and of each amount of the slots.
+    table += [(f"plan {item['name']}", runs_text(item)) for item in ledger["plan"]]
+    for slot in ledger["slots"]:
+        table += [(f"slot {slot['kind']} {part}", part_text(slot, part)) for part in slot["capacity"]]
     if "runs_out_first" in ledger:
-        scarcest = [("runs out first", scarcest_text(ledger["runs_out_first"]))]
-    conditions = [("if", condition["statement"]) for condition in ledger.get("declared_conditions", ())]
-    return members + contradictions + target + plan + slots + scarcest + conditions
+        table.append(("runs out first", scarcest_text(ledger["runs_out_first"])))
+    table += [("if", condition["statement"]) for condition in ledger.get("declared_conditions", ())]
+    return table
 
 
 def target_text(target: JsonObject) -> str:
-    """Return the target as text: ε at δ, and the risk that implies it, if the target is a risk."""
-    delta = f"δ = {target['delta']:.7g}" if "delta" in target else f"log10 δ = {target['log10_delta']:.7g}"
+    """Return the privacy target of a ledger as text: ε at δ, and the risk that implies it if the target is a risk.
+
+    Args:
+        target: JSON object with `epsilon` and `log10_delta`. It has `delta` if δ is not too small for a double, and the
+            members of the risk, such as `advantage`.
+
+    Returns:
+        For example `ε = 1 at δ = 1e-06`.
+    """
+    delta = f"log10 δ = {target['log10_delta']:.7g}"
+    if "delta" in target:
+        delta = f"δ = {target['delta']:.7g}"
     point = f"ε = {target['epsilon']:g} at {delta}"
-    risks = [f"{name} = {target[name]:g}" for name in RISK_FIELDS if name in target]
-    return f"{', '.join(risks)}, which implies {point}" if risks else point
+    risks = ", ".join(f"{name} = {target[name]:g}" for name in RISK_FIELDS if name in target)
+    if not risks:
+        return point
+    return f"{risks}, which implies {point}"
 
 
 def runs_text(item: JsonObject) -> str:
-    """Return as text how many runs of an item are left, held and committed."""
+    """Return as text how many runs of an item of the plan are left, held by reservations, and committed.
+
+    Args:
+        item: JSON object of the item, with its numbers of runs. `credit` counts runs that were given back.
+    """
     free = item["planned"] - item["reserved"] - item["committed"]
     credit = f", {item['credit']} of them credit" if item["credit"] else ""
     return f"{free} of {item['planned']} left{credit}; {item['reserved']} held, {item['committed']} committed"
 
 
 def part_text(slot: JsonObject, part: str) -> str:
-    """Return as text how much of a part of a slot is left, in shortened digits of the exact amounts."""
+    """Return as text how much of an amount of a slot is left, with six significant digits.
+
+    A slot is a budget for runs that are not planned. Its parts are amounts, such as `mu_squared` and `eta`.
+
+    Args:
+        slot: JSON object of the slot, with the amounts `remaining`, `capacity` and `reserved` by the names of its
+            parts.
+        part: name of the part.
+    """
     remaining = short(slot["remaining"][part])
     capacity = short(slot["capacity"][part])
     reserved = short(slot["reserved"][part])

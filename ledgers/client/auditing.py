@@ -25,9 +25,10 @@ from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.canonical import Record
 from epsilond.ledgers.log.cosignatures import CosignerKey
 from epsilond.ledgers.log.errors import NotVerified
+from epsilond.ledgers.log.findings import UNCOMPUTED, ClaimOutcome, LogVerification
 from epsilond.ledgers.log.keys import PublicKey
 from epsilond.ledgers.log.receipts import Receipt
-from epsilond.ledgers.log.verify import UNCOMPUTED, ClaimOutcome, LogVerification, verify
+from epsilond.ledgers.log.verify import verify
 from epsilond.ledgers.mathematics.entries import observations_of
 
 
@@ -158,16 +159,22 @@ def _verify_bundle(bundle: Bundle, receipts: Sequence[Receipt], trust: _TrustedE
         bundle: the evidence, joined with the evidence in the verifier's file `log`.
         receipts: the receipts whose runs are examined. Receipts from the file `log` are not examined.
         trust: trusted keys and files of the verifier.
+
+    Returns:
+        The claims with their outcomes.
     """
     # The heads that the verifier kept are checked like those of the bundle, so that the log must continue each of them.
-    old_checkpoints = [note for path in trust.checkpoints for note in read_checkpoints(path)]
+    old_checkpoints = chain.from_iterable(map(read_checkpoints, trust.checkpoints))
+    first_key, *_ = trust.keys
     verification = verify(
         replace(bundle, checkpoints=[*bundle.checkpoints, *old_checkpoints]),
-        origin=trust.keys[0].name,
+        origin=first_key.name,  # the keys of a log have its name
         keys=trust.keys,
         replay=replay,
         witnesses=trust.cosigners,
     )
+
+    # Receipts contain single entries, which are examined without the rest of the log.
     if bundle.receipts and not bundle.entries:
         _replay_receipts(bundle.receipts, verification)
     _check_voids(receipts, bundle, verification)
@@ -185,16 +192,19 @@ def _replay_receipts(receipts: Sequence[Receipt], verification: LogVerification)
         receipts: receipts of a log of which no other entries are known.
         verification: receives the claims and their outcomes.
     """
+    # Order the entries as in the log. An entry may be in several receipts, and is replayed once.
     entries = sorted((receipt.entry for receipt in receipts), key=lambda entry: int(entry.get("seq", 0)))
-    # An entry may be in several receipts, and is replayed once.
     distinct_entries = {json.dumps(entry, sort_keys=True): entry for entry in entries}.values()
-    ledgers = by_ledger(distinct_entries).values()
+
     # Without its opening, a ledger has no first state from which its entries could be replayed.
+    ledgers = by_ledger(distinct_entries).values()
     opened_ledgers = [own_entries for own_entries in ledgers if own_entries[0].get("kind") == "opened"]
     if not ledgers or len(opened_ledgers) < len(ledgers):
         verification.add(ClaimOutcome.NOT_VERIFIED, UNCOMPUTED)
     if not opened_ledgers:
         return
+
+    # Replay the ledgers from their openings on.
     try:
         for sentence in replay(chain.from_iterable(opened_ledgers)):
             verification.add(ClaimOutcome.VERIFIED, sentence)
@@ -206,7 +216,11 @@ def _replay_receipts(receipts: Sequence[Receipt], verification: LogVerification)
 
 
 def _entries_of(bundle: Bundle) -> list[Record]:
-    """Return the entries of a bundle, and those of its receipts."""
+    """Return all log entries in the evidence: those of the exported log, and those in receipts.
+
+    Args:
+        bundle: exported evidence about a log.
+    """
     return list(bundle.entries) + [receipt.entry for receipt in bundle.receipts]
 
 
@@ -226,6 +240,8 @@ def _check_voids(receipts: Sequence[Receipt], bundle: Bundle, verification: LogV
     for entry in _entries_of(bundle):
         if entry.get("kind") == "voided":
             void_numbers[entry.get("ledger"), entry.get("reservation")] = entry.get("seq")
+
+    # Compare each receipt of a commit with the voids.
     disclosed_numbers = {receipt.entry.get("seq") for receipt in receipts}
     has_commit = False
     for index, receipt in enumerate(receipts):
@@ -243,8 +259,15 @@ def _check_voids(receipts: Sequence[Receipt], bundle: Bundle, verification: LogV
 
 
 def _has_log(bundle: Bundle) -> bool:
-    """Return whether evidence has the entries of a log, or receipts of a ledger from its opening on."""
-    return bool(bundle.entries) or any(receipt.entry.get("kind") == "opened" for receipt in bundle.receipts)
+    """Return whether evidence has the entries of a log, or receipts of a ledger from its opening on.
+
+    Only then can it show that nothing was declared void later.
+
+    Args:
+        bundle: exported evidence about a log.
+    """
+    has_opening = any(receipt.entry.get("kind") == "opened" for receipt in bundle.receipts)
+    return bool(bundle.entries) or has_opening
 
 
 def _check_contradictions(receipts: Sequence[Receipt], bundle: Bundle, verification: LogVerification) -> None:
@@ -258,6 +281,7 @@ def _check_contradictions(receipts: Sequence[Receipt], bundle: Bundle, verificat
         bundle: all evidence, which may contain entries with observations.
         verification: receives the claims and their outcomes.
     """
+    # Report the observations, each entry once.
     entries = {str(entry.get("seq")): entry for entry in _entries_of(bundle) if entry.get("kind") == "contradicted"}
     for number, entry in entries.items():
         try:
@@ -267,6 +291,8 @@ def _check_contradictions(receipts: Sequence[Receipt], bundle: Bundle, verificat
             verification.add(ClaimOutcome.FAILED, f"Entry {number} claims to be a contradiction but is not one.")
             return
         verification.add(ClaimOutcome.CONTRADICTED, f"Ledger {entry.get('ledger')}, by entry {number}: {observations}")
+
+    # Report the receipts of the runs that they concern.
     entries_by_ledger = by_ledger(entries.values())
     for index, receipt in enumerate(receipts):
         contradictions = entries_by_ledger.get(str(receipt.entry.get("ledger")), ())

@@ -37,10 +37,15 @@ def job(
         eta: η, the part of the slot's additive δ that the charge may take.
         delta: δ that each run may take.
         expires_in: time until the reservation expires, in seconds.
+
+    Returns:
+        The body, a JSON object.
     """
+    spec_record = None if spec is None else as_json(spec)
+    item_name = name if slot is None else None
     members = {
-        "spec": None if spec is None else as_json(spec),
-        "item": None if slot is not None else name,
+        "spec": spec_record,
+        "item": item_name,
         "slot": slot,
         "count": count,
         "eta": amount_text(eta),
@@ -64,9 +69,11 @@ def amendment(
             None sends no statement.
         approval: whether a second person must approve moves of the ledger from now on; None changes nothing.
     """
+    added = [{"name": name, "spec": as_json(spec)} for name, spec in add.items()]
+    lowered = [{"name": name, "planned": planned} for name, planned in lower.items()]
     body = {
-        "add": [{"name": name, "spec": as_json(spec)} for name, spec in add.items()],
-        "lower": [{"name": name, "planned": planned} for name, planned in lower.items()],
+        "add": added,
+        "lower": lowered,
         "declared": declared,
         "approval": approval,
     }
@@ -98,18 +105,30 @@ def _capacity(parts: object) -> object:
 
     Args:
         parts: amounts by name, or a word such as "largest", which is returned as it is.
+
+    Returns:
+        The amounts by the same names. A value that is no number, such as a list of Rényi orders, is unchanged.
     """
     if not isinstance(parts, Mapping):
         return parts
-    texts = {}
+    capacity = {}
     for name, part in parts.items():
-        is_amount = isinstance(part, Decimal | float | int)
-        texts[name] = amount_text(part) if is_amount else part
-    return texts
+        is_number = isinstance(part, Decimal | float | int)
+        capacity[name] = amount_text(part) if is_number else part
+    return capacity
 
 
 def amount_text(amount: AmountTold | None) -> str | None:
-    """Return an amount as decimal text with all its digits. None and texts are returned unchanged."""
+    """Return an amount of privacy budget as decimal text with all its digits.
+
+    A float becomes the shortest text that gives the same double.
+
+    Args:
+        amount: the amount as a number or as text; None if it is not stated.
+
+    Returns:
+        The text. None and texts are returned unchanged.
+    """
     if amount is None or isinstance(amount, str):
         return amount
     if isinstance(amount, Decimal):
@@ -118,15 +137,29 @@ def amount_text(amount: AmountTold | None) -> str | None:
 
 
 def readable(answer: Answer | None) -> ReadableAnswer | None:
-    """Return an answer whose members can be read by name, or None for None."""
+    """Return an answer whose members can be read by name, or None for None.
+
+    Args:
+        answer: JSON object of the service's answer.
+    """
     return None if answer is None else ReadableAnswer(answer)
 
 
 def without_absent(members: Mapping[str, object]) -> JsonRecord:
-    """Return a copy of a record without the members that are None."""
+    """Return a copy of a record without the members that are None.
+
+    Args:
+        members: the record, of which a None means that the member is absent.
+    """
     return {name: value for name, value in members.items() if value is not None}
 
 
 def key_or_new(key: str | None) -> str:
-    """Return an idempotency key, or a new random key if None is passed."""
+    """Return an idempotency key, or a new random key if None is passed.
+
+    The same key sent again has no second effect.
+
+    Args:
+        key: key of the caller.
+    """
     return secrets.token_urlsafe(24) if key is None else key

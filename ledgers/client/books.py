@@ -106,6 +106,17 @@ class Books:
             BlockHasLedger: this block of this data set has a ledger already, open or closed.
             InvalidInput: a field is not valid.
         """
+        target = {
+            "epsilon": epsilon,
+            "delta": delta,
+            "log10_delta": log10_delta,
+            "advantage": advantage,
+            "true_positive_rate": true_positive_rate,
+            "false_positive_rate": false_positive_rate,
+            "gaussian_dp_mu": gaussian_dp_mu,
+            "rho": rho,
+        }
+        items = [{"name": item_name, "spec": as_json(spec)} for item_name, spec in (plan or {}).items()]
         body: JsonRecord = {
             "name": name,
             "dataset": dataset,
@@ -113,24 +124,14 @@ class Books:
             "unit": unit_json(unit),
             "relation": relation,
             "observer": observer,
-            "target": bodies.without_absent(
-                {
-                    "epsilon": epsilon,
-                    "delta": delta,
-                    "log10_delta": log10_delta,
-                    "advantage": advantage,
-                    "true_positive_rate": true_positive_rate,
-                    "false_positive_rate": false_positive_rate,
-                    "gaussian_dp_mu": gaussian_dp_mu,
-                    "rho": rho,
-                }
-            ),
-            "plan": [{"name": item_name, "spec": as_json(spec)} for item_name, spec in (plan or {}).items()],
+            "target": bodies.without_absent(target),
+            "plan": items,
             "slots": bodies.slot_bodies(slots),
             "declared": {"inputs": inputs, "sealed": sealed, "released_before": released_before},
             "approval": approval or None,
         }
-        return self._ledger(self._place.open(bodies.without_absent(body), bodies.key_or_new(key), by=by))
+        answer = self._place.open(bodies.without_absent(body), bodies.key_or_new(key), by=by)
+        return self._ledger(answer)
 
     def ledgers(self) -> list[Ledger]:
         """Return all ledgers in the order in which they were opened."""
@@ -154,9 +155,10 @@ class Books:
         if len(matches) > 1:
             raise InvalidInput.at("/ledger", "several ledgers have this name: give an id")
         if not matches:
-            names = ", ".join(dict.fromkeys(str(ledger["name"]) for ledger in ledgers)) or "none yet"
-            raise InvalidInput.at("/ledger", "there is no such ledger", allowed=names)
-        return self._ledger(matches[0])
+            distinct_names = dict.fromkeys(str(ledger["name"]) for ledger in ledgers)
+            raise InvalidInput.at("/ledger", "there is no such ledger", allowed=", ".join(distinct_names) or "none yet")
+        (match,) = matches
+        return self._ledger(match)
 
     def reserve(
         self,

@@ -36,10 +36,12 @@ def trusted_keys(path: Path) -> tuple[PublicKey, ...]:
         InvalidInput: there is no such document.
     """
     file = path / PUBLISHED if path.is_dir() else path
+    text = _read_bytes(file, "/keys")
     try:
-        return tuple(published.key for published in published_keys(read_json(_read_bytes(file, "/keys"))))
+        published = published_keys(read_json(text))
     except Malformed as error:
         raise InvalidInput.at("/keys", f"{file}: {error}") from None
+    return tuple(published_key.key for published_key in published)
 
 
 def cosigner_key(vkey: str) -> CosignerKey:
@@ -77,7 +79,11 @@ def is_ledger_file(path: Path) -> bool:
 
 
 def notes_of_file(path: Path) -> RunNotes:
-    """Return the notes on used receipts, which are in a folder next to a file of ledgers."""
+    """Return the notes on used receipts, which are in a folder next to a file of ledgers.
+
+    Args:
+        path: path of the file. The folder has the same name with the suffix `.runs`.
+    """
     return RunNotes(path.with_name(f"{path.name}.runs"))
 
 
@@ -150,9 +156,22 @@ def newest(path: Path) -> str:
     """
     checkpoints = read_checkpoints(path)
     try:
-        return max(checkpoints, key=lambda note: parse_checkpoint(parse_note(note).text).size)
-    except (NotVerified, ValueError):
+        return max(checkpoints, key=_size_of)
+    except (NotVerified, ValueError):  # ValueError if there are none
         raise InvalidInput.at("/checkpoint", "has no checkpoint") from None
+
+
+def _size_of(note: str) -> int:
+    """Return the number of entries that a signed head of a log states. Its signature is not verified.
+
+    Args:
+        note: text of the signed note.
+
+    Raises:
+        Malformed: the note has no head of a log.
+    """
+    checkpoint = parse_checkpoint(parse_note(note).text)
+    return checkpoint.size
 
 
 def _read_bytes(path: Path, pointer: str, size: int = -1) -> bytes:

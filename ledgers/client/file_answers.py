@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -12,10 +13,13 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book import answers
 from epsilond.ledgers.book.book import Book
+from epsilond.ledgers.book.continuity import KEPT, discontinuity
 from epsilond.ledgers.book.contradictions import cautions
 from epsilond.ledgers.book.errors import BookError, KeyReused, NotFound, NotReconciled
 from epsilond.ledgers.book.owning import collisions
 from epsilond.ledgers.book.pending import pending_move
+from epsilond.ledgers.book.promises.ledger import compute_promise
+from epsilond.ledgers.book.restore import CheckpointFile, UnreadableCheckpoint, read_checkpoint
 from epsilond.ledgers.client.place import Answer
 from epsilond.ledgers.log.key_files import open_keyring, origin_of
 from epsilond.ledgers.log.signing import SigningKeys
@@ -63,18 +67,30 @@ def ledger_answer(book: Book, identifier: str) -> answers.LedgerAnswer:
         NotFound: the file has no such ledger.
     """
     row, state = book.whole(OWNER, identifier)
-    promise = answers.compute_promise(state, of_block=bool(row.block))
+    promise = compute_promise(state, of_block=bool(row.block))
     return answers.answer(row, state, promise, collisions(book.colliding(row.id)))
 
 
 def reservation_answer(book: Book, row: ReservationRow) -> Answer:
-    """Return a reservation as a JSON object, with a warning if its run differed from the reserved mechanism."""
-    answer: Answer = as_json(answers.reservation(row, warnings=cautions(book.contradicting_ledgers(row))))
+    """Return a reservation in a file of ledgers as a JSON object.
+
+    It has a warning if a run of it was observed to differ from the reserved mechanism.
+
+    Args:
+        book: the ledgers of the file.
+        row: the reservation in the database.
+    """
+    warnings = cautions(book.contradicting_ledgers(row))
+    answer: Answer = as_json(answers.reservation(row, warnings=warnings))
     return answer
 
 
 def move_answer(row: PendingRow) -> Answer:
-    """Return as a JSON object a move that waits for a second person, or has ended."""
+    """Return a change of a ledger that waits for a second person, or has ended, as a JSON object.
+
+    Args:
+        row: the change in the database. It is shown as expired if its time has passed.
+    """
     answer: Answer = as_json(pending_move(row, time.time()))
     return answer
 
@@ -82,10 +98,15 @@ def move_answer(row: PendingRow) -> Answer:
 def pending_answer(row: LedgerRow | PendingRow) -> Answer | None:
     """Return the answer to a request that may need a second person.
 
+    Args:
+        row: the changed ledger, or the change that waits.
+
     Returns:
         The pending move as a JSON object. None if the ledger was changed at once, because it needs no second person.
     """
-    return move_answer(row) if isinstance(row, PendingRow) else None
+    if not isinstance(row, PendingRow):
+        return None
+    return move_answer(row)
 
 
 def read_person(name: str | None) -> str:
@@ -102,8 +123,8 @@ def read_person(name: str | None) -> str:
     """
     if name is None:
         return ""
-    is_blank = not normalise_person(name)
-    if is_blank or len(name) > LONGEST_PERSON or not name.isprintable():
+    shows_nothing = not normalise_person(name)
+    if shows_nothing or len(name) > LONGEST_PERSON or not name.isprintable():
         allowed = f"1 to {LONGEST_PERSON} printable characters"
         raise InvalidInput.at("/by", "is empty or too long, or cannot be printed", allowed=allowed)
     return name
@@ -154,5 +175,42 @@ def open_file_keys(folder: Path) -> SigningKeys:
         KeysUnusable: the keys cannot sign.
         OSError: the folder cannot be read or written.
     """
-    origin = origin_of(folder) or f"ledgers.local/{secrets.token_hex(8)}"
+    new_name = f"ledgers.local/{secrets.token_hex(8)}"
+    origin = origin_of(folder) or new_name
     return open_keyring(folder, origin, datetime.now(UTC))
+
+
+def find_log_trouble(book: Book, head_file: CheckpointFile, keyring: SigningKeys, checkpoint: str | None) -> str | None:
+    """Say in one sentence why the log of a file may have lost entries; return None if it continues all older heads.
+
+    A head is the log's size and Merkle root. The older heads are the given checkpoint and the head in the file next to
+    the ledgers. If that file is missing, only the given checkpoint is compared.
+
+    Args:
+        book: the ledgers of the file.
+        head_file: file with the newest head, next to the ledgers.
+        keyring: keys of the log.
+        checkpoint: signed note of an older head; None if the caller has none.
+    """
+    if checkpoint is not None:
+        trouble = _find_discontinuity(book, keyring, checkpoint)
+        if trouble is not None or head_file.missing:
+            return trouble
+    with suppress(NotReconciled):  # the comparison also sets `trouble`
+        book.require_continued()
+    return book.continuity.trouble
+
+
+def _find_discontinuity(book: Book, keyring: SigningKeys, checkpoint: str) -> str | None:
+    """Say in one sentence why the log of a file does not continue a signed head; return None if it does.
+
+    Args:
+        book: the ledgers of the file.
+        keyring: keys of the log, one of which must have signed the head.
+        checkpoint: signed note of the head: the log's size and Merkle root at an earlier time.
+    """
+    try:
+        head = read_checkpoint(checkpoint, keyring)
+    except UnreadableCheckpoint as error:
+        return str(error)
+    return discontinuity(head, book.root, KEPT)

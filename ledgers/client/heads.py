@@ -29,8 +29,14 @@ class SeenHead:
     """
 
     def __init__(self, folder: Path, origin: str) -> None:
-        """Choose the file for the log of this origin. The folder is created when a head is first stored."""
-        self._path = folder / f"seen-head-{hashlib.sha256(origin.encode()).hexdigest()[:16]}"
+        """Choose the file for one log. The folder is created when a head is first stored.
+
+        Args:
+            folder: folder of the file.
+            origin: name of the log. A part of its digest is in the name of the file.
+        """
+        origin_digest = hashlib.sha256(origin.encode()).hexdigest()[:16]
+        self._path = folder / f"seen-head-{origin_digest}"
         self._origin = origin
 
     def follow(self, note: str, keys: Iterable[PublicKey], prove: Prove) -> None:
@@ -51,26 +57,31 @@ class SeenHead:
         """
         trusted = tuple(keys)
         head = self._verify(note, trusted)
-        newest = self._read_head(trusted)
-        if newest is None:
+        stored = self._read_head(trusted)
+        if stored is None:
             self.accept(note)
             return
-        earlier, later = sorted((newest, head), key=lambda checkpoint: checkpoint.size)
+
+        # The larger log must begin with the smaller one. A service whose log lost entries has no proof of this.
+        earlier, later = sorted((stored, head), key=lambda checkpoint: checkpoint.size)
         try:
             _require_consistent(earlier, later, prove)
-        except (NotVerified, Refused) as error:  # a service whose log lost entries has no proof to give
+        except (NotVerified, Refused) as error:
             raise LogForked(
                 f"the log of {self._origin} has forked. Its head of {head.size} entries and the one of "
-                f"{newest.size} in {self._path} are not of one log ({error}); nothing may be run"
+                f"{stored.size} in {self._path} are not of one log ({error}); nothing may be run"
             ) from None
-        if head.size > newest.size:
+        if head.size > stored.size:
             self.accept(note)
 
     def accept(self, note: str) -> None:
-        """Keep a head in place of the kept head, without a comparison.
+        """Store a head in place of the stored one, without a comparison.
+
+        Args:
+            note: signed head of the log (size and Merkle root).
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the file cannot be written.
         """
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         replace_file(self._path, note.encode())
@@ -95,11 +106,22 @@ class SeenHead:
             ) from None
 
     def _read_head(self, keys: tuple[PublicKey, ...]) -> Checkpoint | None:
-        """Return the stored checkpoint, or None if there is none."""
+        """Return the stored head of the log, after verifying its signature.
+
+        Args:
+            keys: trusted keys of the log.
+
+        Returns:
+            The head; None if none is stored yet.
+
+        Raises:
+            LogForked: the stored note is not validly signed by one of the keys.
+        """
         try:
-            return self._verify(self._path.read_text(encoding="utf-8"), keys)
+            note = self._path.read_text(encoding="utf-8")
         except FileNotFoundError:
             return None
+        return self._verify(note, keys)
 
 
 def _require_consistent(earlier: Checkpoint, later: Checkpoint, prove: Prove) -> None:
@@ -118,6 +140,6 @@ def _require_consistent(earlier: Checkpoint, later: Checkpoint, prove: Prove) ->
     """
     needs_no_hashes = earlier.size in (0, later.size)
     proof = Consistency(earlier.size, later.size, ()) if needs_no_hashes else prove(earlier.size, later.size)
-    if (proof.first, proof.second) != (earlier.size, later.size):
+    if proof.first != earlier.size or proof.second != later.size:
         raise NotVerified("the proof is about other sizes")
     proof.verify(earlier.root, later.root)

@@ -50,6 +50,7 @@ def ask(
         Refused: the service refuses for another reason.
         Unanswered: no answer came in several tries. The same key sent again shows whether the request was carried out.
     """
+    # Headers and body of the request.
     headers = {"Accept": accept}
     if key is not None:
         headers["Idempotency-Key"] = key
@@ -57,6 +58,8 @@ def ask(
     if body is not None:
         headers["Content-Type"] = "application/json"
         data = json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+
+    # Send it, and translate the errors of the connection.
     try:
         return service.send(method, path, _parse, data=data, headers=headers)
     except ServiceProblem as problem:
@@ -66,10 +69,19 @@ def ask(
 
 
 def _parse(answer: ServiceAnswer) -> object:
-    """Return the content of an answer: a text, or the value of a JSON document. If it is empty, return {}."""
+    """Return the content of an answer of the service.
+
+    Args:
+        answer: the answer, with its media type and bytes.
+
+    Returns:
+        A string for a media type of text; otherwise the value of the JSON document. Empty content gives {}.
+    """
     if answer.media_type.startswith("text/"):
         return answer.content.decode()
-    return json.loads(answer.content) if answer.content else {}
+    if not answer.content:
+        return {}
+    return json.loads(answer.content)
 
 
 def _error_of(answer: ServiceProblem) -> Exception:
@@ -85,13 +97,18 @@ def _error_of(answer: ServiceProblem) -> Exception:
         Refused, in every other case.
     """
     problem = answer.problem
-    slug = str(problem.get("type", "")).rpartition("/")[2]
     message = str(problem.get("detail") or problem.get("title") or f"{answer.status} {answer.reason}")
+
+    # The last part of the type names the class of the error.
+    _, _, slug = str(problem.get("type", "")).rpartition("/")
     if slug == RunDiffers.slug:
         return RunDiffers(message, _observations(problem.get("observations")))
     if slug in _REFUSALS:
+        error_class = _REFUSALS[slug]
         nearest = dict(problem.get("nearest") or {})
-        return _REFUSALS[slug](message, _condition(problem.get("condition")), nearest)
+        return error_class(message, _condition(problem.get("condition")), nearest)
+
+    # Otherwise the faults of the request or the status decide.
     faults = _faults(problem.get("errors", ()))
     if faults:
         return InvalidInput(*faults)
@@ -101,7 +118,12 @@ def _error_of(answer: ServiceProblem) -> Exception:
 
 
 def _faults(records: Iterable[object]) -> list[Fault]:
-    """Return the faults that the member `errors` of a problem lists. A record without a message is left out."""
+    """Read the faults of a request from an error answer of the service.
+
+    Args:
+        records: the member `errors` of the problem. Each record has a `message`, and may have the location of the field
+            and its `allowed` values. A record without a message is left out.
+    """
     faults = []
     for record in records:
         if isinstance(record, Mapping) and "message" in record:
@@ -121,14 +143,20 @@ def _condition(condition: object) -> ConditionResult | None:
     """
     if not isinstance(condition, Mapping) or not {"id", "statement"} <= condition.keys():
         return None
-    left, right = (condition.get(side) for side in ("left", "right"))
-    return ConditionResult(
-        str(condition["id"]), str(condition["statement"]), Verdict.NO, _number_or_none(left), _number_or_none(right)
-    )
+    identifier, statement = str(condition["id"]), str(condition["statement"])
+    left, right = _number_or_none(condition.get("left")), _number_or_none(condition.get("right"))
+    return ConditionResult(identifier, statement, Verdict.NO, left, right)
 
 
 def _observations(records: object) -> tuple[Observation, ...]:
-    """Return the observations of a problem; none if one of them cannot be read."""
+    """Read the observations that a run differed from its mechanism from an error answer of the service.
+
+    Args:
+        records: the member `observations` of the problem; None if it has none.
+
+    Returns:
+        The observations. Empty if one of them cannot be read.
+    """
     try:
         return observations_of({"observations": records or ()})
     except (InvalidInput, TypeError):
@@ -136,7 +164,11 @@ def _observations(records: object) -> tuple[Observation, ...]:
 
 
 def _number_or_none(value: object) -> float | None:
-    """Return a value of a JSON document as a float, or None if it is not a number."""
+    """Return a value of a JSON document as a float, or None if it is not a number.
+
+    Args:
+        value: the value. Truth values are no numbers.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value)

@@ -22,14 +22,25 @@ from epsilond.ledgers.requests import Order
 
 
 class Ledger:
-    """Budget of one block of data over time."""
+    """Privacy budget of one block of data over time, in a file or on a service.
+
+    Attributes:
+        id: id of the ledger.
+        name: name of the ledger, which people read.
+        told: description of the ledger when this object was made; `show` returns the present state.
+    """
 
     def __init__(self, place: Place, runs: RunNotes, answer: Answer) -> None:
-        """Represent a ledger of a file or a service by the answer that described it."""
+        """Represent a ledger of a file or a service by the answer that described it.
+
+        Args:
+            place: the file or the service.
+            runs: notes on the receipts that were used for runs.
+            answer: description of the ledger, a JSON object.
+        """
         self.id: str = answer["id"]
         self.name: str = answer["name"]
         self.told = ReadableAnswer(answer)
-        """Answer of the place when this object was made; `show` returns the present state."""
         self._place = place
         self._runs = runs
 
@@ -196,7 +207,8 @@ class Ledger:
         Returns:
             The pending move of a ledger with approval; None if the runs are taken back.
         """
-        body = {"reservation": run.id if isinstance(run, HeldRun) else run, "count": count, "declared": declared}
+        reservation = run.id if isinstance(run, HeldRun) else run
+        body = {"reservation": reservation, "count": count, "declared": declared}
         return bodies.readable(self._place.void(self.id, body, bodies.key_or_new(key), by=by))
 
     def pending(self) -> list[ReadableAnswer]:

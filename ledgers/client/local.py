@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -18,14 +17,14 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book import answers, reports
 from epsilond.ledgers.book.book import Book
-from epsilond.ledgers.book.continuity import KEPT, discontinuity
-from epsilond.ledgers.book.errors import BookError, NotReconciled
+from epsilond.ledgers.book.errors import BookError
 from epsilond.ledgers.book.owning import near_names
-from epsilond.ledgers.book.restore import ACCOUNTED_FOR, CheckpointFile, UnreadableCheckpoint, read_checkpoint
+from epsilond.ledgers.book.restore import ACCOUNTED_FOR, CheckpointFile
 from epsilond.ledgers.calibrating.within import calibrate_within
 from epsilond.ledgers.client.errors import Refused, Unanswered
 from epsilond.ledgers.client.file_answers import (
     OWNER,
+    find_log_trouble,
     ledger_answer,
     list_ledgers,
     move_answer,
@@ -86,7 +85,12 @@ def file_place(path: Path, runs: RunNotes) -> FilePlace:
 
 
 class FilePlace:
-    """The ledgers in one file on this computer, with the same methods as the ledgers of a service."""
+    """The ledgers in one file on this computer, with the same methods as the ledgers of a service.
+
+    Attributes:
+        closed: whether the file was released.
+        warnings: warnings in the answers so far, by their codes.
+    """
 
     def __init__(self, path: Path, runs: RunNotes) -> None:
         """Open a file of ledgers. Signing keys are made in the folder FILE.keys if there are none.
@@ -148,15 +152,16 @@ class FilePlace:
         """
 
         def read_pages(book: Book) -> list[Answer]:
+            """Read page after page until the limit or the end of the log is reached."""
             result: list[Answer] = []
-            page_start = start if order == "oldest" else None  # None: the newest entry
-            step = 1 if order == "oldest" else -1
+            page_start, step = (start, 1) if order == "oldest" else (None, -1)  # None: the newest entry
             while limit is None or len(result) < limit:
                 page = book.entries(OWNER, identifier, start=page_start, limit=_ENTRIES_PER_PAGE, order=order)
                 result += [entry for entry in page if entry["seq"] >= start]
                 if len(page) < _ENTRIES_PER_PAGE:
                     break
-                page_start = page[-1]["seq"] + step
+                last_entry = page[-1]
+                page_start = last_entry["seq"] + step
             return result[:limit]
 
         return self._call(read_pages)
@@ -249,6 +254,7 @@ class FilePlace:
         """Return the ledger as a signed page of HTML."""
 
         def make_report(book: Book) -> str:
+            """Return the report under the present head of the log (size and Merkle root), which it contains."""
             ledger, summary = ledger_answer(book, identifier), book.written(OWNER, identifier)
             report = reports.report(ledger, book.checkpoint(), summary, time.time())
             return page(report, self._keyring.signing)
@@ -276,16 +282,17 @@ class FilePlace:
         """
 
         def read_log(book: Book) -> Bundle:
+            """Return the entries that the signed head covers, read page by page."""
             note = sign(book)
-            size = checkpoints.verify(note, self._keyring.signing.name, self._keyring.keys).size
+            head = checkpoints.verify(note, self._keyring.signing.name, self._keyring.keys)
             rows: list[EntryRow] = []
             with looking(self._database) as connection:
-                while len(rows) < size:
+                while len(rows) < head.size:
                     page = entries.page(connection, start=len(rows), limit=_ENTRIES_PER_PAGE)
                     if not page:
                         break
                     rows += page
-            return Bundle(entries=[parse(row.leaf) for row in rows[:size]], checkpoints=[note])
+            return Bundle(entries=[parse(row.leaf) for row in rows[: head.size]], checkpoints=[note])
 
         return self._call(read_log)
 
@@ -310,7 +317,8 @@ class FilePlace:
         name = read_person(by)
 
         def compare(book: Book) -> Answer:
-            trouble = self._find_trouble(checkpoint, book)
+            """Accept the log if it continues the older heads, or if its missing entries are accounted for."""
+            trouble = find_log_trouble(book, self._head_file, self._keyring, checkpoint)
             if trouble is not None and declared != ACCOUNTED_FOR:
                 raise Refused(f"{trouble} Nothing was changed: find the missing moves, then declare {ACCOUNTED_FOR}")
             waiting = 0 if trouble is None else book.request_reconciliations(name, trouble)
@@ -324,32 +332,6 @@ class FilePlace:
             return answer
 
         return self._call(compare)
-
-    def _find_trouble(self, checkpoint: str | None, book: Book) -> str | None:
-        """Say in one sentence why the log may have lost entries; return None if it continues all known older heads.
-
-        A head is the log's size and Merkle root. The older heads are the given checkpoint and the head in the file next
-        to the ledgers. If that file is missing, only the given checkpoint is compared.
-
-        Args:
-            checkpoint: signed note of an older head; None if the caller has none.
-            book: the ledgers of the file.
-        """
-        if checkpoint is not None:
-            trouble = self._find_discontinuity(checkpoint, book)
-            if trouble is not None or self._head_file.missing:
-                return trouble
-        with suppress(NotReconciled):  # the comparison also sets `trouble`
-            book.require_continued()
-        return book.continuity.trouble
-
-    def _find_discontinuity(self, checkpoint: str, book: Book) -> str | None:
-        """Return a sentence that says why the log does not continue a signed checkpoint, or None if it does."""
-        try:
-            head = read_checkpoint(checkpoint, self._keyring)
-        except UnreadableCheckpoint as error:
-            return str(error)
-        return discontinuity(head, book.root, KEPT)
 
     def close(self) -> None:
         """Release the file, so that another process may open it."""

@@ -58,11 +58,14 @@ def ledger(
         from epsilond.ledgers.client.remote import ServicePlace  # noqa: PLC0415
         from epsilond.ledgers.client.runs import RunNotes  # noqa: PLC0415
     location = os.fspath(place)
-    if "://" in location:
-        notes = RunNotes(_user_folder() if runs is None else Path(runs))
+    is_url = "://" in location
+    if is_url:
+        notes_folder = _user_folder() if runs is None else Path(runs)
+        notes = RunNotes(notes_folder)
         return Books(ServicePlace(location, key, timeout=timeout, heads=notes.folder), notes)
     path = Path(location).expanduser()
-    notes = RunNotes(path.with_name(f"{path.name}.runs") if runs is None else Path(runs))
+    notes_folder = path.with_name(f"{path.name}.runs") if runs is None else Path(runs)
+    notes = RunNotes(notes_folder)
     return Books(file_place(path, notes), notes)
 
 

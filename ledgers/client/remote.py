@@ -137,9 +137,13 @@ class ServicePlace:
         return self._request(f"/v1/ledgers/{_quote(identifier)}/voids", body, key, by)
 
     def _request(self, path: str, body: Body, key: str, by: str | None) -> Answer | None:
-        """Send a request for a move. Return the pending move if a second person must approve it, otherwise None.
+        """Request a change of a ledger, and return it if a second person must approve it; otherwise return None.
 
-        `by` must be None, because the API key names the person.
+        Args:
+            path: path of the service's endpoint.
+            body: body of the request.
+            key: idempotency key of the request.
+            by: must be None, because the API key names the person.
         """
         _require_no_name(by)
         answer = self._document("POST", path, as_json(body), key)
@@ -198,7 +202,7 @@ class ServicePlace:
     def _head(self) -> str:
         """Return the signed head of the log."""
         answer = ask(self._service, "GET", "/v1/log/checkpoint")
-        if not isinstance(answer, dict):
+        if not isinstance(answer, dict):  # the text of the note
             return str(answer)
         self._note(answer)
         return str(answer["checkpoint"])
@@ -260,7 +264,8 @@ class ServicePlace:
         if present.size < earlier.size:
             return f"The checkpoint has {earlier.size} entries, and the log {present.size}."
         try:
-            self._consistency(earlier.size, present.size).verify(earlier.root, present.root)
+            proof = self._consistency(earlier.size, present.size)
+            proof.verify(earlier.root, present.root)
         except NotVerified:
             return f"The first {earlier.size} entries of the log are not those that were signed."
         return None

@@ -8,7 +8,7 @@ from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.json_types import JsonObject
 from epsilond.ledgers.client.local import FilePlace
 from epsilond.ledgers.log.canonical import Record
-from epsilond.ledgers.log.verify import ClaimOutcome, LogVerification
+from epsilond.ledgers.log.findings import ClaimOutcome, LogVerification
 from epsilond.ledgers.mathematics.amounts import format_amounts
 from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replay_entries
 from epsilond.ledgers.mathematics.state import LedgerState
@@ -38,7 +38,14 @@ def replay(entries: Iterable[Record]) -> Iterator[str]:
 
 
 def by_ledger(entries: Iterable[Record]) -> dict[str, list[Record]]:
-    """Return the entries of each ledger, in their order, by the id of the ledger."""
+    """Group log entries by their ledger.
+
+    Args:
+        entries: entries of a log, in its order. Entries without the id of a ledger are left out.
+
+    Returns:
+        The entries of each ledger in their order, by the id of the ledger.
+    """
     groups: dict[str, list[Record]] = {}
     for entry in entries:
         if isinstance(entry.get("ledger"), str):
@@ -125,36 +132,54 @@ def _describe_ledger(ledger: str, opening: Record, state: LedgerState, count: in
         state: state after all entries.
         count: number of entries.
     """
-    name = opening.get("name", ledger)
+    ledger_name = opening.get("name", ledger)
     computed = (
-        f"Ledger {name} ({ledger}): its opening and the charges of all its {count} entries were computed again and"
-        " suffice"
+        f"Ledger {ledger_name} ({ledger}): its opening and the charges of all its {count} entries were computed again"
+        " and suffice"
     )
     if state.observations:
         return f"{computed}. It is contradicted, so no ε holds for the releases."
+
+    # State the target, and the risk that implies it if the target is a risk.
     condition = " It is conditional on the declarations." if state.conditional else ""
     bound = f"within ε = {state.target.epsilon:g} at log δ = {state.target.log_delta:.6g}"
-    if state.target.risk is not None:
-        members = ", ".join(f"{name} = {value:g}" for name, value in state.target.risk.members.items())
+    risk = state.target.risk
+    if risk is not None:
+        members = ", ".join(f"{member} = {value:g}" for member, value in risk.members.items())
         bound = f"within {members}, and so {bound}"
     return f"{computed}; all that it allows is {bound}.{condition}"
 
 
 def _has_status(stored: JsonObject, state: LedgerState) -> bool:
-    """Return whether the file and the entries agree on contradictions and on the need for approval."""
+    """Return whether a ledger in a file and its log entries agree on contradictions and on the need for approval.
+
+    Args:
+        stored: the ledger in the file, a JSON object.
+        state: state of the ledger after all its entries.
+    """
     stored_is_contradicted = stored["state"] == "contradicted"
     is_contradicted = state.status == "contradicted"
     return stored_is_contradicted == is_contradicted and bool(stored["approval"] == state.approval)
 
 
 def _has_balances(stored: JsonObject, state: LedgerState) -> bool:
-    """Return whether a ledger in the file has the amounts and the runs of the state that its entries give."""
+    """Return whether a ledger in a file has the amounts and the numbers of runs that its log entries give.
+
+    Args:
+        stored: the ledger in the file, a JSON object.
+        state: state of the ledger after all its entries.
+    """
     expected = balances(state)
-    return _plan_balances(stored) == expected["plan"] and _has_slot_balances(stored["slots"], expected["slots"])
+    has_same_runs = _plan_balances(stored) == expected["plan"]
+    return has_same_runs and _has_slot_balances(stored["slots"], expected["slots"])
 
 
 def _plan_balances(stored: JsonObject) -> dict[str, JsonObject]:
-    """Return the reserved and committed runs and the credit of each item of a plan, by the name of the item."""
+    """Return the reserved and committed runs and the credit of each item of a plan, by the name of the item.
+
+    Args:
+        stored: a ledger in a file, a JSON object.
+    """
     columns = ("reserved", "committed", "credit")
     return {item["name"]: {column: item[column] for column in columns} for item in stored["plan"]}
 
@@ -172,8 +197,10 @@ def _has_slot_balances(stored_slots: Sequence[JsonObject], expected: Mapping[str
     if {slot["kind"] for slot in stored_slots} != expected.keys():
         return False
     for slot in stored_slots:
+        expected_of_slot = expected[slot["kind"]]
         for column in ("used", "reserved"):
-            expected_amounts = dict.fromkeys(slot[column], "0") | dict(format_amounts(expected[slot["kind"]][column]))
+            zeros = dict.fromkeys(slot[column], "0")
+            expected_amounts = zeros | format_amounts(expected_of_slot[column])
             if slot[column] != expected_amounts:
                 return False
     return True

@@ -25,7 +25,13 @@ class HeldRun:
     """
 
     def __init__(self, place: Place, runs: RunNotes, answer: Answer) -> None:
-        """Represent a reservation in a file or a service by the answer that described it."""
+        """Represent a reservation in a file or a service by the answer that described it.
+
+        Args:
+            place: the file or the service.
+            runs: notes on the receipts that were used for runs.
+            answer: description of the reservation, a JSON object.
+        """
         self.id: str = answer["id"]
         self.receipts: list[Receipt] = []
         self._place = place
@@ -59,13 +65,17 @@ class HeldRun:
         if begin:
             self._runs.begin(receipts)
         self.receipts += receipts
-        return receipts[0]
+        first_receipt, *_ = receipts
+        return first_receipt
 
     def begin(self, *receipts: Receipt) -> None:
         """Note durably that the run of these receipts begins now.
 
+        Args:
+            receipts: receipts of committed runs; each permits one run.
+
         Raises:
-            ReceiptUsed: one was used before.
+            ReceiptUsed: a receipt was used before.
         """
         self._runs.begin(receipts)
 
@@ -87,7 +97,9 @@ class HeldRun:
     def charge(self) -> ReadableAnswer | None:
         """The charge that the slot pays for the runs; None if the runs are planned, and paid by an item of the plan."""
         charge = self._told.get("charge")
-        return None if charge is None else ReadableAnswer(charge)
+        if charge is None:
+            return None
+        return ReadableAnswer(charge)
 
     @property
     def expires(self) -> str | None:
@@ -100,10 +112,19 @@ class HeldRun:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        """Give back the runs that were not committed.
+
+        If the block raised an error, an error of this method is suppressed. The reservation then expires by itself.
+
+        Args:
+            kind: class of the error of the block, if there is one.
+            error: the error.
+            trace: its traceback.
+        """
         if error is None:
             self.cancel()
             return
-        with suppress(EpsilondError):  # the first error is raised; the reservation expires by itself
+        with suppress(EpsilondError):
             self.cancel()
 
     def __repr__(self) -> str:

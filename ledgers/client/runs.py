@@ -33,7 +33,11 @@ class RunNotes:
     """
 
     def __init__(self, folder: Path) -> None:
-        """Use a folder, which is made at the first write."""
+        """Use a folder, which is made at the first write.
+
+        Args:
+            folder: the folder, the same for all processes that may get the same receipt.
+        """
         self.folder = folder
 
     def begin(self, receipts: Sequence[Receipt]) -> None:
@@ -77,8 +81,13 @@ class RunNotes:
             raise ReceiptUsed(f"entry {entry.get('seq')}: {message}") from None
 
     def _path(self, receipt: Receipt) -> Path:
-        """Return the path of the file that marks a receipt as used."""
-        return self.folder / f"{hashlib.sha256(canonical(receipt.entry)).hexdigest()}.json"
+        """Return the path of the file that marks a receipt as used.
+
+        Args:
+            receipt: receipt of committed runs. The digest of its log entry is the name of the file.
+        """
+        digest = hashlib.sha256(canonical(receipt.entry)).hexdigest()
+        return self.folder / f"{digest}.json"
 
 
 def _flush_folder(folder: Path) -> None:

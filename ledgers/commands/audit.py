@@ -16,7 +16,7 @@ from epsilond.extras import extra
 from epsilond.ledgers.commands.shared import HERE, At, KeyFile, Name, books_at, group
 
 if TYPE_CHECKING:
-    from epsilond.ledgers.log.verify import LogVerification
+    from epsilond.ledgers.log.findings import LogVerification
 
 Order = Literal["oldest", "newest"]
 DOES_NOT_HOLD, NOT_SHOWN = UNEXPECTED, BAD_INPUT
@@ -82,7 +82,8 @@ def export(
         typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
     """
     with books_at(at, key_file) as books:
-        give(books.bundle(None if ledger is None else books.ledger(ledger)).to_bytes(), out)
+        chosen = None if ledger is None else books.ledger(ledger)
+        give(books.bundle(chosen).to_bytes(), out)
 
 
 @group.command()

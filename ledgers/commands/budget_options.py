@@ -44,17 +44,27 @@ PLACE = ("slot", "item", "eta")
 
 
 def parameters() -> list[inspect.Parameter]:
-    """Return the parameters of --given and of the options that go with it, in a panel of their own in the help."""
-    return [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=_in_panel(annotation))
-        for name, (annotation, default) in _OPTIONS.items()
-    ]
+    """Return the parameters of the option --given and of the options that go with it.
+
+    A command with a changing set of options adds them to its signature. The help shows them in a panel of their own.
+    """
+    result = []
+    for name, (annotation, default) in _OPTIONS.items():
+        parameter = inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=_in_panel(annotation)
+        )
+        result.append(parameter)
+    return result
 
 
 def _in_panel(annotation: object) -> object:
-    """Return an option's annotation, `Annotated[type, option]`, in which the option is shown in the panel `PANEL`."""
+    """Return a copy of an option's annotation with which the help shows the option in the panel `PANEL`.
+
+    Args:
+        annotation: `Annotated[type, option]`. It is not changed, because other commands share the option.
+    """
     declared_type, option = get_args(annotation)
-    option_in_panel = copy.copy(option)  # the option itself is shared with other commands
+    option_in_panel = copy.copy(option)
     option_in_panel.rich_help_panel = PANEL
     return Annotated[declared_type, option_in_panel]
 

@@ -85,12 +85,23 @@ def make(
         from epsilond.ledgers.log import key_files  # noqa: PLC0415  only the extra has its packages
 
         log_name = name or key_files.origin_of(folder) or f"ledgers.local/{secrets.token_hex(8)}"
-        _print(folder, key_files.make(folder, log_name, _now(), secret=secret).published, as_body=as_body)
+        keyring = key_files.make(folder, log_name, _now(), secret=secret)
+        _print(folder, keyring.published, as_body=as_body)
 
 
 @keys.command("list")
 def list_keys(folder: Folder, as_body: AsJson = False) -> None:
-    """List every key, from when until when it signs, and whether its private key is in the folder."""
+    """List every key, from when until when it signs, and whether its private key is in the folder.
+
+    \f
+
+    Args:
+        folder: folder of the keys.
+        as_body: whether to print the keys as JSON; otherwise a table is printed.
+
+    Raises:
+        typer.Exit: the keys cannot be read; the reason was printed.
+    """
     with _exit_on_errors():
         from epsilond.ledgers.log import key_files  # noqa: PLC0415  only the extra has its packages
 
@@ -116,8 +127,9 @@ def rotate(folder: Folder, secret: Secret = None, as_body: AsJson = False) -> No
     with _exit_on_errors():
         from epsilond.ledgers.log import key_files  # noqa: PLC0415  only the extra has its packages
 
-        name = key_files.listed(folder)[0].key.name
-        _print(folder, key_files.rotate(folder, name, _now(), secret=secret).published, as_body=as_body)
+        first_key, *_ = key_files.listed(folder)  # all keys have the name of the log
+        keyring = key_files.rotate(folder, first_key.key.name, _now(), secret=secret)
+        _print(folder, keyring.published, as_body=as_body)
 
 
 @keys.command(context_settings={"ignore_unknown_options": True})  # a key's id may begin with -
@@ -145,8 +157,9 @@ def retire(
     with _exit_on_errors():
         from epsilond.ledgers.log import key_files  # noqa: PLC0415  only the extra has its packages
 
-        name = key_files.listed(folder)[0].key.name
-        _print(folder, key_files.retire(folder, name, kid, _now()), as_body=as_body)
+        first_key, *_ = key_files.listed(folder)  # all keys have the name of the log
+        published = key_files.retire(folder, first_key.key.name, kid, _now())
+        _print(folder, published, as_body=as_body)
 
 
 @contextmanager
@@ -181,7 +194,8 @@ def _print(folder: Path, published: tuple[PublishedKey, ...], *, as_body: bool) 
 
     is_here = {key.key.kid: key_files.has_private(folder, key.key.kid) for key in published}
     if as_body:
-        print_body({"keys": [key.record | {"private_key_here": is_here[key.key.kid]} for key in published]})
+        records = [key.record | {"private_key_here": is_here[key.key.kid]} for key in published]
+        print_body({"keys": records})
     else:
         show(tables.keys([key.record for key in published], is_here))
 

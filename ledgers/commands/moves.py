@@ -81,7 +81,8 @@ def reserve(
         typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
     """
     with books_at(at, key_file) as books:
-        chosen = [books.ledger(name_or_id) for name_or_id in (ledger, *(also or ()))]
+        names = [ledger, *(also or ())]
+        chosen = [books.ledger(name_or_id) for name_or_id in names]
         reservation = books.reserve(
             chosen,
             name,
@@ -137,8 +138,10 @@ def commit(
             raise InvalidInput.at("/out", "is in a folder that is not there: nothing was committed")
         run = books.run(reservation)
         receipt = run.commit(count, key=key)
+        has_several_ledgers = len(run.receipts) > 1
+        evidence = Bundle(receipts=run.receipts) if has_several_ledgers else receipt
         if out is not None:
-            _write(out, receipt.to_bytes() if len(run.receipts) == 1 else Bundle(receipts=run.receipts).to_bytes())
+            _write(out, evidence.to_bytes())
         for committed_receipt in run.receipts:
             print_body(committed_receipt.record) if as_body else show(tables.receipt(committed_receipt.record))
 
@@ -209,7 +212,12 @@ def close(ledger: Name, key: Key = None, at: At = HERE, key_file: KeyFile = None
 
 
 def _print_reservation(answer: Mapping[str, object], *, as_body: bool) -> None:
-    """Print a reservation."""
+    """Print a reservation of runs.
+
+    Args:
+        answer: JSON object of the reservation.
+        as_body: whether to print JSON as the service answers it; otherwise a table is printed.
+    """
     from epsilond.ledgers.commands import tables  # noqa: PLC0415  few commands use it
 
     print_body(answer) if as_body else show(tables.reservation(answer))

@@ -124,9 +124,11 @@ def amend(
     """
     with books_at(at, key_file) as books:
         opened_ledger = books.ledger(ledger)
+        new_items = {name: structure_of(spec, at="/add") for name, spec in assignments(add, "/add")}
+        lowered_counts = {name: _runs(count) for name, count in assignments(lower, "/lower")}
         waiting = opened_ledger.amend(
-            add={name: structure_of(spec, at="/add") for name, spec in assignments(add, "/add")},
-            lower={name: _runs(count) for name, count in assignments(lower, "/lower")},
+            add=new_items,
+            lower=lowered_counts,
             declared=cast("Literal['independent-of-outputs'] | None", declare),
             approval=approval,
             by=by,
@@ -249,7 +251,13 @@ def _print_reconciliation(answer: Mapping[str, object]) -> None:
 
 
 def _print_made_or_waiting(ledger: Ledger, waiting: Mapping[str, object] | None, *, as_body: bool) -> None:
-    """Print a ledger that was changed, or the move that waits for a second person."""
+    """Print a ledger that was changed, or the change that waits for a second person.
+
+    Args:
+        ledger: the ledger after the request.
+        waiting: JSON object of the change that waits; None if the ledger was changed at once.
+        as_body: whether to print JSON as the service answers it; otherwise tables are printed.
+    """
     if waiting is None:
         print_ledger(ledger, as_body=as_body)
     else:

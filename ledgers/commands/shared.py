@@ -94,7 +94,11 @@ def books_at(place: str, key_file: Path | None) -> Iterator[Books]:
 
 @contextmanager
 def _print_warnings(books: Books) -> Iterator[None]:
-    """Print the warnings of ledgers at the end of a block, even after an error, as a context manager."""
+    """Print the warnings of ledgers at the end of a block, even after an error, as a context manager.
+
+    Args:
+        books: the ledgers. Their warnings are those of all answers in the block.
+    """
     try:
         yield
     finally:
@@ -103,7 +107,12 @@ def _print_warnings(books: Books) -> Iterator[None]:
 
 
 def print_ledger(ledger: Ledger, *, as_body: bool) -> None:
-    """Print a ledger as it is now."""
+    """Print a ledger as it is now.
+
+    Args:
+        ledger: the ledger in a file or on a service.
+        as_body: whether to print JSON as the service answers it; otherwise tables are printed.
+    """
     from epsilond.ledgers.commands import tables  # noqa: PLC0415  few commands use it
 
     answer = ledger.show()
@@ -111,7 +120,12 @@ def print_ledger(ledger: Ledger, *, as_body: bool) -> None:
 
 
 def print_pending(move: Mapping[str, object], *, as_body: bool) -> None:
-    """Print a move that waits for a second person, or has ended."""
+    """Print a change of a ledger that waits for a second person, or has ended.
+
+    Args:
+        move: JSON object of the change.
+        as_body: whether to print JSON as the service answers it; otherwise a table is printed.
+    """
     from epsilond.ledgers.commands import tables  # noqa: PLC0415  few commands use it
 
     print_body(move) if as_body else show(tables.pending_move(move))
@@ -137,7 +151,8 @@ def split_assignment(text: str, at: str) -> tuple[str, str]:
         InvalidInput: the text has no name or no value.
     """
     _, value = assignment(text, at=at)
-    return text.partition("=")[0].strip(), value
+    name, _, _ = text.partition("=")
+    return name.strip(), value
 
 
 def assignments(texts: Iterable[str] | None, at: str) -> list[tuple[str, str]]:
@@ -160,6 +175,8 @@ def option_of(pointer: str) -> str:
         The new pointer. A pointer to a field without an option of another name is returned unchanged; see `POINTERS`.
     """
     for field, option in POINTERS.items():
-        if pointer.startswith(f"{field}/") or pointer == field:
-            return (option + pointer.removeprefix(field)) or pointer
+        is_field_or_part = pointer == field or pointer.startswith(f"{field}/")
+        if is_field_or_part:
+            new_pointer = option + pointer.removeprefix(field)
+            return new_pointer or pointer
     return pointer

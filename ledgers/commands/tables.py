@@ -27,27 +27,37 @@ _LEDGER_MEMBERS = (
 )
 
 
+_OUTCOME_TITLES = {
+    "failed": "Does not hold",
+    "contradicted": "Contradicted: there is no ε",
+    "voided": "Voided",
+    "verified": "Verified",
+    "not verified": "Not verified",
+}
+"""Titles of the lists of claims by their outcome, in the order of the lists."""
+
+
 def ledgers(answers: Iterable[JsonObject]) -> RenderableType:
     """Return a table with one row for each ledger, a privacy budget of a data set or of a block (part) of one.
 
     Args:
         answers: JSON objects of ledgers, as the service returns them.
     """
-    return table(
-        "Ledgers",
-        (
-            {
-                "name": answer["name"],
-                "id": answer["id"],
-                "dataset": answer["dataset"],
-                "block": answer.get("block", ""),
-                # Nothing can be reserved in a ledger that is not sealed, so the table says so.
-                "state": answer["state"] if answer.get("sealed", True) else f"{answer['state']}, not sealed",
-                "target": target_text(answer["target"]),
-            }
-            for answer in answers
-        ),
-    )
+    rows = []
+    for answer in answers:
+        state = answer["state"]
+        if not answer.get("sealed", True):  # nothing can be reserved in such a ledger
+            state = f"{state}, not sealed"
+        row = {
+            "name": answer["name"],
+            "id": answer["id"],
+            "dataset": answer["dataset"],
+            "block": answer.get("block", ""),
+            "state": state,
+            "target": target_text(answer["target"]),
+        }
+        rows.append(row)
+    return table("Ledgers", rows)
 
 
 def ledger(answer: JsonObject) -> RenderableType:
@@ -58,20 +68,30 @@ def ledger(answer: JsonObject) -> RenderableType:
     Args:
         answer: JSON object of the ledger. It has observations and no guarantee if a run contradicted its record.
     """
+    parts = [pairs(f"Ledger {answer['name']}", _ledger_members(answer))]
+    parts += bullets("Contradicted: there is no ε", _observations(answer))
+
+    # Balances of the plan and of the slots, and ε of the plan at several δ.
+    plan = [{"item": item["name"], "runs": runs_text(item)} for item in answer["plan"]]
+    parts.append(table("Plan", plan))
+    parts.append(table("Slots", _slot_rows(answer)))
+    parts.append(table("The plan only", _curve_rows(answer)))
+
+    # The guarantee, and the conditions that it depends on.
     guarantee = answer.get("guarantee", {})
     promise = [guarantee["in_words"]] if "in_words" in guarantee else []
     conditions = [condition["statement"] for condition in answer.get("declared_conditions", ())]
-    plan = [{"item": item["name"], "runs": runs_text(item)} for item in answer["plan"]]
-    parts = [pairs(f"Ledger {answer['name']}", _ledger_members(answer))]
-    parts += bullets("Contradicted: there is no ε", _observations(answer))
-    parts += [table("Plan", plan), table("Slots", _slot_rows(answer)), table("The plan only", _curve_rows(answer))]
     parts += bullets("Promised", promise)
     parts += bullets("If", conditions)
     return Group(*parts)
 
 
 def _ledger_members(answer: JsonObject) -> JsonRecord:
-    """Return the members of a ledger that have a single value, by their names in the table."""
+    """Return the members of a ledger that have a single value, by their names in the table.
+
+    Args:
+        answer: JSON object of the ledger, as the service returns it. Optional members may be absent.
+    """
     members = {name: answer[name] for name in _LEDGER_MEMBERS if name in answer}
     members["target"] = target_text(answer["target"])
     if "runs_out_first" in answer:
@@ -80,7 +100,13 @@ def _ledger_members(answer: JsonObject) -> JsonRecord:
 
 
 def _slot_rows(answer: JsonObject) -> list[JsonRecord]:
-    """Return a row for each part of each slot of a ledger."""
+    """Return a row for each amount of each slot of a ledger, with how much of it is left.
+
+    A slot is a budget for runs that are not planned.
+
+    Args:
+        answer: JSON object of the ledger.
+    """
     rows: list[JsonRecord] = []
     for slot in answer["slots"]:
         rows += [{"slot": slot["kind"], "part": part, "left": part_text(slot, part)} for part in slot["capacity"]]
@@ -88,28 +114,46 @@ def _slot_rows(answer: JsonObject) -> list[JsonRecord]:
 
 
 def _curve_rows(answer: JsonObject) -> list[JsonRecord]:
-    """Return a row for each point of the curve of a ledger's plan. ε is rounded up."""
-    return [
-        {"log10 δ": f"{point['log10_delta']:.6g}", "ε at most": upward(point["epsilon"])}
-        for point in answer.get("curve", ())
-    ]
+    """Return a row for each point of the privacy curve of a ledger's plan: ε, rounded up, at a δ.
+
+    Args:
+        answer: JSON object of the ledger. It may have no curve.
+    """
+    rows = []
+    for point in answer.get("curve", ()):
+        log10_delta = f"{point['log10_delta']:.6g}"
+        rows.append({"log10 δ": log10_delta, "ε at most": upward(point["epsilon"])})
+    return rows
 
 
 def _observations(answer: JsonObject) -> list[str]:
-    """Return sentences about runs that were observed to differ from the mechanisms that were paid for."""
+    """Return sentences about runs that were observed to differ from the mechanisms that were paid for.
+
+    Args:
+        answer: JSON object of the ledger. It may have no observations.
+    """
     return [str(Observation(**members)) for members in answer.get("observations", ())]
 
 
 def what_if(answer: JsonObject) -> RenderableType:
-    """Return a table that says whether a job fits, with its cost or the nearest jobs that fit."""
+    """Return a table that says whether runs of a mechanism fit a ledger, with their cost or the nearest jobs that fit.
+
+    Args:
+        answer: JSON object of the answer to a what-if query.
+    """
     rows = {name: value for name, value in answer.items() if name != "fits"}
     if "runs_out_first" in rows:
         rows["runs_out_first"] = scarcest_text(rows["runs_out_first"])
-    return pairs("It fits" if answer["fits"] else "It does not fit", rows)
+    title = "It fits" if answer["fits"] else "It does not fit"
+    return pairs(title, rows)
 
 
 def reservation(answer: JsonObject) -> RenderableType:
-    """Return the members of a reservation."""
+    """Return a table of the members of a reservation of runs.
+
+    Args:
+        answer: JSON object of the reservation. Its parts in single ledgers and its receipts are left out.
+    """
     rows = {name: value for name, value in answer.items() if name not in ("holdings", "receipts")}
     return pairs("Reservation", rows)
 
@@ -120,24 +164,26 @@ def pending(moves: Iterable[JsonObject]) -> RenderableType:
     Args:
         moves: JSON objects of the moves. A move without `expires_at` does not expire.
     """
-    return table(
-        "Pending moves",
-        (
-            {
-                "move": move["id"],
-                "kind": move["kind"],
-                "requested by": move["requested_by"],
-                "at": move["requested_at"],
-                "expires": move.get("expires_at", "never"),
-                "body": json.dumps(move["body"], ensure_ascii=False),
-            }
-            for move in moves
-        ),
-    )
+    rows = []
+    for move in moves:
+        row = {
+            "move": move["id"],
+            "kind": move["kind"],
+            "requested by": move["requested_by"],
+            "at": move["requested_at"],
+            "expires": move.get("expires_at", "never"),
+            "body": json.dumps(move["body"], ensure_ascii=False),
+        }
+        rows.append(row)
+    return table("Pending moves", rows)
 
 
 def pending_move(move: JsonObject) -> RenderableType:
-    """Return the members of a move that waits for a second person, or has ended."""
+    """Return a table of the members of a change of a ledger that waits for a second person, or has ended.
+
+    Args:
+        move: JSON object of the change. Its body is shown as JSON text in the last row.
+    """
     rows = {name: value for name, value in move.items() if name != "body"}
     return pairs("Pending move", rows | {"body": json.dumps(move["body"], ensure_ascii=False)})
 
@@ -150,29 +196,38 @@ def entries(records: Iterable[JsonObject]) -> RenderableType:
     Args:
         records: JSON objects of the entries, in the order of the rows.
     """
-    return table(
-        "Entries",
-        (
-            {
-                "entry": str(record["seq"]),
-                "at": str(record.get("at", "")),
-                "kind": f"{record['kind']}, contradicted" if record.get("contradicted") else record["kind"],
-                "reservation": record.get("reservation", ""),
-                "count": str(record.get("count", "")),
-                "of": record.get("item") or record.get("slot") or _premises(record),
-            }
-            for record in records
-        ),
-    )
+    rows = []
+    for record in records:
+        kind = record["kind"]
+        if record.get("contradicted"):
+            kind = f"{kind}, contradicted"
+        row = {
+            "entry": str(record["seq"]),
+            "at": str(record.get("at", "")),
+            "kind": kind,
+            "reservation": record.get("reservation", ""),
+            "count": str(record.get("count", "")),
+            "of": record.get("item") or record.get("slot") or _premises(record),
+        }
+        rows.append(row)
+    return table("Entries", rows)
 
 
 def _premises(entry: JsonObject) -> str:
-    """Return the names of the assumptions that the observations in an entry refute, without repetitions."""
+    """Return the names of the conditions that the observations in a log entry refute, each once.
+
+    Args:
+        entry: JSON object of the entry. It may have no observations.
+    """
     return ", ".join(dict.fromkeys(observation["premise"] for observation in entry.get("observations", ())))
 
 
 def receipt(record: JsonObject) -> RenderableType:
-    """Return the members of a receipt."""
+    """Return a table of the members of a receipt, which proves that a commit is in the log.
+
+    Args:
+        record: JSON object of the receipt.
+    """
     entry = record["entry"]
     rows = {name: entry[name] for name in ("at", "ledger", "reservation", "count", "charge") if name in entry}
     return pairs(f"Receipt of entry {entry['seq']}: good for one run", rows)
@@ -190,17 +245,18 @@ def keys(records: Iterable[JsonObject], is_here: Mapping[str, bool]) -> Renderab
     """
     rows = []
     for record in records:
+        is_retired = bool(record["until"])
         location = "here" if is_here[record["kid"]] else "elsewhere"
-        is_deleted = bool(record["until"]) and location == "elsewhere"  # as retired keys are
-        rows.append(
-            {
-                "key": record["kid"],
-                "log": record["name"],
-                "signs from": record["from"],
-                "until": record["until"] or "",
-                "private key": "" if is_deleted else location,
-            }
-        )
+        if is_retired and location == "elsewhere":
+            location = ""
+        row = {
+            "key": record["kid"],
+            "log": record["name"],
+            "signs from": record["from"],
+            "until": record["until"] or "",
+            "private key": location,
+        }
+        rows.append(row)
     return table("Keys", rows)
 
 
@@ -214,16 +270,16 @@ def drills(report: JsonObject) -> RenderableType:
     for drill in report["drills"]:
         name, seconds = drill["name"], f"{drill['seconds']:.1f}"
         for check in drill["checks"]:
-            rows.append(
-                {
-                    "drill": name,
-                    "step": check["done"],
-                    "expected outcome": check["expected"],
-                    "actual outcome": check["happened"],
-                    "result": "passed" if check["passed"] else "FAILED",
-                    "seconds": seconds,
-                }
-            )
+            result = "passed" if check["passed"] else "FAILED"
+            row = {
+                "drill": name,
+                "step": check["done"],
+                "expected outcome": check["expected"],
+                "actual outcome": check["happened"],
+                "result": result,
+                "seconds": seconds,
+            }
+            rows.append(row)
             name, seconds = "", ""  # only the first row of a drill has them
     return table(f"Drills on {report['store']}", rows)
 
@@ -242,12 +298,7 @@ def verification(body: JsonObject) -> RenderableType:
     for finding in body["findings"]:
         sentences.setdefault(finding["outcome"], []).append(finding["sentence"])
     lists = []
-    for title, outcome in (
-        ("Does not hold", "failed"),
-        ("Contradicted: there is no ε", "contradicted"),
-        ("Voided", "voided"),
-        ("Verified", "verified"),
-        ("Not verified", "not verified"),
-    ):
+    for outcome, title in _OUTCOME_TITLES.items():
         lists += bullets(title, sentences.get(outcome, []))
-    return Group(*lists, *bullets("Not shown by any log", body["not_shown"]))
+    lists += bullets("Not shown by any log", body["not_shown"])
+    return Group(*lists)

@@ -40,7 +40,12 @@ class WitnessFolder:
     """
 
     def __init__(self, folder: Path, key: CosigningKey) -> None:
-        """Use a folder that exists."""
+        """Use a folder that exists.
+
+        Args:
+            folder: folder of the witness.
+            key: the key that cosigns.
+        """
         self.key = key
         self._heads = folder / _HEADS
         self._heads.mkdir(exist_ok=True)
@@ -105,7 +110,8 @@ class WitnessFolder:
         try:
             text = path.read_bytes().decode("utf-8")
             note = notes.parse(text)
-            if self.public.verify(note) is None or digest_of(checkpoints.parse(note.text).origin) != digest:
+            is_cosigned = self.public.verify(note) is not None
+            if not is_cosigned or digest_of(checkpoints.parse(note.text).origin) != digest:
                 raise KeysUnusable(f"{path} is not a head of its log that this witness cosigned")
         except FileNotFoundError:
             return None
@@ -126,10 +132,16 @@ class WitnessFolder:
             OSError: the file cannot be read.
         """
         note = self.note(digest_of(origin))
-        return None if note is None else checkpoints.parse(notes.parse(note).text)
+        if note is None:
+            return None
+        return checkpoints.parse(notes.parse(note).text)
 
     def replace(self, origin: str, note: str) -> None:
         """Store the newest head of a log, with its signatures. The caller must hold the lock of `alone()`.
+
+        Args:
+            origin: name of the log.
+            note: signed note of the head, which this witness has cosigned.
 
         Raises:
             OSError: the file cannot be written. The stored head does not change.
@@ -188,5 +200,9 @@ def _read_private_key(path: Path, name: str) -> CosigningKey:
 
 
 def digest_of(origin: str) -> str:
-    """Return the SHA-256 of an origin, in hexadecimal."""
+    """Return the SHA-256 of the name of a log, in hexadecimal. It is the name of the file with the log's newest head.
+
+    Args:
+        origin: name of the log.
+    """
     return hashlib.sha256(origin.encode()).hexdigest()

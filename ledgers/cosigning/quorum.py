@@ -122,11 +122,14 @@ class WitnessQuorum:
             free = [witness for witness in self._witnesses if witness not in self._busy]
             reasons = [f"The witness {witness.key.name} has not answered yet." for witness in self._busy]
             self._busy.update(free)
+
+        # Request the others at the same time, each in a thread.
         outcomes: queue.SimpleQueue[Exception | None] = queue.SimpleQueue()
         for witness in free:
             threading.Thread(target=self._ask, args=(witness, note, log, outcomes), daemon=True).start()
-        cosigned = 0
+
         # Return as soon as enough witnesses have signed. A rejection is raised, because the log may have lost entries.
+        cosigned = 0
         for error in _receive_outcomes(outcomes, len(free)):
             if error is None:
                 cosigned += 1
@@ -149,18 +152,26 @@ class WitnessQuorum:
         head = notes.parse(note)
         with self._lock:
             newest = self._newest
-        # The stored signatures belong to the newest head only.
-        cosignatures = tuple(newest.lines.values()) if newest.text == head.text else ()
+        if newest.text != head.text:  # the stored signatures belong to the newest head only
+            return str(head)
+        cosignatures = tuple(newest.lines.values())
         return str(Note(head.text, head.signatures + cosignatures))
 
     def has_cosigned(self, note: str) -> bool:
-        """Return whether as many witnesses as are needed have cosigned this head itself."""
+        """Return whether as many witnesses as are needed have cosigned this head itself, and not only a later one.
+
+        Args:
+            note: signed note of the head (size and Merkle root of the log).
+        """
         text = notes.parse(note).text
         with self._lock:
             return self._newest.text == text and len(self._newest.lines) >= self._needed
 
     def begin_again(self) -> None:
-        """Discard the knowledge of cosigned heads, because the operator has accepted the log as it is."""
+        """Discard the knowledge of cosigned heads, because the operator has accepted the log as it is.
+
+        The witnesses are then shown the next head as if it were the first.
+        """
         self.is_confirmed = not self._witnesses
         for witness in self._witnesses:
             witness.known = 0
@@ -213,8 +224,9 @@ class WitnessQuorum:
             newest = self._newest
             if witness.known < newest.size:
                 return
-            lines = newest.lines if newest.text == text else {}  # cosignatures of another head are dropped
-            self._newest = _CosignedHead(witness.known, text, {**lines, witness.key.vkey: line})
+            earlier_lines = newest.lines if newest.text == text else {}  # cosignatures of another head are dropped
+            lines = {**earlier_lines, witness.key.vkey: line}
+            self._newest = _CosignedHead(witness.known, text, lines)
 
 
 def _receive_outcomes(outcomes: queue.SimpleQueue[Exception | None], count: int) -> Iterator[Exception | None]:

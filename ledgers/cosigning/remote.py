@@ -44,7 +44,10 @@ class HeadRejected(Exception):
 
 
 class ShownLog(Protocol):
-    """The part of a log that witnesses, other parties that sign its heads, need: its head and consistency proofs."""
+    """Part of an append-only log that witnesses need: its signed head, and consistency proofs.
+
+    Witnesses are other parties that sign a head (size and Merkle root) only if the log continues their earlier ones.
+    """
 
     def checkpoint(self) -> str:
         """Return the signed head as it is now: a signed note with the log's size and Merkle root."""
@@ -124,17 +127,30 @@ def _read_address(entry: str) -> WitnessAddress:
 
 
 def _is_usable(url: str) -> bool:
-    """Return whether a text is an http or https URL with a host, and without user, query and fragment."""
+    """Return whether a text is a URL at which a witness, another party that signs heads of logs, can be reached.
+
+    Args:
+        url: the text.
+
+    Returns:
+        True for an http or https URL with a host, and without user, query and fragment.
+    """
     try:
         parts = urlsplit(url)
-        names_host = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+        port = parts.port
     except ValueError:  # such as a port that is not a number
         return False
-    return names_host and not (parts.username or parts.query or parts.fragment)
+    names_host = parts.scheme in {"http", "https"} and bool(parts.hostname) and port != 0
+    has_other_parts = bool(parts.username or parts.query or parts.fragment)
+    return names_host and not has_other_parts
 
 
 def _size_of(note: str) -> int:
-    """Return the number of entries in a signed head, without verifying it."""
+    """Return the number of entries of the log in a signed head, without verifying the signature.
+
+    Args:
+        note: text of the signed note.
+    """
     return checkpoints.parse(notes.parse(note).text).size
 
 
@@ -147,7 +163,11 @@ class RemoteWitness:
     """
 
     def __init__(self, address: WitnessAddress) -> None:
-        """Represent the witness at an address. Nothing is sent yet."""
+        """Represent the witness at an address. Nothing is sent yet.
+
+        Args:
+            address: URL and public key of the witness.
+        """
         self.key = address.key
         self.known = 0
         self._url = urlsplit(address.url)
@@ -173,10 +193,12 @@ class RemoteWitness:
         """
         deadline = time.monotonic() + LONGEST
         while True:
+            # Send the head, with the proof that it continues the head that the witness signed last.
             note = self._choose_head(note, log)
             head, size = notes.parse(note), _size_of(note)
             path = log.consistency(self.known, size).path if self.known else ()
             answer = self._send(Submission(self.known, path, note).to_bytes())
+
             # Statuses of c2sp.org/tlog-witness: 200 cosigned, 422 invalid proof, 409 another known size.
             if answer.status == 200:
                 line = self._cosignature(head, answer.content)
@@ -185,6 +207,8 @@ class RemoteWitness:
             if answer.status == 422:
                 sentence = f"The witness {self.key.name} cosigned {self.known} entries that are not the log's first."
                 raise HeadRejected(sentence, self.known, has_fewer=False)
+
+            # The witness has signed another head last. Try again from its size, unless that gave no progress.
             cosigned_size = self._read_size(answer)
             is_repeated = cosigned_size == self.known
             self.known = cosigned_size
@@ -250,8 +274,9 @@ class RemoteWitness:
         try:
             note = notes.parse(f"{head.text}\n{content.decode()}")
             if self.key.verify(note) is not None:
-                key_id = self.key.name, self.key.note_id
-                return next(line for line in note.signatures if (line.name, line.note_id) == key_id)
+                own_id = self.key.name, self.key.note_id
+                own_lines = [line for line in note.signatures if (line.name, line.note_id) == own_id]
+                return own_lines[0]
         except (NotVerified, UnicodeDecodeError):
             pass  # an invalid cosignature is reported below, like an absent one
         raise WitnessUnavailable(f"The witness {self.key.name} answers without its cosignature.")
@@ -288,6 +313,9 @@ class RemoteWitness:
         Args:
             body: body of the request.
 
+        Returns:
+            Status, media type and body of the answer.
+
         Raises:
             OSError: the witness cannot be reached.
             HTTPException: the answer is not HTTP, or has more than `LARGEST_ANSWER` bytes.
@@ -295,9 +323,10 @@ class RemoteWitness:
         if self._connection is None:
             connection_type = HTTPSConnection if self._url.scheme == "https" else HTTPConnection
             self._connection = connection_type(str(self._url.hostname), self._url.port, timeout=TIMEOUT)
-        self._connection.request("POST", f"{self._url.path}{ADD_CHECKPOINT}", body, {"content-type": "text/plain"})
+        path = f"{self._url.path}{ADD_CHECKPOINT}"
+        self._connection.request("POST", path, body, {"content-type": "text/plain"})
         with self._connection.getresponse() as response:
-            content = response.read(LARGEST_ANSWER + 1)
+            content = response.read(LARGEST_ANSWER + 1)  # one byte more shows that the answer is too large
             if len(content) > LARGEST_ANSWER:
                 raise HTTPException
             return WitnessAnswer(response.status, response.headers.get_content_type(), content)

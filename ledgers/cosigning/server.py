@@ -38,7 +38,11 @@ _LOG = logging.getLogger("epsilond.witness")
 
 
 class _Answer(Exception):
-    """Rejection of a submitted checkpoint, with the status and the text of the HTTP answer."""
+    """Rejection of a submitted checkpoint, a signed head of a log, as the HTTP answer to its sender.
+
+    Attributes:
+        response: the HTTP answer, with a text of one line.
+    """
 
     def __init__(self, status: int, text: str, media_type: str = "text/plain; charset=utf-8") -> None:
         super().__init__(text)
@@ -47,7 +51,11 @@ class _Answer(Exception):
 
 
 class WitnessService:
-    """The witness behind its HTTP server: it answers requests. Every method blocks, and may be called in any thread."""
+    """The witness behind its HTTP server: it answers requests. Every method blocks, and may be called in any thread.
+
+    A witness is a party that signs heads of logs (size and Merkle root) of other operators. It signs a head only if the
+    log continues the head that the witness signed last.
+    """
 
     def __init__(
         self, folder: WitnessFolder, logs: Iterable[PublicKey], clock: Callable[[], float] = time.time
@@ -91,11 +99,16 @@ class WitnessService:
 
         Args:
             digest: SHA-256 of the log's origin, in hexadecimal. If no such head was cosigned, the status is 404.
+
+        Returns:
+            The head as a signed note.
         """
-        try:
-            note = self._folder.note(digest) if _DIGEST.fullmatch(digest) else None
-        except (OSError, KeysUnusable) as error:
-            return _folder_response(error)
+        note = None
+        if _DIGEST.fullmatch(digest):
+            try:
+                note = self._folder.note(digest)
+            except (OSError, KeysUnusable) as error:
+                return _folder_response(error)
         if note is None:
             return _Answer(404, "No head of such a log was cosigned.").response
         return PlainTextResponse(note)
@@ -123,9 +136,10 @@ class WitnessService:
         with self._folder.alone():
             last = self._folder.head(head.origin) or Checkpoint(head.origin, 0, EMPTY_ROOT)
             _require_continuation(last, head, submission)
-            line = self._folder.key.cosign(note.text, int(self._clock()))
-            self._folder.replace(head.origin, str(Note(note.text, (*_lines_of(note, signers), line))))
-        return str(line)
+            cosignature = self._folder.key.cosign(note.text, int(self._clock()))
+            cosigned = Note(note.text, (*_lines_of(note, signers), cosignature))
+            self._folder.replace(head.origin, str(cosigned))
+        return str(cosignature)
 
     def _signers(self, note: Note) -> tuple[PublicKey, ...]:
         """Return the trusted keys that signed a checkpoint.
@@ -139,7 +153,8 @@ class WitnessService:
         Raises:
             _Answer: the log is unknown, or none of its keys signed.
         """
-        trusted = self._logs.get(note.text.partition("\n")[0])
+        origin, _, _ = note.text.partition("\n")
+        trusted = self._logs.get(origin)
         if trusted is None:
             raise _Answer(404, "This witness does not know the log.")
         try:
@@ -149,7 +164,11 @@ class WitnessService:
 
 
 def _folder_response(error: Exception) -> Response:
-    """Return the answer if the folder of the witness cannot be used, and log the reason."""
+    """Return the HTTP answer 503 if the folder of the witness cannot be used, and log the reason.
+
+    Args:
+        error: error of reading or writing the folder.
+    """
     _LOG.error("the folder of the witness cannot be used: %s", error)
     return _Answer(503, "The witness cannot use its folder at present.").response
 
@@ -193,14 +212,19 @@ def _head(note: Note) -> Checkpoint:
     try:
         return checkpoints.parse(note.text)
     except Malformed:
-        lines = note.text.split("\n")  # origin, size, root
-        if len(lines) > 1 and lines[1] == "0":
+        _, *size_and_root = note.text.split("\n")  # after the origin
+        if size_and_root and size_and_root[0] == "0":
             raise _Answer(422, "The root of a log without entries is another.") from None
         raise
 
 
 def _lines_of(note: Note, signers: Iterable[PublicKey]) -> list[NoteSignature]:
-    """Return the signature lines that the given keys made. Other lines of the note were not verified."""
+    """Return the signature lines of a note that the given keys made. Other lines were not verified.
+
+    Args:
+        note: the signed note.
+        signers: keys whose signatures in the note are valid.
+    """
     names = {(key.name, key.note_id) for key in signers}
     return [line for line in note.signatures if (line.name, line.note_id) in names]
 
@@ -213,7 +237,7 @@ def application(service: WitnessService) -> Starlette:
     """
 
     async def add(request: Request) -> Response:
-        """Answer a submitted checkpoint."""
+        """Answer a submitted checkpoint, a signed head of a log. A slow or too large body is rejected."""
         try:
             with anyio.fail_after(BODY_SECONDS):
                 body = await _body(request)
@@ -227,9 +251,9 @@ def application(service: WitnessService) -> Starlette:
         """Answer with the newest cosigned head of a log."""
         return await to_thread.run_sync(service.newest, request.path_params["digest"])
 
-    return Starlette(
-        routes=[Route(ADD_CHECKPOINT, add, methods=["POST"]), Route("/{digest}/checkpoint", newest, methods=["GET"])]
-    )
+    submit_route = Route(ADD_CHECKPOINT, add, methods=["POST"])
+    newest_route = Route("/{digest}/checkpoint", newest, methods=["GET"])
+    return Starlette(routes=[submit_route, newest_route])
 
 
 async def _body(request: Request) -> bytes:
@@ -282,13 +306,12 @@ def server(service: WitnessService) -> uvicorn.Server:
     Args:
         service: the witness, a party that signs heads of logs (size and Merkle root) if they continue its earlier ones.
     """
-    return uvicorn.Server(
-        uvicorn.Config(
-            application(service),
-            ws="none",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            limit_concurrency=MOST_CONNECTIONS,
-        )
+    configuration = uvicorn.Config(
+        application(service),
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        limit_concurrency=MOST_CONNECTIONS,
     )
+    return uvicorn.Server(configuration)

@@ -34,7 +34,7 @@ class Submission:
     note: str
 
     def to_bytes(self) -> bytes:
-        """Return the body of the request."""
+        """Return the body of the request: the line `old N`, the hashes in base 64, an empty line, and the note."""
         lines = (f"old {self.old}", *map(to_base64, self.path), "", self.note)
         return "\n".join(lines).encode()
 
@@ -52,15 +52,17 @@ class Submission:
             head, empty_line, note = body.decode("utf-8").partition("\n\n")
         except UnicodeDecodeError:
             raise Malformed("the body is not in UTF-8") from None
+
         # The head is the line "old N", with the size that the witness signed last, and one line for each hash of the
         # proof.
         size_line, *hash_lines = head.split("\n")
-        size = _OLD.fullmatch(size_line)
-        if not empty_line or size is None:
+        size_match = _OLD.fullmatch(size_line)
+        if not empty_line or size_match is None:
             raise Malformed("the body begins with a line 'old N', and has an empty line before the checkpoint")
         if len(hash_lines) > MOST_HASHES:
             raise Malformed(f"the proof has more than {MOST_HASHES} lines")
         path = tuple(map(from_base64, hash_lines))
         if any(len(value) != HASH_BYTES for value in path):
             raise Malformed(f"each line of the proof is a hash of {HASH_BYTES} bytes")
-        return cls(int(size[1]), path, note)
+        known_size = int(size_match.group(1))
+        return cls(known_size, path, note)

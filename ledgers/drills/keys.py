@@ -51,6 +51,7 @@ def _lose_folder(
         receipt: receipt of an earlier commit.
         public_keys: keys that were published before.
     """
+    # Move the folder away. Verification needs only the public keys.
     backup = store.keys.with_name("keys.backup")
     store.keys.rename(backup)
     record.expect_success(
@@ -58,6 +59,8 @@ def _lose_folder(
         lambda: verify(receipt, public_keys),
         outcome=VERIFIED,
     )
+
+    # A process without keys makes new ones, which cannot continue the log.
     with start(store) as process:
         record.expect_error(
             "A process starts and makes new keys. It commits a run.",
@@ -72,6 +75,8 @@ def _lose_folder(
             NotVerified,
             expected="Not verified: another key has signed it.",
         )
+
+    # Restore the folder from the backup.
     store.keys.rename(store.keys.with_name("keys.new"))
     backup.rename(store.keys)
     record.expect_success("The folder is restored. A run is committed.", lambda: commit_once(store, ledger))
@@ -129,11 +134,13 @@ def rotate_keys(store: DrillStore, record: DrillRecorder) -> None:
         record: receives the outcome of each step.
     """
     with start(store) as process:
+        # Keep receipt, public keys and signed head from before the rotation.
         ledger = process.open_ledger("people")
         earlier_receipt = process.commit(ledger)
         earlier_keys = process.keyring
-        # Keep receipt, public keys and signed head from before the rotation.
         earlier_head = process.book.checkpoint()
+
+        # Rotate the key. The process goes on with the new one.
         record.expect_success(
             "The key is rotated under a process.",
             lambda: key_files.rotate(store.keys, ORIGIN, now()),
@@ -141,14 +148,9 @@ def rotate_keys(store: DrillStore, record: DrillRecorder) -> None:
         process.reload_keys()
         new_keys = process.keyring
         new_receipt = record.expect_success("The process commits a run.", lambda: process.commit(ledger))
-        is_old = earlier_keys.signing.public == new_keys.signing.public
-        is_kept = key_files.has_private(store.keys, earlier_keys.signing.public.kid)
-        record.compare(
-            "The folder is searched for the earlier private key.",
-            expected="It is deleted, and another key signs.",
-            happened=f"It is {'there' if is_kept else 'deleted'}, and {'it' if is_old else 'another key'} signs.",
-            passed=not is_old and not is_kept,
-        )
+        _compare_private_keys(store, record, earlier_keys.signing.public, new_keys.signing.public)
+
+        # Verify the receipts of both keys.
         for name, receipt in (("earlier", earlier_receipt), ("new", new_receipt)):
             record.expect_success(
                 f"The {name} receipt is verified with the new public keys.",
@@ -165,6 +167,29 @@ def rotate_keys(store: DrillStore, record: DrillRecorder) -> None:
     record.expect_success("A new process commits a run.", lambda: commit_once(store, ledger))
     record.expect_success(
         "The log is verified, with heads of both keys.", lambda: _verify_log(bundle, new_keys.keys), outcome=VERIFIED
+    )
+
+
+def _compare_private_keys(
+    store: DrillStore, record: DrillRecorder, earlier_key: PublicKey, signing_key: PublicKey
+) -> None:
+    """Record whether the earlier private key was deleted after a rotation, and whether another key signs.
+
+    Args:
+        store: the temporary ledgers with the folder of keys.
+        record: receives the expected and the actual outcome.
+        earlier_key: public key that signed before the rotation.
+        signing_key: public key that signs after it.
+    """
+    is_kept = key_files.has_private(store.keys, earlier_key.kid)
+    is_old = signing_key == earlier_key
+    place = "there" if is_kept else "deleted"
+    signer = "it" if is_old else "another key"
+    record.compare(
+        "The folder is searched for the earlier private key.",
+        expected="It is deleted, and another key signs.",
+        happened=f"It is {place}, and {signer} signs.",
+        passed=not is_old and not is_kept,
     )
 
 

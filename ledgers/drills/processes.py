@@ -63,8 +63,16 @@ class DrillProcess:
         self.book.continuity.begin(self.book.root, self.book.sign_as_it_is)
 
     def open_ledger(self, name: str) -> str:
-        """Open a ledger, and return its id."""
-        ledger = self.book.open(TENANT, read(OpenLedger, {"name": name, "dataset": name, **LEDGER}), _key())
+        """Open a ledger with one Gaussian slot, a privacy budget in μ².
+
+        Args:
+            name: name of the ledger and of its data set.
+
+        Returns:
+            Id of the ledger.
+        """
+        request = read(OpenLedger, {"name": name, "dataset": name, **LEDGER})
+        ledger = self.book.open(TENANT, request, _key())
         self.keep_head()
         return ledger.id
 
@@ -80,7 +88,8 @@ class DrillProcess:
         reservation = self.book.reserve(TENANT, [ledger], read(ReserveAsked, RUN), _key())
         answer = self.book.commit(TENANT, reservation.id, CommitAsked(), _key())
         self.keep_head()
-        return Receipt.of_record(answer["receipts"][0])
+        (receipt,) = answer["receipts"]
+        return Receipt.of_record(receipt)
 
     def keep_head(self) -> None:
         """Put the log's head into the file, where there is one."""
@@ -122,16 +131,28 @@ def start(store: DrillStore, *, has_file: bool = True) -> Iterator[DrillProcess]
 
 
 def commit_once(store: DrillStore, ledger: str) -> Receipt:
-    """Start a process, commit one run, and stop the process."""
+    """Start a process, commit one run, and stop the process.
+
+    Args:
+        store: store of the drill.
+        ledger: id of the ledger.
+
+    Returns:
+        The receipt of the commit.
+    """
     with start(store) as process:
         return process.commit(ledger)
 
 
 def verify(receipt: Receipt, keys: Sequence[PublicKey]) -> None:
-    """Verify a receipt with these public keys.
+    """Verify a receipt of a drill's log with given public keys.
+
+    Args:
+        receipt: receipt of a commit.
+        keys: trusted public keys.
 
     Raises:
-        NotVerified: it does not hold.
+        NotVerified: the receipt is not valid under these keys.
     """
     receipts.verify(receipt, ORIGIN, keys)
 

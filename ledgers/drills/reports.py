@@ -79,12 +79,13 @@ class DrillReport:
 
     @property
     def record(self) -> JsonRecord:
-        """The report as a JSON object."""
+        """Return the report as a JSON object, with the duration in seconds rounded to milliseconds."""
+        checks = [vars(check) for check in self.checks]
         return {
             "name": self.name,
             "passed": self.passed,
             "seconds": round(self.seconds, 3),
-            "checks": [vars(check) for check in self.checks],
+            "checks": checks,
         }
 
 
@@ -162,7 +163,11 @@ class DrillRecorder:
         self._add(done, expected, happened, passed=passed)
 
     def fail(self, error: Exception) -> None:
-        """Record an error that was raised outside of a check, as a failed check."""
+        """Record an error that was raised outside of a check, as a failed check.
+
+        Args:
+            error: the error, which ended the drill.
+        """
         self._add("The drill goes on.", "No error.", self._describe(error), passed=False)
 
     def _add(self, done: str, expected: str, happened: str, *, passed: bool) -> None:

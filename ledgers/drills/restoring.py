@@ -30,12 +30,15 @@ def restore_backup(store: DrillStore, record: DrillRecorder) -> None:
         ledger = process.open_ledger("people")
         process.commit(ledger)
     store.copy("older")
+
+    # These runs are in the newest copy, and not in the older one.
     with start(store) as process:
-        # These runs are in the newest copy, and not in the older one.
         lost_receipts = [process.commit(ledger) for _ in range(LOST_RUNS)]
     store.copy("newest")
     store.restore("newest")
     record.expect_success("The newest copy is restored. A run is committed.", lambda: commit_once(store, ledger))
+
+    # The older copy is rejected, until an operator accepts its log.
     store.restore("older")
     with start(store) as process:
         record.expect_error(
@@ -73,12 +76,15 @@ def roll_back(store: DrillStore, record: DrillRecorder) -> None:
         record: receives the outcome of each step.
     """
     with start(store, has_file=False) as process:
+        # Copy the database before and after the last runs.
         ledger = process.open_ledger("people")
         process.commit(ledger)
         store.copy("older")
         for _ in range(LOST_RUNS):
             process.commit(ledger)
         store.copy("newest")
+
+        # Put the older copy in place of the database, under the running process.
         store.restore("older")
         record.expect_error(
             f"The database is rolled back by {LOST_RUNS} runs under a process. The process commits a run.",
@@ -94,6 +100,8 @@ def roll_back(store: DrillStore, record: DrillRecorder) -> None:
             StoreFault,
             expected="Refused: no shorter log is signed.",
         )
+
+    # A new process knows no head, and continues the newest copy.
     store.restore("newest")
     with start(store, has_file=False) as process:
         record.expect_success(
@@ -119,6 +127,8 @@ def promote_standby(store: DrillStore, record: DrillRecorder) -> None:
         for _ in range(LOST_RUNS):
             process.commit(ledger)
     store.copy("newest")
+
+    # The standby has fewer entries than the head in the file.
     store.restore("standby")
     with start(store) as process:
         record.expect_error(
@@ -128,6 +138,8 @@ def promote_standby(store: DrillStore, record: DrillRecorder) -> None:
             expected="Refused: the log has fewer entries than the head in the file.",
             containing=FEWER,
         )
+
+    # It gets more entries than it lacks, in a process without the file. They differ from those of the head.
     with start(store, has_file=False) as process:
         for _ in range(LOST_RUNS + 1):
             process.commit(ledger)

@@ -65,21 +65,34 @@ def change_row(store: DrillStore, record: DrillRecorder) -> None:
 
 
 def _slots_of(ledger: str) -> Update:
-    """Return an SQL update that will change the row of the slot part `PART` of a ledger."""
+    """Return an SQL update that will change the row of the slot part `PART` of a ledger.
+
+    Args:
+        ledger: id of the ledger.
+    """
     return update(SLOTS).where(SLOTS.c.ledger == ledger, SLOTS.c.part == PART)
 
 
 def _read_used_amount(database: Database, ledger: str) -> Decimal:
-    """Return the used amount of a ledger's slot."""
+    """Return the used amount of a ledger's slot, a part of its privacy budget, from the database.
+
+    Args:
+        database: the open database.
+        ledger: id of the ledger.
+    """
     with looking(database) as connection:
-        amount: Decimal = connection.execute(
-            select(SLOTS.c.used).where(SLOTS.c.ledger == ledger, SLOTS.c.part == PART)
-        ).scalar_one()
+        query = select(SLOTS.c.used).where(SLOTS.c.ledger == ledger, SLOTS.c.part == PART)
+        amount: Decimal = connection.execute(query).scalar_one()
         return amount
 
 
 def _execute(database: Database, change: Update) -> None:
-    """Execute a statement that changes rows outside the operations of ledgers."""
+    """Execute a statement that changes rows outside the operations of ledgers.
+
+    Args:
+        database: the open database.
+        change: the SQL update.
+    """
     with database.writing() as connection:
         connection.execute(change)
 

@@ -43,7 +43,11 @@ class DrillStore(ABC):
     of_trigger: ClassVar[str]
 
     def __init__(self, folder: Path) -> None:
-        """Use an empty folder for keys and the head."""
+        """Use an empty folder for keys and the head.
+
+        Args:
+            folder: temporary folder of the drill.
+        """
         self.folder = folder
         self.keys = folder / "keys"
         self.head = folder / "elsewhere" / "head"
@@ -108,10 +112,8 @@ class SqliteStore(DrillStore):
             connection: connection of a transaction that writes.
             change: the SQL statement.
         """
-        triggers = connection.execute(
-            text("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = :table"),
-            {"table": SLOTS.name},
-        ).all()
+        query = text("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = :table")
+        triggers = connection.execute(query, {"table": SLOTS.name}).all()
         for trigger in triggers:
             connection.execute(text(f"DROP TRIGGER {trigger.name}"))
         connection.execute(change)
@@ -135,7 +137,12 @@ class PostgresqlStore(DrillStore):
     of_trigger = "SQLSTATE 23000"
 
     def __init__(self, folder: Path, server: Engine) -> None:
-        """Use an empty folder, and a server on which databases may be made."""
+        """Use an empty folder, and create an empty database on a server.
+
+        Args:
+            folder: temporary folder of the drill.
+            server: engine of a PostgreSQL server on which databases may be made.
+        """
         super().__init__(folder)
         self._server = server
         self._name = f"epsilond_drill_{uuid4().hex}"
@@ -229,4 +236,6 @@ def _server_url(server: str) -> URL:
         url = None
     if url is None or url.drivername not in shared.NAMES:
         raise InvalidInput.at("/store", "is not a URL of a PostgreSQL server", allowed="postgresql://…")
-    return url if url.database else url.set(database=MAINTENANCE)
+    if url.database:
+        return url
+    return url.set(database=MAINTENANCE)

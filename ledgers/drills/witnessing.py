@@ -75,6 +75,7 @@ def _show_older_logs(store: DrillStore, record: DrillRecorder, ledger: str, key:
         ledger: id of a ledger.
         key: key of the log.
     """
+    # The restored log has fewer entries than the head that the witness cosigned.
     with run_witness(store, key) as address, start(store, has_file=False) as process:
         record.expect_error(
             f"A copy from before the last {LOST_RUNS} runs is restored. A run is committed.",
@@ -83,6 +84,8 @@ def _show_older_logs(store: DrillStore, record: DrillRecorder, ledger: str, key:
             expected="Refused: the witness has cosigned more entries than the log has.",
             containing="has fewer",
         )
+
+    # It gets more entries than it lacks, without the witness. They differ from those of the head.
     with start(store, has_file=False) as process:
         for _ in range(LOST_RUNS + 1):
             process.commit(ledger)
@@ -146,8 +149,9 @@ def run_witness(store: DrillStore, key: PublicKey) -> Iterator[WitnessAddress]:
     with listener("127.0.0.1", 0) as listening:
         thread = threading.Thread(target=serving.run, kwargs={"sockets": [listening]}, name="witness")
         thread.start()
+        _, port = listening.getsockname()
         try:
-            yield WitnessAddress(f"http://127.0.0.1:{listening.getsockname()[1]}", folder.public)
+            yield WitnessAddress(f"http://127.0.0.1:{port}", folder.public)
         finally:
             serving.should_exit = True
             thread.join()

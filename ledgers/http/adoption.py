@@ -23,7 +23,11 @@ class Adoption:
     """
 
     def __init__(self, book: Book) -> None:
-        """Prepare the assignment of the ledgers in a book; nothing is assigned yet."""
+        """Prepare the assignment of the ledgers in a book; nothing is assigned yet.
+
+        Args:
+            book: the ledgers in one database.
+        """
         self._book = book
         self._callers: set[tuple[str, str]] = set()
         self._log = structlog.get_logger()
@@ -37,7 +41,12 @@ class Adoption:
             organisations: organisation of each API key, by the key's name. Ledgers that another name opened get the
                 nameless organisation, `NAMELESS`.
         """
-        self._report(self._book.assign_organisations(lambda name: organisations.get(name, NAMELESS)))
+
+        def organisation_of(name: str) -> str:
+            """Return the organisation of the key with a name; the nameless one if there is no such key."""
+            return organisations.get(name, NAMELESS)
+
+        self._report(self._book.assign_organisations(organisation_of))
 
     def adopt(self, caller: Caller) -> None:
         """Assign the ledgers that a caller opened without an organisation to the caller's present organisation.

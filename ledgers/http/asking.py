@@ -84,7 +84,16 @@ async def read_request(kind: type[T], body: bytes) -> T:
 
 
 def _parse_request(kind: type[T], body: bytes) -> T:
-    """Parse the body of a request. The function blocks."""
+    """Parse the body of a request. The function blocks.
+
+    Args:
+        kind: class that describes the valid requests.
+        body: JSON text of the body.
+
+    Raises:
+        MalformedJson: the body is not JSON.
+        InvalidInput: a field is missing or not valid.
+    """
     request: T = read_body(kind, parse(body))
     return request
 
@@ -101,5 +110,12 @@ def created_response(answer: object, location: str, *, status: int = 201) -> Res
 
 
 def stored_response(record: object) -> Response:
-    """Return the response 201 with a record that was stored for an idempotency key. Equal records give equal bytes."""
-    return Response(json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode(), 201, None, JSON)
+    """Return the response 201 with a record that was stored for an idempotency key.
+
+    Equal records give equal bytes, so that a repeated request gets the same answer.
+
+    Args:
+        record: the stored answer, a JSON value.
+    """
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    return Response(text.encode(), 201, None, JSON)

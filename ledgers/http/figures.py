@@ -55,10 +55,18 @@ class Snapshot:
 
 
 class Figures(Collector):
-    """Figures of a service's ledgers, which are collected for its metrics."""
+    """Figures of a service's ledgers, which are collected for its metrics (Prometheus).
+
+    They are read from the database in a thread, at most once in `KEPT_SECONDS`. In between, the last figures are
+    returned.
+    """
 
     def __init__(self, metrics: Metrics) -> None:
-        """Add the figures to the metrics of a service; there are none before `follow` is called."""
+        """Add the figures to the metrics of a service; there are none before `follow` is called.
+
+        Args:
+            metrics: metrics of the service, which call `refresh` before each scrape.
+        """
         self._rejections = metrics.ledger_rejections
         self._book: Book | None = None
         self._snapshot: Snapshot | None = None
@@ -104,8 +112,10 @@ class Figures(Collector):
             await to_thread.run_sync(self._load, self._book, limiter=self._thread, abandon_on_cancel=True)
 
     def _is_fresh(self) -> bool:
-        """Return whether the figures were read within the last `KEPT_SECONDS`."""
-        return self._snapshot is not None and time.monotonic() < self._snapshot.clock + KEPT_SECONDS
+        """Return whether the figures were read within the last `KEPT_SECONDS`; False if none were read yet."""
+        if self._snapshot is None:
+            return False
+        return time.monotonic() < self._snapshot.clock + KEPT_SECONDS
 
     def _load(self, book: Book) -> None:
         """Read the figures of all ledgers from the database, unless they are fresh. The method blocks.
@@ -131,7 +141,12 @@ class Figures(Collector):
         Two metrics have a value for each of the fullest ledgers. Each other metric has one value, or none if its figure
         is unknown.
         """
+        # Without a snapshot, every metric is listed without a value.
         snapshot = self._snapshot
+        fullest = () if snapshot is None else snapshot.figures.fullest
+        values = {} if snapshot is None else _values_of(snapshot)
+
+        # Metrics with a label: the fractions of the fullest ledgers.
         used = GaugeMetricFamily(
             "epsilond_ledger_used_fraction",
             "Committed fraction of the fullest slot of a ledger, for the fullest ledgers",
@@ -142,11 +157,11 @@ class Figures(Collector):
             "Committed or reserved fraction of the fullest slot of a ledger, for the fullest ledgers",
             labels=("ledger",),
         )
-        for fullness in () if snapshot is None else snapshot.figures.fullest:
+        for fullness in fullest:
             used.add_metric((fullness.ledger,), fullness.used)
             held.add_metric((fullness.ledger,), fullness.held)
-        values = {} if snapshot is None else _values_of(snapshot)
-        # A metric without a known value is listed without a sample.
+
+        # Metrics without a label. A metric without a known value is listed without a sample.
         gauges = [used, held]
         for name, description in DESCRIPTIONS.items():
             gauge = GaugeMetricFamily(name, description)
@@ -165,7 +180,7 @@ def _values_of(snapshot: Snapshot) -> dict[str, float]:
     Args:
         snapshot: figures of all ledgers at one time.
     """
-    figures, now = snapshot.figures, time.time()
+    figures, now = snapshot.figures, time.time()  # times in the figures are in seconds since 1970
     values = {
         "epsilond_ledgers_open": float(figures.open),
         "epsilond_ledger_oldest_hold_age_seconds": 0.0,

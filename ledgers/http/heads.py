@@ -39,9 +39,8 @@ class KeptHeads:
             settings: settings of the service, with the addresses of witnesses.
         """
         self._book = book
-        self._witnesses = WitnessQuorum(
-            read_addresses(settings.ledger_witnesses), settings.ledger_witnesses_needed, self._reject
-        )
+        addresses = read_addresses(settings.ledger_witnesses)
+        self._witnesses = WitnessQuorum(addresses, settings.ledger_witnesses_needed, self._reject)
         self._queue = Together(self._keep, most=MOST_TOGETHER)
         self._paused_until = 0.0
         self._log = structlog.get_logger()
@@ -51,10 +50,13 @@ class KeptHeads:
 
         The log is compared with every known head: its size and Merkle root at earlier times.
         """
+        # Write the head of an empty log to the file. Changes are answered 503 until the file can be written.
         try:
             self._book.continuity.begin(self._book.root, self._book.sign_as_it_is)
-        except OSError as error:  # changes are answered 503 until the file can be written
+        except OSError as error:
             self._log.error("the checkpoint cannot be kept elsewhere", reason=error.strerror)
+
+        # Compare the log with the known heads, and show it to the witnesses.
         try:
             self._book.require_continued()
             if self._witnesses.exists:
@@ -178,4 +180,5 @@ class KeptHeads:
             rejected: the witness's answer, with the size of the head that it cosigned.
         """
         self._log.error("a witness has cosigned another head of the log", reason=str(rejected), size=rejected.size)
-        self._book.continuity.reject(str(rejected), rejected.size if rejected.has_fewer else None)
+        size_to_reach = rejected.size if rejected.has_fewer else None
+        self._book.continuity.reject(str(rejected), size_to_reach)

@@ -18,7 +18,11 @@ RETRIES = 3
 
 
 class Keys:
-    """The present signing keys of the service. Calling the object returns them; any thread may call it."""
+    """The present keys that sign the service's log of ledgers. Calling the object returns them, in any thread.
+
+    They are in a folder, which an operator or another process may change while the service runs. Without a folder they
+    are in memory, and are lost when the service stops.
+    """
 
     def __init__(self, folder: Path | None, *, origin: str = "", secret: Path | None = None) -> None:
         """Use the keys that sign the log of ledgers, from a folder that is made at first use.
@@ -48,10 +52,11 @@ class Keys:
             durable: whether the store outlives the process.
         """
         secret = Path(settings.ledger_key_file) if settings.ledger_key_file else None
+        folder = None
         if settings.ledger_keys:
-            folder: Path | None = Path(settings.ledger_keys)
-        else:
-            folder = Path(f"{settings.store_path}.keys") if durable else None
+            folder = Path(settings.ledger_keys)
+        elif durable:
+            folder = Path(f"{settings.store_path}.keys")
         return cls(folder, origin=settings.ledger_origin, secret=secret)
 
     def __call__(self) -> SigningKeys:
@@ -83,8 +88,10 @@ class Keys:
         """
         now = datetime.now(UTC)
         if self._folder is None:
-            return SigningKeys.new(SigningKey.new(self._origin or random_origin()), now)
-        keyring = self._open_folder(self._folder, now, retries=0 if self._origin else RETRIES)
+            key = SigningKey.new(self._origin or random_origin())
+            return SigningKeys.new(key, now)
+        retries = 0 if self._origin else RETRIES  # a name in the settings cannot differ between processes
+        keyring = self._open_folder(self._folder, now, retries=retries)
         self._seen = _state_of(self._folder)
         return keyring
 

@@ -16,7 +16,11 @@ from epsilond.ledgers.log.encodings import to_base64
 
 
 def head(ledgers: Ledgers) -> CheckpointAnswer:
-    """Return the log's signed head, with the cosignatures of its witnesses."""
+    """Return the log's signed head, its size and Merkle root, with the cosignatures of its witnesses.
+
+    Args:
+        ledgers: ledgers of the service.
+    """
     return _answer(ledgers, ledgers.heads.checkpoint())
 
 
@@ -54,15 +58,23 @@ def log_entries(ledgers: Ledgers, tenant: str, start: int, limit: int) -> EntryL
         limit: largest number of entries.
     """
     records = ledgers.book.log_entries(tenant, start=start, limit=limit + 1)
+    shown, further = records[:limit], records[limit:]
     next_link = None
-    if len(records) > limit:
-        next_link = page_link("/v1/log/entries", {"from": records[limit]["seq"], "limit": limit})
-    return EntryList(entries=tuple(records[:limit]), next=next_link, warnings=ledgers.warnings or None)
+    for next_record in further:  # at most one
+        next_link = page_link("/v1/log/entries", {"from": next_record["seq"], "limit": limit})
+    return EntryList(entries=tuple(shown), next=next_link, warnings=ledgers.warnings or None)
 
 
 def add_warnings(ledgers: Ledgers, record: Mapping[str, object]) -> JsonRecord:
-    """Return a record, with the service's warnings about ledgers if it has any."""
-    return {**record, "warnings": as_json(ledgers.warnings)} if ledgers.warnings else dict(record)
+    """Return a copy of a record, with the service's warnings about ledgers if it has any.
+
+    Args:
+        ledgers: ledgers of the service.
+        record: JSON object of an answer.
+    """
+    if not ledgers.warnings:
+        return dict(record)
+    return {**record, "warnings": as_json(ledgers.warnings)}
 
 
 def keys(ledgers: Ledgers) -> JsonRecord:

@@ -18,6 +18,7 @@ CONTENDED = {"Retry-After": "1"}
 """Header of an answer after which the client may try again in 1 s, because only other requests were in the way."""
 AFTER_RECONCILIATION = {"Retry-After": "600"}
 """Header of an answer after which an operator must act, which takes minutes; in seconds."""
+_SEND_AGAIN = "Send it again with the same Idempotency-Key."
 NOTHING = "There is no ledger, reservation, entry or pending move of this id."
 
 IN_MEMORY = Caution(
@@ -40,34 +41,44 @@ def as_problems() -> Iterator[None]:
     """
     try:
         yield
+    # The request cannot succeed as it is.
     except NotFound:
         raise Problem("not-found", NOTHING) from None
     except KeyReused:
         raise Problem("idempotency-key-reused", "This Idempotency-Key came with another request before.") from None
     except RoleMissing as error:
         raise Problem("forbidden", f"This needs the role {error} in the organisation.") from None
-    except Contended:
-        detail = "Others moved the ledger each time; nothing was written. Send it again with the same Idempotency-Key."
-        raise Problem("unavailable", detail, headers=CONTENDED) from None
+    # An operator must act first.
     except NotReconciled:
         raise reconciliation_problem() from None
+    # The same request may succeed later.
+    except Contended:
+        detail = f"Others moved the ledger each time; nothing was written. {_SEND_AGAIN}"
+        raise Problem("unavailable", detail, headers=CONTENDED) from None
     except HeadUnavailable as error:
-        detail = f"{error} Nothing was written. Send it again with the same Idempotency-Key."
+        detail = f"{error} Nothing was written. {_SEND_AGAIN}"
         raise Problem("unavailable", detail, headers=SOON) from None
     except StoreFault:
-        detail = "The store of ledgers cannot be used at present. Send it again with the same Idempotency-Key."
+        detail = f"The store of ledgers cannot be used at present. {_SEND_AGAIN}"
         raise Problem("unavailable", detail, headers=SOON) from None
     except KeysUnusable:
         raise Problem("unavailable", "The keys that sign the log cannot be used at present.", headers=SOON) from None
 
 
 def unavailable_problem(reason: str) -> Problem:
-    """Return the problem of a service that has no ledgers at present, for this reason, a sentence."""
+    """Return the HTTP problem of a service that has no ledgers at present. The client may try again in 10 s.
+
+    Args:
+        reason: why it has none, as a sentence.
+    """
     return Problem("unavailable", reason, headers=SOON)
 
 
 def reconciliation_problem() -> Problem:
-    """Return the problem of a log that may lack entries with receipts."""
+    """Return the HTTP problem of a log that may lack entries, for which receipts were given.
+
+    Such a log does not continue a head (size and Merkle root) that was signed before. An operator must act first.
+    """
     detail = (
         "The log of ledgers does not continue a head that was signed before: the store was restored, or lost"
         " its newest transactions. Nothing is moved until an operator has reconciled them."

@@ -44,6 +44,8 @@ def add(app: FastAPI) -> None:
     """
     post = partial(app.add_api_route, methods=["POST"], status_code=201, tags=TAGS)
     route = partial(app.add_api_route, tags=TAGS, openapi_extra={"x-problems": [503]})
+
+    # Reserve runs in one ledger, or in several.
     for path, endpoint, name, summary in (
         (f"{LEDGERS}/{{id}}/reservations", reserve, "reserve", "Hold runs, so that no other caller takes them"),
         (RESERVATIONS, reserve_many, "reserve_many", "Hold runs in several ledgers: in all of them, or in none"),
@@ -57,6 +59,8 @@ def add(app: FastAPI) -> None:
             response_description="The reservation; nothing may be released on it before a commit",
             responses={201: {"headers": LOCATION}},
         )
+
+    # Read, cancel or commit a reservation.
     route(
         ONE,
         get_reservation,

@@ -7,8 +7,6 @@ interrupt a move, whose answer is kept under its idempotency key.
 from __future__ import annotations
 
 import pickle
-import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
@@ -29,13 +27,16 @@ from epsilond.app.jobs.manager import Jobs
 from epsilond.app.metrics import Metrics
 from epsilond.app.settings import PREFIX, Settings
 from epsilond.app.workers.pool import Pool
-from epsilond.app.workers.work import RenderedAnswer, message_of, pickle_result, unpickle
+from epsilond.app.workers.work import RenderedAnswer, pickle_result, unpickle
 from epsilond.calibrators.answer import Caution
-from epsilond.ledgers.book.answers import LedgerPromise, compute_promise
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.pending import PendingMove
+from epsilond.ledgers.book.promises.ledger import LedgerPromise, compute_promise
 from epsilond.ledgers.book.restore import CheckpointFile
 from epsilond.ledgers.http.adoption import Adoption
+from epsilond.ledgers.http.computing.promises import PromiseCache
+from epsilond.ledgers.http.computing.timing import SweepTimer
+from epsilond.ledgers.http.computing.workers import run_in_worker
 from epsilond.ledgers.http.figures import Figures
 from epsilond.ledgers.http.heads import KeptHeads
 from epsilond.ledgers.http.keys import Keys
@@ -57,13 +58,17 @@ THREADS = 32
 """Largest number of calls of the book at one time; commits among them are made together."""
 SWEEP_SECONDS = 60.0
 """Longest time between two looks for expired reservations; shorter if this service knows that one will expire."""
-KEPT_PROMISES = 256
-"""Largest number of versions of ledgers whose slow figures are cached."""
 _CALLER: ContextVar[str] = ContextVar("caller", default="")
 
 
 class Ledgers:
-    """Ledgers of one service, between entering and leaving `running()`."""
+    """Ledgers of one service, between entering and leaving `running()`.
+
+    Attributes:
+        signatures: signer of the service's other answers, with the same keys.
+        webhooks: sender of messages about events of ledgers.
+        warnings: warnings that accompany every answer about a ledger.
+    """
 
     def __init__(
         self,
@@ -88,13 +93,11 @@ class Ledgers:
         self._jobs = jobs
         self._organisations = organisations
         self.signatures = Signatures()
-        """Signatures of the service's other answers, with the same keys."""
         self._book: Book | None = None
         self._keys: Keys | None = None
         self._closed = unavailable_problem("The service is starting.")
         self.warnings: tuple[Caution, ...] = ()
-        """Warnings that accompany every answer about a ledger."""
-        self._promises: OrderedDict[tuple[str, int], LedgerPromise] = OrderedDict()
+        self._promises = PromiseCache()
         self._unbalanced: list[str] = []
         self._kept: KeptHeads | None = None
         self._log = structlog.get_logger()
@@ -111,13 +114,11 @@ class Ledgers:
             KeysUnusable: the keys that sign cannot be used.
         """
         self._threads = anyio.CapacityLimiter(THREADS)
-        self._due = anyio.Event()
-        self._next = time.time() + SWEEP_SECONDS
+        self._timer = SweepTimer(SWEEP_SECONDS)
         database = self._jobs.shelf.store.database
         if database.shared and not self._settings.ledger_keys:
-            self._closed = unavailable_problem(
-                f"Ledgers in a shared store need {PREFIX}LEDGER_KEYS: the folder of their keys."
-            )
+            reason = f"Ledgers in a shared store need {PREFIX}LEDGER_KEYS: the folder of their keys."
+            self._closed = unavailable_problem(reason)
             yield
             return
         await to_thread.run_sync(self._open, database)
@@ -142,13 +143,20 @@ class Ledgers:
         self._figures.follow(None)
 
     def _open(self, database: Database) -> None:
-        """Open the ledgers of a database with keys, checks of the log and metrics, unless they may not be in memory."""
+        """Open the ledgers of a database with keys, checks of the log and metrics, unless they may not be in memory.
+
+        Args:
+            database: database of the service's jobs, to which the tables of ledgers are added.
+        """
+        # Keys that outlive the process sign other answers, too.
         if database.durable or self._settings.ledger_keys:
             self._keys = Keys.of(self._settings, durable=database.durable)
             self.signatures.use(self._keys)
         if not database.durable and not self._may_use_memory():
             return
         keys = self._keys = self._keys or Keys.of(self._settings, durable=False)
+
+        # Open the ledgers, with the file for the log's head outside the database.
         head_path = self._settings.ledger_checkpoint
         head_file = CheckpointFile(Path(head_path), keys) if head_path else None
         book = Book(add_tables(database), keys, evaluate=self._evaluate, file=head_file)
@@ -159,7 +167,10 @@ class Ledgers:
         self._book = self._figures.follow(book)
 
     def _may_use_memory(self) -> bool:
-        """Return whether ledgers in memory are allowed. Add a warning to all answers, or store why they are not."""
+        """Return whether the settings allow ledgers in memory, which are lost when the service stops.
+
+        If they do, a warning is added to all answers. If not, the reason is stored as the problem of further requests.
+        """
         cause = self._jobs.forgets
         if not self._settings.ledgers_in_memory:
             self._closed = not_durable(cause)
@@ -193,11 +204,7 @@ class Ledgers:
 
     @property
     def heads(self) -> KeptHeads:
-        """The heads of the log that are kept outside its database.
-
-        Raises:
-            Problem: this service has no ledgers, or is starting or stopping.
-        """
+        """The heads of the log that are kept outside its database."""
         if self._book is None or self._kept is None:
             raise self._closed
         return self._kept
@@ -262,7 +269,8 @@ class Ledgers:
         with self._figures.count_move(kind), self.webhooks.waking(), caller.computation():
             answer: T = await self.call(caller, partial(self._move, method, *arguments, **named))
         is_pending = isinstance(answer, PendingMove) and answer.state == "pending"
-        self._metrics.ledger_moves.labels("requested" if is_pending else kind).inc()
+        counted_kind = "requested" if is_pending else kind
+        self._metrics.ledger_moves.labels(counted_kind).inc()
         return answer
 
     async def what_if(self, request: Request, caller: Caller, identifier: str, job: WhatIfAsked) -> WhatIf:
@@ -283,6 +291,7 @@ class Ledgers:
         state = await self.call(caller, self.book.asked_of, caller.organisation, identifier, job)
 
         async def compute() -> WhatIf:
+            """Compute the exact answer or, if that takes too long, a rough one."""
             half = self._settings.deadline_seconds / 2  # so that the rough price has as much time as the exact one
             exact = partial(pickle_result, partial(what_if, state, **job.job))
             rough = partial(pickle_result, partial(what_if, state, **job.job, rough=True))
@@ -297,18 +306,32 @@ class Ledgers:
         return await first_of(compute, partial(end_with_client, request))
 
     def promise(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState, LedgerPromise]:
-        """Return a ledger's rows, its state, and the slow parts of its answer, which are cached. The method blocks."""
+        """Return a ledger with the slow parts of the service's answer about it, which are cached. The method blocks.
+
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
+
+        Returns:
+            The database rows, the state, and the slow parts: conditions, plan curve and certificate.
+        """
         row, state = self.book.whole(tenant, identifier)
-        promise = self._promises.get((row.id, row.version))
+        promise = self._promises.get(row)
         if promise is None:
             promise = self._evaluate(partial(compute_promise, state, of_block=bool(row.block)))
-            self._promises[row.id, row.version] = promise
-            while len(self._promises) > KEPT_PROMISES:
-                self._promises.popitem(last=False)  # the oldest one
+            self._promises.put(row, promise)
         return row, state, promise
 
     def _move(self, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-        """Call a function that changes ledgers: require a cosigned head before, and store the new head afterwards."""
+        """Call a function that changes ledgers: require a cosigned head before, and store the new head afterwards.
+
+        A head is the log's size and Merkle root. Witnesses, other parties, sign it too.
+
+        Args:
+            method: the function.
+            arguments: arguments of the function.
+            named: keyword arguments of the function.
+        """
         heads = self.heads
         heads.require()
         answer = method(*arguments, **named)
@@ -335,15 +358,13 @@ class Ledgers:
 
     def expires(self, when: float | None) -> None:
         """Note when a reservation expires, in seconds since 1970; None changes nothing."""
-        if when is not None and when < self._next:
-            self._next = when
-            self._due.set()
+        if when is not None:
+            self._timer.bring_forward(when)
 
     async def _expire(self) -> None:
         """End expired reservations every `SWEEP_SECONDS`, or earlier if one is due, until the task is cancelled."""
         while True:
-            await self._wait_until_due()
-            self._next = time.time() + SWEEP_SECONDS
+            await self._timer.wait()
             try:
                 with anyio.CancelScope(shield=True), as_problems():
                     ended = await to_thread.run_sync(partial(self._move, self.book.expire), limiter=self._threads)
@@ -351,17 +372,11 @@ class Ledgers:
             except Problem as problem:
                 self._log.warning("reservations that have expired could not be ended", reason=problem.detail)
 
-    async def _wait_until_due(self) -> None:
-        """Wait until the time `_next`, which `expires` may bring forward meanwhile."""
-        while True:
-            with anyio.move_on_after(max(self._next - time.time(), 0.0)) as wait:
-                await self._due.wait()
-            if wait.cancelled_caught:
-                return
-            self._due = anyio.Event()
-
     def _evaluate(self, call: Callable[[], T]) -> T:
         """Return the result of a call that a worker process computes. The calling thread blocks.
+
+        Args:
+            call: picklable call without arguments.
 
         Raises:
             EpsilondError: the call raised it.
@@ -375,25 +390,8 @@ class Ledgers:
     async def _in_worker(
         self, computation: Callable[[], RenderedAnswer], caller: str, seconds: float
     ) -> RenderedAnswer:
-        """Return the answer of a computation in a worker process, which is stopped if it takes too long.
-
-        Raises:
-            Problem: the computation takes longer than `seconds`, or the service is stopping.
-        """
-        task = self._pool.submit(await to_thread.run_sync(message_of, computation), caller=caller)
-        try:
-            with anyio.move_on_after(seconds):
-                await task.done.wait()
-        finally:
-            is_late = task.state != "ended"
-            if is_late:
-                self._pool.stop(task)
-        if is_late:
-            detail = f"It did not end within {seconds:g} s and was stopped; nothing was moved."
-            raise Problem("deadline-exceeded", detail, headers={"Retry-After": "10"})
-        if task.outcome is None:
-            raise Problem("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
-        return task.outcome.get()
+        """Return the answer of a computation in a worker process of the service; see `run_in_worker`."""
+        return await run_in_worker(self._pool, computation, caller, seconds)
 
 
 LEDGERS_OF: ServicePart[Ledgers] = ServicePart("ledgers")

@@ -71,17 +71,29 @@ class _UnsignedAnswer:
         return SignedStatement(kind=self.kind, name=name, engine_version=self.engine, request=request)
 
     def cache_key(self, signing: SigningKey) -> bytes:
-        """Return a SHA-256 digest of everything on which the signature depends: key, names, request and answer."""
+        """Return a digest of everything on which the signature depends: the key, the names, the request and the answer.
+
+        Equal keys mean equal signatures, so that a cached signature can be used again.
+
+        Args:
+            signing: the private key that signs.
+
+        Returns:
+            SHA-256, 32 bytes.
+        """
         hasher = hashlib.sha256(signing.public.raw)
-        texts = [part.encode() for part in (self.kind, self.name, self.engine)]
-        for part in (*texts, self.request, self.answer):
+        names = [name.encode() for name in (self.kind, self.name, self.engine)]
+        for part in (*names, self.request, self.answer):
             hasher.update(len(part).to_bytes(8))  # the lengths keep different parts with the same bytes apart
             hasher.update(part)
         return hasher.digest()
 
 
 class Signatures:
-    """Signer of the service's answers. Answers are not signed until the service has keys."""
+    """Signer of the service's answers, such as calibrations. Answers are not signed until the service has keys.
+
+    The newest signatures are cached, because equal answers have equal signatures.
+    """
 
     def __init__(self) -> None:
         self._keys: Keys | None = None
@@ -91,7 +103,11 @@ class Signatures:
         self._log = structlog.get_logger()
 
     def use(self, keys: Keys | None) -> None:
-        """Sign with these keys from now on, or no more."""
+        """Sign with the given keys from now on, or no more.
+
+        Args:
+            keys: source of the present signing keys; None if answers are not to be signed.
+        """
         self._keys, self._signing, self._looked = keys, None, 0.0
 
     async def of(
@@ -114,6 +130,8 @@ class Signatures:
         if keys is None or kind not in KINDS:
             return None
         unsigned = _UnsignedAnswer(kind, name, engine, request, answer, digest)
+
+        # With a key that was read shortly before, use the cached signature, or sign a short request at once.
         signing = self._signing
         is_fresh = time.monotonic() - self._looked < FRESH
         if signing is not None and is_fresh:
@@ -121,8 +139,10 @@ class Signatures:
             if signature is not None:
                 return signature
             is_quick = digest is not None and len(request) <= AT_ONCE
-            if is_quick:  # no thread is needed
+            if is_quick:
                 return self._sign(lambda: signing, unsigned)
+
+        # Otherwise read the key again and sign in a thread.
         return await to_thread.run_sync(self._sign, partial(self._look, keys), unsigned)
 
     def _look(self, keys: Keys) -> SigningKey:
@@ -192,6 +212,9 @@ async def sign_response(
         body: body of the request.
         engine: version of the engine.
         digest: digest of the answer's canonical text; None computes it if it is needed.
+
+    Returns:
+        The same response.
     """
     signatures = SIGNATURES.of(request)
     # Errors are not signed.

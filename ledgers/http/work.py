@@ -37,6 +37,9 @@ def open_ledger(ledgers: Ledgers, caller: Caller, request: OpenLedger, key: str)
         caller: owner of the new ledger.
         request: the ledger.
         key: idempotency key of the request.
+
+    Returns:
+        The ledger, as the service answers it.
     """
     row = ledgers.book.open(caller.organisation, request, key, by=caller.name)
     ledgers.log_opening(row.id)
@@ -70,11 +73,18 @@ def list_ledgers(ledgers: Ledgers, tenant: str, limit: int, cursor: str | None) 
         tenant: owner of the ledgers.
         limit: largest number of ledgers.
         cursor: id of the last ledger of the page before.
+
+    Returns:
+        The page, with a link to the next page if there is one.
     """
     rows = ledgers.book.ledgers(tenant, limit=limit + 1, after=cursor)
     shown = rows[:limit]
-    next_link = page_link(LEDGERS, {"cursor": shown[-1].id, "limit": limit}) if len(rows) > limit else None
-    colliding = ledgers.book.colliding(*(row.id for row in shown))
+    next_link = None
+    if len(rows) > limit:
+        last_shown = shown[-1]
+        next_link = page_link(LEDGERS, {"cursor": last_shown.id, "limit": limit})
+    ids = [row.id for row in shown]
+    colliding = ledgers.book.colliding(*ids)
     warnings = (*collisions(colliding), *ledgers.warnings)
     return answers.LedgerList(ledgers=tuple(map(answers.summary, shown)), next=next_link, warnings=warnings or None)
 
@@ -93,11 +103,16 @@ def list_entries(
         start: number in the log of the first entry; None means the first or the last of all.
         limit: largest number of entries.
         order: whether the oldest or the newest come first.
+
+    Returns:
+        The page, with a link to the next page if there is one.
     """
     records = ledgers.book.entries(tenant, identifier, start=start, limit=limit + 1, order=order)
     next_link = None
     if len(records) > limit:
-        query = {"order": None if order == "oldest" else order, "from": records[limit]["seq"], "limit": limit}
+        next_record = records[limit]
+        order_or_default = None if order == "oldest" else order
+        query = {"order": order_or_default, "from": next_record["seq"], "limit": limit}
         next_link = page_link(f"{LEDGERS}/{identifier}/entries", query)
     return EntryList(entries=tuple(records[:limit]), next=next_link, warnings=ledgers.warnings or None)
 
@@ -117,7 +132,9 @@ def report(ledgers: Ledgers, tenant: str, identifier: str, *, as_page: bool) -> 
     ledger = ledger_answer(ledgers, tenant, identifier)
     record = reports.report(ledger, book.checkpoint(), book.written(tenant, identifier), time.time())
     signing = book.keyring.signing
-    return page(record, signing) if as_page else reports.sign_report(record, signing)
+    if as_page:
+        return page(record, signing)
+    return reports.sign_report(record, signing)
 
 
 def calibrate(
@@ -279,7 +296,7 @@ def commit(ledgers: Ledgers, caller: Caller, identifier: str, request: CommitAsk
         key: idempotency key of the request.
     """
     answer = ledgers.book.commit(caller.organisation, identifier, request, key, by=caller.name)
-    return add_warnings(ledgers, answers.commit(answer["receipts"]))
+    return add_warnings(ledgers, figures.commit_answer(answer["receipts"]))
 
 
 def cancel(ledgers: Ledgers, caller: Caller, identifier: str) -> figures.ReservationAnswer:

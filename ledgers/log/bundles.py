@@ -61,8 +61,11 @@ class Bundle:
             Malformed: the text is not a bundle of the present format.
         """
         record = read_json(text)
-        if record.get("format") != FORMAT or not record.keys() <= {"format", *_ITEM_TYPES}:
+        has_known_members = record.keys() <= {"format", *_ITEM_TYPES}
+        if record.get("format") != FORMAT or not has_known_members:
             raise Malformed(f"a bundle has the format {FORMAT} and {', '.join(_ITEM_TYPES)}")
+
+        # Check that every member is a list, and then the types of the items.
         lists: dict[str, list[Any]] = {name: record.get(name, []) for name in _ITEM_TYPES}
         for name, items in lists.items():
             if not isinstance(items, list):

@@ -105,7 +105,8 @@ def is_digest(text: str) -> bool:
         text: any text.
     """
     hex_digits = text.removeprefix(SHA256)
-    return text.startswith(SHA256) and len(hex_digits) == 64 and set(hex_digits) <= set("0123456789abcdef")
+    are_hex_digits = set(hex_digits) <= set("0123456789abcdef")
+    return text.startswith(SHA256) and len(hex_digits) == 64 and are_hex_digits
 
 
 def _members(pairs: list[tuple[str, object]]) -> JsonRecord:

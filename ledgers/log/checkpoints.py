@@ -40,6 +40,11 @@ class Checkpoint:
     extensions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        """Check that the text of the checkpoint can be read back.
+
+        Raises:
+            Malformed: the origin, the size, the root or an extension is not valid in a checkpoint.
+        """
         if not all(line and "\n" not in line for line in (self.origin, *self.extensions)):
             raise Malformed("an origin and extensions of a checkpoint are lines that are not empty")
         if not _SIZE.fullmatch(str(self.size)) or len(self.root) != HASH_BYTES:
@@ -50,7 +55,8 @@ class Checkpoint:
     @property
     def text(self) -> str:
         """Text of the checkpoint that is signed: one line each for origin, size, root and each extension."""
-        return "".join(f"{line}\n" for line in (self.origin, self.size, to_base64(self.root), *self.extensions))
+        lines = (self.origin, str(self.size), to_base64(self.root), *self.extensions)
+        return "".join(f"{line}\n" for line in lines)
 
 
 def of_tree(tree: Tree, origin: str) -> Checkpoint:

@@ -96,7 +96,8 @@ class CosignerKey:
             NotVerified: a line with the name and the id of this key does not verify.
         """
         own_lines = [line for line in note.signatures if (line.name, line.note_id) == (self.name, self.note_id)]
-        return max((self._verify_line(note.text, line) for line in own_lines), default=None)
+        times = [self._verify_line(note.text, line) for line in own_lines]
+        return max(times, default=None)
 
     def _verify_line(self, text: str, line: NoteSignature) -> int:
         """Verify a signature line of this key, and return its time in seconds since 1970.
@@ -113,10 +114,11 @@ class CosignerKey:
         """
         if len(line.signature) != _TIME_BYTES + _SIGNATURE_BYTES:
             raise NotVerified(f"the cosignature of {self.name} has another length")
-        time = int.from_bytes(line.signature[:_TIME_BYTES], "big")
+        time_bytes, signature = line.signature[:_TIME_BYTES], line.signature[_TIME_BYTES:]
+        time = int.from_bytes(time_bytes, "big")
         if not 0 < time <= _LATEST:
             raise NotVerified(f"the cosignature of {self.name} states no time")
-        self._key.verify(_message(time, text), line.signature[_TIME_BYTES:])
+        self._key.verify(_message(time, text), signature)
         return time
 
 

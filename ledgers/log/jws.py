@@ -59,8 +59,10 @@ def sign_whole(record: Record, subject: str, key: SigningKey, *, kind: str = TYP
     Raises:
         Malformed: the record has no canonical form, or the subject is not a digest.
     """
-    signing_input = _signing_input(_header(key.public.kid, subject, kind), record)
-    return f"{signing_input.decode()}.{to_base64url(key.sign(signing_input))}"
+    header = _header(key.public.kid, subject, kind)
+    signing_input = _signing_input(header, record)
+    signature = to_base64url(key.sign(signing_input))
+    return f"{signing_input.decode()}.{signature}"
 
 
 def verify(record: Record, subject: str, jws: str, keys: Iterable[PublicKey], *, kind: str = TYPE) -> PublicKey:
@@ -108,7 +110,8 @@ def _header(kid: str, subject: str, kind: str) -> str:
     """
     if not is_digest(subject):
         raise Malformed("a subject is sha256: and 64 hexadecimal digits")
-    return to_base64url(_header_template(kid, kind).replace(_SUBJECT, subject.encode(), 1))
+    header = _header_template(kid, kind).replace(_SUBJECT, subject.encode(), 1)
+    return to_base64url(header)
 
 
 @lru_cache(REMEMBERED)

@@ -14,7 +14,7 @@ from typing import Final
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from epsilond.ledgers.log.canonical import canonical, parse
 from epsilond.ledgers.log.errors import KeysUnusable, Malformed
@@ -38,6 +38,9 @@ def open_keyring(folder: Path, name: str, now: datetime, *, secret: Path | None 
         secret: file of the private key that signs, in PEM (PKCS #8). If the folder does not list its public key yet,
             this key replaces the previous one. None takes the private key in the folder.
 
+    Returns:
+        The private key that signs, and all published keys.
+
     Raises:
         KeysUnusable: a key is missing, retired, of another name, or can be read by others.
         OSError: the folder cannot be read, or made, or written.
@@ -46,9 +49,10 @@ def open_keyring(folder: Path, name: str, now: datetime, *, secret: Path | None 
     with lock_folder(folder):
         published = _read_published(folder, name)
         signing = _open_signing_key(folder, name, published) if secret is None else read_private(secret, name)
-        is_published = bool(published) and published[-1].key == signing.public and published[-1].until is None
-        if is_published:
-            return SigningKeys(signing, published)
+        if published:
+            last_key = published[-1]
+            if last_key.key == signing.public and last_key.until is None:
+                return SigningKeys(signing, published)
         return _publish(folder, published, signing, now)
 
 
@@ -83,6 +87,9 @@ def make(folder: Path, name: str, now: datetime, *, secret: Path | None = None) 
         now: present time.
         secret: file for the private key, which must not exist yet. Without it, the folder holds the private key.
 
+    Returns:
+        The new private key, and all published keys.
+
     Raises:
         KeysUnusable: a key signs already, or the file for the private key exists.
         OSError: the folder or the file cannot be written.
@@ -90,10 +97,10 @@ def make(folder: Path, name: str, now: datetime, *, secret: Path | None = None) 
     folder.mkdir(parents=True, exist_ok=True)
     with lock_folder(folder):
         published = _read_published(folder, name)
-        if published and published[-1].until is None:
-            raise KeysUnusable(
-                f"{folder} has a key that signs, since {published[-1].record['from']}: rotate it instead"
-            )
+        current = published[-1] if published else None
+        if current is not None and current.until is None:
+            since = current.record["from"]
+            raise KeysUnusable(f"{folder} has a key that signs, since {since}: rotate it instead")
         if not published and _find_unpublished(folder, name) is not None:
             raise KeysUnusable(f"{folder} has a private key that is not published: its first use publishes it")
         return _exchange(folder, name, published, now, secret=secret, replacing=False)
@@ -107,6 +114,9 @@ def rotate(folder: Path, name: str, now: datetime, *, secret: Path | None = None
         name: name of the keys, which is the log's origin.
         now: present time.
         secret: file of the private key that signs. The new private key replaces its content.
+
+    Returns:
+        The new private key, and all published keys.
 
     Raises:
         KeysUnusable: the folder has no signing key, its private key is not available, or `open_keyring` rejects it.
@@ -186,7 +196,10 @@ def origin_of(folder: Path) -> str | None:
         OSError: the file cannot be read.
     """
     published = _read_all_keys(folder)
-    return published[0].key.name if published else None
+    if not published:
+        return None
+    first_key = published[0]
+    return first_key.key.name
 
 
 def has_private(folder: Path, kid: str) -> bool:
@@ -248,14 +261,13 @@ def _exchange(
         KeysUnusable: the file exists, and `replacing` is False.
     """
     signing = SigningKey.new(name)
-    text = _pem_of(signing)
     if secret is None:
-        replace_file(_private_path(folder, signing.public.kid), text)
+        replace_file(_private_path(folder, signing.public.kid), signing.pem)
     elif replacing:
-        replace_file(secret, text, mode=secret.stat().st_mode & 0o777)  # with the permissions of the old file
+        replace_file(secret, signing.pem, mode=secret.stat().st_mode & 0o777)  # with the permissions of the old file
     else:
         try:
-            create_file(secret, text)
+            create_file(secret, signing.pem)
         except FileExistsError:
             raise KeysUnusable(f"{secret} is there already") from None
     return _publish(folder, published, signing, now)
@@ -366,7 +378,10 @@ def _find_unpublished(folder: Path, name: str) -> SigningKey | None:
     ids = sorted(path.stem for path in folder.glob(f"*{_PRIVATE}"))
     if len(ids) > 1:
         raise KeysUnusable(f"{folder} has several private keys and no {PUBLISHED}, which says which of them signs")
-    return _read_own_private(folder, name, ids[0]) if ids else None
+    if not ids:
+        return None
+    (key_id,) = ids
+    return _read_own_private(folder, name, key_id)
 
 
 def _make_private(folder: Path, name: str) -> SigningKey:
@@ -379,15 +394,5 @@ def _make_private(folder: Path, name: str) -> SigningKey:
         name: name of the keys, which is the log's origin.
     """
     signing = SigningKey.new(name)
-    text = _pem_of(signing)
-    replace_file(_private_path(folder, signing.public.kid), text)
+    replace_file(_private_path(folder, signing.public.kid), signing.pem)
     return signing
-
-
-def _pem_of(signing: SigningKey) -> bytes:
-    """Return a private key as the text of a PEM file (PKCS #8, not encrypted).
-
-    Args:
-        signing: the private key.
-    """
-    return signing.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())

@@ -13,6 +13,7 @@ from typing import Final
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from epsilond.ledgers.log.canonical import canonical
 from epsilond.ledgers.log.encodings import from_base64, to_base64, to_base64url
@@ -38,6 +39,11 @@ class PublicKey:
     raw: bytes
 
     def __post_init__(self) -> None:
+        """Check the name and the bytes of the key.
+
+        Raises:
+            Malformed: the name is not valid, or the bytes are not an Ed25519 public key.
+        """
         if not is_key_name(self.name):
             raise Malformed(
                 f"{self.name!r} is not a name of a key: it has no spaces, no plus and no control characters"
@@ -60,14 +66,15 @@ class PublicKey:
     @cached_property
     def kid(self) -> str:
         """Thumbprint of the JSON Web Key (RFC 7638), which does not depend on the name."""
-        required = {"crv": "Ed25519", "kty": "OKP", "x": to_base64url(self.raw)}
-        return to_base64url(hashlib.sha256(canonical(required)).digest())
+        required_members = {"crv": "Ed25519", "kty": "OKP", "x": to_base64url(self.raw)}
+        thumbprint = hashlib.sha256(canonical(required_members)).digest()
+        return to_base64url(thumbprint)
 
     @cached_property
     def jwk(self) -> dict[str, str]:
         """The JSON Web Key of RFC 8037."""
-        x = to_base64url(self.raw)
-        return {"kty": "OKP", "crv": "Ed25519", "x": x, "kid": self.kid, "alg": "EdDSA", "use": "sig"}
+        encoded_key = to_base64url(self.raw)
+        return {"kty": "OKP", "crv": "Ed25519", "x": encoded_key, "kid": self.kid, "alg": "EdDSA", "use": "sig"}
 
     @classmethod
     def of_note_key(cls, text: str) -> PublicKey:
@@ -127,7 +134,11 @@ class SigningKey:
 
     @classmethod
     def new(cls, name: str) -> SigningKey:
-        """Generate a new key from the system's randomness."""
+        """Generate a new key from the system's randomness.
+
+        Args:
+            name: name of the signer, such as the name of a log.
+        """
         return cls(name, Ed25519PrivateKey.generate())
 
     @cached_property
@@ -135,8 +146,17 @@ class SigningKey:
         """The public key."""
         return PublicKey(self.name, self.private.public_key().public_bytes_raw())
 
+    @property
+    def pem(self) -> bytes:
+        """Return the private key as the text of a PEM file (PKCS #8, not encrypted)."""
+        return self.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
     def sign(self, message: bytes) -> bytes:
-        """Return the signature of a message: 64 bytes, equal for equal messages."""
+        """Return the Ed25519 signature of a message: 64 bytes, equal for equal messages.
+
+        Args:
+            message: the bytes to sign.
+        """
         return self.private.sign(message)
 
 

@@ -66,16 +66,20 @@ class Note:
         Args:
             keys: trusted keys.
 
+        Returns:
+            The keys in the order of their first signatures, each once; at least one.
+
         Raises:
             NotVerified: no trusted key signed the note, or a signature line with the id of a trusted key is not valid.
         """
-        trusted = {(key.name, key.note_id): key for key in keys}
+        trusted_keys = {(key.name, key.note_id): key for key in keys}
+        message = self.text.encode()
         signers: list[PublicKey] = []
         for line in self.signatures:
-            key = trusted.get((line.name, line.note_id))
-            if key is None:
+            key = trusted_keys.get((line.name, line.note_id))
+            if key is None:  # another party's signature
                 continue
-            key.verify(self.text.encode(), line.signature)
+            key.verify(message, line.signature)
             if key not in signers:
                 signers.append(key)
         if not signers:
@@ -97,7 +101,8 @@ def sign(text: str, *keys: SigningKey) -> Note:
     """
     _check(text)
     message = text.encode()
-    note = Note(text, tuple(NoteSignature(key.name, key.public.note_id, key.sign(message)) for key in keys))
+    signatures = [NoteSignature(key.name, key.public.note_id, key.sign(message)) for key in keys]
+    note = Note(text, tuple(signatures))
     if parse(str(note)) != note:
         raise Malformed("the text of the note cannot be read back")
     return note

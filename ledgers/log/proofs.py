@@ -158,12 +158,14 @@ def verify_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes],
     if not 0 <= index < size:
         raise NotVerified(f"a tree of {size} leaves has no leaf {index}")
     _require_hashes(proof)
+    # Climb from the leaf: `value` is the hash of the node that `path` has reached.
     path = _PathToRoot(index, size - 1)
     value = leaf_hash(leaf)
     for sibling in proof:
         if path.is_at_root:
             raise NotVerified("the inclusion proof is too long for the tree")
-        value = node_hash(sibling, value) if path.has_left_sibling else node_hash(value, sibling)
+        left, right = (sibling, value) if path.has_left_sibling else (value, sibling)
+        value = node_hash(left, right)
         path = path.parent
     if not path.is_at_root:
         raise NotVerified("the inclusion proof is too short for the tree")
@@ -221,17 +223,21 @@ def _verify_both_roots(
     Raises:
         NotVerified: the proof has a wrong length, or leads to another root.
     """
+    # If the earlier tree is perfect, it is that subtree itself, and the proof leaves its root out.
     hashes = list(proof)
-    earlier_is_perfect = earlier & (earlier - 1) == 0  # a power of two
-    if earlier_is_perfect:  # then the earlier tree itself is that subtree, and the proof leaves its root out
+    earlier_is_power_of_two = earlier & (earlier - 1) == 0
+    if earlier_is_power_of_two:
         hashes.insert(0, earlier_root)
     if not hashes:
         raise NotVerified("the consistency proof is empty")
+    first_hash, *siblings = hashes
+
+    # Find the position of the subtree, and climb from it to both roots.
     path = _PathToRoot(earlier - 1, later - 1)
     while path.is_right_child:
         path = path.up()
-    earlier_value = later_value = hashes[0]
-    for sibling in hashes[1:]:
+    earlier_value = later_value = first_hash
+    for sibling in siblings:
         if path.is_at_root:
             raise NotVerified("the consistency proof is too long for the trees")
         if path.has_left_sibling:
@@ -242,12 +248,10 @@ def _verify_both_roots(
         path = path.parent
     if not path.is_at_root:
         raise NotVerified("the consistency proof is too short for the trees")
+
     _require_same(earlier_value, earlier_root, "the proof does not lead to the earlier root")
-    _require_same(
-        later_value,
-        later_root,
-        "the proof does not lead to the later root: the log was rewritten, or the proof is another's",
-    )
+    message = "the proof does not lead to the later root: the log was rewritten, or the proof is another's"
+    _require_same(later_value, later_root, message)
 
 
 @dataclass(frozen=True)
@@ -283,7 +287,11 @@ class _PathToRoot:
 
     @property
     def parent(self) -> _PathToRoot:
-        """Position after the node was joined with its sibling."""
+        """Return the position of the next node on the path whose hash is computed from two children.
+
+        A node without a sibling is moved up unchanged until it has one, so that the result may be several levels
+        higher.
+        """
         position = self
         if self.has_left_sibling:
             while position.index and not position.is_right_child:  # the node is the only child of its parent

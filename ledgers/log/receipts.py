@@ -40,7 +40,7 @@ class Receipt:
 
     @property
     def record(self) -> JsonRecord:
-        """Record of the receipt."""
+        """Return the receipt as a JSON object with the members `entry`, `proof`, `checkpoint` and `signature`."""
         return _statement(self.entry, self.proof, self.checkpoint) | {"signature": self.signature}
 
     def to_bytes(self) -> bytes:
@@ -50,6 +50,9 @@ class Receipt:
     @classmethod
     def of_bytes(cls, text: bytes) -> Receipt:
         """Read a receipt from any JSON text, without verifying it.
+
+        Args:
+            text: JSON text in UTF-8.
 
         Raises:
             Malformed: the text is not a receipt.
@@ -93,7 +96,8 @@ def make(tree: Tree, leaf_index: int, entry: Record, checkpoint: str, key: Signi
         NotVerified: the tree has another entry at this index, or the checkpoint is not the tree's.
         ValueError: the tree has no such index.
     """
-    return make_all(tree, [(leaf_index, entry)], checkpoint, key)[0]
+    (receipt,) = make_all(tree, [(leaf_index, entry)], checkpoint, key)
+    return receipt
 
 
 def make_all(tree: Tree, entries: Iterable[tuple[int, Record]], checkpoint: str, key: SigningKey) -> list[Receipt]:
@@ -107,6 +111,9 @@ def make_all(tree: Tree, entries: Iterable[tuple[int, Record]], checkpoint: str,
         checkpoint: head of the tree, signed by the key.
         key: key that signs the receipts.
 
+    Returns:
+        The receipts in the order of the entries.
+
     Raises:
         NotVerified: the tree has another entry at one of the indices, or the checkpoint is not the tree's.
         ValueError: the tree has no such index.
@@ -116,7 +123,8 @@ def make_all(tree: Tree, entries: Iterable[tuple[int, Record]], checkpoint: str,
     receipts = []
     for leaf_index, entry in entries:
         proof = Inclusion.of(tree, leaf_index)
-        signature = jws.sign(_statement(entry, proof, checkpoint), digest(canonical(entry)), key)
+        statement = _statement(entry, proof, checkpoint)
+        signature = jws.sign(statement, digest(canonical(entry)), key)
         receipt = Receipt(entry, proof, checkpoint, signature)
         _verify_under(head, receipt, trusted)
         receipts.append(receipt)

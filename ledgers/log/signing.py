@@ -38,13 +38,20 @@ class PublishedKey:
 
     @property
     def record(self) -> dict[str, str | None]:
-        """JSON Web Key with its name, its text for verifiers of notes, and the times between which it signs."""
-        return self.key.jwk | {
+        """Return the key as a JSON object for the document of public keys that a service publishes.
+
+        Returns:
+            A JSON Web Key (RFC 7517) with more members: `name`, `note_key` (its text for verifiers of notes), and
+            `from` and `until` (the times between which the key signs).
+        """
+        until = None if self.until is None else _format_time(self.until)
+        members = {
             "name": self.key.name,
             "note_key": self.key.note_key,
             "from": _format_time(self.since),
-            "until": None if self.until is None else _format_time(self.until),
+            "until": until,
         }
+        return self.key.jwk | members
 
     @classmethod
     def of_record(cls, record: object) -> PublishedKey:
@@ -62,10 +69,12 @@ class PublishedKey:
             raise Malformed("is not a published key")
         try:
             key = PublicKey.of_note_key(record["note_key"])
-            until = record["until"]
-            published = cls(key, _read_time(record["from"]), None if until is None else _read_time(until))
+            until_text = record["until"]
+            until = None if until_text is None else _read_time(until_text)
+            published = cls(key, _read_time(record["from"]), until)
         except (KeyError, AttributeError, TypeError, KeysUnusable):
             raise Malformed("is not a published key") from None
+        # The members state parts of the key several times. All must be those of the key that was read.
         if published.record != record:
             raise Malformed("the parts of a published key are not of one key")
         return published
@@ -88,6 +97,12 @@ class SigningKeys:
     published: tuple[PublishedKey, ...]
 
     def __post_init__(self) -> None:
+        """Check that exactly the last published key signs, and that no key is listed twice.
+
+        Raises:
+            KeysUnusable: the last published key is not that of `signing`, an earlier key is not retired, or a key is
+                listed twice.
+        """
         *retired, current = self.published
         if current.key != self.signing.public or current.until is not None:
             raise KeysUnusable("the key that signs is not the one that is published")
@@ -127,7 +142,8 @@ class SigningKeys:
         if any(key.key == signing.public for key in published):
             raise KeysUnusable("a key that signed before does not follow itself")
         now = _second(at)
-        return cls(signing, (*retire_signing_key(published, now), PublishedKey(signing.public, now)))
+        retired = retire_signing_key(published, now)
+        return cls(signing, (*retired, PublishedKey(signing.public, now)))
 
     @property
     def keys(self) -> tuple[PublicKey, ...]:

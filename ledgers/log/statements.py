@@ -56,7 +56,11 @@ class SignedStatement:
 
     @property
     def record(self) -> JsonRecord:
-        """JSON object of the statement. Its canonical form is signed."""
+        """Return the statement as a JSON object, of which the canonical form (RFC 8785) is signed.
+
+        Returns:
+            The attributes as members of the same names, and `format`, the name and version of this form.
+        """
         return {
             "format": FORMAT,
             "kind": self.kind,
@@ -79,8 +83,8 @@ class SignedStatement:
         """
         texts = {name: str(record.get(name)) for name in ("kind", "name", "engine_version", "request")}
         statement = cls(**texts)
-        has_its_members = statement.record == record
-        if not has_its_members or statement.kind not in KINDS or not is_digest(statement.request):
+        has_exact_members = statement.record == record  # also that all members are texts
+        if not has_exact_members or statement.kind not in KINDS or not is_digest(statement.request):
             raise Malformed("is not a statement about an answer")
         return statement
 
@@ -157,7 +161,9 @@ def _subject(statement: SignedStatement, content: bytes) -> str:
     Raises:
         Malformed: the answer should be JSON and is not.
     """
-    return digest(content) if statement.kind == REPORT else digest_of(content)
+    if statement.kind == REPORT:
+        return digest(content)
+    return digest_of(content)
 
 
 def find_signature(text: str) -> str:
@@ -175,6 +181,9 @@ def find_signature(text: str) -> str:
     """
     prefix = f"{HEADER.lower()}:"
     signatures = [line[len(prefix) :] for line in text.splitlines() if line.lower().startswith(prefix)]
-    if len(signatures) > 1:
+    if not signatures:
+        return text.strip()
+    first_signature, *more_signatures = signatures
+    if more_signatures:
         raise NotVerified("there are several signatures")
-    return signatures[0].strip() if signatures else text.strip()
+    return first_signature.strip()

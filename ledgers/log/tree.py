@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final, NamedTuple, Protocol
 
 HASH_BYTES: Final = 32
@@ -39,7 +40,10 @@ class Node(NamedTuple):
 
     @property
     def parent(self) -> Node:
-        """The next larger perfect subtree, whose half this subtree is."""
+        """Return the next larger perfect subtree, of which this subtree is one half.
+
+        It is one level higher, so its place is half the place of this subtree, rounded down.
+        """
         return Node(self.level + 1, self.place // 2)
 
 
@@ -70,7 +74,11 @@ class HashStore(Protocol):
 
 @dataclass
 class MemoryNodes:
-    """Store of the hashes of a Merkle tree in the memory of this process, such as for the verification of a log."""
+    """Store of the hashes of a Merkle tree in the memory of this process.
+
+    It suits the verification of a log, for which nothing is kept afterwards. A node is a perfect subtree of 2^level
+    leaves.
+    """
 
     _hashes: dict[Node, bytes] = field(default_factory=dict)
 
@@ -78,9 +86,10 @@ class MemoryNodes:
         return len(self._hashes)
 
     def read_hashes(self, wanted: Iterable[Node]) -> Mapping[Node, bytes]:
-        """Return the hashes of these nodes. Missing nodes are left out.
+        """Return the hashes of nodes. Nodes that are not stored are left out.
 
-        A node is a pair of a level and a place.
+        Args:
+            wanted: the nodes, each a pair of a level and a place.
         """
         return {node: self._hashes[node] for node in wanted if node in self._hashes}
 
@@ -154,6 +163,7 @@ class Tree:
             ValueError: the store has another leaf at one of these indices already.
             NodesMissing: the store lacks hashes of this tree.
         """
+        # The present tree is a row of perfect subtrees, the largest first. Their roots are called peaks.
         peaks = list(_perfect(0, self.size))
         stored = self._read_all(peaks)
         # Perfect subtrees that are not yet the left child of a stored node, largest first, with their hashes.
@@ -182,7 +192,8 @@ class Tree:
         """
         if self.size == 0:
             return EMPTY_ROOT
-        return self._roots([(0, self.size)])[0]
+        (root,) = self._roots([(0, self.size)])
+        return root
 
     def inclusion(self, index: int) -> tuple[bytes, ...]:
         """Return the proof that a leaf is in this tree: the hashes that lead from the hash of the leaf to the root.
@@ -202,6 +213,7 @@ class Tree:
         """
         if not 0 <= index < self.size:
             raise ValueError(f"the tree of {self.size} leaves has no leaf {index}")
+        # Go down from the root to the leaf. `siblings` gets the half of the range without the leaf in each step.
         siblings: list[tuple[int, int]] = []
         start, end = 0, self.size
         while end - start > 1:
@@ -212,7 +224,8 @@ class Tree:
             else:
                 siblings.append((start, middle))
                 start = middle
-        return self._roots(siblings[::-1])
+        from_leaf_to_root = siblings[::-1]
+        return self._roots(from_leaf_to_root)
 
     def consistency(self, earlier: int) -> tuple[bytes, ...]:
         """Return the proof that an earlier tree is the beginning of this one.
@@ -236,6 +249,7 @@ class Tree:
             raise ValueError(f"the tree of {self.size} leaves never had {earlier}")
         if earlier in {0, self.size}:
             return ()
+        # Go down from the root to a range that ends with the last leaf of the earlier tree.
         siblings: list[tuple[int, int]] = []
         start, end = 0, self.size
         while end != earlier:
@@ -248,7 +262,8 @@ class Tree:
                 start = middle
         if start > 0:  # with start = 0 this range is the whole earlier tree: the verifier has its root
             siblings.append((start, end))
-        return self._roots(siblings[::-1])
+        from_leaf_to_root = siblings[::-1]
+        return self._roots(from_leaf_to_root)
 
     def _roots(self, ranges: Iterable[tuple[int, int]]) -> tuple[bytes, ...]:
         """Return the Merkle root hash of each of several ranges of leaves, with one call of the store.
@@ -260,13 +275,18 @@ class Tree:
             ranges: pairs (start, end) of the leaves start, …, end − 1. A power of two that is at least end − start must
                 divide start, so that the range is a subtree of RFC 9162.
 
+        Returns:
+            The root hashes, 32 bytes each, in the order of the ranges.
+
         Raises:
             NodesMissing: the nodes do not hold this tree.
         """
         nodes_of_ranges = [list(_perfect(start, end)) for start, end in ranges]
-        stored = self._read_all(node for nodes in nodes_of_ranges for node in nodes)
+        stored = self._read_all(chain.from_iterable(nodes_of_ranges))
+
+        # Join the nodes of each range from the right, where the subtrees are smallest.
         roots = []
-        for nodes in nodes_of_ranges:  # the nodes are joined from the right, where the subtrees are smallest
+        for nodes in nodes_of_ranges:
             *left_nodes, last_node = nodes
             value = stored[last_node]
             for node in reversed(left_nodes):
@@ -286,9 +306,12 @@ class Tree:
             NodesMissing: the store lacks one of them, or has a value that is not 32 bytes long.
         """
         nodes = tuple(wanted)
-        stored = self.nodes.read_hashes(nodes) if nodes else {}
+        if not nodes:
+            return {}
+        stored = self.nodes.read_hashes(nodes)
         for node in nodes:
-            if len(stored.get(node, b"")) != HASH_BYTES:
+            value = stored.get(node, b"")
+            if len(value) != HASH_BYTES:
                 raise NodesMissing(f"the hash of node {node.place} at level {node.level} is not stored")
         return stored
 
@@ -299,7 +322,8 @@ def _left_size(count: int) -> int:
     Args:
         count: number of leaves of the tree, at least 2.
     """
-    return 1 << ((count - 1).bit_length() - 1)
+    exponent = (count - 1).bit_length() - 1
+    return 1 << exponent
 
 
 def _perfect(start: int, end: int) -> Iterable[Node]:
@@ -312,6 +336,6 @@ def _perfect(start: int, end: int) -> Iterable[Node]:
         end: index after the last leaf.
     """
     while start < end:
-        level = (end - start).bit_length() - 1
+        level = (end - start).bit_length() - 1  # 2^level is the largest power of two that is left
         yield Node(level, start >> level)
         start += 1 << level

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from itertools import pairwise, product
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from epsilond.accountants.errors import EpsilondError
 from epsilond.ledgers.log import checkpoints, notes, receipts
@@ -18,6 +17,7 @@ from epsilond.ledgers.log.canonical import Record, canonical
 from epsilond.ledgers.log.checkpoints import Checkpoint
 from epsilond.ledgers.log.cosignatures import CosignerKey
 from epsilond.ledgers.log.errors import NotVerified
+from epsilond.ledgers.log.findings import UNCOMPUTED, ClaimOutcome, LogVerification
 from epsilond.ledgers.log.keys import PublicKey
 from epsilond.ledgers.log.notes import Note
 from epsilond.ledgers.log.proofs import Consistency
@@ -29,78 +29,17 @@ Replay: TypeAlias = Callable[[Sequence[Record]], Iterable[str]]
 It raises an EpsilondError if an entry does not follow from the entries before it.
 """
 
-NOT_SHOWN: Final = (
-    "It proves the written entries, not that nothing was run without writing.",
-    "It proves that these checkpoints are of one log, not that no other log was shown: compare yours with others'.",
-    "Times in entries are those that the service stated.",
-    "That the keys are the service's is for you to know: a bundle with keys of its own would prove nothing.",
-)
-
-UNCOMPUTED: Final = "The charges were not computed again: whether they are right is not verified."
-
-
-class ClaimOutcome(StrEnum):
-    """Result of the check of a claim.
-
-    Attributes:
-        VERIFIED: it holds.
-        FAILED: it does not hold.
-        NOT_VERIFIED: the evidence leaves it open.
-        VOIDED: the runs of the receipt were later declared void, so it is no longer valid.
-        CONTRADICTED: a run was observed to differ from the mechanism that was paid for, so there is no ε.
-    """
-
-    VERIFIED = "verified"
-    FAILED = "failed"
-    NOT_VERIFIED = "not verified"
-    VOIDED = "voided"
-    CONTRADICTED = "contradicted"
-
-
-@dataclass(frozen=True)
-class ClaimFinding:
-    """One claim with the outcome of its check.
-
-    Attributes:
-        outcome: result of the check.
-        sentence: the claim, or the reason why it was not verified.
-    """
-
-    outcome: ClaimOutcome
-    sentence: str
-
-
-@dataclass
-class LogVerification:
-    """Result of verifying evidence about a log: findings in their order, and points that verification never shows."""
-
-    findings: list[ClaimFinding] = field(default_factory=list)
-    not_shown: tuple[str, ...] = NOT_SHOWN
-
-    @property
-    def holds(self) -> bool:
-        """True if at least one claim was verified and none failed. Some claims may have been left unverified."""
-        outcomes = {finding.outcome for finding in self.findings}
-        return ClaimOutcome.VERIFIED in outcomes and ClaimOutcome.FAILED not in outcomes
-
-    @property
-    def complete(self) -> bool:
-        """True if at least one claim was verified, none failed, and none was left unverified."""
-        return self.holds and all(finding.outcome != ClaimOutcome.NOT_VERIFIED for finding in self.findings)
-
-    def sentences(self) -> list[str]:
-        """Return sentences for readers: each finding with its outcome, then the points that are not shown."""
-        findings = [f"{finding.outcome}: {finding.sentence}" for finding in self.findings]
-        return findings + [f"not shown: {sentence}" for sentence in self.not_shown]
-
-    def add(self, outcome: ClaimOutcome, sentence: str) -> None:
-        """Add a finding."""
-        self.findings.append(ClaimFinding(outcome, sentence))
-
 
 @dataclass(frozen=True, order=True)
 class _Head:
-    """Size and root of a checkpoint."""
+    """Head of an append-only log: its number of entries, and the root of the Merkle tree over them.
+
+    Heads are ordered by their size.
+
+    Attributes:
+        size: number of entries.
+        root: root hash, 32 bytes.
+    """
 
     size: int
     root: bytes
@@ -127,19 +66,24 @@ def verify(
     Returns:
         The claims with their outcomes. A failed check is one of them, and raises no exception.
     """
+    # Without a validly signed head (size and Merkle root) nothing can be verified.
     verification = LogVerification()
     valid_checkpoints = _verify_checkpoints(bundle, origin, tuple(keys), verification)
     heads = sorted({_Head(checkpoint.size, checkpoint.root) for checkpoint in valid_checkpoints})
     if not heads:
-        verification.add(
-            ClaimOutcome.NOT_VERIFIED, "There is no checkpoint that holds, so nothing of the entries is verified."
-        )
+        message = "There is no checkpoint that holds, so nothing of the entries is verified."
+        verification.add(ClaimOutcome.NOT_VERIFIED, message)
         return verification
+
+    # Compare the heads with each other, with the entries, with the proofs and with the witnesses' signatures.
     _check_roots(heads, verification)
     recomputed = _check_entries(bundle.entries, heads, verification)
     _check_consistency(bundle, heads, recomputed, verification)
     _report_cosignatures(bundle, origin, heads, witnesses, verification)
-    if replay is None or bundle.entries or not bundle.receipts:
+
+    # Receipts without entries leave nothing to compute again, so that no claim on charges is made then.
+    has_only_receipts = bundle.receipts and not bundle.entries
+    if replay is None or not has_only_receipts:
         _replay(bundle.entries, replay, verification)
     return verification
 
@@ -157,16 +101,18 @@ def _verify_checkpoints(
         keys: trusted keys.
         verification: receives the claims and their outcomes.
     """
+    # Checkpoints that were exported by themselves.
     for number, note in enumerate(bundle.checkpoints):
         try:
             checkpoint = checkpoints.verify(note, origin, keys)
         except NotVerified as error:
             verification.add(ClaimOutcome.FAILED, f"Checkpoint {number} does not hold: {error}.")
             continue
-        verification.add(
-            ClaimOutcome.VERIFIED, f"{origin} signed that it has {_count(checkpoint.size)} (checkpoint {number})."
-        )
+        message = f"{origin} signed that it has {_count(checkpoint.size)} (checkpoint {number})."
+        verification.add(ClaimOutcome.VERIFIED, message)
         yield checkpoint
+
+    # Checkpoints in receipts, each of which also proves that the log has an entry.
     for number, receipt in enumerate(bundle.receipts):
         try:
             checkpoint = receipts.verify(receipt, origin, keys)
@@ -174,15 +120,21 @@ def _verify_checkpoints(
             verification.add(ClaimOutcome.FAILED, f"Receipt {number} does not hold: {error}.")
             continue
         index, size = receipt.proof.leaf_index, _count(checkpoint.size)
-        verification.add(
-            ClaimOutcome.VERIFIED, f"The entry of receipt {number} is entry {index} of the log when it had {size}."
-        )
+        message = f"The entry of receipt {number} is entry {index} of the log when it had {size}."
+        verification.add(ClaimOutcome.VERIFIED, message)
         yield checkpoint
 
 
 def _check_roots(heads: Sequence[_Head], verification: LogVerification) -> None:
-    """Add a failure for each size of the log for which several roots were signed, which proves a fork."""
-    root_counts = Counter(head.size for head in heads)  # equal heads were merged before
+    """Report a failure for each size of the log for which several Merkle roots were signed.
+
+    Two roots of one size prove a fork: the log has shown different entries to different readers.
+
+    Args:
+        heads: sizes and roots of valid checkpoints, each pair once.
+        verification: receives the failures.
+    """
+    root_counts = Counter(head.size for head in heads)
     for size, count in root_counts.items():
         if count > 1:
             message = f"{count} roots are signed for the log of {_count(size)}: keep them, they are proof of a fork."
@@ -205,13 +157,18 @@ def _check_entries(entries: Sequence[Record], heads: Sequence[_Head], verificati
     except NotVerified as error:
         verification.add(ClaimOutcome.FAILED, f"An entry has no canonical form: {error}.")
         return set()
+
+    # Each entry may state its number in the log, which must be its index.
     for index, entry in enumerate(entries):
         if entry.get("seq", index) != index:
             verification.add(ClaimOutcome.FAILED, f"Entry {index} says that it is entry {entry['seq']} of the log.")
+
+    # Compare the roots. Entries after the largest head are signed by nobody yet.
     recomputed = {head for head in heads if _has_root(tree, head, verification)}
-    covered = heads[-1].size
-    if tree.size > covered:
-        message = f"Of {_count(tree.size)} given, the first {covered} are under a checkpoint: the others may change."
+    largest_head = heads[-1]
+    if tree.size > largest_head.size:
+        given = _count(tree.size)
+        message = f"Of {given} given, the first {largest_head.size} are under a checkpoint: the others may change."
         verification.add(ClaimOutcome.NOT_VERIFIED, message)
     return recomputed
 
@@ -223,6 +180,9 @@ def _has_root(tree: Tree, head: _Head, verification: LogVerification) -> bool:
         tree: Merkle tree of the given entries.
         head: the head. If it has more entries than the tree, the claim stays open.
         verification: receives the claim.
+
+    Returns:
+        True if the head has the root of its first entries.
     """
     if head.size > tree.size:
         message = f"A checkpoint has {_count(head.size)}, of which {tree.size} are given: the others are unknown."
@@ -293,7 +253,14 @@ def _proved_steps(bundle: Bundle, heads: Sequence[_Head], verification: LogVerif
 
 
 def _is_consistent(proof: Consistency, earlier: _Head, later: _Head, verification: LogVerification) -> bool:
-    """Return whether a proof shows that a head continues an earlier one; otherwise report it to the verification."""
+    """Return whether a proof shows that the log of one head continues the log of an earlier head.
+
+    Args:
+        proof: consistency proof (RFC 9162) between the sizes of both heads.
+        earlier: the smaller head, with its Merkle root.
+        later: the larger head.
+        verification: receives a failure if the proof is not valid for these roots.
+    """
     try:
         proof.verify(earlier.root, later.root)
     except NotVerified as error:
@@ -315,20 +282,31 @@ def _report_cosignatures(
         witnesses: trusted keys of witnesses.
         verification: receives the findings.
     """
+    largest_head = heads[-1]
     notes_of_heads = _notes_of_heads(bundle, origin, heads)
     for witness in witnesses:
+        has_largest = False
         newest = _newest_cosignature(witness, notes_of_heads, verification)
         if newest is not None:
             head, time = newest
+            has_largest = head.size >= largest_head.size
             message = f"The witness {witness.name} cosigned {_count(head.size)}{_time(time)}."
             verification.add(ClaimOutcome.VERIFIED, message)
-        if newest is None or newest[0].size < heads[-1].size:
-            message = f"Whether the witness {witness.name} cosigned {_count(heads[-1].size)} is not shown."
+        if not has_largest:
+            message = f"Whether the witness {witness.name} cosigned {_count(largest_head.size)} is not shown."
             verification.add(ClaimOutcome.NOT_VERIFIED, message)
 
 
 def _notes_of_heads(bundle: Bundle, origin: str, heads: Sequence[_Head]) -> list[tuple[_Head, Note]]:
-    """Return pairs of a head of the log (size and Merkle root) and a signed note in the evidence that contains it."""
+    """Return the signed notes in the evidence that contain one of the given heads, each with its head.
+
+    A note may have signatures of witnesses in addition to that of the log.
+
+    Args:
+        bundle: the evidence, with notes of its own and notes in receipts.
+        origin: name of the log. Notes of other logs are skipped.
+        heads: sizes and Merkle roots of valid checkpoints.
+    """
     texts = list(bundle.checkpoints) + [receipt.checkpoint for receipt in bundle.receipts]
     notes_of_heads = []
     for text in texts:
@@ -367,7 +345,14 @@ def _newest_cosignature(
 
 
 def _time(seconds: int) -> str:
-    """Return the time of a cosignature, in seconds since 1970, as text. After the year 9999 there is no date."""
+    """Return the time of a cosignature as text, with which a sentence ends.
+
+    Args:
+        seconds: time in seconds since 1970.
+
+    Returns:
+        For example ` at 2026-01-31 08:30:00 UTC`. After the year 9999 it states the seconds instead of a date.
+    """
     try:
         return f" at {datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
     except (OverflowError, ValueError, OSError):

@@ -70,7 +70,7 @@ def opening_record(state: LedgerState, certified: Opening, specs: Mapping[str, s
         "slots": slots,
         "certified": {"log_delta": repr(certified.log_delta), "epsilon": repr(certified.epsilon)},
     }
-    if state.approval:  # absent otherwise, as in the entries of earlier versions
+    if state.approval:
         record["approval"] = True
     return record
 

@@ -14,8 +14,9 @@ from epsilond.accountants.errors import NoCertificate
 from epsilond.ledgers.mathematics.charges import charge
 from epsilond.ledgers.mathematics.charges.gaussian import eta_of
 from epsilond.ledgers.mathematics.charges.request import ChargeRequest
+from epsilond.ledgers.mathematics.checks.composition import is_quick_to_compose
 from epsilond.ledgers.mathematics.mixture import may_go_on
-from epsilond.ledgers.mathematics.residue import composed_cost, exact, quick_cost
+from epsilond.ledgers.mathematics.residue import composed_cost, quick_cost
 from epsilond.ledgers.mathematics.searches.bisection import LARGEST_FACTOR, MOST_TRIALS, largest_fit, smallest_fit
 from epsilond.ledgers.mathematics.searches.noise_multipliers import map_noise, noise_of
 
@@ -347,7 +348,7 @@ def _composed_share(request: ChargeRequest, slot: Slot) -> float | None:
     """
     eta = eta_of(request, slot)
     free, remaining = slot.free("mu_squared"), slot.remainder("mu_squared")
-    if free <= 0 or eta > slot.free("eta") or not exact(request.parts, eta):
+    if free <= 0 or eta > slot.free("eta") or not is_quick_to_compose(request.parts, eta):
         return None
     cost = composed_cost(request.parts, remaining=remaining, eta=eta)
     if cost is None or cost > free:

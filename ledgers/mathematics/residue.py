@@ -22,6 +22,12 @@ from epsilond.ledgers.mathematics.amounts import (
     float_below,
     up,
 )
+from epsilond.ledgers.mathematics.checks.composition import (
+    cannot_fit,
+    is_quick_to_compose,
+    is_worth_composing,
+    may_be_composed,
+)
 from epsilond.ledgers.mathematics.comparison.slot_trial import TOLERANCE, SlotTrial
 from epsilond.ledgers.mathematics.steps import StepPrices, step_prices
 
@@ -33,25 +39,10 @@ LEAST_ETA = Decimal("1e-18")
 """Smallest η, because amounts have 18 places."""
 LARGEST_SLOTS = Decimal(64), Decimal(400)
 """Largest μ² of slots that are computed with; a cost that suffices there suffices in every larger slot."""
-_MOST_STEPWISE_SHARE = 1.01
-"""Largest estimated cost of the steps one after another, as a share of the slot, with which a job is tried.
-
-The estimate is low, so that a job above it cannot fit; the excess over 1 allows for the error of the estimate.
-"""
-_MOST_STEPWISE_SHARE_COMPOSED = 4.0
-"""Largest such share if composing all steps is quick, because their cost together may be much lower."""
 _MOST_RAISES = 12
 """Largest number of costs, each larger than the one before, that are certified after a search."""
 _MARGIN = Fraction(1) + Fraction(1, 2**18)
 """Factor on a charge of steps, so that another machine, with other roundings, certifies it again."""
-_MANY_STEPS = 100
-"""Number of steps from which `_SHARE_OF_MANY` applies in place of `_SHARE_OF_FEW`."""
-_SHARE_OF_FEW, _SHARE_OF_MANY = 0.1, 0.02
-"""Costs of the steps, as shares of the slot, from which on composing them is worth its work: few steps, or many."""
-_MOST_DIFFERENT = 4
-"""Largest number of different steps that are composed, because the work grows with their number."""
-_LEAST_COMPOSED_ETA = Decimal("1e-10")
-"""Smallest η at which steps are composed, because the number of cells grows as 1/√η."""
 
 
 @dataclass(frozen=True)
@@ -99,13 +90,15 @@ def _holds(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: Amount, e
         eta: δ that the mechanism may add to the Gaussian profile of the budget.
     """
     prices = step_prices(parts, remaining=remaining, eta=eta)
-    if _cannot_fit(parts, prices, remaining, eta):
+    if cannot_fit(parts, prices, remaining, eta):
         return False
     if prices is None:
         return _holds_composed(parts, remaining, cost, eta)
-    if _worth_composing(parts, prices, remaining, eta):
+    if is_worth_composing(parts, prices, remaining, eta):
         return _holds_composed(parts, remaining, cost, eta) or _holds_stepwise(prices, cost)
-    return _holds_stepwise(prices, cost) or (may_be_composed(parts) and _holds_composed(parts, remaining, cost, eta))
+    if _holds_stepwise(prices, cost):
+        return True
+    return may_be_composed(parts) and _holds_composed(parts, remaining, cost, eta)
 
 
 def _holds_composed(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: Amount, eta: Amount) -> bool:
@@ -147,9 +140,10 @@ def shortfall(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amo
         suffice.
     """
     trial = SlotTrial(parts, remaining, eta, share=1.0)
-    worst = trial.worst(float_below(cost))
-    trial.refine(float_below(cost))
-    return max(worst, trial.worst(float_below(cost)))
+    float_cost = float_below(cost)
+    coarse_worst = trial.worst(float_cost)
+    trial.refine(float_cost)  # more values of ε around the worst one
+    return max(coarse_worst, trial.worst(float_cost))
 
 
 def least_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> Residue | None:
@@ -209,11 +203,11 @@ def _least_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amoun
         eta: δ that the charge may add to the Gaussian profile of the slot.
     """
     prices = step_prices(parts, remaining=remaining, eta=eta)
-    if _cannot_fit(parts, prices, remaining, eta):
+    if cannot_fit(parts, prices, remaining, eta):
         return None
     if prices is None:
         return _composed_residue(parts, remaining, eta)
-    if _worth_composing(parts, prices, remaining, eta):
+    if is_worth_composing(parts, prices, remaining, eta):
         return _composed_residue(parts, remaining, eta) or _stepwise_residue(prices, remaining, eta)
     residue = _stepwise_residue(prices, remaining, eta)
     if residue is None and may_be_composed(parts):
@@ -244,12 +238,14 @@ def quick_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
     """
     if eta < LEAST_ETA or remaining <= 0:
         return QuickCost(math.inf, None)
-    remaining = min(remaining, LARGEST_SLOTS[0])
+    smallest_bound, _ = LARGEST_SLOTS
+    remaining = min(remaining, smallest_bound)
     prices = step_prices(parts, remaining=remaining, eta=eta, rough=True)
     if prices is None:
         return QuickCost(0.0, None)
     residue = _stepwise_residue(prices, remaining, eta)
-    return QuickCost(prices.floor, None if residue is None else residue.cost)
+    certified = None if residue is None else residue.cost
+    return QuickCost(prices.floor, certified)
 
 
 def rough_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> Residue | None:
@@ -293,75 +289,13 @@ def composed_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: 
         eta: η, the δ that the job may add to the Gaussian profile of the slot.
 
     Returns:
-        The cost. None if `exact` rules composition out, if nothing is left, or if the job does not fit.
+        The cost. None if `is_quick_to_compose` rules composition out, if nothing is left, or if the job does not fit.
     """
-    if not exact(parts, eta) or remaining <= 0:
+    if not is_quick_to_compose(parts, eta) or remaining <= 0:
         return None
-    residue = _composed_residue(parts, min(remaining, LARGEST_SLOTS[0]), eta)
+    smallest_bound, _ = LARGEST_SLOTS
+    residue = _composed_residue(parts, min(remaining, smallest_bound), eta)
     return None if residue is None else residue.cost
-
-
-def exact(parts: Sequence[tuple[Pair, int]], eta: Amount) -> bool:
-    """Return whether the runs of a job can be composed quickly, with narrow bounds on δ.
-
-    They can if there are two or more runs, of few different mechanisms, and if the distributions of their privacy
-    losses are known. η must not be tiny.
-
-    Args:
-        parts: dominating pairs of the job's mechanisms, each with its number of runs.
-        eta: η, the δ that the job may add to the privacy profile of its budget.
-    """
-    are_exact = all(pair.law is not None for pair, _ in parts)
-    steps = sum(count for _, count in parts)
-    return are_exact and len(parts) <= _MOST_DIFFERENT and steps > 1 and eta >= _LEAST_COMPOSED_ETA
-
-
-def _cannot_fit(parts: Sequence[tuple[Pair, int]], prices: StepPrices | None, remaining: Amount, eta: Amount) -> bool:
-    """Return whether a job is so expensive that no certified cost within the remaining μ² will be found.
-
-    The lower estimate of the cost, with its runs charged one by one, is compared with the μ² that is left. The limit is
-    higher if the runs can be composed, because together they may cost much less.
-
-    Args:
-        parts: dominating pairs of the job's mechanisms, each with its number of runs.
-        prices: prices of the runs, charged one by one; None if there are none, so that the answer is False.
-        remaining: μ² that the privacy budget has left.
-        eta: η, the δ that the job may add to the Gaussian profile of the budget.
-    """
-    most_share = _MOST_STEPWISE_SHARE_COMPOSED if exact(parts, eta) else _MOST_STEPWISE_SHARE
-    return prices is not None and prices.floor > most_share * float(remaining)
-
-
-def may_be_composed(parts: Sequence[tuple[Pair, int]]) -> bool:
-    """Return whether it is worth trying to compose all runs of a job, if charging them one after another fails.
-
-    It is worth trying if the privacy loss of each run has a known distribution or finitely many values. For other pairs
-    composition takes seconds, and its bounds are rarely narrow enough.
-
-    Args:
-        parts: dominating pairs of the job's mechanisms, each with its number of runs.
-    """
-    return all(pair.law is not None or pair.atoms is not None for pair, _ in parts)
-
-
-def _worth_composing(parts: Sequence[tuple[Pair, int]], prices: StepPrices, remaining: Amount, eta: Amount) -> bool:
-    """Return whether all runs of a job should be composed and charged together, instead of one by one.
-
-    Together they cost less of the privacy budget if they take much of it. The work is about 1/√η, and more if the job
-    takes a small part of the budget. Composition is also tried if the runs have no price one by one, for example
-    because of rare large losses.
-
-    Args:
-        parts: dominating pairs of the mechanism, each with its number of runs.
-        prices: prices of the runs, charged one by one.
-        remaining: μ² that the budget has left.
-        eta: η, the δ that the job may add to the Gaussian profile of the budget.
-    """
-    if not exact(parts, eta):
-        return False
-    steps = sum(count for _, count in parts)
-    least_share = _SHARE_OF_MANY if steps >= _MANY_STEPS else _SHARE_OF_FEW
-    return prices.floor >= least_share * float(remaining) or prices.cost() is None
 
 
 def _composed_residue(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount) -> Residue | None:
@@ -383,9 +317,10 @@ def _composed_residue(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta:
         return None
     estimate = trial.search()
     if estimate is None:  # the search allows only a part of η, so the whole slot may still suffice
-        certified, _ = trial.certify(remaining)
-        return Residue(remaining, remaining, eta) if certified else None
-    for attempt in range(_MOST_RAISES):  # each raise is at least four times as large as the one before
+        return _whole_slot(trial, remaining, eta)
+
+    # Each raise of the estimate is at least four times as large as the one before.
+    for attempt in range(_MOST_RAISES):
         # A cost a rounding below the whole slot would leave a tiny Gaussian, next to which profiles are slow.
         cost = remaining if estimate >= float_below(remaining) else min(up(estimate), remaining)
         certified, worst_epsilon = trial.certify(cost)
@@ -396,5 +331,16 @@ def _composed_residue(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta:
         trial.add(worst_epsilon)
         increased = estimate * (1.0 + TOLERANCE * 4.0**attempt)
         estimate = max(increased, trial.find_root(estimate, TOLERANCE))
+    return _whole_slot(trial, remaining, eta)
+
+
+def _whole_slot(trial: SlotTrial, remaining: Amount, eta: Amount) -> Residue | None:
+    """Return the charge of all that is left in a Gaussian slot, if it is certified to suffice; otherwise None.
+
+    Args:
+        trial: test of costs of the job in the slot, a privacy budget in μ².
+        remaining: μ² that the slot has left.
+        eta: η, the δ that the job may add to the Gaussian profile of the slot.
+    """
     certified, _ = trial.certify(remaining)
     return Residue(remaining, remaining, eta) if certified else None

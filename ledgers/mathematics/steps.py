@@ -90,13 +90,14 @@ class StepPrices:
         area = ROUGH_AREA if rough else GOOD_AREA  # accuracy of the linear pieces
         self._stages = _ROUGH_STAGES if rough else _USUAL_STAGES
         self._remaining = remaining
-        # Rounded down, so that all runs together take at most η.
-        self._step_eta = float_below(eta) / runs * (1.0 - 4 * UNIT_ROUNDOFF)
+
+        # Share η among the runs, rounded down, so that all runs together take at most η.
+        whole_eta = float_below(eta)
+        self._step_eta = whole_eta / runs * (1.0 - 4 * UNIT_ROUNDOFF)
         self._parts = [(pair, count, hinges_of(pair, self._step_eta, area)) for pair, count in parts]
-        # The cost of one step that has the whole slot and all of η for itself is too small.
-        self._estimates = [
-            _StepCharge(hinges, remaining, 1, float_below(eta)).search(0.0) for _, _, hinges in self._parts
-        ]
+
+        # Estimate each step's cost as if it had the whole slot and all of η for itself, which is too small.
+        self._estimates = [_StepCharge(hinges, remaining, 1, whole_eta).search(0.0) for _, _, hinges in self._parts]
         costs = []
         for estimate, (_, count, _) in zip(self._estimates, self._parts, strict=True):
             costs.append(math.inf if estimate is None else estimate * count)
@@ -169,6 +170,9 @@ class StepPrices:
         """Return in how many stages, groups of steps with one charge, the remaining budget may fall by a factor e.
 
         It is chosen so that the job gets about the same number of stages whether it takes much of the budget or little.
+
+        Returns:
+            A number of stages from 3 to 40.
         """
         # The job takes about this share of the slot; `floor` is slightly less than its cost.
         share = min(1.05 * self.floor / float_below(self._remaining), 0.98)
@@ -222,7 +226,12 @@ def _gaussian_left(pair: Pair, remaining: Amount, count: int) -> Amount | None:
 
 
 class _StepCharge:
-    """Search for the μ² that a Gaussian slot, a privacy budget in μ², must pay for each of several equal steps."""
+    """Search for the μ² that a Gaussian slot, a privacy budget in μ², must pay for each of several equal steps.
+
+    A step is one run of a mechanism. A cost c of each step suffices if the slot's Gaussian profile δ(ε) before the last
+    step is not exceeded by more than η. The profile to compare is that of the step composed with the Gaussian that is
+    left after it. `search` finds nearly the least such cost at some ε, and `certify` proves a cost at every ε.
+    """
 
     def __init__(self, hinges: Sequence[Hinges], remaining: Amount, count: int, eta: float) -> None:
         """Prepare the search for the cost in μ² of one of several equal steps, which a Gaussian slot pays for.
@@ -278,10 +287,13 @@ class _StepCharge:
         before_last = less(self._remaining, multiple(cost, self._count - 1))
         if float(after_last) < _LEAST_LEFT * self._whole:
             return False
+        # Rounded so that the excess is overestimated: a larger profile after the step, a smaller one before it.
         mu_after, mu_before = root_above(after_last), root_below(before_last)
-        return all(
-            largest_excess(hinges, mu_after, mu_before, self._last, self._eta) <= self._eta for hinges in self._hinges
-        )
+        for hinges in self._hinges:
+            excess = largest_excess(hinges, mu_after, mu_before, self._last, self._eta)
+            if not excess <= self._eta:
+                return False
+        return True
 
     def search(self, initial_cost: float) -> float | None:
         """Find nearly the least cost in μ² of one step, by Newton's method with a bracket. The result is not certified.
@@ -301,22 +313,26 @@ class _StepCharge:
         most = self._whole * (1.0 - _LEAST_LEFT) / self._count
         epsilon = np.linspace(0.0, self._last, _POINTS)
         cost = min(initial_cost, 0.5 * most)
-        low, high = 0.0, most
+        too_small, sufficient = 0.0, most
         for _ in range(_MOST_TRIALS):
-            largest, newton_cost = self._newton_step(epsilon, cost)
             # Narrow the bracket: a cost with a positive excess does not suffice.
-            if largest > 0.0:
-                low = cost
+            largest_excess_above_aim, newton_cost = self._newton_step(epsilon, cost)
+            if largest_excess_above_aim > 0.0:
+                too_small = cost
             else:
-                high = cost
-            has_converged = abs(newton_cost - cost) <= _TOLERANCE * cost and largest <= 1e-3 * self._eta
-            if has_converged:
+                sufficient = cost
+
+            # Stop if Newton's method no longer moves, or if the bracket is narrow.
+            is_stationary = abs(newton_cost - cost) <= _TOLERANCE * cost
+            if is_stationary and largest_excess_above_aim <= 1e-3 * self._eta:
                 return cost
-            if high - low <= 0.1 * _TOLERANCE * high:
+            if sufficient - too_small <= 0.1 * _TOLERANCE * sufficient:
                 break
+
             # Outside the bracket, Newton's estimate is replaced by the middle.
-            cost = newton_cost if low < newton_cost < high else 0.5 * (low + high)
-        return high if high < most else None
+            is_inside = too_small < newton_cost < sufficient
+            cost = newton_cost if is_inside else 0.5 * (too_small + sufficient)
+        return sufficient if sufficient < most else None
 
     def _newton_step(self, epsilon: FloatArray, cost: float) -> tuple[float, float]:
         """Return the largest excess of δ over its limit at a cost in μ², and Newton's estimate of a sufficient cost.
@@ -331,12 +347,21 @@ class _StepCharge:
         Args:
             epsilon: the points ε.
             cost: cost of one step.
+
+        Returns:
+            The largest excess, and the largest of Newton's estimates over all points. The estimate is −∞ or 0 where no
+            point allows one.
         """
-        least_left = 1e-3 * self._whole * _LEAST_LEFT  # far below what a valid charge leaves; it keeps μ positive
+        # μ² before and after the last step. A lower bound far below what a valid charge leaves keeps μ positive.
+        least_left = 1e-3 * self._whole * _LEAST_LEFT
         after_last = max(self._whole - self._count * cost, least_left)
         before_last = max(self._whole - (self._count - 1) * cost, after_last)
+
+        # Profile of the slot before the last step, and its part of the derivative in the cost.
         slot = of_gaussian(epsilon, math.sqrt(before_last))
         slot_fall = (self._count - 1) * (slot.curvature - slot.slope)
+
+        # For each direction: the excess at every ε, its fall with the cost, and Newton's estimate of the root.
         largest, next_cost = -math.inf, 0.0
         for hinges in self._hinges:
             step = of_hinges(hinges, epsilon, math.sqrt(after_last))
@@ -360,4 +385,6 @@ def _last_epsilon(remaining: Amount, eta: float) -> float:
             left.
         eta: η of one step, the δ that it may add to the slot's profile.
     """
-    return gaussian_pair(root_above(remaining)).epsilon(math.log(_LAST_DELTA * eta)).upper
+    slot_pair = gaussian_pair(root_above(remaining))
+    log_negligible = math.log(_LAST_DELTA * eta)
+    return slot_pair.epsilon(log_negligible).upper

@@ -40,17 +40,27 @@ def bars(ledger: JsonObject) -> list[Bar]:
 
 
 def _plan(items: list[JsonObject]) -> Iterator[Bar]:
-    """Yield the bars of the items of a plan."""
+    """Yield the bars of the items of a ledger's plan, which show committed and reserved runs.
+
+    Args:
+        items: JSON objects of the items, mechanisms with numbers of runs.
+    """
     for item in items:
         committed, reserved, planned = item["committed"], item["reserved"], item["planned"]
         free = planned - committed - reserved
-        credit = f", {item['credit']} of them credit of jobs that were stopped early" if item["credit"] else ""
+        credit = ""
+        if item["credit"]:
+            credit = f", {item['credit']} of them credit of jobs that were stopped early"
         words = f"{free} of {planned} runs left{credit}; {reserved} held, {committed} committed"
         yield _bar(f"plan, {item['name']}", committed, reserved, planned, words)
 
 
 def _slots(slots: list[JsonObject]) -> Iterator[Bar]:
-    """Yield the bars of the parts of slots."""
+    """Yield the bars of the amounts of a ledger's slots, which show used and reserved amounts.
+
+    Args:
+        slots: JSON objects of the slots, budgets for runs outside the plan.
+    """
     for slot in slots:
         for part, capacity in slot["capacity"].items():
             used, reserved, remaining = slot["used"][part], slot["reserved"][part], slot["remaining"][part]
@@ -79,5 +89,13 @@ def _bar(name: str, used: Any, reserved: Any, capacity: Any, words: str) -> Bar:
 
 
 def _position(share: Fraction) -> float:
-    """Return the position in the drawing of a share of the capacity. Shares above 1 are drawn as 1."""
-    return round(WIDTH * float(min(share, Fraction(1))), 2)
+    """Return the position in the drawing of a share of the capacity.
+
+    Args:
+        share: share, at least 0. Shares above 1 are drawn as 1.
+
+    Returns:
+        A number from 0 to `WIDTH`, rounded to two decimal places.
+    """
+    visible_share = float(min(share, Fraction(1)))
+    return round(WIDTH * visible_share, 2)

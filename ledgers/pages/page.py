@@ -72,18 +72,26 @@ def open_page(text: str, keys: Iterable[PublicKey]) -> tuple[JsonRecord, PublicK
     if report.get("format") != FORMAT or not has_one_signature:
         raise Malformed("is not a page of a ledger")
     unsigned = text.replace(signature, UNSIGNED)
-    key = jws.verify(report, digest(unsigned.encode("utf-8", "surrogatepass")), signature, trusted, kind=TYPE)
+    page_digest = digest(unsigned.encode("utf-8", "surrogatepass"))
+    key = jws.verify(report, page_digest, signature, trusted, kind=TYPE)
     checkpoints.verify(str(report.get("checkpoint")), key.name, trusted)
     return report, key
 
 
 def is_page(text: str) -> bool:
-    """Return whether a text is meant to be a ledger's page."""
+    """Return whether a text is meant to be the page of a ledger's report.
+
+    Args:
+        text: content of a file.
+    """
     return text.lstrip().startswith("<!DOCTYPE html>") and OPENING in text
 
 
 def checkpoint_of(text: str) -> str:
-    """Return the signed head of the log in a page, without verifying it.
+    """Return the signed head of the log (size and Merkle root) in a page, without verifying it.
+
+    Args:
+        text: HTML of the page.
 
     Raises:
         Malformed: the text is not a page of a ledger.
@@ -106,8 +114,10 @@ def _read_data(text: str) -> tuple[JsonRecord, str]:
     """
     if len(text) > LONGEST or text.count(OPENING) != 1 or text.count(BEFORE) != 1:
         raise Malformed("is not a page of a ledger, or a part of it is missing")
-    data, closing, _ = text.partition(OPENING)[2].partition(CLOSING)
-    signature, after, _ = text.partition(BEFORE)[2].partition(AFTER)
+    _, _, from_data = text.partition(OPENING)
+    data, closing, _ = from_data.partition(CLOSING)
+    _, _, from_signature = text.partition(BEFORE)
+    signature, after, _ = from_signature.partition(AFTER)
     if not closing or not after or not signature:
         raise Malformed("the page ends within its data")
     record = read_json(data.encode("utf-8", "surrogatepass"))
@@ -125,8 +135,8 @@ def _render(report: Record, key: PublicKey) -> str:
         key: public key that will sign the page, for display.
     """
     ledger: JsonObject = report["ledger"]
-    note = report["checkpoint"]
-    signed_text = note.partition("\n\n")[0] + "\n"
+    target = ledger["target"]
+    head_lines, _, _ = report["checkpoint"].partition("\n\n")  # the signatures follow the empty line
     visible = _template().render(
         report=report,
         ledger=ledger,
@@ -134,12 +144,13 @@ def _render(report: Record, key: PublicKey) -> str:
         bars=bars(ledger),
         width=WIDTH,
         band=_draw_curve(ledger),
-        delta=numbers.delta(float(ledger["target"]["log10_delta"])),
-        risk=[(name, ledger["target"][name]) for name in RISK_FIELDS if name in ledger["target"]],
+        delta=numbers.delta(float(target["log10_delta"])),
+        risk=[(name, target[name]) for name in RISK_FIELDS if name in target],
         key=key,
-        checkpoint=checkpoints.parse(signed_text),
+        checkpoint=checkpoints.parse(f"{head_lines}\n"),
         unsigned=UNSIGNED,
     )
+
     # Escaped characters cannot end the element of the page that contains the data.
     data = canonical(report).decode().translate(_ESCAPES)
     return visible.replace(OPENING + CLOSING, OPENING + data + CLOSING, 1)

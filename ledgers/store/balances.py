@@ -51,8 +51,8 @@ class Balances:
     """
 
     def __init__(self) -> None:
+        # Ledgers of which the opening was compared: pairs of an id and the digest of the opening in the row.
         self._openings = set[tuple[str, str]]()
-        """Ledgers of which the opening was compared, each with the digest of what its row says of it."""
 
     def wrong(self, connection: Connection, ledgers: Mapping[str, tuple[LedgerRow, LedgerState]]) -> dict[str, str]:
         """Find the ledgers with database rows that differ from the log.
@@ -71,7 +71,9 @@ class Balances:
         tree = Tree(StoredNodes(connection), entries.size(connection))
         differences = {}
         for name, (row, state) in ledgers.items():
-            difference = _imbalance(tree, row, state, newest.get(name)) or self._compare_opening(connection, tree, row)
+            difference = _imbalance(tree, row, state, newest.get(name))
+            if difference is None:
+                difference = self._compare_opening(connection, tree, row)
             if difference is not None:
                 differences[name] = difference
         misplaced = owners.find_misplaced(connection, identifiers=ledgers)
@@ -93,7 +95,9 @@ class Balances:
         key = row.id, digest(canonical([opening, renyi_orders]))
         if key in self._openings:
             return None
-        first = entries.page(connection, ledger=row.id, limit=1)[0]
+
+        # The first entry must be in the Merkle tree, and have the members of the row.
+        (first,) = entries.page(connection, ledger=row.id, limit=1)
         if not _is_in_tree(first, tree):
             return f"Entry {first.seq} of the ledger {row.id} is not the one that is in the log's tree."
         entry = json.loads(first.leaf)
@@ -102,6 +106,8 @@ class Balances:
         has_wrong_orders = BALANCE in entry and renyi_orders != sorted(renyi_orders)
         if not is_same or has_wrong_orders:
             return f"The ledger {row.id} was not opened as its row says: its first entry is {first.seq}."
+
+        # Remember the comparison, within bounded memory.
         if len(self._openings) >= MOST_OPENINGS:
             self._openings.clear()
         self._openings.add(key)
@@ -125,9 +131,7 @@ def _imbalance(tree: Tree, ledger: LedgerRow, state: LedgerState, row: EntryRow 
     """
     if row is None:
         return f"The log has no entry of the ledger {ledger.id}."
-    try:
-        Inclusion.of(tree, row.seq).verify(row.leaf, tree.root())
-    except (NotVerified, NodesMissing, ValueError):
+    if not _is_in_tree(row, tree):
         return f"Entry {row.seq} of the ledger {ledger.id} is not the one that is in the log's tree."
     entry = json.loads(row.leaf)
     if BALANCE not in entry:
@@ -141,8 +145,17 @@ def _imbalance(tree: Tree, ledger: LedgerRow, state: LedgerState, row: EntryRow 
 
 
 def _job_of(item: str) -> str | None:
-    """Return the id of the reservation in the name of an item that a whole job brought; None for other items."""
-    return item.removeprefix(JOB) if item.startswith(JOB) else None
+    """Return the id of the reservation in the name of an item that was made for a whole job.
+
+    Args:
+        item: name of an item of a ledger's plan.
+
+    Returns:
+        The id; None for an item of the plan itself.
+    """
+    if not item.startswith(JOB):
+        return None
+    return item.removeprefix(JOB)
 
 
 def find_misread(connection: Connection, ledger: str, reservation: ReservationRow) -> str | None:
@@ -159,27 +172,33 @@ def find_misread(connection: Connection, ledger: str, reservation: ReservationRo
         A sentence that the row differs from the entries, or None if it does not.
     """
     holding = next(candidate for candidate in reservation.holdings if candidate.ledger == ledger)
-    entries_of_ledger = [json.loads(row.leaf) for row in entries.page(connection, ledger=ledger, limit=LARGEST_LOG)]
+    rows = entries.page(connection, ledger=ledger, limit=LARGEST_LOG)
+    entries_of_ledger = [json.loads(row.leaf) for row in rows]
     own_entries = [entry for entry in entries_of_ledger if entry.get("reservation") == reservation.id]
+
+    # Numbers of runs, and the charge of the last entry that has one.
+    has_same_count = _count_runs(own_entries, "reserved") == holding.count
+    has_same_commits = _count_runs(own_entries, "committed") == holding.committed
     charges = [entry["charge"] for entry in own_entries if "charge" in entry]
     last_charge = charges[-1] if charges else None
     stored_charge = None if holding.charge is None else json.loads(holding.charge)
-    item = next((entry["item"] for entry in own_entries if "item" in entry), None)
-    # The first commit of a residue charge creates an item of its own, which no entry names.
+
+    # The item that pays. The first commit of a residue charge creates an item of its own, which no entry names.
+    logged_item = next((entry["item"] for entry in own_entries if "item" in entry), None)
     has_own_item = holding.slot is not None and holding.item == f"{JOB}{reservation.id}"
-    is_as_logged = (
-        _count_runs(own_entries, "reserved") == holding.count
-        and _count_runs(own_entries, "committed") == holding.committed
-        and stored_charge == last_charge
-        and (has_own_item or holding.item == item)
-    )
-    if is_as_logged:
+    has_same_item = has_own_item or holding.item == logged_item
+    if has_same_count and has_same_commits and stored_charge == last_charge and has_same_item:
         return None
     return f"The reservation {reservation.id} is not what the entries of the ledger {ledger} say."
 
 
 def _count_runs(records: Sequence[JsonObject], kind: str) -> int:
-    """Return the number of runs in all entries of a kind."""
+    """Return the number of runs in all log entries of a kind.
+
+    Args:
+        records: JSON objects of the entries.
+        kind: kind of the entries, such as `committed`.
+    """
     return sum(record["count"] for record in records if record["kind"] == kind)
 
 

@@ -42,6 +42,10 @@ def take(connection: Connection, count: int) -> int:
 def append(connection: Connection, entries: Sequence[EntryRow]) -> None:
     """Store entries under the numbers that `take` reserved in this transaction.
 
+    Args:
+        connection: connection of a transaction that writes.
+        entries: rows of the entries, in the order of their numbers.
+
     Raises:
         IntegrityError: their numbers are not the next ones. The transaction must be rolled back.
     """
@@ -49,20 +53,36 @@ def append(connection: Connection, entries: Sequence[EntryRow]) -> None:
 
 
 def digest(leaf: bytes) -> bytes:
-    """Return the hash of an entry in the log's Merkle tree: SHA-256 of 0x00 and the leaf (RFC 9162, section 2.1.1)."""
+    """Return the hash of an entry in the log's Merkle tree: SHA-256 of 0x00 and the leaf (RFC 9162, section 2.1.1).
+
+    Args:
+        leaf: canonical JSON text of the entry.
+    """
     return hashlib.sha256(b"\x00" + leaf).digest()
 
 
 def size(connection: Connection) -> int:
-    """Return the number of entries."""
+    """Return the number of entries of the log.
+
+    Args:
+        connection: connection to read on.
+    """
     number: int = connection.execute(select(COUNTER.c.size)).scalar_one()
     return number
 
 
 def get(connection: Connection, seq: int) -> EntryRow | None:
-    """Return the entry with this number; None if there is no such entry."""
-    row = connection.execute(select(*_COLUMNS).where(ENTRIES.c.seq == seq)).mappings().one_or_none()
-    return None if row is None else EntryRow(**row)
+    """Return the log entry with a given number; None if there is no such entry.
+
+    Args:
+        connection: connection to read on.
+        seq: number of the entry, from 0.
+    """
+    query = select(*_COLUMNS).where(ENTRIES.c.seq == seq)
+    row = connection.execute(query).mappings().one_or_none()
+    if row is None:
+        return None
+    return EntryRow(**row)
 
 
 def page(
@@ -92,16 +112,20 @@ def page(
     Returns:
         The entries in the requested order. Fewer than `limit` entries mean that there are no further ones.
     """
-    query, newest = select(*_COLUMNS), order == "newest"
-    if start is not None:
-        query = query.where(ENTRIES.c.seq <= start if newest else ENTRIES.c.seq >= start)
+    newest_first = order == "newest"
+    query = select(*_COLUMNS)
+    # Each given condition restricts the query further.
+    if start is not None and newest_first:
+        query = query.where(ENTRIES.c.seq <= start)
+    elif start is not None:
+        query = query.where(ENTRIES.c.seq >= start)
     if ledger is not None:
         query = query.where(ENTRIES.c.ledger == ledger)
     if kind is not None:
         query = query.where(ENTRIES.c.kind == kind)
     if organisation is not None:
         query = query.where(entries_of(organisation))
-    in_order = ENTRIES.c.seq.desc() if newest else ENTRIES.c.seq
+    in_order = ENTRIES.c.seq.desc() if newest_first else ENTRIES.c.seq
     rows = connection.execute(query.order_by(in_order).limit(limit)).mappings()
     return [EntryRow(**row) for row in rows]
 
@@ -124,7 +148,15 @@ def of_rare_kind(
 
 
 def newest(connection: Connection, ledgers: Collection[str]) -> dict[str, EntryRow]:
-    """Return the newest entry of each of these ledgers, by their ids."""
+    """Return the newest log entry of each of several ledgers.
+
+    Args:
+        connection: connection to read on.
+        ledgers: ids of the ledgers.
+
+    Returns:
+        The entries by the ids of the ledgers. A ledger without entries is left out.
+    """
     last = select(func.max(ENTRIES.c.seq)).where(ENTRIES.c.ledger.in_(ledgers)).group_by(ENTRIES.c.ledger)
     rows = connection.execute(select(*_COLUMNS).where(ENTRIES.c.seq.in_(last))).mappings()
     return {row["ledger"]: EntryRow(**row) for row in rows}
@@ -153,6 +185,9 @@ def count_kinds(connection: Connection, ledger: str) -> dict[str, KindCount]:
     Args:
         connection: connection to read on.
         ledger: id of the ledger.
+
+    Returns:
+        Number of entries, and first and last number in the log, by the kind of the entries.
     """
     number = ENTRIES.c.seq
     query = select(ENTRIES.c.kind, func.count(), func.min(number), func.max(number))

@@ -29,8 +29,15 @@ class ExactDecimal(TypeDecorator[Decimal]):
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        """Return NUMERIC(38, 18) for PostgreSQL, and text for SQLite."""
-        return dialect.type_descriptor(Numeric(38, PLACES) if dialect.name == "postgresql" else String(WIDTH))
+        """Return the type of the column in a database system: NUMERIC(38, 18) in PostgreSQL, and text in SQLite.
+
+        Args:
+            dialect: the database system.
+        """
+        column_type: TypeEngine[Any] = String(WIDTH)
+        if dialect.name == "postgresql":
+            column_type = Numeric(38, PLACES)
+        return dialect.type_descriptor(column_type)
 
     def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> object:
         """Convert an amount to the value for the database.

@@ -56,12 +56,15 @@ def figures(connection: Connection, *, limit: int) -> LedgerFigures:
         limit: largest number of ledgers in `fullest`.
     """
     size = connection.execute(select(COUNTER.c.size)).scalar_one()
+    count_open = select(func.count()).select_from(LEDGERS).where(_MAY_RESERVE)
+    fullest = [Fullness(**row) for row in connection.execute(_fullest(limit)).mappings()]
+    time_of_newest = select(ENTRIES.c.at).where(ENTRIES.c.seq == size - 1)
     return LedgerFigures(
-        open=connection.execute(select(func.count()).select_from(LEDGERS).where(_MAY_RESERVE)).scalar_one(),
-        fullest=tuple(Fullness(**row) for row in connection.execute(_fullest(limit)).mappings()),
+        open=connection.execute(count_open).scalar_one(),
+        fullest=tuple(fullest),
         oldest_hold=connection.execute(_oldest_hold()).scalar(),
         size=size,
-        written=connection.execute(select(ENTRIES.c.at).where(ENTRIES.c.seq == size - 1)).scalar_one_or_none(),
+        written=connection.execute(time_of_newest).scalar_one_or_none(),
     )
 
 
@@ -82,6 +85,7 @@ def _fullest(limit: int) -> Select[Any]:
         fraction = cast(SLOTS.c[name], Double) / capacity
         return case((SLOTS.c.mixed, func.min(fraction)), else_=func.max(fraction)).label(name)
 
+    # How full each slot of the open ledgers is.
     slots = (
         select(SLOTS.c.ledger, fraction_of_slot("used"), fraction_of_slot("held"))
         .join(LEDGERS)
@@ -89,6 +93,8 @@ def _fullest(limit: int) -> Select[Any]:
         .group_by(SLOTS.c.ledger, SLOTS.c.kind, SLOTS.c.mixed)
         .subquery()
     )
+
+    # A ledger is as full as its fullest slot.
     held_of_ledger = func.max(slots.c.held)
     return (
         select(slots.c.ledger, func.max(slots.c.used).label("used"), held_of_ledger.label("held"))

@@ -59,10 +59,15 @@ def find(connection: Connection, tenant: str, key: str) -> KeptAnswer | None:
         connection: connection to read on.
         tenant: owner of the key.
         key: idempotency key.
+
+    Returns:
+        The answer with the fingerprint of its request; None if the key is new.
     """
     query = select(*_COLUMNS).where(KEYS.c.tenant == tenant, KEYS.c.key == key)
     row = connection.execute(query).mappings().one_or_none()
-    return None if row is None else KeptAnswer(**row)
+    if row is None:
+        return None
+    return KeptAnswer(**row)
 
 
 def find_taken(connection: Connection, names: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
@@ -92,4 +97,5 @@ def keep(connection: Connection, answers: Sequence[KeptAnswer]) -> None:
     try:
         connection.execute(insert(KEYS), [vars(answer) for answer in answers])
     except IntegrityError:
-        raise Again(answers[0].key) from None
+        first_answer, *_ = answers
+        raise Again(first_answer.key) from None

@@ -66,7 +66,8 @@ def add(connection: Connection, ledger: LedgerRow, *, opened_by: str | None = No
     """
     if ledger.version != 0:
         raise ValueError("a new ledger has version 0")
-    values = {name: getattr(ledger, name) for name in _OWN} | {
+    # The row of the ledger. The database rejects it if the block has a ledger.
+    values = _values(ledger, _OWN) | {
         "tenant": opened_for(ledger.tenant),
         "organisation": ledger.tenant,
         "opened_by": ledger.tenant if opened_by is None else opened_by,
@@ -74,7 +75,10 @@ def add(connection: Connection, ledger: LedgerRow, *, opened_by: str | None = No
         "block_key": key_of(ledger.block),
     }
     if not try_insert(connection, insert(LEDGERS).values(values)):
-        raise BlockTaken(of_block(connection, ledger.tenant, ledger.dataset, ledger.block) or "")
+        present_id = of_block(connection, ledger.tenant, ledger.dataset, ledger.block)
+        raise BlockTaken(present_id or "")
+
+    # The rows of its slots' amounts and of its plan's items, in their order.
     for position, part in enumerate(ledger.parts):
         connection.execute(insert(SLOTS).values(ledger=ledger.id, position=position, **vars(part)))
     for position, item in enumerate(ledger.items):
@@ -102,21 +106,22 @@ def load(connection: Connection, *identifiers: str, tenant: str | None = None) -
     for identifier in identifiers:
         if identifier not in rows:
             raise Unknown(identifier)
+
     # One query for each table loads the rows of all ledgers.
     parts = _load_parts(connection, identifiers)
     items = _load_items(connection, identifiers)
     released = _load_released(connection, identifiers)
     contradictions = _contradictions(connection, [row.id for row in rows.values() if row.contradicted])
-    return {
-        identifier: replace(
+    loaded = {}
+    for identifier in identifiers:
+        loaded[identifier] = replace(
             rows[identifier],
             contradictions=tuple(contradictions[identifier]),
             parts=tuple(parts[identifier]),
             items=tuple(items[identifier]),
             released=identifier in released,
         )
-        for identifier in identifiers
-    }
+    return loaded
 
 
 def _load_released(connection: Connection, identifiers: Sequence[str]) -> set[str]:
@@ -134,20 +139,38 @@ def _load_released(connection: Connection, identifiers: Sequence[str]) -> set[st
 
 
 def _load_parts(connection: Connection, identifiers: Collection[str]) -> defaultdict[str, list[PartRow]]:
-    """Return the parts of the slots of ledgers, by the ledgers' ids."""
+    """Load the amounts of the slots of several ledgers with one query. A slot is a part of a ledger's budget.
+
+    Args:
+        connection: connection to read on.
+        identifiers: ids of the ledgers.
+
+    Returns:
+        The rows of each ledger in their order, by its id. A ledger without slots gets an empty list.
+    """
     parts = defaultdict[str, list[PartRow]](list)
     query = select(SLOTS).where(SLOTS.c.ledger.in_(identifiers)).order_by(SLOTS.c.position)
     for row in connection.execute(query).mappings():
-        parts[row["ledger"]].append(PartRow(**{name: row[name] for name in PartRow.__dataclass_fields__}))
+        members = {name: row[name] for name in PartRow.__dataclass_fields__}
+        parts[row["ledger"]].append(PartRow(**members))
     return parts
 
 
 def _load_items(connection: Connection, identifiers: Collection[str]) -> defaultdict[str, list[ItemRow]]:
-    """Return the items of the plans of ledgers, by the ledgers' ids."""
+    """Load the items of the plans of several ledgers with one query. An item is a mechanism with numbers of runs.
+
+    Args:
+        connection: connection to read on.
+        identifiers: ids of the ledgers.
+
+    Returns:
+        The rows of each ledger in their order, by its id. A ledger without items gets an empty list.
+    """
     items = defaultdict[str, list[ItemRow]](list)
     query = select(ITEMS).where(ITEMS.c.ledger.in_(identifiers)).order_by(ITEMS.c.position)
     for row in connection.execute(query).mappings():
-        items[row["ledger"]].append(ItemRow(**{name: row[name] for name in ItemRow.__dataclass_fields__}))
+        members = {name: row[name] for name in ItemRow.__dataclass_fields__}
+        items[row["ledger"]].append(ItemRow(**members))
     return items
 
 
@@ -159,7 +182,8 @@ def write(connection: Connection, before: LedgerRow, after: LedgerRow) -> Ledger
         before: the ledger as it was read.
         after: the ledger with its changes.
     """
-    return write_all(connection, [(before, after)])[0]
+    (written,) = write_all(connection, [(before, after)])
+    return written
 
 
 def write_all(connection: Connection, changes: Sequence[tuple[LedgerRow, LedgerRow]]) -> list[LedgerRow]:
@@ -177,20 +201,22 @@ def write_all(connection: Connection, changes: Sequence[tuple[LedgerRow, LedgerR
         ValueError: a member that never changes differs, or a slot or an item is missing.
         IntegrityError: a constraint rejects the change; the transaction cannot be used any more.
     """
+    # Collect the changes of all ledgers by table.
     ledger_changes: list[JsonRecord] = []
     part_changes: list[JsonRecord] = []
     item_changes: list[JsonRecord] = []
     new_items: list[JsonRecord] = []
     for before, after in changes:
-        if any(getattr(before, name) != getattr(after, name) for name in _FIXED):
+        if _values(before, _FIXED) != _values(after, _FIXED):
             raise ValueError("what a ledger was opened with never changes, and its version only here")
         ledger_changes.append({"_id": before.id, "_version": before.version, **_values(after, _CHANGING)})
         part_changes += _changed_parts(before, after)
         item_changes += _changed_items(before, after)
-        new_items += [
-            {"ledger": before.id, "position": position, **vars(after.items[position])}
-            for position in range(len(before.items), len(after.items))
-        ]
+        item_count = len(before.items)
+        for position, item in enumerate(after.items[item_count:], start=item_count):
+            new_items.append({"ledger": before.id, "position": position, **vars(item)})
+
+    # Write each table with one statement.
     change_rows(connection, _OWN_CHANGE, ledger_changes, "ledger")
     change_rows(connection, _PART_CHANGE, part_changes, "ledger")
     change_rows(connection, _ITEM_CHANGE, item_changes, "ledger")
@@ -200,7 +226,11 @@ def write_all(connection: Connection, changes: Sequence[tuple[LedgerRow, LedgerR
 
 
 def identifiers(connection: Connection) -> list[str]:
-    """Return the ids of all ledgers, of any tenant."""
+    """Return the ids of all ledgers, of any owner, in increasing order.
+
+    Args:
+        connection: connection to read on.
+    """
     return list(connection.execute(select(LEDGERS.c.id).order_by(LEDGERS.c.id)).scalars())
 
 
@@ -232,9 +262,11 @@ def overlapping(connection: Connection, ledger: LedgerRow) -> str | None:
     Returns:
         The id of such a ledger, or None if no ledger overlaps.
     """
-    is_of_block, is_of_whole = LEDGERS.c.block_key != "", LEDGERS.c.block_key == ""
     is_of_dataset = (LEDGERS.c.organisation == ledger.tenant) & (LEDGERS.c.dataset_key == key_of(ledger.dataset))
-    query = select(LEDGERS.c.id).where(is_of_dataset, is_of_whole if ledger.block else is_of_block)
+    overlaps = LEDGERS.c.block_key != ""  # a ledger of a block overlaps with the whole data set
+    if ledger.block:
+        overlaps = LEDGERS.c.block_key == ""  # and one of the whole data set with each block
+    query = select(LEDGERS.c.id).where(is_of_dataset, overlaps)
     return connection.execute(query.limit(1)).scalar_one_or_none()
 
 
@@ -290,7 +322,9 @@ def _changed_parts(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
     Raises:
         ValueError: a part is missing or new.
     """
-    if [(part.kind, part.part) for part in before.parts] != [(part.kind, part.part) for part in after.parts]:
+    names_before = [(part.kind, part.part) for part in before.parts]
+    names_after = [(part.kind, part.part) for part in after.parts]
+    if names_before != names_after:
         raise ValueError("the parts of a ledger's slots are those it was opened with")
     for old_part, part in zip(before.parts, after.parts, strict=True):
         if part != old_part:
@@ -333,5 +367,9 @@ def _values(row: LedgerRow | PartRow | ItemRow, names: Iterable[str], prefix: st
 
 
 def _names(items: Iterable[ItemRow]) -> list[tuple[str, str, str | None]]:
-    """Return for each item of a plan the members that never change: name, mechanism and job."""
+    """Return for each item of a ledger's plan the members that never change: name, mechanism and job.
+
+    Args:
+        items: rows of the items.
+    """
     return [(item.name, item.spec, item.job) for item in items]

@@ -54,13 +54,21 @@ def add(connection: Connection, rows: Iterable[MessageRow]) -> int:
     """
     count = 0
     for row in rows:
-        if not is_kept(connection, row.id) and try_insert(connection, insert(MESSAGES).values(asdict(row))):
+        if is_kept(connection, row.id):
+            continue
+        statement = insert(MESSAGES).values(asdict(row))
+        if try_insert(connection, statement):  # another process may have added it meanwhile
             count += 1
     return count
 
 
 def is_kept(connection: Connection, identifier: str) -> bool:
-    """Return whether the store has a message with this id, whether it was delivered or not."""
+    """Return whether the store has a message with a given id, whether it was delivered or not.
+
+    Args:
+        connection: connection to read on.
+        identifier: id of the message.
+    """
     query = select(MESSAGES.c.id).where(MESSAGES.c.id == identifier)
     return connection.execute(query).scalar_one_or_none() is not None
 
@@ -90,13 +98,23 @@ def claim(connection: Connection, endpoint: str, now: float, lease: float) -> Me
 
 
 def write(connection: Connection, row: MessageRow) -> None:
-    """Write the members of a message that may change: its state, its attempts, and the time when it is due."""
+    """Write the members of a message that may change: its state, its attempts, and the time when it is due.
+
+    Args:
+        connection: connection of a transaction that writes.
+        row: the message with its new values.
+    """
     values = {"state": row.state, "attempts": row.attempts, "due": row.due}
     connection.execute(update(MESSAGES).where(MESSAGES.c.id == row.id).values(values))
 
 
 def pending(connection: Connection, endpoints: Iterable[str]) -> int:
-    """Return the number of messages to these endpoints that wait for their delivery."""
+    """Return the number of messages to some endpoints that wait for their delivery.
+
+    Args:
+        connection: connection to read on.
+        endpoints: identifiers of the endpoints, HTTP addresses that get messages.
+    """
     waits = (MESSAGES.c.state == "pending") & MESSAGES.c.endpoint.in_([*endpoints])
     query = select(func.count()).select_from(MESSAGES).where(waits)
     count: int = connection.execute(query).scalar_one()
@@ -132,11 +150,21 @@ def read_size(connection: Connection, *, alone: bool = False) -> int | None:
 
 
 def begin(connection: Connection, size: int) -> None:
-    """Note that the log is read for messages from this size on, unless that was noted before."""
+    """Note that the log is read for messages from a size on, unless that was noted before.
+
+    Args:
+        connection: connection of a transaction that writes.
+        size: number of entries of the log, about which no messages are made.
+    """
     if read_size(connection) is None:
         try_insert(connection, insert(MESSAGES_READ).values(id=0, size=size))
 
 
 def advance(connection: Connection, size: int) -> None:
-    """Note the number of entries of the log that were read for messages."""
+    """Note the number of entries of the log that were read for messages.
+
+    Args:
+        connection: connection of a transaction that writes.
+        size: the number.
+    """
     connection.execute(update(MESSAGES_READ).where(MESSAGES_READ.c.id == 0).values(size=size))

@@ -16,17 +16,28 @@ def normalise(name: str) -> str:
     """Return the form of a name in which names are compared: trimmed, case-folded, and in NFC.
 
     Case folding of a decomposed text is canonical caseless matching (Unicode Standard, section 3.13, D145).
+
+    Args:
+        name: name of a data set or a block, as a person wrote it.
     """
-    folded = unicodedata.normalize("NFD", name.strip()).casefold()
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", folded)).strip()
+    decomposed = unicodedata.normalize("NFD", name.strip())
+    folded = unicodedata.normalize("NFD", decomposed.casefold())  # again, because folding may leave the form
+    return unicodedata.normalize("NFC", folded).strip()
 
 
 def key_of(name: str) -> str:
     """Return the SHA-256 of a name's normal form in hexadecimal, by which equal names are searched.
 
-    The empty name, which means the whole data set, has the empty key.
+    Args:
+        name: name of a data set or a block. The empty name means the whole data set.
+
+    Returns:
+        64 hexadecimal digits. The empty text for the empty name.
     """
-    return hashlib.sha256(normalise(name).encode("utf-8", "surrogatepass")).hexdigest() if name else ""
+    if not name:
+        return ""
+    normal_form = normalise(name).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(normal_form).hexdigest()
 
 
 def skeleton_of(name: str) -> str:
@@ -39,8 +50,9 @@ def skeleton_of(name: str) -> str:
         name: name of a data set or a block, as a person wrote it.
     """
     compatible = normalise(unicodedata.normalize("NFKC", name))
-    return "".join(
-        character
-        for character in compatible
-        if unicodedata.category(character) not in _SEPARATORS and character not in ".\u2212"
-    )
+    kept_characters = []
+    for character in compatible:
+        is_separator = unicodedata.category(character) in _SEPARATORS or character in ".\u2212"
+        if not is_separator:
+            kept_characters.append(character)
+    return "".join(kept_characters)

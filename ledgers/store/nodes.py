@@ -37,8 +37,9 @@ class StoredNodes:
         nodes = list(wanted)
         unknown = [(level, place) for level, place in nodes if (level, place) not in self._known]
         if unknown:
-            rows = select(NODES).where(tuple_(NODES.c.level, NODES.c.place).in_(unknown))
-            self._known.update({(row.level, row.place): row.hash for row in self._connection.execute(rows)})
+            query = select(NODES).where(tuple_(NODES.c.level, NODES.c.place).in_(unknown))
+            for row in self._connection.execute(query):
+                self._known[row.level, row.place] = row.hash
         return {node: self._known[node] for node in nodes if node in self._known}
 
     def write(self, hashes: Mapping[Node, bytes]) -> None:

@@ -60,7 +60,11 @@ def add_tables(database: Database) -> Database:
 
 
 def _url(place: Path | URL | str) -> URL:
-    """Return the URL of a database. A path, or a text without `://`, becomes the URL of an SQLite file."""
+    """Return the URL of a database of ledgers.
+
+    Args:
+        place: URL, or path of an SQLite file. A text without `://` is a path.
+    """
     if isinstance(place, URL):
         return place
     if isinstance(place, str) and "://" in place:

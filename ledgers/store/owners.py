@@ -24,15 +24,18 @@ class Collision:
     """Two ledgers or more of one organisation that cover the same people.
 
     Without a warning, such ledgers could together spend more than one budget on these people.
+
+    Attributes:
+        organisation: owner of the ledgers.
+        dataset: name of the data set in the oldest of the ledgers.
+        ledgers: ids of the ledgers, the oldest first.
+        open: number of the ledgers to which runs may still be committed.
     """
 
     organisation: str
     dataset: str
-    """Name of the data set in the oldest of the ledgers."""
     ledgers: tuple[str, ...]
-    """Ids, the oldest first."""
     open: int
-    """Number of them that may still commit."""
 
 
 def assign(connection: Connection, organisation_of: Callable[[str], str | None]) -> int:
@@ -53,7 +56,8 @@ def assign(connection: Connection, organisation_of: Callable[[str], str | None])
     if connection.dialect.name == "postgresql":
         shared.alone_with_tables(connection)
     columns = [LEDGERS.c[name] for name in ("id", "organisation", "opened_by", "dataset_key", "block_key", "version")]
-    rows = connection.execute(select(*columns).where(_is_free()).order_by(LEDGERS.c.created, LEDGERS.c.id)).all()
+    query = select(*columns).where(_is_free()).order_by(LEDGERS.c.created, LEDGERS.c.id)
+    rows = connection.execute(query).all()
     count = 0
     for row in rows:
         organisation = organisation_of(row.opened_by)
@@ -87,7 +91,12 @@ def _move_to(connection: Connection, row: Row[Any], organisation: str) -> None:
 
 
 def has_free(connection: Connection, opened_by: str) -> bool:
-    """Return whether a caller opened a ledger that belongs to no organisation, or to the one without a name."""
+    """Return whether a caller opened a ledger that belongs to no organisation, or to the one without a name.
+
+    Args:
+        connection: connection to read on.
+        opened_by: name of the caller.
+    """
     wanted = select(LEDGERS.c.id).where(_is_free(), LEDGERS.c.opened_by == opened_by).limit(1)
     return connection.execute(wanted).scalar_one_or_none() is not None
 
@@ -106,11 +115,14 @@ def collisions(connection: Connection) -> list[Collision]:
     """
     columns = [LEDGERS.c[name] for name in ("id", "organisation", "dataset", "dataset_key", "block_key")]
     query = select(*columns, _IS_OPEN.label("is_open")).where(LEDGERS.c.organisation.is_not(None))
+
     # Group the ledgers by organisation and data set, because only ledgers of one data set can cover the same people.
     by_dataset = defaultdict[tuple[str, str], list[_Member]](list)
     for row in connection.execute(query.order_by(LEDGERS.c.created, LEDGERS.c.id)):
         member = _Member(row.id, row.dataset, row.block_key, bool(row.is_open))
         by_dataset[row.organisation, row.dataset_key].append(member)
+
+    # Report the ledgers of each data set that overlap.
     reported = []
     for (organisation, _), rows in by_dataset.items():
         reported += [_collision(organisation, members) for members in _colliding_groups(rows)]
@@ -124,21 +136,28 @@ def _collision(organisation: str, members: Sequence[_Member]) -> Collision:
         organisation: name of the organisation.
         members: the ledgers, of one data set, the oldest first; at least one.
     """
+    oldest, *_ = members
     return Collision(
         organisation=organisation,
-        dataset=members[0].dataset,
+        dataset=oldest.dataset,
         ledgers=tuple(member.id for member in members),
         open=sum(member.is_open for member in members),
     )
 
 
 class _Member(NamedTuple):
-    """A ledger of a data set, with the block (a named part of the data set) that it covers."""
+    """A ledger of a data set, with the block (a named part of the data set) that it covers.
+
+    Attributes:
+        id: id of the ledger.
+        dataset: name of the data set.
+        block: key of the block; empty for the whole data set.
+        is_open: whether runs may be committed to it.
+    """
 
     id: str
     dataset: str
     block: str
-    """Key of the block; empty for the whole data set."""
     is_open: bool
 
 
@@ -159,9 +178,19 @@ def _colliding_groups(rows: Sequence[_Member]) -> list[list[_Member]]:
     if whole_is_open:
         groups = [list(rows)]
     else:
-        blocks = list(dict.fromkeys(row.block for row in rows if row.block)) or [""]
-        groups = [[row for row in rows if row.block in ("", block)] for block in blocks]
+        distinct_blocks = list(dict.fromkeys(row.block for row in rows if row.block))
+        groups = [_overlapping_with(block, rows) for block in distinct_blocks or [""]]
     return [group for group in groups if len(group) > 1]
+
+
+def _overlapping_with(block: str, rows: Sequence[_Member]) -> list[_Member]:
+    """Return the ledgers that cover people of a block: those of the block itself, and those of the whole data set.
+
+    Args:
+        block: key of the block; empty for ledgers of the whole data set only.
+        rows: all ledgers of the data set.
+    """
+    return [row for row in rows if row.block in ("", block)]
 
 
 def colliding(connection: Connection, ledger: LedgerRow) -> list[tuple[str, bool]]:
@@ -176,10 +205,9 @@ def colliding(connection: Connection, ledger: LedgerRow) -> list[tuple[str, bool
     Returns:
         Pairs of an id and whether that ledger is open, the oldest first. Empty if there is no such ledger.
     """
-    wanted = select(LEDGERS.c.id, _IS_OPEN.label("is_open")).where(
-        LEDGERS.c.organisation == ledger.tenant, LEDGERS.c.id != ledger.id, _covers(ledger)
-    )
-    rows = connection.execute(wanted.order_by(LEDGERS.c.created, LEDGERS.c.id))
+    is_another = (LEDGERS.c.organisation == ledger.tenant) & (LEDGERS.c.id != ledger.id)
+    query = select(LEDGERS.c.id, _IS_OPEN.label("is_open")).where(is_another, _covers(ledger))
+    rows = connection.execute(query.order_by(LEDGERS.c.created, LEDGERS.c.id))
     return [(row.id, bool(row.is_open)) for row in rows]
 
 
@@ -194,10 +222,10 @@ def colliding_among(connection: Connection, identifiers: Collection[str]) -> set
         identifiers: ids of the ledgers to check.
     """
     own, another = LEDGERS.alias(), LEDGERS.alias()
+    same_owner = another.c.organisation == own.c.organisation
+    same_dataset = another.c.dataset_key == own.c.dataset_key
     same_block = or_(own.c.block_key == "", another.c.block_key == "", own.c.block_key == another.c.block_key)
-    same_people = (
-        (another.c.organisation == own.c.organisation) & (another.c.dataset_key == own.c.dataset_key) & same_block
-    )
+    same_people = same_owner & same_dataset & same_block
     query = select(own.c.id).where(own.c.id.in_(identifiers), exists().where(same_people, another.c.id != own.c.id))
     return set(connection.execute(query).scalars())
 
@@ -224,8 +252,17 @@ def is_barred(connection: Connection, ledger: LedgerRow) -> bool:
 
 
 def organisations_of(connection: Connection, identifiers: list[str]) -> set[str | None]:
-    """Return the organisations that have these ledgers; None means that none is assigned yet."""
-    return set(connection.execute(select(LEDGERS.c.organisation).where(LEDGERS.c.id.in_(identifiers))).scalars())
+    """Return the organisations that own some ledgers.
+
+    Args:
+        connection: connection to read on.
+        identifiers: ids of the ledgers.
+
+    Returns:
+        Names of organisations. None is among them if a ledger has no organisation yet.
+    """
+    query = select(LEDGERS.c.organisation).where(LEDGERS.c.id.in_(identifiers))
+    return set(connection.execute(query).scalars())
 
 
 def find_misplaced(

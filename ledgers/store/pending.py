@@ -16,7 +16,12 @@ _ENDING: Final = ("state", "closed_by", "closed_at", "applied")
 
 
 def add(connection: Connection, move: PendingRow) -> None:
-    """Store a move that waits for approval. The caller must have locked its ledger."""
+    """Store a requested change of a ledger that waits for approval. The caller must have locked the ledger.
+
+    Args:
+        connection: connection of a transaction that writes.
+        move: row of the request.
+    """
     connection.execute(insert(PENDING).values(vars(move)))
 
 
@@ -30,7 +35,9 @@ def get(connection: Connection, ledger: str, identifier: str) -> PendingRow | No
     """
     query = select(*_COLUMNS).where(PENDING.c.id == identifier, PENDING.c.ledger == ledger)
     row = connection.execute(query).mappings().one_or_none()
-    return None if row is None else PendingRow(**row)
+    if row is None:
+        return None
+    return PendingRow(**row)
 
 
 def live(connection: Connection, ledger: str, now: float) -> list[PendingRow]:
@@ -57,18 +64,31 @@ def count_live(connection: Connection, ledger: str, now: float) -> int:
         ledger: id of the ledger.
         now: present time in seconds since 1970.
     """
-    number: int = connection.execute(select(func.count()).select_from(_live(ledger, now).subquery())).scalar_one()
+    query = select(func.count()).select_from(_live(ledger, now).subquery())
+    number: int = connection.execute(query).scalar_one()
     return number
 
 
 def awaiting_reconciliation(connection: Connection, ledgers: Collection[str]) -> set[str]:
-    """Return the ids of the ledgers with a reconciliation that waits for approval, among the given ledgers."""
+    """Return the ids of those ledgers in which a reconciliation waits for approval.
+
+    A reconciliation is the acceptance of a log that may lack entries.
+
+    Args:
+        connection: connection to read on.
+        ledgers: ids of the ledgers that are examined.
+    """
     waiting = (PENDING.c.kind == "reconcile") & (PENDING.c.state == "pending")
-    return set(connection.execute(select(PENDING.c.ledger).where(PENDING.c.ledger.in_(ledgers), waiting)).scalars())
+    query = select(PENDING.c.ledger).where(PENDING.c.ledger.in_(ledgers), waiting)
+    return set(connection.execute(query).scalars())
 
 
 def ledgers_with_approval(connection: Connection) -> list[str]:
-    """Return the ids of all ledgers in which a second person approves some moves."""
+    """Return the ids of all ledgers in which a second person must approve some changes.
+
+    Args:
+        connection: connection to read on.
+    """
     wanted = select(LEDGERS.c.id).where(LEDGERS.c.approval_from.is_not(None)).order_by(LEDGERS.c.id)
     return list(connection.execute(wanted).scalars())
 
@@ -86,12 +106,19 @@ def close(connection: Connection, before: PendingRow, after: PendingRow) -> None
     Raises:
         Again: the move has ended already.
     """
-    own = update(PENDING).where(PENDING.c.id == before.id, PENDING.c.state == "pending")
-    if connection.execute(own.values({name: getattr(after, name) for name in _ENDING})).rowcount != 1:
+    is_pending = (PENDING.c.id == before.id) & (PENDING.c.state == "pending")
+    new_values = {name: getattr(after, name) for name in _ENDING}
+    result = connection.execute(update(PENDING).where(is_pending).values(new_values))
+    if result.rowcount != 1:
         raise Again(before.id)
 
 
 def _live(ledger: str, now: float) -> Select[tuple[object, ...]]:
-    """Return the query for the moves of a ledger that wait for approval and have not expired at the time `now`."""
+    """Return the query for the requested changes of a ledger that wait for approval and have not expired.
+
+    Args:
+        ledger: id of the ledger.
+        now: present time in seconds since 1970.
+    """
     in_time = or_(PENDING.c.expires.is_(None), PENDING.c.expires > now)
     return select(*_COLUMNS).where(PENDING.c.ledger == ledger, PENDING.c.state == "pending", in_time)

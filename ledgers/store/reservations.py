@@ -36,10 +36,10 @@ def add(connection: Connection, reservation: ReservationRow) -> None:
     Raises:
         IntegrityError: the id is in use, or a ledger does not exist. The transaction must then be rolled back.
     """
-    connection.execute(insert(RESERVATIONS).values({name: getattr(reservation, name) for name in _OWN}))
-    connection.execute(
-        insert(HOLDINGS), [{"reservation": reservation.id, **vars(holding)} for holding in reservation.holdings]
-    )
+    own_values = {name: getattr(reservation, name) for name in _OWN}
+    holdings = [{"reservation": reservation.id, **vars(holding)} for holding in reservation.holdings]
+    connection.execute(insert(RESERVATIONS).values(own_values))
+    connection.execute(insert(HOLDINGS), holdings)
 
 
 def get(connection: Connection, identifier: str, *, tenant: str | None = None) -> ReservationRow | None:
@@ -56,7 +56,10 @@ def get(connection: Connection, identifier: str, *, tenant: str | None = None) -
     if tenant is not None:
         query = query.where(_is_owned(tenant))
     loaded = _load(connection, query)
-    return loaded[0] if loaded else None
+    if not loaded:
+        return None
+    (reservation,) = loaded
+    return reservation
 
 
 def of_ledgers(connection: Connection, ledgers: Collection[str], including: Collection[str]) -> list[ReservationRow]:
@@ -90,7 +93,12 @@ def ledgers_of(connection: Connection, owned: Collection[tuple[str, str]]) -> se
 
 
 def of_ledger(connection: Connection, ledger: str) -> list[ReservationRow]:
-    """Return all reservations that a ledger ever had, in the order in which they were made."""
+    """Return all reservations that a ledger ever had, in the order in which they were made.
+
+    Args:
+        connection: connection to read on.
+        ledger: id of the ledger.
+    """
     of_it = select(HOLDINGS.c.reservation).where(HOLDINGS.c.ledger == ledger)
     return _load(connection, select(RESERVATIONS.c.id).where(RESERVATIONS.c.id.in_(of_it)))
 
@@ -110,9 +118,8 @@ def due(connection: Connection, now: float, *, limit: int, without: Collection[s
     unassigned = select(HOLDINGS.c.reservation).join(LEDGERS).where(LEDGERS.c.organisation.is_(None))
     unfinished = select(HOLDINGS.c.reservation).where(HOLDINGS.c.committed < HOLDINGS.c.count)
     has_expired = RESERVATIONS.c.state.in_(("reserved", "committed")) & (RESERVATIONS.c.expires <= now)
-    query = select(RESERVATIONS.c.id).where(
-        has_expired, RESERVATIONS.c.id.in_(unfinished), RESERVATIONS.c.id.not_in(unassigned)
-    )
+    can_be_ended = RESERVATIONS.c.id.in_(unfinished) & RESERVATIONS.c.id.not_in(unassigned)
+    query = select(RESERVATIONS.c.id).where(has_expired, can_be_ended)
     if without:
         excluded = select(HOLDINGS.c.reservation).where(HOLDINGS.c.ledger.in_(without))
         query = query.where(RESERVATIONS.c.id.not_in(excluded))
@@ -139,11 +146,9 @@ def write(connection: Connection, changes: Sequence[tuple[ReservationRow, Reserv
             raise ValueError("a reservation's ledgers are those it was made with")
         own_changes.append({"_id": before.id, "_state": before.state, "state": after.state, "expires": after.expires})
         # Only holdings that differ are written.
-        holding_changes += [
-            _holding_change(before.id, old_holding, holding)
-            for old_holding, holding in zip(before.holdings, after.holdings, strict=True)
-            if holding != old_holding
-        ]
+        for old_holding, holding in zip(before.holdings, after.holdings, strict=True):
+            if holding != old_holding:
+                holding_changes.append(_holding_change(before.id, old_holding, holding))
     change_rows(connection, _OWN_CHANGE, own_changes, "reservation")
     change_rows(connection, _HOLDING_CHANGE, holding_changes, "reservation")
 
@@ -182,10 +187,14 @@ def _load(connection: Connection, wanted: Select[tuple[str]]) -> list[Reservatio
         connection: connection to read on.
         wanted: query that selects ids of reservations.
     """
-    query = select(*(RESERVATIONS.c[name] for name in _OWN)).where(RESERVATIONS.c.id.in_(wanted))
+    columns = [RESERVATIONS.c[name] for name in _OWN]
+    query = select(*columns).where(RESERVATIONS.c.id.in_(wanted))
     rows = connection.execute(query.order_by(RESERVATIONS.c.created, RESERVATIONS.c.id)).mappings().all()
+
+    # The runs of each reservation in every ledger.
     holdings = defaultdict[str, list[HoldingRow]](list)
     holding_query = select(HOLDINGS).where(HOLDINGS.c.reservation.in_([row["id"] for row in rows]))
     for row in connection.execute(holding_query.order_by(HOLDINGS.c.ledger)).mappings():
-        holdings[row["reservation"]].append(HoldingRow(**{name: row[name] for name in _HELD}))
+        members = {name: row[name] for name in _HELD}
+        holdings[row["reservation"]].append(HoldingRow(**members))
     return [ReservationRow(**row, holdings=tuple(holdings[row["id"]])) for row in rows]

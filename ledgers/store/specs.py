@@ -13,13 +13,20 @@ from epsilond.reading import read_value
 
 @lru_cache(maxsize=1024)
 def text_of(spec: Spec) -> str:
-    """Return the JSON text of a mechanism: members sorted, no white space, numbers as Python writes doubles."""
+    """Return the JSON text of a mechanism: members sorted, no white space, numbers as Python writes doubles.
+
+    Args:
+        spec: description of the mechanism.
+    """
     return json.dumps(as_json(spec), sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 @lru_cache(maxsize=1024)
 def spec_of(text: str) -> Any:
     """Return the mechanism that a JSON text describes.
+
+    Args:
+        text: JSON text, as `text_of` returns it.
 
     Raises:
         InvalidInput: the text describes no mechanism.

@@ -110,11 +110,20 @@ def lock_ledgers(connection: Connection, *identifiers: str) -> dict[str, int]:
 def looking(database: Database) -> Iterator[Connection]:
     """Open a connection for reading, as a context manager. All statements see the database at the same moment.
 
+    Args:
+        database: database of the ledgers.
+
+    Yields:
+        The connection, which cannot write.
+
     Raises:
         StoreFault: the database cannot be used.
     """
     with database.reading() as connection:
-        yield connection.execution_options(isolation_level="REPEATABLE READ") if database.shared else connection
+        if database.shared:
+            yield connection.execution_options(isolation_level="REPEATABLE READ")
+        else:
+            yield connection
 
 
 def change_rows(connection: Connection, change: Update, rows: Sequence[JsonObject], kind: str) -> None:
@@ -131,7 +140,10 @@ def change_rows(connection: Connection, change: Update, rows: Sequence[JsonObjec
     Raises:
         Again: a row does not meet the conditions, because it was changed meanwhile.
     """
-    if rows and connection.execute(change, rows).rowcount != len(rows):
+    if not rows:
+        return
+    result = connection.execute(change, rows)
+    if result.rowcount != len(rows):
         raise Again(kind)
 
 

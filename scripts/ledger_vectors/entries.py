@@ -12,7 +12,7 @@ from unittest import mock
 
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.book.book import Book
-from epsilond.ledgers.book.desk import entry
+from epsilond.ledgers.book.logged.entries import entry
 from epsilond.ledgers.correction_requests import AmendAsked, ContradictAsked, VoidAsked
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.requests import CommitAsked, OpenLedger, ReserveAsked

@@ -12,8 +12,9 @@ import pytest
 
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.errors import Malformed
+from epsilond.ledgers.log.findings import ClaimOutcome
 from epsilond.ledgers.log.signing import published_keys
-from epsilond.ledgers.log.verify import ClaimOutcome, verify
+from epsilond.ledgers.log.verify import verify
 from tests.documents import ROOT
 
 PATH = ROOT / "examples/verify_ledger.py"

@@ -9,7 +9,7 @@ import pytest
 
 from epsilond.accountants.specs import Gaussian, Repeated
 from epsilond.ledgers.calibrating.by_noise import MOST_RUNS, NEAR, near_strictness
-from epsilond.ledgers.calibrating.within import _least
+from epsilond.ledgers.calibrating.runs import least_accepted
 
 
 class Ledger:
@@ -30,7 +30,7 @@ class Ledger:
         return spec if any(low <= noise <= high for low, high in self.ranges) else None
 
     def found(self, start: float = 0.0) -> float | None:
-        return near_strictness(self.run, self.missed, _least, self.reserve, start)
+        return near_strictness(self.run, self.missed, least_accepted, self.reserve, start)
 
 
 @pytest.mark.parametrize("power", [0.3, 1.0, 2.5])

@@ -45,6 +45,14 @@ class WebhookEndpoint(BaseModel):
     @field_validator("url")
     @classmethod
     def _check_url(cls, url: str) -> str:
+        """Return the URL of an endpoint, after checking that messages to it cannot be read on the way.
+
+        Args:
+            url: the URL: https, or http of the same machine.
+
+        Raises:
+            ValueError: the URL is of another scheme, or has a user, a fragment or characters that are not printable.
+        """
         has_user_or_fragment = "@" in url or "#" in url
         is_plain_text = url.isascii() and url.isprintable()
         if not is_private_url(url) or has_user_or_fragment or not is_plain_text:
@@ -54,6 +62,14 @@ class WebhookEndpoint(BaseModel):
     @field_validator("secret")
     @classmethod
     def _check_secret(cls, secret: str) -> str:
+        """Return the secret of an endpoint, after checking its form and the length of the key in it.
+
+        Args:
+            secret: `whsec_` and the key in base 64.
+
+        Raises:
+            ValueError: the secret has another form, or the key is shorter than 24 or longer than 64 bytes.
+        """
         try:
             length = len(key_of(secret))
         except (binascii.Error, ValueError):
@@ -96,7 +112,10 @@ class WebhooksFile(BaseModel):
 
 
 def key_of(secret: str) -> bytes:
-    """Return the key in a secret of the file.
+    """Return the key in a secret of the file of endpoints.
+
+    Args:
+        secret: `whsec_` and the key in base 64.
 
     Raises:
         ValueError: the text after the prefix is not base 64.
@@ -128,7 +147,7 @@ def endpoints_of(path: str) -> tuple[WebhookEndpoint, ...]:
         endpoints = WebhooksFile.model_validate_json(text).webhooks
     except ValidationError as error:
         # Report the first fault without the input, because an endpoint has a secret.
-        fault = error.errors(include_input=False, include_url=False, include_context=False)[0]
+        fault, *_ = error.errors(include_input=False, include_url=False, include_context=False)
         field = ".".join(map(str, fault["loc"])) or "the file"
         raise ValueError(f"{SETTING}: {field}: {fault['msg']}") from None
     if len({endpoint.id for endpoint in endpoints}) < len(endpoints):

@@ -73,10 +73,11 @@ def _message(event: LedgerEvent, endpoint: WebhookEndpoint) -> MessageRow:
         event: the event.
         endpoint: the endpoint that gets the message.
     """
-    name = hashlib.sha256(f"{endpoint.id}\n{event.kind}\n{event.key}".encode()).hexdigest()[:32]
+    identity = f"{endpoint.id}\n{event.kind}\n{event.key}"
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:32]
     body = json.dumps({"type": TYPES[event.kind], "timestamp": when(event.at), "data": event.data})
     return MessageRow(
-        id=f"msg_{name}", endpoint=endpoint.id, kind=event.kind, body=body, created=event.at, due=event.at
+        id=f"msg_{digest}", endpoint=endpoint.id, kind=event.kind, body=body, created=event.at, due=event.at
     )
 
 
@@ -91,11 +92,12 @@ def expiries(rows: Iterable[EntryRow], organisations: dict[str, str]) -> Iterato
         organisations: owner of each ledger.
     """
     for row in rows:
-        if row.kind == "expired" and row.ledger in organisations:
-            record = json.loads(row.leaf)
-            data = {"ledger": row.ledger, "reservation": record["reservation"], "count": record["count"]}
-            key = hashlib.sha256(row.leaf).hexdigest()
-            yield LedgerEvent(kind="expired", key=key, at=row.at, organisation=organisations[row.ledger], data=data)
+        if row.kind != "expired" or row.ledger not in organisations:
+            continue
+        record = json.loads(row.leaf)
+        data = {"ledger": row.ledger, "reservation": record["reservation"], "count": record["count"]}
+        key = hashlib.sha256(row.leaf).hexdigest()
+        yield LedgerEvent(kind="expired", key=key, at=row.at, organisation=organisations[row.ledger], data=data)
 
 
 def passed_fractions(row: LedgerRow, fractions: Iterable[float], at: float) -> Iterator[LedgerEvent]:
@@ -112,10 +114,12 @@ def passed_fractions(row: LedgerRow, fractions: Iterable[float], at: float) -> I
         fractions: fractions from 0 to 1, at which somebody wants a message.
         at: when the ledger moved, in seconds since 1970.
     """
+    distinct_fractions = sorted(set(fractions))
     for part in _part_shares(row.parts):
-        for fraction in sorted(set(fractions)):
+        for fraction in distinct_fractions:
             if part.used < Decimal(repr(fraction)):
                 continue
+            # The fraction was reached: describe the part with its used and its used or reserved share.
             data: JsonRecord = {
                 "ledger": row.id,
                 "slot": part.slot,

@@ -20,7 +20,10 @@ GONE: Final = 410
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Handler that treats a redirect as a failure, so that a message goes only to the address that the operator set."""
+    """Handler that treats a redirect as a failure.
+
+    A message then goes only to the address that the operator has set.
+    """
 
     def redirect_request(self, *_: object) -> None:
         """Return None, so that the response is raised as an error."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Final
 
 import anyio
@@ -52,9 +53,19 @@ ENTRIES: Final = 500
 
 
 class Webhooks:
-    """The webhooks of one service. Without endpoints it does nothing."""
+    """Sender of messages about events of ledgers to the endpoints (HTTP addresses) of one service.
+
+    Events are read from the log of ledgers. Messages are stored in the database until they are received. Without
+    endpoints, nothing is done.
+    """
 
     def __init__(self, endpoints: Sequence[WebhookEndpoint], metrics: Metrics) -> None:
+        """Prepare the sending. Nothing is sent before `run`.
+
+        Args:
+            endpoints: addresses, each with the events that it gets.
+            metrics: metrics of the service, which count deliveries and waiting messages.
+        """
         self._endpoints = endpoints
         self._deliveries = metrics.webhook_deliveries
         self._pending = metrics.webhook_messages
@@ -193,11 +204,14 @@ class Webhooks:
             The number of the first entry after the page.
         """
         rows = entries.page(connection, start=start, limit=ENTRIES)
-        # Time of the newest entry of each ledger on the page.
+
+        # The ledgers on the page, each with the time of its newest entry.
         times = {row.ledger: row.at for row in rows if row.ledger is not None}
         moved = ledgers.load(connection, *sorted(times))
+
+        # Events of the entries, and of the fractions of budgets that are reached now.
         owners = {name: row.tenant for name, row in moved.items()}
-        fractions = {fraction for endpoint in self._endpoints for fraction in endpoint.fractions}
+        fractions = set(chain.from_iterable(endpoint.fractions for endpoint in self._endpoints))
         events = [*expiries(rows, owners)]
         for name, row in moved.items():
             events += passed_fractions(row, fractions, times[name])
@@ -243,7 +257,10 @@ class Webhooks:
         if failure is None:
             self._deliveries.labels("delivered").inc()
             return replace(row, state="delivered")
-        dropped = failure == str(GONE) or now - row.created > GIVEN_UP_SECONDS
+
+        # The delivery failed: drop the message, or send it again later.
+        is_too_old = now - row.created > GIVEN_UP_SECONDS
+        dropped = failure == str(GONE) or is_too_old
         self._deliveries.labels("dropped" if dropped else "failed").inc()
         self._log.warning(
             "a webhook message was not received", message=row.id, reason=failure, attempts=row.attempts, dropped=dropped
@@ -251,7 +268,8 @@ class Webhooks:
         if dropped:
             return replace(row, state="dropped")
         # The pause reaches its maximum after 8 attempts. The limit of 20 only keeps the power finite.
-        pause = min(FIRST_PAUSE_SECONDS * 3.0 ** (min(row.attempts, 20) - 1), LONGEST_PAUSE_SECONDS)
+        earlier_attempts = min(row.attempts, 20) - 1
+        pause = min(FIRST_PAUSE_SECONDS * 3.0**earlier_attempts, LONGEST_PAUSE_SECONDS)
         return replace(row, due=now + pause)
 
     def _count(self, database: Database) -> int:

@@ -41,14 +41,16 @@ class Excess:
     The profiles are evaluated at finitely many ε, the points. A cell is the interval between two neighbouring points.
 
     If `upper` is at most 1, the left profile exceeds the right one by at most η at every ε.
+
+    Attributes:
+        upper: certified upper bound at every ε ≥ 0; math.inf if the cells could not be made fine enough.
+        worst: ε of the point with the largest difference, in nats.
+        at_points: largest difference at a point: not certified, and a lower bound up to rounding.
     """
 
     upper: float
-    """Certified upper bound; math.inf if the cells could not be made fine enough."""
     worst: float
-    """ε of the point with the largest difference."""
     at_points: float
-    """Largest difference at a point: not certified, and a lower bound up to rounding."""
 
     @property
     def holds(self) -> bool:
@@ -77,12 +79,16 @@ def excess(left: Profile, right: Profile, log_eta: float, last: float) -> Excess
     if not grid.left[-1] <= 1.0:  # also for NaN; the profile must be at most η at `last`
         return Excess(math.inf, last, math.inf)
     for _ in range(MOST_ROUNDS):
+        # Bound the difference in every cell. It is decided if all bounds are at most 1, or if a point exceeds 1.
         cell_bounds = grid.bound_cells()
         bound = grid.largest_excess(cell_bounds)
         failing = np.flatnonzero(~(cell_bounds <= 1.0))
         if failing.size == 0 or not bound.at_points <= 1.0:
             return bound
-        divisible = failing[np.diff(grid.epsilon)[failing] > _LEAST_WIDTH]
+
+        # Halve the cells with larger bounds, as far as they are wide enough and points are left.
+        cell_widths = np.diff(grid.epsilon)
+        divisible = failing[cell_widths[failing] > _LEAST_WIDTH]
         if divisible.size == 0 or grid.epsilon.size + divisible.size > MOST_POINTS:
             break
         middles = 0.5 * (grid.epsilon[divisible] + grid.epsilon[divisible + 1])
@@ -126,6 +132,8 @@ class _ProfileGrid:
         """
         log_left = left.log_delta(epsilon).upper - log_eta
         log_right = right.log_delta(epsilon).lower - log_eta
+
+        # Bounds on the descent, with a slack for the accuracy of its logarithm.
         log_descent = right.log_tails(epsilon).log_q
         accuracy = right.tail_accuracy + 4.0 * UNIT_ROUNDOFF  # of the slope, and of two sums that contain it
         finite_log_descent = np.where(np.isneginf(log_descent), 0.0, log_descent)  # a slope of 0 needs no slack
@@ -144,10 +152,11 @@ class _ProfileGrid:
         Args:
             added: the other grid, with the same columns.
         """
-        order = np.argsort(np.concatenate([self.epsilon, added.epsilon]), kind="stable")
+        all_points = np.concatenate([self.epsilon, added.epsilon])
+        order = np.argsort(all_points, kind="stable")
 
-        # Sort the values of one column of both grids by ε.
         def merge_columns(own: FloatArray, new: FloatArray) -> FloatArray:
+            """Return the values of one column of both grids, sorted by ε."""
             return np.concatenate([own, new])[order]
 
         return _ProfileGrid(
@@ -182,12 +191,15 @@ class _ProfileGrid:
         values at the start and at the end. The result uses the weighted mean of both tangents with the smallest bound.
         """
         start, end = slice(None, -1), slice(1, None)
+        # Width of each cell in γ, from the width in ε, because differences of powers would lose digits.
         epsilon_width = np.diff(self.epsilon)
-        width = np.exp(self.epsilon[start]) * np.expm1(epsilon_width)  # of γ; differences of powers would lose digits
+        width = np.exp(self.epsilon[start]) * np.expm1(epsilon_width)
         # 24 units are a margin for exp, expm1 and products; expm1 enlarges an error of its argument by 1 + argument.
         error = (24.0 + epsilon_width) * UNIT_ROUNDOFF
         fall = self.most_descent[start] * (width * (1.0 + error))
         rise = self.least_descent[end] * (width * (1.0 - error))
+
+        # Chord of the left profile minus each tangent of the right one, by the values at both ends of the cell.
         start_tangent = _LinearDifference(
             at_start=self.left[start] - self.right[start],
             at_end=self.left[end] - (self.right[start] - fall),
@@ -196,10 +208,13 @@ class _ProfileGrid:
             at_start=self.left[start] - (self.right[end] + rise),
             at_end=self.left[end] - self.right[end],
         )
+
+        # Each tangent gives a valid bound, and so does each weighted mean. Rounding is relative to the summands.
         mixed = _mix(start_tangent, end_tangent).largest()
         separate = np.minimum(start_tangent.largest(), end_tangent.largest())
-        size = self.left[start] + self.left[end] + self.right[start] + self.right[end] + fall + rise
-        return np.asarray(np.minimum(mixed, separate) + _TERMS * UNIT_ROUNDOFF * size)
+        sum_of_summands = self.left[start] + self.left[end] + self.right[start] + self.right[end] + fall + rise
+        rounding_error = _TERMS * UNIT_ROUNDOFF * sum_of_summands
+        return np.asarray(np.minimum(mixed, separate) + rounding_error)
 
 
 @dataclass(frozen=True)
@@ -256,7 +271,8 @@ def _exp_above(log_value: FloatArray) -> FloatArray:
     """
     with np.errstate(over="ignore"):
         value = np.exp(log_value)
-    return np.asarray(value * (1.0 + 4.0 * UNIT_ROUNDOFF * (4.0 + np.abs(np.maximum(log_value, -1e3)))))
+    margin = 4.0 * UNIT_ROUNDOFF * (4.0 + np.abs(np.maximum(log_value, -1e3)))
+    return np.asarray(value * (1.0 + margin))
 
 
 def _exp_below(log_value: FloatArray) -> FloatArray:
@@ -269,4 +285,5 @@ def _exp_below(log_value: FloatArray) -> FloatArray:
         log_value: exponents x, any shape.
     """
     value = np.exp(np.minimum(log_value, 700.0))
-    return np.asarray(value * (1.0 - 4.0 * UNIT_ROUNDOFF * (4.0 + np.abs(np.maximum(log_value, -1e3)))))
+    margin = 4.0 * UNIT_ROUNDOFF * (4.0 + np.abs(np.maximum(log_value, -1e3)))
+    return np.asarray(value * (1.0 - margin))

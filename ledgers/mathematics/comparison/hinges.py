@@ -77,14 +77,18 @@ def hinges_of(pair: Pair, eta: float, area: float = GOOD_AREA) -> tuple[Hinges, 
     directions = [_ProfileBound(pair.forward, pair.backward)]
     if not pair.symmetric:
         directions.append(_ProfileBound(pair.backward, pair.forward))
+
+    # Choose the losses at the corners for each direction. In the other direction, discrete losses change their sign.
     if pair.atoms is None or not pair.atoms.losses:
         losses = [bound.place_losses(eta, area) for bound in directions]
     else:
         atoms = np.unique(np.asarray(pair.atoms.losses))
         losses = [atoms, np.sort(-atoms)]
-    return tuple(
-        _hinges_above(points, bound.evaluate(points)) for bound, points in zip(directions, losses, strict=False)
-    )
+    bounds = []
+    for direction, points in zip(directions, losses, strict=False):  # a symmetric pair has one direction only
+        values = direction.evaluate(points)
+        bounds.append(_hinges_above(points, values))
+    return tuple(bounds)
 
 
 @dataclass(frozen=True)
@@ -133,18 +137,24 @@ class _ProfileBound:
         losses, values, total_area = self._first_losses(eta)
         areas = np.full(losses.size - 1, math.inf)  # between chord and E in each cell; not estimated yet
         for _ in range(_ROUNDS):
+            # Select the cells with too large an area, those with the largest areas first if there is little room.
             largest_area = aimed_area * total_area / max(losses.size, 64)  # at least 64 cells share the aimed area
             room = MOST_HINGES - losses.size
             cells = np.flatnonzero(areas > largest_area)
             if cells.size == 0 or room <= 0:
                 break
-            cells = np.sort(cells[np.argsort(-areas[cells])[:room]])
+            by_falling_area = np.argsort(-areas[cells])
+            cells = np.sort(cells[by_falling_area[:room]])
+
+            # Evaluate E and its chord in the middle of each selected cell.
             left, right = losses[cells], losses[cells + 1]
             middles = 0.5 * (left + right)
             middle_values = self.evaluate(middles)
             chord = _chord_at(middles, left, right, values[cells], values[cells + 1])
+
             # The area between chord and parabola in a cell is 2/3 gap × width, and each half of the cell has an eighth.
-            half_areas = 0.5 * (np.abs(chord - middle_values) * (right - left) / 6.0)
+            gaps = np.abs(chord - middle_values)
+            half_areas = 0.5 * (gaps * (right - left) / 6.0)
             areas[cells] = half_areas
             areas = np.insert(areas, cells + 1, half_areas)
             losses = np.insert(losses, cells + 1, middles)
@@ -167,12 +177,15 @@ class _ProfileBound:
         values = self.evaluate(losses)
         trivial_profile = np.maximum(-np.expm1(np.minimum(losses, 0.0)), 0.0)
         height = values - trivial_profile
-        first = int(np.argmax(height > _NEGLIGIBLE * eta * 1e-3))  # index of the first loss with a relevant height
+
+        # Indices of the first loss with a relevant height, and of the first loss with a negligible E.
+        first = int(np.argmax(height > _NEGLIGIBLE * eta * 1e-3))
         # argmax returns 0 if E is negligible nowhere; then the last loss is kept.
         last = max(int(np.argmax(values <= _NEGLIGIBLE * eta)) or losses.size - 1, first)
         relevant = slice(max(first - 1, 0), last + 1)
         losses, values, height = losses[relevant], values[relevant], height[relevant]
-        area = float(np.sum(0.5 * (height[1:] + height[:-1]) * np.diff(losses)))  # trapezoidal rule
+        mean_heights = 0.5 * (height[1:] + height[:-1])
+        area = float(np.sum(mean_heights * np.diff(losses)))  # trapezoidal rule
         return losses, values, area
 
 
@@ -191,7 +204,9 @@ def _chord_at(
         at_left: values of the profile at `left`.
         at_right: values of the profile at `right`.
     """
-    left_weight = -np.expm1(middles - right) / -np.expm1(left - right)
+    from_right = -np.expm1(middles - right)
+    whole_cell = -np.expm1(left - right)
+    left_weight = from_right / whole_cell
     return np.asarray(left_weight * at_left + (1.0 - left_weight) * at_right)
 
 
@@ -206,16 +221,22 @@ def _hinges_above(losses: FloatArray, values: FloatArray) -> Hinges:
         losses: increasing losses.
         values: upper bounds on E at the losses.
     """
+    # Corners of the lower convex hull of the points and of F(0) = 1, without the point at γ = 0.
     gamma = np.exp(losses)
-    hull = _lower_hull(np.concatenate([[0.0], gamma]), np.concatenate([[1.0], values]))  # F(0) = 1
-    corners = np.asarray(hull[1:]) - 1  # without the point at γ = 0
+    hull = _lower_hull(np.concatenate([[0.0], gamma]), np.concatenate([[1.0], values]))
+    corners = np.asarray(hull[1:]) - 1
     losses, values, gamma = losses[corners], values[corners], gamma[corners]
+
+    # Masses p_i from the changes of the slope. Corners without a mass are dropped.
     slopes = np.diff(np.concatenate([[1.0], values])) / np.diff(np.concatenate([[0.0], gamma]))
-    masses = np.maximum(gamma * np.diff(np.append(slopes, 0.0)), 0.0)
+    slope_changes = np.diff(np.append(slopes, 0.0))
+    masses = np.maximum(gamma * slope_changes, 0.0)
     has_mass = masses > 0.0
     hinge_losses, masses = losses[has_mass], masses[has_mass]
     rounding = (losses.size + 64) * UNIT_ROUNDOFF  # relative error of a sum over the hinges
     masses = masses * (1.0 + 4.0 * rounding)  # exceeds the rounding errors of F
+
+    # Raise p_∞ by the largest amount by which F, rounded down, is below a point.
     terms = np.maximum(-np.expm1(np.minimum(losses[:, None] - hinge_losses, 0.0)), 0.0)  # (1 − γ/γ_i)₊
     finite_part = terms @ masses * (1.0 - rounding)
     largest_gap = float(np.max(values - finite_part))
@@ -232,6 +253,9 @@ def _lower_hull(x: FloatArray, y: FloatArray) -> list[int]:
     Args:
         x: increasing abscissas.
         y: ordinates.
+
+    Returns:
+        Indices in increasing order. The first and the last point are always among them.
     """
     hull: list[int] = []
     for new in range(x.size):

@@ -115,8 +115,9 @@ class SlotTrial:
         At such an ε the lower bound on δ of the mechanism exceeds the upper bound of the slot, plus η. No cost can then
         be certified. The mechanism's profile without a Gaussian, which may be slow, is evaluated at few ε.
         """
+        # A quick check: if nearly the whole slot suffices at the chosen ε, so does the whole, with smaller gaps.
         gaps = self._gaps(_NEARLY_WHOLE * self._whole)
-        if np.max(gaps) <= 0.0:  # the whole slot has smaller gaps
+        if np.max(gaps) <= 0.0:
             self._whole_fits = True
             return False
         mechanism = self._composed_with(ZERO)
@@ -126,8 +127,11 @@ class SlotTrial:
             log_allowed = np.logaddexp(self._slot_pair.log_delta_bounds(epsilon).upper, self._log_eta)
             return bool(mechanism.log_delta_bounds(epsilon).lower > log_allowed + _LEAST_EXCESS)
 
-        beyond = float(self._points[-1]) * _BEYOND  # δ of the mechanism may exceed η beyond the ε of the slot
-        return any(map(fails, [*beyond.tolist(), *self._around(int(np.argmax(gaps)), 1).tolist()]))
+        # Try some ε beyond the ε of the slot, where δ of the mechanism may exceed η, and some around the worst one.
+        beyond_slot = float(self._points[-1]) * _BEYOND
+        around_worst = self._around(int(np.argmax(gaps)), 1)
+        candidates = [*beyond_slot.tolist(), *around_worst.tolist()]
+        return any(map(fails, candidates))
 
     def search(self) -> float | None:
         """Find nearly the least cost in μ² of the mechanism that suffices at the chosen ε.
@@ -143,15 +147,19 @@ class SlotTrial:
             self._whole_fits = float(np.max(self._gaps(self._whole))) <= 0.0
         if not self._whole_fits:
             return None
-        first = self.find_root(min(self._initial_cost(), 0.9 * self._whole), _ROUGH)
-        self.refine(first)
-        return self.find_root(first, TOLERANCE)
+        start = min(self._initial_cost(), 0.9 * self._whole)
+        rough_cost = self.find_root(start, _ROUGH)
+        self.refine(rough_cost)
+        return self.find_root(rough_cost, TOLERANCE)
 
     def worst(self, cost: float) -> float:
         """Return the largest gap of a cost in μ² over the chosen ε.
 
         If it is at most 0, the cost suffices at all of them. A gap is log(actual δ / permitted δ), where
         the actual δ is that of the mechanism composed with the Gaussian that is left after the cost.
+
+        Args:
+            cost: the cost in μ².
         """
         return float(np.max(self._gaps(cost)))
 
@@ -196,17 +204,22 @@ class SlotTrial:
         bracket = _CostBracket(0.0, self._whole).narrow(start, suffices=float(np.max(last_gaps)) <= 0.0)
         cost = min(start * (1.0 + _SECANT_SPACING * tolerance), 0.5 * (start + self._whole))
         for _ in range(_MOST_STEPS):
+            # Narrow the bracket by the present cost.
             gaps = self._gaps(cost)
             suffices = float(np.max(gaps)) <= 0.0
             bracket = bracket.narrow(cost, suffices=suffices)
             if not suffices and self._needs_whole(bracket, int(np.argmax(gaps)), tolerance):
                 break
+
+            # Predict the root, and stop if it is close enough.
             estimate = _secant_root(last_cost, last_gaps, cost, gaps) * (1.0 + _SECANT_MARGIN * tolerance)
             has_converged = suffices and abs(estimate - cost) <= tolerance * cost
-            if has_converged or bracket.high - bracket.low <= tolerance * bracket.high:
+            is_narrow = bracket.high - bracket.low <= tolerance * bracket.high
+            if has_converged or is_narrow:
                 break
             last_cost, last_gaps = cost, gaps
-            cost = estimate if bracket.low < estimate < bracket.high else 0.5 * (bracket.low + bracket.high)
+            is_inside = bracket.low < estimate < bracket.high
+            cost = estimate if is_inside else 0.5 * (bracket.low + bracket.high)
         return bracket.high
 
     def _needs_whole(self, bracket: _CostBracket, index: int, tolerance: float) -> bool:
@@ -221,8 +234,10 @@ class SlotTrial:
         """
         if bracket.high < self._whole or bracket.low < _NEARLY_WHOLE * self._whole:
             return False
-        nearly = self._whole * (1.0 - tolerance)
-        return bool(self._gaps_at(self._points[index : index + 1], nearly)[0] > 0.0)
+        nearly_whole = self._whole * (1.0 - tolerance)
+        worst_epsilon = self._points[index : index + 1]
+        (gap,) = self._gaps_at(worst_epsilon, nearly_whole)
+        return bool(gap > 0.0)
 
     def _initial_cost(self) -> float:
         """Return a first estimate of the mechanism's cost: μ² of the Gaussian mechanism with the same δ at a medium ε.
@@ -241,7 +256,11 @@ class SlotTrial:
         return max(sufficient_cost, 1e-12)
 
     def _gaps(self, cost: float) -> FloatArray:
-        """Return log(actual δ / permitted δ) of the mechanism at each chosen ε, if it is charged a cost in μ²."""
+        """Return log(actual δ / permitted δ) of the mechanism at each chosen ε, if it is charged a cost in μ².
+
+        Args:
+            cost: charged cost in μ².
+        """
         return self._gaps_at(self._points, cost)
 
     def _gaps_at(self, points: FloatArray, cost: float) -> FloatArray:
@@ -255,7 +274,8 @@ class SlotTrial:
             points: the ε at which the gap is computed.
             cost: charged cost in μ².
         """
-        composed = self._composed_with(max(less(self._remaining, down(cost)), ZERO))
+        left = max(less(self._remaining, down(cost)), ZERO)
+        composed = self._composed_with(left)
         log_slot = self._slot_pair.forward.log_delta(points).lower  # the slot's pair is symmetric
         log_allowed = np.logaddexp(log_slot, self._log_eta + self._log_share)
         gaps = [profile.log_delta(points).upper - log_allowed for profile in composed.directions()]

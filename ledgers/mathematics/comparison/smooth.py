@@ -52,17 +52,17 @@ class Jet:
     curvature: FloatArray
     error: FloatArray
 
-    def minus(self, other: Jet) -> Jet:
+    def minus(self, subtracted: Jet) -> Jet:
         """Return the difference of two functions at the same points, with their derivatives. The errors add up.
 
         Args:
-            other: the function to subtract.
+            subtracted: values and derivatives of the function to subtract.
         """
         return Jet(
-            self.value - other.value,
-            self.slope - other.slope,
-            self.curvature - other.curvature,
-            self.error + other.error,
+            value=self.value - subtracted.value,
+            slope=self.slope - subtracted.slope,
+            curvature=self.curvature - subtracted.curvature,
+            error=self.error + subtracted.error,
         )
 
 
@@ -83,12 +83,15 @@ def largest_excess(hinges: Hinges, mu: float, slot_mu: float, last: float, eta: 
     Returns:
         The certified upper bound; math.inf if it would take more than `MOST_CELLS` cells.
     """
+    # Choose the number of cells so that the interpolation error is a small share of η.
     sixth_derivative = _bound_sixth_derivative(mu) * hinges.total + _bound_sixth_derivative(slot_mu)
     sixth_derivative *= 1.0 + 64 * UNIT_ROUNDOFF  # errors of the two bounds
     widest_cell = (_INTERPOLATION_ERROR * eta * _INTERPOLATION_DIVISOR / sixth_derivative) ** (1.0 / 6.0)
     cells = max(math.ceil(last / widest_cell), _FEWEST_CELLS)
     if cells > MOST_CELLS:
         return math.inf
+
+    # Evaluate the difference and its derivatives at the points, and bound it between and beyond them.
     epsilon = np.linspace(0.0, last, cells + 1)
     after_step = of_hinges(hinges, epsilon, mu)
     excess = after_step.minus(of_gaussian(epsilon, slot_mu))
@@ -137,6 +140,7 @@ def of_hinges(hinges: Hinges, epsilon: FloatArray, mu: float) -> Jet:
         epsilon: the points ε.
         mu: μ of the Gaussian, whose profile is E.
     """
+    # Sum over the hinges in passes of limited memory: each has some points as rows, and all hinges as columns.
     rows_per_pass = max(1, _VALUES_PER_PASS // max(hinges.losses.size, 1))
     passes = []
     for first_row in range(0, epsilon.size, rows_per_pass):
@@ -145,6 +149,7 @@ def of_hinges(hinges: Hinges, epsilon: FloatArray, mu: float) -> Jet:
         summands = (jet.value, jet.slope, jet.curvature, jet.error)
         passes.append(np.stack([values @ hinges.masses for values in summands]))
     value, slope, curvature, error_units = np.concatenate(passes, axis=1)
+
     # Rounding of the sums of Φ(a), t and φ(a)/μ over the hinges, each of which enters twice or more.
     # As slope = −t and curvature = φ(a)/μ − t, this is Φ(a) + t + φ(a)/μ with the terms counted as often as they enter.
     sum_units = (hinges.losses.size + 4) * (value - slope + curvature - 2.0 * slope)
@@ -190,7 +195,7 @@ def _bound_sixth_derivative(mu: float) -> float:
     Args:
         mu: μ, positive.
     """
-    return 1.0 + sum(_CRAMER * math.sqrt(math.factorial(j)) * mu ** (-1 - j) for j in range(5))
+    return 1.0 + sum(_CRAMER * math.sqrt(math.factorial(degree)) * mu ** (-1 - degree) for degree in range(5))
 
 
 def _largest_of_quintics(value: FloatArray, slope: FloatArray, curvature: FloatArray, width: FloatArray) -> FloatArray:

@@ -22,7 +22,13 @@ class TargetAsked(TargetFields):
     """
 
     def check(self) -> None:
-        """Reject a δ next to a risk that is itself a δ or implies one."""
+        """Check that no δ is stated next to a risk that is itself a δ or implies one.
+
+        An advantage and a true positive rate are statements at ε = 0, which determine their δ.
+
+        Raises:
+            InvalidInput: δ or its logarithm is stated next to such a risk.
+        """
         if self.risk is None or self.risk.kind in ("gaussian_dp_mu", "rho"):
             return
         for name in ("delta", "log10_delta"):

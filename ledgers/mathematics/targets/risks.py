@@ -94,15 +94,26 @@ def _log_delta_of_rates(risk: RiskTarget) -> float:
     Returns:
         An upper bound on the natural logarithm of δ.
     """
-    rate, limit = Fraction(risk.false_positive_rate), Fraction(risk.bound)  # α and β
-    divisor = min(1 - rate, rate + limit) if rate + limit <= 1 else min(limit, 2 - rate - limit)
-    delta = round_up((limit - rate) / divisor)
+    false_rate, true_rate = Fraction(risk.false_positive_rate), Fraction(risk.bound)  # α and β, exact
+    if false_rate + true_rate <= 1:
+        divisor = min(1 - false_rate, false_rate + true_rate)
+    else:
+        divisor = min(true_rate, 2 - false_rate - true_rate)
+    delta = round_up((true_rate - false_rate) / divisor)
     return math.nextafter(math.log(delta), 0.0)
 
 
 def _pair_of(risk: RiskTarget) -> Pair:
-    """Return a pair that dominates every mechanism with the risk's μ (Gaussian privacy) or ρ (concentrated privacy)."""
-    return gaussian_pair(risk.bound) if risk.kind == "gaussian_dp_mu" else concentrated_pair(risk.bound)
+    """Return a pair that dominates every mechanism with the risk's μ (Gaussian privacy) or ρ (concentrated privacy).
+
+    Its hockey-stick divergence bounds the privacy profile δ(ε) of each such mechanism.
+
+    Args:
+        risk: the risk. Its kind is `gaussian_dp_mu` or `rho`, and its bound is the μ or ρ.
+    """
+    if risk.kind == "gaussian_dp_mu":
+        return gaussian_pair(risk.bound)
+    return concentrated_pair(risk.bound)
 
 
 def remaining_risk(risk: RiskTarget, added: Amount) -> RiskTarget | None:
@@ -121,9 +132,11 @@ def remaining_risk(risk: RiskTarget, added: Amount) -> RiskTarget | None:
         return risk
     if risk.kind in ("gaussian_dp_mu", "rho"):
         return None
-    rest = less(down(risk.bound), added)
-    bound = float_below(rest) if rest > 0 else 0.0
-    return replace(risk, bound=bound) if bound > risk.false_positive_rate else None
+    remaining = less(down(risk.bound), added)
+    remaining_bound = float_below(remaining) if remaining > 0 else 0.0
+    if remaining_bound <= risk.false_positive_rate:  # even an attacker who guesses reaches this
+        return None
+    return replace(risk, bound=remaining_bound)
 
 
 def risk_figure(risk: RiskTarget, pair: Pair, planned: Sequence[tuple[Pair, int]], slots: Sequence[Slot]) -> float:
@@ -155,11 +168,13 @@ def _sum_concentrations(planned: Sequence[tuple[Pair, int]], slots: Sequence[Slo
     Returns:
         The sum; math.inf if a run or a slot has no finite ρ.
     """
-    amounts = [_slot_concentration(slot) for slot in slots]
-    for pair, times in planned:
+    summands = [_slot_concentration(slot) for slot in slots]
+    for pair, runs in planned:
         rho = concentration(pair)
-        amounts.append(math.inf if math.isinf(rho) else product_up(rho, times))
-    return math.inf if math.inf in amounts else sum_up(amounts)
+        summands.append(math.inf if math.isinf(rho) else product_up(rho, runs))
+    if math.inf in summands:
+        return math.inf
+    return sum_up(summands)
 
 
 def _slot_concentration(slot: Slot) -> float:
@@ -195,5 +210,8 @@ def risk_excess(figure: float, risk: RiskTarget | None) -> float:
         return LARGEST_EXCESS
     if figure <= 0.0:
         return -LARGEST_EXCESS
-    excess = math.log(figure) - math.log(risk.bound)
-    return min(excess, 0.0) if figure <= risk.bound else max(excess, math.ulp(1.0))
+    log_ratio = math.log(figure) - math.log(risk.bound)
+    # Rounding must not give the logarithm a wrong sign.
+    if figure <= risk.bound:
+        return min(log_ratio, 0.0)
+    return max(log_ratio, math.ulp(1.0))

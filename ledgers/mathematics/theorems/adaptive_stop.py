@@ -34,8 +34,9 @@ def spent_epsilon(*, rounds: int, round_epsilon: float, delta: float) -> float:
         round_epsilon: ε₀ of one response, in nats.
         delta: δ in (0, 1).
     """
-    keep = 1.0 / (1.0 + math.exp(-round_epsilon))
-    first_tails, second_tails = _tails(rounds, keep), _tails(rounds, 1.0 - keep)  # under P and under Q
+    truth_probability = 1.0 / (1.0 + math.exp(-round_epsilon))
+    first_tails = _tails(rounds, truth_probability)  # P(K ≥ k)
+    second_tails = _tails(rounds, 1.0 - truth_probability)  # Q(K ≥ k)
     for truthful in range(rounds, -1, -1):
         if first_tails[truthful] <= delta:
             continue
@@ -46,24 +47,23 @@ def spent_epsilon(*, rounds: int, round_epsilon: float, delta: float) -> float:
     return 0.0
 
 
-def _tails(rounds: int, keep: float) -> list[float]:
+def _tails(rounds: int, truth_probability: float) -> list[float]:
     """Return the upper tails P(K ≥ k) for k = 0, …, t of a binomial variable K with t trials and probability p.
 
     The probability of K = k is t!/(k! (t − k)!) p^k (1 − p)^{t−k}, which is computed by its logarithm.
 
     Args:
         rounds: number t of trials.
-        keep: probability p of a truthful answer, in (0, 1).
+        truth_probability: probability p of a truthful answer, in (0, 1).
     """
-    log_probabilities = [
-        math.lgamma(rounds + 1.0)
-        - math.lgamma(count + 1.0)
-        - math.lgamma(rounds - count + 1.0)
-        + count * math.log(keep)
-        + (rounds - count) * math.log1p(-keep)
-        for count in range(rounds + 1)
-    ]
-    tails = np.cumsum(np.exp(log_probabilities)[::-1])[::-1]
+    log_probabilities = []
+    for count in range(rounds + 1):
+        log_binomial = math.lgamma(rounds + 1.0) - math.lgamma(count + 1.0) - math.lgamma(rounds - count + 1.0)
+        with_truths = log_binomial + count * math.log(truth_probability)
+        log_probabilities.append(with_truths + (rounds - count) * math.log1p(-truth_probability))
+    # Sum from the largest count down, which gives the upper tails.
+    probabilities = np.exp(log_probabilities)
+    tails = np.cumsum(probabilities[::-1])[::-1]
     return [float(tail) for tail in tails]
 
 
@@ -83,15 +83,19 @@ def stopped_delta(*, rounds: int, round_epsilon: float, delta: float) -> float:
         round_epsilon: ε₀ of one response, in nats.
         delta: δ at which ε_t is reported.
     """
-    keep = 1.0 / (1.0 + math.exp(-round_epsilon))
+    truth_probability = 1.0 / (1.0 + math.exp(-round_epsilon))
     value = np.zeros(rounds + 2)  # of continuing after the last response, which is never better than stopping
     for time in range(rounds, 0, -1):
-        spent = spent_epsilon(rounds=time, round_epsilon=round_epsilon, delta=delta)
+        # Value of stopping now, for each number of truthful answers so far.
+        reported_epsilon = spent_epsilon(rounds=time, round_epsilon=round_epsilon, delta=delta)
         losses = round_epsilon * (2.0 * np.arange(time + 1.0) - time)
-        stop_value = np.maximum(-np.expm1(np.minimum(spent - losses, 0.0)), 0.0)
-        continue_value = keep * value[1:] + (1.0 - keep) * value[:-1]
+        stop_value = np.maximum(-np.expm1(np.minimum(reported_epsilon - losses, 0.0)), 0.0)
+
+        # Value of going on: the next answer is truthful or not.
+        continue_value = truth_probability * value[1:] + (1.0 - truth_probability) * value[:-1]
         value = np.maximum(stop_value, continue_value)
-    return float(keep * value[1] + (1.0 - keep) * value[0])
+    after_lie, after_truth = value
+    return float(truth_probability * after_truth + (1.0 - truth_probability) * after_lie)
 
 
 @formula(given="Randomized responses, one after another, and a δ.")

@@ -40,7 +40,12 @@ class AnyOrderInputs(BudgetFields):
     loss_gap: Annotated[float, LOSS_GAP]
 
     def check(self) -> None:
-        """Require two to sixteen increasing orders, each in (1, 10⁶]."""
+        """Check the list of Rényi orders.
+
+        Raises:
+            InvalidInput: there are fewer than two or more than sixteen orders, they do not increase, or one is not in
+                (1, 10⁶].
+        """
         if not 2 <= len(self.orders) <= 16 or any(high <= low for low, high in pairwise(self.orders)):
             raise InvalidInput.at("/orders", "must be 2 to 16 orders that rise")
         if not all(1.0 < order <= 1e6 for order in self.orders):
@@ -89,9 +94,12 @@ def first_law(orders: tuple[float, ...], gap: float) -> tuple[list[float], list[
         log_weights.append(log_weights[-1] - crossing_order * gap)
     total = math.fsum(map(math.exp, log_weights))
     probabilities = [math.exp(log_weight) / total for log_weight in log_weights]
+
     # The probabilities under the other data set, p e^−loss, must sum to 1, which fixes the smallest loss.
-    smallest_loss = math.log(math.fsum(p * math.exp(-index * gap) for index, p in enumerate(probabilities)))
-    return probabilities, [index * gap + smallest_loss for index in range(len(probabilities))]
+    scaled = [probability * math.exp(-index * gap) for index, probability in enumerate(probabilities)]
+    smallest_loss = math.log(math.fsum(scaled))
+    losses = [index * gap + smallest_loss for index in range(len(probabilities))]
+    return probabilities, losses
 
 
 def divergence(order: float, probabilities: list[float], losses: list[float]) -> float:
@@ -134,11 +142,11 @@ def worst_response(order: float, budget: float, epsilon: float) -> float:
         raise InvalidInput.at("/orders", "the largest orders leave the doubles at this ε")
     target = math.expm1((order - 1.0) * budget)
 
-    def excess(log_p: float) -> float:
+    def excess(log_probability: float) -> float:
         """Return the left side of the equation less its right side, divided by e^{(α−1) B} − 1."""
-        p = math.exp(log_p)
-        log_second = order * math.log1p(-p) - (order - 1.0) * math.log1p(-p * math.exp(-loss))
-        return (p * math.exp(exponent) + math.expm1(log_second)) / target - 1.0
+        first = math.exp(log_probability)  # p
+        log_second = order * math.log1p(-first) - (order - 1.0) * math.log1p(-first * math.exp(-loss))
+        return (first * math.exp(exponent) + math.expm1(log_second)) / target - 1.0
 
     # Below `low` the left side is too small even if the loss had all of it; `high` is log p for p just below 1.
     low, high = -exponent - 40.0 + min(math.log(target), 0.0), -1e-12

@@ -66,8 +66,10 @@ def response_delta(epsilon: float, mu: float, loss: float) -> float:
         mu: distance μ of the Gaussians' means, in standard deviations.
         loss: t > 0; the probability of a truthful answer is k = 1/(1 + e^−t).
     """
-    keep = 1.0 / (1.0 + math.exp(-loss))
-    return keep * gaussian_delta(epsilon - loss, mu) + (1.0 - keep) * gaussian_delta(epsilon + loss, mu)
+    truth_probability = 1.0 / (1.0 + math.exp(-loss))
+    after_truth = gaussian_delta(epsilon - loss, mu)
+    after_lie = gaussian_delta(epsilon + loss, mu)
+    return truth_probability * after_truth + (1.0 - truth_probability) * after_lie
 
 
 def leaky_truth(epsilon: float, delta: float, mu: float) -> float:
@@ -87,6 +89,7 @@ def leaky_truth(epsilon: float, delta: float, mu: float) -> float:
         delta: δ of the target.
         mu: distance of the Gaussians' means, in standard deviations.
     """
+    # Collect the lines of all candidates. The first two are those of a response that says nothing.
     gaussian_only = gaussian_delta(epsilon, mu)
     lines = [_DescendingLine(0.0, 0.0), _DescendingLine(1.0, 1.0)]
     for loss in (LEAKY * epsilon).tolist():
@@ -95,6 +98,8 @@ def leaky_truth(epsilon: float, delta: float, mu: float) -> float:
             truth = answer_probability * (1.0 / (1.0 + math.exp(-loss)))
             lie = answer_probability * (1.0 / (1.0 + math.exp(loss)))
             lines += [_DescendingLine(lie, truth), _DescendingLine(1.0 - truth, 1.0 - lie)]
+
+    # Sum Δc δ(b) over the crossings of successive lines of their maximum.
     terms = []
     for line, next_line in pairwise(_upper_envelope(sorted(lines))):
         increase = next_line.height - line.height
@@ -160,25 +165,37 @@ def two_truth(epsilon: float, delta: float, mu: float) -> float:
         delta: δ of the target.
         mu: distance of the means of the first Gaussian, in standard deviations.
     """
+
+    def gaussian_excess(total_mu: float) -> float:
+        """Return δ of both Gaussians together, with the mean distance √(μ₁² + μ₂²), less the target's δ."""
+        return gaussian_delta(epsilon, total_mu) - delta
+
+    def response_excess(loss: float) -> float:
+        """Return δ of the first Gaussian and a randomized response of this loss, less the target's δ."""
+        return response_delta(epsilon, mu, loss) - delta
+
     # The brackets of both roots are wide enough for every target in the range of the inputs.
-    total_mu = brent_root(lambda total: gaussian_delta(epsilon, total) - delta, mu, mu + 30.0, absolute=1e-15)
+    total_mu = brent_root(gaussian_excess, mu, mu + 30.0, absolute=1e-15)
     second_mu = math.sqrt(max(total_mu * total_mu - mu * mu, 0.0))
     largest_response = epsilon + 45.0 * mu + 45.0
-    response_loss = brent_root(lambda t: response_delta(epsilon, mu, t) - delta, 0.0, largest_response, absolute=1e-15)
-    keep = 1.0 / (1.0 + math.exp(-response_loss))
+    response_loss = brent_root(response_excess, 0.0, largest_response, absolute=1e-15)
+    truth_probability = 1.0 / (1.0 + math.exp(-response_loss))
 
     def gap(first_loss: float) -> float:
         """Return δ_response − δ_Gaussian at ε − L, where L is the loss of the first Gaussian."""
         likelihood_ratio = math.exp(min(epsilon - first_loss, 700.0))
-        response = max(keep - likelihood_ratio * (1.0 - keep), 1.0 - likelihood_ratio, 0.0)
+        truthful_answer = truth_probability - likelihood_ratio * (1.0 - truth_probability)
+        response = max(truthful_answer, 1.0 - likelihood_ratio, 0.0)
         return response - gaussian_delta(epsilon - first_loss, second_mu)
 
-    mean_loss = 0.5 * mu * mu  # L is normal with standard deviation μ; beyond 12 of them its mass is negligible
+    # L is normal with mean μ²/2 and standard deviation μ. Beyond 12 standard deviations its mass is negligible.
+    mean_loss = 0.5 * mu * mu
     lowest = max(epsilon - response_loss, mean_loss - 12.0 * mu)
     highest = max(mean_loss + 12.0 * mu, epsilon + response_loss)
     # The gap is smooth between these points, so that quadrature is accurate there.
     kinks = {kink for kink in (epsilon + response_loss, epsilon - response_loss) if lowest < kink < highest}
-    bounds = sorted({lowest, highest, *_sign_changes(gap, lowest, highest), *kinks})
+    sign_changes = _sign_changes(gap, lowest, highest)
+    bounds = sorted({lowest, highest, *sign_changes, *kinks})
     increase = 0.0
     for low, high in pairwise(bounds):
         if gap(0.5 * (low + high)) > 0.0:
@@ -220,11 +237,12 @@ def _integral(function: Callable[[float], float], low: float, high: float, mean:
     panels = np.linspace(low, high, 2 + math.ceil(2.0 * (high - low) / std))
     terms = []
     for left, right in pairwise(panels.tolist()):
+        # Map the nodes of the rule from [−1, 1] to the panel.
         half_width, middle = 0.5 * (right - left), 0.5 * (right + left)
         for node, weight in zip(_NODES.tolist(), _WEIGHTS.tolist(), strict=True):
-            x = middle + half_width * node
-            density = math.exp(-0.5 * ((x - mean) / std) ** 2) / (std * math.sqrt(2.0 * math.pi))
-            terms.append(half_width * weight * density * function(x))
+            point = middle + half_width * node
+            density = math.exp(-0.5 * ((point - mean) / std) ** 2) / (std * math.sqrt(2.0 * math.pi))
+            terms.append(half_width * weight * density * function(point))
     return math.fsum(terms)
 
 

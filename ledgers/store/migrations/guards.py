@@ -66,18 +66,23 @@ def guard(dialect: str) -> None:
     """
     if dialect == "postgresql":
         _make_functions()
+
+    # Rows are never removed, and those of the log are never changed.
     for table in NEVER_REMOVED:
         _refuse(dialect, table, "removed", "DELETE", None, f"rows of {table} are never removed")
         if dialect == "postgresql":
             _refuse_truncation(table)
     for table in APPEND_ONLY:
         _refuse(dialect, table, "changed", "UPDATE", None, f"rows of {table} are never changed")
+
+    # Other rows keep their identity, and some values change in one direction only.
     for table, columns in IDENTITY.items():
         changed = " OR ".join(f"NEW.{column} <> OLD.{column}" for column in columns)
         _refuse(dialect, table, "identity", "UPDATE", changed, f"{', '.join(columns)} of {table} are never changed")
     for table, wrong in ONE_WAY.items():
         _refuse(dialect, table, "one_way", "UPDATE", wrong, f"no move changes {table} like this")
     _refuse_gaps(dialect)
+
     # In SQLite, INSERT OR REPLACE would delete a row without calling the triggers of deletions.
     if dialect == "sqlite":
         for table, keys in UNIQUE.items():

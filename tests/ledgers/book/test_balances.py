@@ -88,7 +88,7 @@ def test_other_ledgers_go_on(kept: Book, database: Database) -> None:
 def test_a_ledger_of_an_earlier_version_is_played_again(kept: Book, database: Database) -> None:
     """Entries without a balance are those of earlier versions: nothing is refused, and the check of all replays them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("epsilond.ledgers.book.desk.BALANCE", "unknown")
+        patch.setattr("epsilond.ledgers.book.logged.entries.BALANCE", "unknown")
         ledger, slot, _ = spent(kept)
     assert BALANCE not in kept.entries(TENANT, ledger)[-1]
     assert kept.unbalanced_ledgers() == []

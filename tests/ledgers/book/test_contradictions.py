@@ -14,6 +14,7 @@ from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book import answers
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.errors import KeyReused, NotFound
+from epsilond.ledgers.book.promises.ledger import compute_promise
 from epsilond.ledgers.correction_requests import AmendAsked, ContradictAsked, VoidAsked
 from epsilond.ledgers.mathematics.replay import balances, replay_entries
 from epsilond.ledgers.requests import CommitAsked
@@ -50,7 +51,7 @@ def paid(kept: Book, ledger: str, **asked: Any) -> str:
 def answer(kept: Book, ledger: str) -> dict[str, Any]:
     """The ledger as it is answered."""
     row, state = kept.whole(TENANT, ledger)
-    found: dict[str, Any] = as_json(answers.answer(row, state, answers.compute_promise(state, of_block=False)))
+    found: dict[str, Any] = as_json(answers.answer(row, state, compute_promise(state, of_block=False)))
     return found
 
 

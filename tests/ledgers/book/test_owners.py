@@ -12,8 +12,8 @@ from sqlalchemy import select
 import epsilond
 from epsilond.accountants.errors import BlockHasLedger, LedgerClosed
 from epsilond.ledgers.book.book import Book
-from epsilond.ledgers.book.desk import entry
 from epsilond.ledgers.book.errors import NotFound
+from epsilond.ledgers.book.logged.entries import entry
 from epsilond.ledgers.client.replays import replay
 from epsilond.ledgers.correction_requests import AmendAsked, ContradictAsked
 from epsilond.ledgers.log.bundles import Bundle

@@ -11,9 +11,9 @@ import pytest
 
 from epsilond.accountants.errors import InvalidInput, ReservationEnded
 from epsilond.ledgers.book.book import Book
-from epsilond.ledgers.book.changes import fingerprint_of
 from epsilond.ledgers.book.commits import CommitRequest, commit_together
 from epsilond.ledgers.book.errors import KeyReused, NotFound
+from epsilond.ledgers.book.logged.fingerprints import fingerprint_of
 from epsilond.ledgers.correction_requests import VoidAsked
 from epsilond.ledgers.log import receipts
 from epsilond.ledgers.log.receipts import Receipt

@@ -11,7 +11,7 @@ import pytest
 
 from epsilond.accountants.errors import LedgerExhausted, ReservationEnded
 from epsilond.ledgers.book.book import Book
-from epsilond.ledgers.book.changes import TRIES_OUTSIDE
+from epsilond.ledgers.book.logged.attempts import TRIES_OUTSIDE
 from epsilond.ledgers.mathematics.replay import balances, replay_entries
 from epsilond.ledgers.requests import CommitAsked
 from epsilond.ledgers.store.opening import open_store

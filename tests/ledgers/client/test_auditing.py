@@ -11,7 +11,7 @@ from epsilond.ledgers.client.auditing import audited
 from epsilond.ledgers.client.replays import replay
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.canonical import canonical
-from epsilond.ledgers.log.verify import ClaimOutcome
+from epsilond.ledgers.log.findings import ClaimOutcome
 from epsilond.ledgers.mathematics.replay import DoesNotReplay
 from tests.ledgers.client.places import ASKED, QUERY, book_of, opened
 

@@ -13,8 +13,8 @@ from epsilond.ledgers.client.auditing import audited
 from epsilond.ledgers.log import checkpoints
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.canonical import canonical
+from epsilond.ledgers.log.findings import ClaimOutcome
 from epsilond.ledgers.log.tree import MemoryNodes, Tree
-from epsilond.ledgers.log.verify import ClaimOutcome
 from tests.ledgers.client.places import opened
 
 

@@ -7,7 +7,8 @@ import pytest
 from epsilond.accountants.errors import InvalidInput
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.errors import Malformed
-from epsilond.ledgers.log.verify import NOT_SHOWN, ClaimOutcome, verify
+from epsilond.ledgers.log.findings import NOT_SHOWN, ClaimOutcome
+from epsilond.ledgers.log.verify import verify
 from tests.ledgers.log.keys import FIRST, ORIGIN, OTHERS, SECOND
 from tests.ledgers.log.logs import ENTRIES, REWRITTEN, consistency, note, receipt
 

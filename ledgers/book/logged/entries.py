@@ -1,0 +1,171 @@
+"""Log entries of changes of ledgers, and the answers to the requests for them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from epsilond.accountants.json_types import JsonObject, JsonRecord
+from epsilond.ledgers.log import checkpoints
+from epsilond.ledgers.log.canonical import canonical
+from epsilond.ledgers.log.keys import SigningKey
+from epsilond.ledgers.log.receipts import make_all
+from epsilond.ledgers.log.tree import Tree
+from epsilond.ledgers.mathematics.balance import BALANCE, digest_of
+from epsilond.ledgers.mathematics.state import LedgerState
+from epsilond.ledgers.store.keys import RequestKey
+from epsilond.ledgers.store.records import EntryRow, KeptAnswer
+from epsilond.ledgers.store.specs import text_of
+
+
+class MovedLedger(NamedTuple):
+    """Change of one ledger by a move: a reservation, a commit or another change, which may concern several ledgers.
+
+    Attributes:
+        ledger: id of the ledger.
+        record: record of the move for the log.
+        after: the ledger after the move, with at least the reservations that have uncommitted runs.
+    """
+
+    ledger: str
+    record: JsonObject
+    after: LedgerState
+
+
+@dataclass(frozen=True)
+class LoggedMove:
+    """A change of ledgers, such as a commit, with its log entries and the answer to the request for it.
+
+    Attributes:
+        key: idempotency key and sender of the request.
+        answer: answer to store for the key; None means the receipts of the entries.
+        records: the change of each ledger.
+    """
+
+    key: RequestKey
+    answer: JsonRecord | None
+    records: tuple[MovedLedger, ...]
+
+
+def entry_rows(moves: Sequence[LoggedMove], first: int, now: float) -> list[list[EntryRow]]:
+    """Return the database rows of the log entries of several moves, numbered without gaps.
+
+    A move is a change of ledgers, such as a commit. It has one entry for each ledger that it changes.
+
+    Args:
+        moves: the moves in the order of their entries.
+        first: number of the first entry in the log.
+        now: time of the entries, in seconds since 1970.
+
+    Returns:
+        One list of rows for each move, in the order of the moves.
+    """
+    rows_by_move = []
+    number = first
+    for move in moves:
+        rows = [_entry_row(number + index, now, move, moved) for index, moved in enumerate(move.records)]
+        rows_by_move.append(rows)
+        number += len(rows)
+    return rows_by_move
+
+
+def _entry_row(seq: int, now: float, move: LoggedMove, moved: MovedLedger) -> EntryRow:
+    """Return the database row of a log entry, which records the change of one ledger.
+
+    The row has the entry's canonical JSON text, which becomes a leaf of the log's Merkle tree. The text contains a
+    digest of the ledger's balance after the change.
+
+    Args:
+        seq: number of the entry in the log.
+        now: time of the entry, in seconds since 1970.
+        move: the move to which the change belongs. Its key has the owner of the ledger and the name of the caller.
+        moved: the changed ledger, with the record of the change.
+    """
+    tenant = move.key.tenant
+    record: JsonRecord = {"seq": seq, "ledger": moved.ledger, "at": time_of(now), "tenant": tenant}
+    if move.key.by:
+        record["requested_by"] = move.key.by
+    record |= moved.record  # may name another requester, who then replaces the caller
+    record[BALANCE] = digest_of(moved.after, text_of)
+    leaf = canonical(record)
+    return EntryRow(seq=seq, at=now, tenant=tenant, kind=moved.record["kind"], ledger=moved.ledger, leaf=leaf)
+
+
+def answers_of(
+    moves: Sequence[LoggedMove], rows_by_move: Sequence[Sequence[EntryRow]], tree: Tree, signing_key: SigningKey
+) -> list[JsonRecord]:
+    """Return the answer to each move (a change of ledgers, such as a commit), in the order of the moves.
+
+    If a move has an answer of its own, that is returned. Otherwise the answer is the receipts of its log entries:
+    proofs that the log contains them.
+
+    Args:
+        moves: the moves, whose entries are in the log.
+        rows_by_move: rows of the log entries of each move.
+        tree: Merkle tree of the log with the new entries.
+        signing_key: key that signs the head and the receipts.
+    """
+    # Make all receipts in one call, which verifies the checkpoint only once.
+    unanswered: list[EntryRow] = []
+    for move, rows in zip(moves, rows_by_move, strict=True):
+        if move.answer is None:
+            unanswered += rows
+    checkpoint = checkpoints.sign(checkpoints.of_tree(tree, signing_key.name), signing_key)
+    receipts = make_all(tree, [(row.seq, entry(row)) for row in unanswered], checkpoint, signing_key)
+    receipt_of = {row.seq: receipt.record for row, receipt in zip(unanswered, receipts, strict=True)}
+
+    # Give each move its own answer, or the receipts of its entries.
+    answers: list[JsonRecord] = []
+    for move, rows in zip(moves, rows_by_move, strict=True):
+        if move.answer is not None:
+            answers.append(move.answer)
+        else:
+            answers.append({"receipts": [receipt_of[row.seq] for row in rows]})
+    return answers
+
+
+def answer_row(key: RequestKey, answer: JsonObject, now: float) -> KeptAnswer:
+    """Return the database row that stores the answer to a request, so that a repeated request gets the same answer.
+
+    Args:
+        key: idempotency key and sender of the request. It must have a value.
+        answer: the answer, a JSON object.
+        now: present time in seconds since 1970.
+    """
+    assert key.value is not None  # required of the caller
+    text = json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
+    return KeptAnswer(tenant=key.owner, key=key.value, fingerprint=key.fingerprint, answer=text, at=now)
+
+
+def canonical_text(record: JsonObject) -> str:
+    """Return a record as JSON text in canonical form (RFC 8785), which is the same for equal records.
+
+    Args:
+        record: JSON object without floating-point numbers.
+    """
+    return canonical(record).decode()
+
+
+def entry(row: EntryRow) -> JsonRecord:
+    """Return the JSON record of a log entry, from its stored text.
+
+    Args:
+        row: database row of the entry.
+    """
+    record: JsonRecord = json.loads(row.leaf)
+    return record
+
+
+def time_of(seconds: float) -> str:
+    """Return a time as RFC 3339 text, in UTC and truncated to the second.
+
+    Args:
+        seconds: time in seconds since 1970.
+
+    Returns:
+        For example `2026-01-31T08:30:00Z`.
+    """
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

@@ -1,0 +1,39 @@
+"""Fingerprints of requests, which recognise a repeated request with the same idempotency key."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.calibrators.answer import as_json
+from epsilond.ledgers.requests import OpenLedger
+
+
+def fingerprint_of(kind: str, request: object) -> str:
+    """Return the SHA-256 digest of a request, by which a repeated request with the same idempotency key is recognised.
+
+    Args:
+        kind: kind of the request, such as "reserve".
+        request: the request as plain data or data classes. Equal requests have equal digests.
+
+    Returns:
+        The digest as 64 hexadecimal digits.
+    """
+    text = json.dumps([kind, as_json(request)], sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def without_default(request: OpenLedger) -> JsonRecord:
+    """Return a request to open a ledger as the JSON object of which a digest identifies repeated requests.
+
+    The member `approval` is left out if it is false. Requests of earlier versions had no such member, so their
+    fingerprints and idempotency keys remain valid.
+
+    Args:
+        request: the request.
+    """
+    record: JsonRecord = as_json(request)
+    if not request.approval:
+        record.pop("approval", None)
+    return record

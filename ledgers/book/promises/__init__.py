@@ -1,0 +1,1 @@
+"""Parts of the answers about ledgers that take long to compute."""

@@ -1,0 +1,1 @@
+"""Slow computations for requests on ledgers: in worker processes, and cached."""

@@ -1,0 +1,41 @@
+"""Cache of the parts of answers about ledgers that take long to compute."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Final
+
+from epsilond.ledgers.book.promises.ledger import LedgerPromise
+from epsilond.ledgers.store.records import LedgerRow
+
+KEPT_PROMISES: Final = 256
+"""Largest number of versions of ledgers whose slow figures are cached."""
+
+
+class PromiseCache:
+    """Cache of the slow parts of answers about ledgers, by the id and the version of the ledger.
+
+    Each change of a ledger gives it a new version, so that a cached value never is out of date.
+    """
+
+    def __init__(self) -> None:
+        self._promises: OrderedDict[tuple[str, int], LedgerPromise] = OrderedDict()
+
+    def get(self, row: LedgerRow) -> LedgerPromise | None:
+        """Return the cached value of a version of a ledger; None if there is none.
+
+        Args:
+            row: rows of the ledger, with its id and version.
+        """
+        return self._promises.get((row.id, row.version))
+
+    def put(self, row: LedgerRow, promise: LedgerPromise) -> None:
+        """Store the value of a version of a ledger. The values that were stored first are dropped beyond the limit.
+
+        Args:
+            row: rows of the ledger, with its id and version.
+            promise: conditions, plan curve and certificate of the ledger.
+        """
+        self._promises[row.id, row.version] = promise
+        while len(self._promises) > KEPT_PROMISES:
+            self._promises.popitem(last=False)

@@ -1,0 +1,43 @@
+"""Timer of a task that is repeated after a fixed time, or earlier if something is due earlier."""
+
+from __future__ import annotations
+
+import time
+
+import anyio
+
+
+class SweepTimer:
+    """Timer for the search for expired reservations. All methods are called in the event loop."""
+
+    def __init__(self, interval: float) -> None:
+        """Start the timer.
+
+        Args:
+            interval: longest time between two searches, in seconds.
+        """
+        self._interval = interval
+        self._due = anyio.Event()
+        self._next = time.time() + interval
+
+    def bring_forward(self, when: float) -> None:
+        """End the present wait at a given time, unless it ends earlier.
+
+        Args:
+            when: time in seconds since 1970, at which a reservation expires.
+        """
+        if when < self._next:
+            self._next = when
+            self._due.set()
+
+    async def wait(self) -> None:
+        """Wait until the next search is due, and start the time until the one after it."""
+        is_due = False
+        while not is_due:
+            remaining_seconds = max(self._next - time.time(), 0.0)
+            with anyio.move_on_after(remaining_seconds) as waiting:
+                await self._due.wait()
+            is_due = waiting.cancelled_caught
+            if not is_due:  # the time was brought forward
+                self._due = anyio.Event()
+        self._next = time.time() + self._interval
