@@ -199,7 +199,7 @@ class DrawnSumBound(Bound):
 
     @property
     def negligible_from(self) -> float:
-        """An ε in nats from which on the bound is negligible, a power of 2; the largest one if the bound stays above."""
+        """An ε in nats from which on the bound is negligible, a power of 2; at most `LARGEST_EPSILON`."""
         scanned = 2.0 ** np.arange(-20.0, math.log2(LARGEST_EPSILON) + 1.0)
         is_negligible = self.upper_log_bounds(scanned) <= NEGLIGIBLE_LOG_DELTA
         if not is_negligible.any():
