@@ -215,10 +215,10 @@ class SkellamRenyi:
         return Interval(math.log1p(least), math.log1p(largest))
 
     def _largest_term(self, excess: float) -> float:
-        """Return a lower bound on log E[e^{tL}] of the privacy loss L: the log of the largest term p e^{tL} in the usual table.
+        """Return a lower bound on log E[e^{tL}] of the privacy loss L: the log of the largest term p e^{tL}.
 
-        p is the probability of an outcome. The bound is rounded down. It is 0 if no term exceeds 1 or the table is too
-        short for the shift.
+        p is the probability of an outcome in the usual table. The bound is rounded down. It is 0 if no term exceeds 1
+        or the table is too short for the shift.
 
         Args:
             excess: t > 0.
