@@ -41,7 +41,7 @@ _FARTHEST = 600.0
 
 
 def attained_or_own_tails(profile: Profile, epsilon: FloatArray) -> Tails:
-    """Return log tails of a profile for lower bounds on δ: its attained log tails, or else its own log tails.
+    """Return log tails of a profile for lower bounds on δ: its attained log tails, or its own ones.
 
     Args:
         profile: the privacy profile.

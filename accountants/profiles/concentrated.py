@@ -85,7 +85,7 @@ class ConcentratedProfile(Profile):
         log_b = self._log_b_of_chord(largest_epsilon)
         b = math.exp(log_b)
 
-        # The ε whose best order is b + 1.
+        # The ε at which b + 1 is the best order.
         epsilon_of_b = (2.0 * b + 1.0) * self.rho + log_odds(b, log_b)
         epsilon = min(max(epsilon_of_b, 0.0), largest_epsilon)
 

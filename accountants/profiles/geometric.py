@@ -159,7 +159,7 @@ class GeometricProfile(Profile):
             log_share - rate * count - self._log_total for log_share, count in zip(log_shares, counts, strict=True)
         ]
 
-        # Each is a sum of terms of these sizes, whose roundings bound its error.
+        # Each is a sum of terms of these sizes. Their roundings bound its error.
         sizes = [max(-log_end, -log_inner) + rate * count + abs(self._log_total) for count in counts]
         largest_error = max(size / (1.0 + abs(log_mass)) for size, log_mass in zip(sizes, log_first, strict=True))
         accuracy = max(16 * UNIT_ROUNDOFF * (1.0 + largest_error), self.tail_accuracy)

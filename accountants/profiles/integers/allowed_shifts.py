@@ -47,7 +47,7 @@ class ShiftBounds(NamedTuple):
 
     @property
     def worst(self) -> Parts | None:
-        """The allowed vector whose sorted coordinates are the largest ones of all allowed vectors, if there is one.
+        """The allowed vector with the largest sorted coordinates of all allowed vectors, if there is one.
 
         It exists in one dimension, and if every allowed vector has coordinates of at most 1. It is given as pairs of a
         size and the number of coordinates of this size. It is empty if only the zero vector is allowed, and None if

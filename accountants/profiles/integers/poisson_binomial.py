@@ -265,7 +265,7 @@ def _largest_deltas(trials: int, other_trials: int, theta: float) -> list[Profil
 
 
 def _grid(listed: list[_Losses], pure: float) -> FloatArray:
-    """Return increasing ε from 0 on at which δ is tabulated: all positive losses if they are few, else equidistant ε.
+    """Return increasing ε from 0 on at which δ is tabulated: all positive losses or equidistant ε if they are many.
 
     Args:
         listed: tables of the privacy losses.

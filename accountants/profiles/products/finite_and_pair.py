@@ -69,7 +69,7 @@ class FiniteAndPairProfile(PointwiseProfile):
         largest_loss = float(max(abs(self.losses[0]), abs(self.losses[-1])))
         shift = self.loss_error + 8 * UNIT_ROUNDOFF * (epsilon + largest_loss)
 
-        # Start the sums with log p_∞, whose upper bound exceeds it by at most twice its error.
+        # Start the sums with log p_∞. Its upper bound exceeds it by at most twice its error.
         log_lower, log_upper = -math.inf, self.log_infinite
         if self.log_infinite > -math.inf:
             log_lower = self.log_infinite - 2.0 * self._slack(self.log_infinite)

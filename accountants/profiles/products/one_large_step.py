@@ -73,7 +73,7 @@ def step_pair(law: NormalLaw) -> Pair:
     if isinstance(law, DrawnGaussianLaw):
         return amplify_symmetrically(gaussian_pair(law.shift), Share.at(law.rate))
 
-    # A subsampled Gaussian step, whose record is replaced by an opposite one, removed or added.
+    # A subsampled Gaussian step, with a record that is replaced by an opposite one, removed or added.
     if law.direction == "replace":
         log_weights = (math.log1p(-law.rate), math.log(law.rate))
         with_record = LineMixture(log_weights, (0.0, law.shift))
@@ -110,13 +110,13 @@ class RepeatedStep:
         """Return an upper bound on the log probability that the privacy loss L of one step exceeds t.
 
         Args:
-            profile: the privacy profile of the direction, whose first distribution gives the probability.
+            profile: the privacy profile of a direction. The probability is that under its first distribution.
             at: array of t ≥ 0, in nats.
 
         Returns:
             One natural logarithm for each t; −∞ for an impossible event.
         """
-        # A tabulated mixture, whose pair is symmetric, has a small probability outside its table.
+        # A tabulated mixture has a symmetric pair, and a small probability outside its table.
         least = _FAR if self.pair.symmetric else -np.inf
         log_p = np.maximum(profile.log_tails(at).log_p, least)
         with np.errstate(invalid="ignore"):
