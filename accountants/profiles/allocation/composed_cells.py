@@ -78,7 +78,10 @@ def multiply_cells(first: OutputCells, second: OutputCells, cells: int) -> Outpu
 
     # Merge neighbours until the mass of each group is known accurately.
     rounding = (losses.size + 4) * UNIT_ROUNDOFF
-    lower_and_upper = [[side * (1.0 - rounding) + -_UNDERFLOW, side * (1.0 + rounding) + _UNDERFLOW] for side in sums]
+    lower_and_upper = [
+        [np.asarray(side * (1.0 - rounding) - _UNDERFLOW), np.asarray(side * (1.0 + rounding) + _UNDERFLOW)]
+        for side in sums
+    ]
     groups = accurate_groups(lower_and_upper)
     assert groups is not None  # all cells together have a mass of about 1
     present, absent = (np.add.reduceat(side, groups) for side in sums)

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from epsilond.accountants.curve.bracketed_search import upper_epsilon
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.search import upper_epsilon
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.theorems.shuffling.clones import ClonesBound, estimate_clones
 from epsilond.accountants.theorems.shuffling.planned_rows import (
