@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.divergences import Divergences, divergence_at
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.minimum_search import GOOD_GAP, LOSS, MinimumSearch
+from epsilond.accountants.curve.minimum_estimate import LOSS
+from epsilond.accountants.curve.minimum_search import GOOD_GAP, MinimumSearch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -25,7 +25,8 @@ class Divergences:
     E_γ(P‖Q) = 1 − γ + γ E_{1/γ}(Q‖P) comes from the other direction.
 
     Attributes:
-        forward, backward: profiles of (P, Q) and of (Q, P), which give E_γ for γ ≥ 1.
+        forward: privacy profile of (P, Q), which gives E_γ(P‖Q) for γ ≥ 1.
+        backward: privacy profile of (Q, P), which gives E_γ(Q‖P) for γ ≥ 1.
         rates: the false positive rates at which best tests will be requested.
         lower: whether lower bounds are needed. Otherwise none is computed, and `evaluated` holds the upper bound twice.
         aims: for each rate, the t = log γ of the best test on any pair so far. An upper bound there often shows that
@@ -60,7 +61,7 @@ class Divergences:
         results are stored.
 
         Args:
-            log_gamma: t.
+            log_gamma: t, in nats.
             largest_useful: largest bound that is of use. If the shared evaluation gives a larger one, t is evaluated
                 separately.
         """
@@ -114,12 +115,14 @@ def divergence_at(log_gamma: float, log_delta: Interval, *, is_reversed: bool = 
     If `is_reversed`, the bounds are those on log E_{1/γ}(Q‖P), and E_γ(P‖Q) = 1 − γ + γ E_{1/γ}(Q‖P) is used.
 
     Args:
-        log_gamma: log γ.
+        log_gamma: log γ, in nats.
         log_delta: bounds on log E_γ(P‖Q), or on log E_{1/γ}(Q‖P).
         is_reversed: whether `log_delta` is of (Q, P).
     """
     lower, upper = math.exp(log_delta.lower), math.exp(min(log_delta.upper, 0.0))
     if is_reversed:
         gamma, one_minus_gamma = math.exp(log_gamma), -math.expm1(log_gamma)
-        lower, upper = one_minus_gamma + gamma * lower, one_minus_gamma + gamma * upper
-    return Interval(lower * (1.0 - 16 * UNIT_ROUNDOFF), upper * (1.0 + 16 * UNIT_ROUNDOFF))
+        lower = one_minus_gamma + gamma * lower
+        upper = one_minus_gamma + gamma * upper
+    rounding = 16 * UNIT_ROUNDOFF
+    return Interval(lower * (1.0 - rounding), upper * (1.0 + rounding))

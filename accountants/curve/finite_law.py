@@ -19,13 +19,16 @@ _LARGEST_LOSS = 600.0
 class FiniteLaw:
     """An ordered pair of distributions (P, Q) on finitely many outcomes, all of which are listed.
 
+    An outcome has the probability p under P and q under Q. Its privacy loss is log p − log q.
+
     Attributes:
-        losses: log p − log q of each outcome that both distributions can give, finite, within a relative `accuracy`.
-        log_first: log p, within `accuracy` per unit of 1 + |log p|.
-        log_second: log q, likewise.
+        losses: privacy loss of each outcome that both distributions can give, finite, within a relative `accuracy`.
+        log_first: log p of these outcomes, within `accuracy` per unit of 1 + |log p|.
+        log_second: log q of these outcomes, within `accuracy` per unit of 1 + |log q|.
         log_infinite: upper bound on the log probability under P of the outcomes that Q cannot give, within `accuracy`;
-            −inf if there are none.
-        log_missing: upper bound on the log probability under Q of the outcomes that P cannot give, likewise.
+            −∞ if there are none.
+        log_missing: upper bound on the log probability under Q of the outcomes that P cannot give, within `accuracy`;
+            −∞ if there are none.
         accuracy: bound on the errors above.
     """
 
@@ -44,9 +47,10 @@ class FiniteLaw:
         )
 
     def mix(self, rate: float, absent: float) -> FiniteLaw | None:
-        """Return the pair of (1 − q) Q + q P and Q, the pair under Poisson sampling with the inclusion probability q.
+        """Return the pair of (1 − q) Q + q P and Q, the pair under Poisson sampling with inclusion probability q.
 
-        A loss l becomes log(1 − q + q e^l). The outcomes that P cannot give become an outcome of loss log(1 − q).
+        A privacy loss l becomes log(1 − q + q e^l). The outcomes that P cannot give become an outcome of loss log(1 −
+        q).
 
         Args:
             rate: q, 0 < q < 1, rounded once.
@@ -57,6 +61,8 @@ class FiniteLaw:
         """
         if max(map(abs, self.losses), default=0.0) > _LARGEST_LOSS:
             return None
+
+        # The losses of the mixture, with bounds on their relative errors.
         log_rate = math.log(rate)
         losses = [_mixed_loss(loss, rate, absent) for loss in self.losses]
         errors = [
@@ -66,26 +72,26 @@ class FiniteLaw:
         if math.isfinite(self.log_missing):
             losses.append(math.log1p(-rate) if rate < 0.5 else math.log(absent))
             log_second.append(self.log_missing)
-        # The log mass under the mixture is the new loss plus the log mass under Q.
+
+        # The log probability under the mixture is the new loss plus the log probability under Q.
         log_first = [loss + log_mass for loss, log_mass in zip(losses, log_second, strict=True)]
         accuracy = self._mixture_accuracy(max([self.accuracy, *errors]), losses, log_first, log_second)
-        return FiniteLaw(
-            tuple(losses), tuple(log_first), tuple(log_second), self.log_infinite + log_rate, accuracy=accuracy
-        )
+        log_infinite = self.log_infinite + log_rate
+        return FiniteLaw(tuple(losses), tuple(log_first), tuple(log_second), log_infinite, accuracy=accuracy)
 
     def _mixture_accuracy(
         self, loss_accuracy: float, losses: list[float], log_first: list[float], log_second: list[float]
     ) -> float:
-        """Return a bound on the relative errors of a mixture (1 − q) Q + q P: of its losses and of its log masses.
+        """Return a bound on the relative errors of the losses and the log probabilities of a mixture (1 − q) Q + q P.
 
-        The log mass of an outcome under the mixture is its loss plus its log mass under Q. An error of a log mass x is
-        relative to 1 + |x|.
+        The log probability of an outcome under the mixture is its loss plus its log probability under Q. An error of a
+        log probability x is relative to 1 + |x|.
 
         Args:
             loss_accuracy: bound on the relative errors of the losses.
-            losses: losses of the mixture.
-            log_first: sums of each loss and the log mass under Q.
-            log_second: log masses under Q.
+            losses: privacy losses of the mixture, in nats.
+            log_first: sums of each loss and the log probability under Q.
+            log_second: log probabilities under Q.
         """
         accuracy = loss_accuracy
         for loss, log_sum, log_mass in zip(losses, log_first, log_second, strict=True):

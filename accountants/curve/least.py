@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from epsilond.accountants.curve.bracketed_search import bracketed_epsilon
 from epsilond.accountants.curve.enclosure import Enclosure, Interval, Tails
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile
-from epsilond.accountants.curve.search import PairSearch, bracketed_epsilon, sparing_epsilon
+from epsilond.accountants.curve.search import PairSearch, sparing_epsilon
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

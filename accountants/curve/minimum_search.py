@@ -16,12 +16,13 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from epsilond.accountants.curve.divergences import Divergences, divergence_at
 from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.curve.minimum_estimate import LOSS, MinimumEstimate, search_interval
 from epsilond.accountants.numerics.best_test import gaussian_minimum, gaussian_mu, interpolated_minimum
 from epsilond.accountants.numerics.minimum import Known, Slopes, least_value
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
@@ -29,14 +30,18 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 if TYPE_CHECKING:
     from epsilond.accountants.curve.near_tests import NearTest
 
-LOSS = 1e-7
-"""Largest loss of the rate from the distance of the points, relative to the rate."""
 GOOD_GAP = 1e-6
 """Relative width of the rate at which the search ends."""
-_ESTIMATES, _PATTERNS, _LAST_POINTS = 10, 3, 8
-"""Limits on the points in the search of the best γ, on the patterns of four points, and on the points after these."""
-_SHARPENINGS, _SHORTEST = 30, 1e-9
-"""Limit on the rounds of `sharpen`, and the length in t = log γ at which it ends."""
+_ESTIMATES = 10
+"""Limit on the points in the search of the best γ."""
+_PATTERNS = 3
+"""Limit on the patterns of four points around the minimum."""
+_LAST_POINTS = 8
+"""Limit on the single points after these patterns."""
+_SHARPENINGS = 30
+"""Limit on the rounds of `sharpen`."""
+_SHORTEST = 1e-9
+"""Length of an interval of t = log γ at which `sharpen` ends."""
 _PATTERN = (0.5, -0.5, 1.5, -1.5)
 """Offsets of four points around the minimum, in units of the step."""
 OUTERMOST = 2.25
@@ -45,46 +50,24 @@ _ENOUGH = 6
 """Number of points above which the search needs no initial estimate."""
 _SETTLED = 0.004
 """Size of a move, in natural units, below which points are placed around the present estimate."""
-_WIDTHS_APART = 4.0
-"""Least squared distance of points, in widths of a value and natural units."""
-_NARROW_GAP, _MOST_WIDTHS = 2e-7, 5.0
-"""Widths of the rate, relative and in widths of one value, below which no more points are placed."""
+_NARROW_GAP = 2e-7
+"""Relative width of the rate below which no more points are placed."""
+_MOST_WIDTHS = 5.0
+"""The same width, in widths of the bounds at one point."""
 _FIRST_MULTIPLES = np.asarray([0.25, 0.5, 1.0, 1.5, 2.25, 3.5])
 """First t = log γ of the search if only upper bounds are needed, as multiples of the minimiser for Gaussian losses."""
 
 
-class _MinimumEstimate(NamedTuple):
-    """An estimate of the minimum of h(t) = α e^t + E_γ(P‖Q), for t = log γ and a false positive rate α.
-
-    Attributes:
-        minimiser: the t of the minimum.
-        curvature: h″/h there, with the second derivative in t. 1/√curvature is called the natural distance.
-        value: h there; NaN if it is not estimated.
-    """
-
-    minimiser: float
-    curvature: float
-    value: float = math.nan
-
-    def distance_of_points(self, width: float) -> float:
-        """Return the distance in t between new points, over which h rises by more than the width of its bounds.
-
-        Args:
-            width: width of the bounds on h at a point, relative to h.
-        """
-        relative_rise = max(LOSS, _WIDTHS_APART * width)
-        return math.sqrt(relative_rise / self.curvature)
-
-
 @dataclass(eq=False)
 class MinimumSearch:
-    """The search for the least value of h(γ) = γ α + E_γ(P‖Q), in t = log γ.
+    """The search for the true positive rate of the best test of P against Q at a false positive rate α.
 
-    The least value is the true positive rate of the best test at the false positive rate α.
+    It is the least value of h(γ) = γ α + E_γ(P‖Q) over γ > 0, with the hockey-stick divergence E_γ. The search
+    evaluates h at several t = log γ.
 
     Attributes:
         divergences: E_γ(P‖Q), to which the search adds values.
-        rate: the false positive rate α.
+        rate: the false positive rate α, in (0, 1).
         floor: a known true positive rate. The search ends if the least value exceeds it by at most a share `GOOD_GAP`.
         lower_wanted: whether a lower bound on the least value is needed.
         slopes: bounds on the slope of h.
@@ -110,15 +93,17 @@ class MinimumSearch:
 
         Args:
             log_gamma: t = log γ.
-            divergence: bounds on E_γ.
+            divergence: bounds on the hockey-stick divergence E_γ.
         """
         if log_gamma >= -math.log(self.rate):
             return
         gamma = math.exp(log_gamma)
-        if gamma * self.rate >= 1.0:
+        line = gamma * self.rate
+        if line >= 1.0:
             return
-        lower = (gamma * self.rate + divergence.lower) * (1.0 - 8 * UNIT_ROUNDOFF)
-        upper = (gamma * self.rate + divergence.upper) * (1.0 + 8 * UNIT_ROUNDOFF)
+        rounding = 8 * UNIT_ROUNDOFF
+        lower = (line + divergence.lower) * (1.0 - rounding)
+        upper = (line + divergence.upper) * (1.0 + rounding)
         self.points[log_gamma] = Known(gamma, lower, upper)
         self.upper = min(self.upper, upper)
 
@@ -161,27 +146,32 @@ class MinimumSearch:
             self.upper = min(self.upper, (gamma * self.rate + divergence) * (1.0 + 8 * UNIT_ROUNDOFF))
 
     def refine_around(self, near: NearTest) -> None:
-        """Evaluate h = γ α + E_γ around the test L > ε of about the rate α, then where its lower bound is least.
+        """Evaluate h = γ α + E_γ around a test with about the false positive rate α, to bound the minimum of h.
 
-        If h has a corner there, it is evaluated first. If no lower bound is wanted, one point is enough.
+        The test rejects if the privacy loss exceeds an ε. If h has a corner there, it is evaluated first. The last
+        points are where the lower bound on h is least. If no lower bound is wanted, one point is enough.
+
+        Args:
+            near: the test, with a function for the bounds on log E_γ near it.
         """
 
         def add_point(log_gamma: float) -> None:
             """Add bounds on h at a log γ to the points."""
             self._add(log_gamma, divergence_at(log_gamma, near.log_delta(log_gamma)))
 
-        step = _MinimumEstimate(near.epsilon, near.steepness).distance_of_points(OUTERMOST * near.width)
-        for offset in (0.0, *_PATTERN) if near.bent else _PATTERN:
+        step = MinimumEstimate(near.epsilon, near.steepness).distance_of_points(OUTERMOST * near.width)
+        offsets = (0.0, *_PATTERN) if near.bent else _PATTERN
+        for offset in offsets:
             add_point(near.epsilon + offset * step)
             if self.decided or not self.lower_wanted:
                 return
         self._raise_lower_bound(add_point)
 
     def try_cheap_bounds(self) -> None:
-        """Compute cheap upper bounds on h = γ α + E_γ, which may already decide the search.
+        """Compute cheap upper bounds on the minimum of h = γ α + E_γ, which may already decide the search.
 
-        One bound is at the largest loss, where E_γ is 0. Another one is at the best test on an earlier pair, from
-        `Divergences.aims`, if bounds are cheap there. Otherwise h may be evaluated at the minimiser for Gaussian
+        One bound is at the largest privacy loss, where E_γ is 0. Another one is at the best test on an earlier pair,
+        from `Divergences.aims`, if bounds are cheap there. Otherwise h may be evaluated at the minimiser for Gaussian
         losses.
         """
         forward = self.divergences.forward
@@ -216,7 +206,8 @@ class MinimumSearch:
         if at_one == 0.0:
             return
         self._evaluate_first(gaussian_mu(at_one))
-        # At √LOSS natural distances from the minimum, h exceeds its minimum by a fraction LOSS/2.
+
+        # Improve the estimate. At √LOSS natural distances from the minimum, h exceeds it by a fraction LOSS/2.
         close = _SETTLED if self.lower_wanted else math.sqrt(LOSS)
         previous = math.inf
         for _ in range(_ESTIMATES):
@@ -229,14 +220,17 @@ class MinimumSearch:
                 break
             self._evaluate_one(estimate.minimiser)
             previous = estimate.minimiser
+
         if self.lower_wanted:
             self._refine(moved)
-        elif not abs(estimate.value - self.upper) <= GOOD_GAP * self.upper:
-            # The interpolation is inaccurate, as for a bound that bends sharply.
+            return
+        # The interpolation may be inaccurate, as for a bound that bends sharply.
+        is_accurate = abs(estimate.value - self.upper) <= GOOD_GAP * self.upper
+        if not is_accurate:
             self._raise_lower_bound(self._evaluate_one)
 
     def _evaluate_first(self, mu: float) -> None:
-        """Evaluate h = γ α + E_γ at first points t = log γ.
+        """Evaluate h = γ α + E_γ at first points t = log γ of a search.
 
         The point is the minimiser for Gaussian losses, unless h is known near it. If only upper bounds are needed, the
         points are several multiples of it, because a bound may have several local minima.
@@ -259,7 +253,7 @@ class MinimumSearch:
         After `_PATTERNS` repetitions, single points follow.
 
         Args:
-            moved: last move of the estimated minimiser t, in natural distances (`_MinimumEstimate`).
+            moved: last move of the estimated minimiser t, in natural distances (`MinimumEstimate`).
         """
         for _ in range(_PATTERNS):
             estimate = self._estimate_minimum()
@@ -292,9 +286,10 @@ class MinimumSearch:
                 return
 
     def sharpen(self) -> None:
-        """Evaluate h = γ α + E_γ next to its least upper bound and at its least lower bound until both are close.
+        """Narrow the bounds on the minimum of h = γ α + E_γ by more evaluations until they are close.
 
-        The two intervals at the best point are halved in turn, at most `_SHARPENINGS` times and down to `_SHORTEST`.
+        h is evaluated next to its least upper bound and at its least lower bound. The two intervals at the best point
+        are halved in turn, at most `_SHARPENINGS` times and down to `_SHORTEST`.
         """
         for _ in range(_SHARPENINGS):
             if self.lower_wanted and self.narrow:
@@ -303,15 +298,18 @@ class MinimumSearch:
             best = self._best_inner(log_gammas)
             if best == 0:
                 return
-            low, high = _bracket(log_gammas, best)
+            low, high = search_interval(log_gammas, best)
             here = log_gammas[best]
             if high - low <= _SHORTEST:
                 return
+
+            # Halve the longer interval, and evaluate h where its lower bound is least.
             farther_neighbour = low if here - low > high - here else high
             next_points = [0.5 * (here + farther_neighbour)]
             if self.lower_wanted:
                 gamma_of_least = least_value(self._sorted, self.slopes).x
-                next_points += [math.log(gamma_of_least)] if gamma_of_least > 0.0 else []
+                if gamma_of_least > 0.0:
+                    next_points.append(math.log(gamma_of_least))
             self._evaluate(next_points)
 
     def _best_inner(self, log_gammas: Sequence[float]) -> int:
@@ -325,9 +323,11 @@ class MinimumSearch:
 
     @property
     def narrow(self) -> bool:
-        """True if the bounds are as close as required, or as the widths of the values around the lower bound allow."""
+        """True if the bounds on the minimum are as close as required, or as the widths of the values allow."""
         points = self._sorted
         least = least_value(points, self.slopes)
+
+        # The widths of the bounds at the points around the least lower bound.
         index = bisect_left(points, least.x, key=lambda point: point.x)
         neighbours = points[max(index - 1, 0) : index + 2]
         widths = [point.upper - point.lower for point in neighbours if point.upper <= 1.01 * self.upper]
@@ -338,7 +338,7 @@ class MinimumSearch:
         """Return the distance in t to the closest point."""
         return min(abs(log_gamma - point) for point in self.points)
 
-    def _estimate_minimum(self) -> _MinimumEstimate:
+    def _estimate_minimum(self) -> MinimumEstimate:
         """Estimate the minimum of h = γ α + E_γ by interpolation between the points nearest to the best one.
 
         The best point has the least upper bound on h. Without enough points the estimate is the point of least lower
@@ -348,25 +348,30 @@ class MinimumSearch:
         best = self._best_inner(log_gammas)
         here = log_gammas[best]
         nearest = self._nearest_values(log_gammas, best)
-        if len(nearest) < 2 or all(t != here for t, _ in nearest):
+
+        is_best_usable = any(t == here for t, _ in nearest)
+        if len(nearest) < 2 or not is_best_usable:
             gamma_of_least = least_value(self._sorted, self.slopes).x
-            return _MinimumEstimate(math.log(gamma_of_least) if gamma_of_least > 0.0 else 0.5 * here, 1.0)
-        low, high = _bracket(log_gammas, best)
+            minimiser = math.log(gamma_of_least) if gamma_of_least > 0.0 else 0.5 * here
+            return MinimumEstimate(minimiser, 1.0)
+
+        low, high = search_interval(log_gammas, best)
         nearest_t = np.asarray([t for t, _ in nearest])
         values = np.asarray([value for _, value in nearest])
         minimiser, curvature, least = interpolated_minimum(nearest_t, values, low=low, high=high, rate=self.rate)
         # Natural distances are limited to 1e-6 … 10.
         curvature = min(max(curvature, 1e-2), 1e12) if math.isfinite(curvature) else 1.0
-        return _MinimumEstimate(minimiser, curvature, least)
+        return MinimumEstimate(minimiser, curvature, least)
 
     def _nearest_values(self, log_gammas: Sequence[float], best: int) -> list[tuple[float, float]]:
         """Return t = log γ and the divergence E_γ of the points nearest to the best one, where E_γ is in (0, 1).
 
-        There are at most four, or two if the best point is the first or last inner one.
-
         Args:
             log_gammas: t of all points, increasing. The first and the last one are ends of the range.
             best: index of the point with the least upper bound on h = γ α + E_γ.
+
+        Returns:
+            Pairs (t, E_γ), at most four, or two if the best point is the first or last inner one.
         """
         values = [(t, self._value(t)) for t in log_gammas[1:-1]]
         usable = [(t, value) for t, value in values if 0.0 < value < 1.0]
@@ -378,23 +383,3 @@ class MinimumSearch:
         """Return the upper bound on E_γ at t = log γ, from the upper bound on h = γ α + E_γ."""
         point = self.points[log_gamma]
         return point.upper - point.x * self.rate
-
-
-def _bracket(log_gammas: Sequence[float], best: int) -> tuple[float, float]:
-    """Return the interval of t = log γ in which the minimum of h = γ α + E_γ is searched.
-
-    It reaches from one neighbour of the best point to the other, or less far towards an end of the range.
-
-    Args:
-        log_gammas: t of all points, increasing. The first and the last one are ends of the range, −∞ and log 1/α.
-        best: index of the point with the least upper bound on h.
-    """
-    low, here, high = log_gammas[best - 1 : best + 2]
-    least, largest = log_gammas[1], log_gammas[-2]
-    if low == -math.inf:
-        # Go twice as far as the range of the inner points, and at least 0.02.
-        low = here - 2.0 * max(largest - here, 0.01)
-    if best + 2 == len(log_gammas):
-        # Go at most three times as far as the range of the inner points.
-        high = min(high, here + 3.0 * max(here - least, 1e-9))
-    return low, high

@@ -13,22 +13,24 @@ from epsilond.accountants.curve.facts import GaussianMixtureLaw
 
 
 def round_shifts(sensitivities: Sequence[float], multiplier: float, *, upward: bool) -> tuple[float, ...]:
-    """Return each sensitivity over the noise multiplier, rounded up or down to a double.
+    """Return each sensitivity divided by the noise multiplier, rounded up or down to a double.
 
     Args:
         sensitivities: sensitivities, in units of the norm bound of one contribution.
         multiplier: standard deviation of the noise, in the same unit.
         upward: True to round up, False to round down.
     """
-    return tuple(_round(Fraction(sensitivity) / Fraction(multiplier), upward=upward) for sensitivity in sensitivities)
+    exact = [Fraction(sensitivity) / Fraction(multiplier) for sensitivity in sensitivities]
+    return tuple(_round(shift, upward=upward) for shift in exact)
 
 
 def mixtures_around(
     law: GaussianMixtureLaw, rates: tuple[float, float]
 ) -> tuple[GaussianMixtureLaw, GaussianMixtureLaw]:
-    """Return two mixtures for a contribution that is included with probability q: lower and upper bounds in doubles.
+    """Return two distributions of the loss of a subsampled contribution, for a lower and an upper bound on δ.
 
-    The δ of the first is at most the true one, and that of the second at least. They are equal if q is a double.
+    The contribution is included with a probability q that may not be a double. The δ of the first distribution is at
+    most the true one, and that of the second at least. They are equal if q is a double.
 
     Args:
         law: mixture over the sensitivity of the contribution itself, in any direction.
@@ -62,7 +64,9 @@ def sampled_mixture(law: GaussianMixtureLaw, rate: float, *, upward: bool) -> Ga
 
 
 def _round_probabilities(exact: Sequence[Fraction], *, upward: bool) -> list[float]:
-    """Round the probabilities of increasing sensitivities to doubles; the largest one is the rest to 1.
+    """Round the probabilities of increasing sensitivities to doubles, so that they bound the sensitivity on one side.
+
+    The largest probability is 1 minus the others.
 
     Args:
         exact: the exact probabilities, in the order of increasing sensitivity.
@@ -73,22 +77,29 @@ def _round_probabilities(exact: Sequence[Fraction], *, upward: bool) -> list[flo
         The doubles, in the same order.
     """
     heaviest = max(range(len(exact)), key=exact.__getitem__)
-    rounded = [_round(weight, upward=(index > heaviest) == upward) for index, weight in enumerate(exact)]
+    rounded = []
+    for index, weight in enumerate(exact):
+        is_above_heaviest = index > heaviest
+        rounded.append(_round(weight, upward=is_above_heaviest == upward))
     rounded[heaviest] = 0.0
     rounded[heaviest] = 1.0 - math.fsum(rounded)
     return rounded
 
 
 def _exact_components(law: GaussianMixtureLaw) -> list[tuple[float, Fraction]]:
-    """Return the sensitivities with their exact probabilities; the largest probability is 1 minus the others.
+    """Return the sensitivities of a mixture with their exact probabilities, which sum to 1.
+
+    The largest probability is 1 minus the others.
 
     Args:
-        law: loss of a Gaussian step with a random sensitivity, whose probabilities are doubles.
+        law: loss of a Gaussian step with a random sensitivity, with probabilities that are doubles.
     """
     components = [(sensitivity, Fraction(probability)) for sensitivity, probability in law.components]
     heaviest = max(range(len(components)), key=lambda index: components[index][1])
-    rest = sum((probability for index, (_, probability) in enumerate(components) if index != heaviest), Fraction(0))
-    components[heaviest] = (components[heaviest][0], 1 - rest)
+    heaviest_sensitivity, _ = components[heaviest]
+    lighter = components[:heaviest] + components[heaviest + 1 :]
+    remaining = 1 - sum((probability for _, probability in lighter), Fraction(0))
+    components[heaviest] = (heaviest_sensitivity, remaining)
     return components
 
 

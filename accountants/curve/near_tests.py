@@ -77,11 +77,13 @@ def adapt_width(test: NearTest, size: float) -> NearTest:
 
     Args:
         test: the test L > ε of the privacy loss L.
-        size: false positive rate α.
+        size: false positive rate α, in (0, 1).
     """
     lower, upper = test.log_delta(test.epsilon)
     if not lower > -math.inf:
         return test
-    gamma, divergence = math.exp(min(test.epsilon, 700.0)), math.exp(min(upper, 0.0))
+    gamma = math.exp(min(test.epsilon, 700.0))
+    divergence = math.exp(min(upper, 0.0))
     share = divergence / (size * gamma + divergence)
-    return test._replace(width=min(_WIDTH_FACTOR * share, 1.0) * (upper - lower))
+    width = min(_WIDTH_FACTOR * share, 1.0) * (upper - lower)
+    return test._replace(width=width)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from epsilond.accountants.curve.bracketed_search import bracketed_epsilon
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Enclosure, Interval
-from epsilond.accountants.curve.search import PairSearch, bracketed_epsilon
+from epsilond.accountants.curve.search import PairSearch
 from epsilond.accountants.target import asks_for
 
 if TYPE_CHECKING:

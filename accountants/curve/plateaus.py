@@ -60,7 +60,7 @@ def amplify_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
 
     Args:
         base: the plateau of δ; None if there is none.
-        rate: a rational number that is at least q.
+        rate: a rational number that is at least the inclusion probability q.
 
     Returns:
         The plateau of δ'; None if δ has none.
@@ -68,18 +68,22 @@ def amplify_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
     if base is None:
         return None
     epsilon = base.epsilon
-    amplified = math.log1p(float(rate) * math.expm1(epsilon)) if epsilon < 700.0 else epsilon
+    amplified = epsilon
+    if epsilon < 700.0:  # e^ε does not overflow
+        amplified = math.log1p(float(rate) * math.expm1(epsilon))
     size = 1.0 + abs(amplified) if amplified > 1e-3 else amplified
     rounded_up = amplified + 16 * UNIT_ROUNDOFF * size
     return Plateau(min(rounded_up, epsilon), rate * base.delta)
 
 
 def thin_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
-    """Return the plateau of the profile q δ(ε), which has the same ε as the plateau of δ(ε), and q times its δ.
+    """Return the (ε, δ) guarantee of a mechanism that runs with probability q, where the observer sees whether it ran.
+
+    The ε is that of the mechanism, and the δ is q times its δ.
 
     Args:
-        base: the plateau of δ(ε); None if there is none.
-        rate: q, a rational number.
+        base: the guarantee of the mechanism; None if there is none.
+        rate: probability q, a rational number.
     """
     return None if base is None else Plateau(base.epsilon, rate * base.delta)
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, SMALL_EPSILON, Enclosure, Interval
+from epsilond.accountants.curve.bracketed_search import bracketed_epsilon, lower_epsilon
+from epsilond.accountants.curve.enclosure import Enclosure, Interval
 from epsilond.accountants.curve.swept_search import swept_epsilon
 from epsilond.accountants.numerics.root_search import Guess, closest, crossing
 
@@ -30,13 +31,13 @@ _MOST_SQUARE = 1e6
 
 @dataclass(frozen=True)
 class PairSearch:
-    """The computation of δ(ε) and ε(δ) of a pair from the profiles of its two directions.
+    """The computation of δ(ε) and ε(δ) of a pair from the privacy profiles of its two directions.
 
-    Every method has a default that is valid for all pairs. A subclass serves pairs whose searches can share work.
-    Methods that it does not override may take longer.
+    δ of the unordered pair is the larger one of both directions. Every method has a default that is valid for all
+    pairs. A subclass serves pairs with searches that can share work. Methods that it does not override may take longer.
 
     Attributes:
-        profiles: the distinct directions. δ of the unordered pair is the larger of theirs.
+        profiles: the distinct directions, one or two profiles.
     """
 
     profiles: tuple[Profile, ...]
@@ -66,7 +67,7 @@ class PairSearch:
             epsilon: array of ε ≥ 0, in nats.
 
         Returns:
-            Arrays of bounds with the shape of `epsilon`.
+            Lower and upper bounds with the shape of `epsilon`.
         """
         profiles = self.profiles
         if any(profile.pointwise for profile in profiles):
@@ -74,6 +75,7 @@ class PairSearch:
             bounds = np.asarray([self.log_delta_bounds(point) for point in points.ravel().tolist()])
             bounds = bounds.reshape(*points.shape, 2)
             return Enclosure(bounds[..., 0], bounds[..., 1])
+
         lower, upper = profiles[0].log_delta(epsilon)
         for profile in profiles[1:]:
             enclosure = profile.log_delta(epsilon)
@@ -98,17 +100,23 @@ class PairSearch:
         return self.log_delta_bounds(epsilon).lower
 
     def epsilon(self, log_delta: float, near: float) -> Interval:
-        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, by the search that the profiles prefer.
+        """Enclose the smallest ε ≥ 0 with log δ(ε) at most a target, by the search that the profiles prefer.
 
         Args:
-            log_delta: the target, log δ ≤ 0.
+            log_delta: the target log δ ≤ 0, natural logarithm.
             near: an ε at which δ may be close to the target; 0 if none is known.
+
+        Returns:
+            Lower and upper bounds on ε, in nats.
         """
-        exact = self.profiles[0].exact_epsilon(log_delta) if len(self.profiles) == 1 else None
-        if exact is not None:
-            return exact
+        if len(self.profiles) == 1:
+            exact = self.profiles[0].exact_epsilon(log_delta)
+            if exact is not None:
+                return exact
         enclosed = self._preferred_search(log_delta, near)
-        return bracketed_epsilon(self.log_delta_bounds, log_delta) if enclosed is None else enclosed
+        if enclosed is None:
+            return bracketed_epsilon(self.log_delta_bounds, log_delta)
+        return enclosed
 
     def _preferred_search(self, log_delta: float, near: float) -> Interval | None:
         """Enclose the smallest ε that meets a target δ by the search in both directions' `Profile.root_search`.
@@ -116,11 +124,11 @@ class PairSearch:
         If they differ, or name no special search, a line through values at 0 and at `near` is tried.
 
         Args:
-            log_delta: the target, log δ.
+            log_delta: the target log δ, natural logarithm.
             near: an ε at which δ may be close to the target; 0 if none is known.
 
         Returns:
-            The bounds on ε; None if the search fails.
+            The bounds on ε in nats; None if the search fails.
         """
         kinds = {profile.root_search for profile in self.profiles}
         kind = kinds.pop() if len(kinds) == 1 else "bracket"
@@ -130,7 +138,8 @@ class PairSearch:
             return swept_epsilon(self.log_delta, log_delta)
         if kind == "spare":
             guess = self.profiles[0].guess(log_delta)
-            return sparing_epsilon(self.log_delta_bounds, log_delta, guess if guess.epsilon > 0.0 else None)
+            has_guess = guess.epsilon > 0.0
+            return sparing_epsilon(self.log_delta_bounds, log_delta, guess if has_guess else None)
         if near <= 0.0:
             return None
         line = line_guess(self.log_delta_bounds, log_delta, near)
@@ -162,121 +171,13 @@ class PairSearch:
         return self.epsilon(log_delta, near).upper
 
     def lower_epsilon(self, log_delta: float, near: float) -> float:
-        """Return only a lower bound on ε(δ), about as close as that of `epsilon`, with the same arguments."""
+        """Return a lower bound on the smallest ε with log δ(ε) at most a target, about as close as that of `epsilon`.
+
+        Args:
+            log_delta: the target log δ, natural logarithm.
+            near: an ε at which δ may be close to the target; 0 if none is known.
+        """
         return self.epsilon(log_delta, near).lower
-
-
-def bracketed_epsilon(read: Callable[[float], Interval], log_delta: float) -> Interval:
-    """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` without an initial estimate.
-
-    Args:
-        read: function from an ε to bounds on log δ.
-        log_delta: the target, log δ.
-
-    Returns:
-        The bounds on ε; the upper one is math.inf if no ε meets the target.
-    """
-    upper = upper_epsilon(lambda epsilon: read(epsilon).upper, log_delta)
-    lower = lower_epsilon(lambda epsilon: read(epsilon).lower, log_delta, guess=upper)
-    return Interval(min(lower, upper), upper)
-
-
-def upper_epsilon(upper: Callable[[float], float], log_delta: float) -> float:
-    """Return an ε ≥ 0 with a certified upper bound on log δ of at most `log_delta`; math.inf if none exists.
-
-    The ε is within a relative 1e-9 of the smallest such ε. The search is inexact, but the returned ε has itself been
-    evaluated and meets the target.
-
-    Args:
-        upper: function from an ε to a certified upper bound on log δ.
-        log_delta: the target, log δ.
-    """
-    if upper(0.0) <= log_delta:
-        return 0.0
-    failing, passing = _bracket(lambda epsilon: upper(epsilon) > log_delta)
-    if math.isinf(passing):
-        return math.inf
-    return _narrow(upper, log_delta, failing, passing)[1]
-
-
-def lower_epsilon(lower: Callable[[float], float], log_delta: float, *, guess: float) -> float:
-    """Return an ε ≥ 0 with a certified lower bound on log δ above `log_delta`, so that the true ε(δ) is larger.
-
-    The result is 0 if δ(0) may be at most the target.
-
-    Args:
-        lower: function from an ε to a certified lower bound on log δ.
-        log_delta: the target, log δ.
-        guess: an ε at or above the answer; math.inf if unknown.
-    """
-    if lower(0.0) <= log_delta:
-        return 0.0
-    if math.isfinite(guess) and lower(guess) <= log_delta:
-        slightly_below = guess * (1 - 1e-6)
-        is_above_target = lower(slightly_below) > log_delta
-        failing, passing = (slightly_below, guess) if is_above_target else (0.0, slightly_below)
-    else:
-        failing, passing = _bracket(lambda epsilon: lower(epsilon) > log_delta)
-    if math.isinf(passing):
-        return failing
-    return _narrow(lower, log_delta, failing, passing)[0]
-
-
-def _bracket(above: Callable[[float], bool]) -> tuple[float, float]:
-    """Return an ε at which δ exceeds the target, and a larger one at which it does not.
-
-    The bracket grows from a small ε, because an engine needs more time where δ is far below the target.
-
-    Args:
-        above: function that returns whether δ exceeds the target at an ε > 0. At ε = 0 this is assumed.
-
-    Returns:
-        Both ε; the larger one is math.inf if δ exceeds the target up to `LARGEST_EPSILON`.
-    """
-    failing, passing = 0.0, SMALL_EPSILON
-    while above(passing):
-        if passing >= LARGEST_EPSILON:
-            return passing, math.inf
-        failing, passing = passing, min(3.0 * passing, LARGEST_EPSILON)
-    return failing, passing
-
-
-def _narrow(bound: Callable[[float], float], log_delta: float, failing: float, passing: float) -> tuple[float, float]:
-    """Narrow a bracket of the ε at which a decreasing bound crosses a target, by the Illinois algorithm.
-
-    The search bisects if the function is flat, jumps or is −inf.
-
-    Args:
-        bound: function from an ε to a bound on log δ.
-        log_delta: the target, log δ.
-        failing: an ε at which the bound is above the target.
-        passing: a larger ε at which the bound is at most the target.
-
-    Returns:
-        Both ε, at most a relative 1e-10 apart unless 200 steps were too few.
-    """
-    value_failing, value_passing = bound(failing) - log_delta, bound(passing) - log_delta
-    # The Illinois algorithm halves the weight of a point that does not move, so that the other one moves too.
-    weight_failing = weight_passing = 1.0
-    for iteration in range(200):
-        if passing - failing <= 1e-10 * passing + 1e-300:
-            break
-        middle = 0.5 * (failing + passing)
-        rise, fall = weight_failing * value_failing, weight_passing * value_passing
-        has_slope = math.isfinite(rise) and math.isfinite(fall) and rise > fall
-        is_turn_to_bisect = iteration % 8 == 7
-        if has_slope and not is_turn_to_bisect:
-            secant_root = failing + (passing - failing) * rise / (rise - fall)
-            margin = 2e-11 * passing
-            middle = min(max(secant_root, failing + margin), passing - margin)
-        value = bound(middle) - log_delta
-        if value > 0:
-            failing, value_failing = middle, value
-            weight_failing, weight_passing = 1.0, 0.5 * weight_passing
-        else:
-            passing, value_passing = middle, value
-            weight_passing, weight_failing = 1.0, 0.5 * weight_failing
-    return failing, passing
 
 
 def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: Guess | None = None) -> Interval:
@@ -284,7 +185,7 @@ def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: 
 
     Args:
         read: function from an ε to bounds on log δ.
-        log_delta: the target, log δ.
+        log_delta: the target log δ, natural logarithm.
         guess: initial estimate. By default it is interpolated from the ε in `PROBES`, as √−log δ is nearly linear in ε.
 
     Returns:
@@ -295,17 +196,24 @@ def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: 
         """Return the lower bound on log δ at an ε."""
         return read(epsilon).lower
 
+    def read_upper(epsilon: float) -> float:
+        """Return the upper bound on log δ at an ε."""
+        return read(epsilon).upper
+
     at_zero = read(0.0)
     if at_zero.upper <= log_delta:
         return Interval(0.0, 0.0)
+
+    # The upper bound on ε: where the upper bound on log δ crosses the target.
     guess = guess or _interpolate(read, log_delta, at_zero.upper)
-    above, below = crossing(lambda epsilon: read(epsilon).upper, log_delta, guess)
+    above, below = crossing(read_upper, log_delta, guess)
     if at_zero.lower <= log_delta:
         return Interval(0.0, below)
     if math.isinf(below):
         return Interval(lower_epsilon(read_lower, log_delta, guess=math.inf), math.inf)
     if read_lower(above) > log_delta:
         return Interval(above, below)
+
     # The lower bound on log δ crosses the target at a slightly smaller ε than the upper one.
     bounds = read(below)
     width = bounds.upper - bounds.lower if bounds.upper > -math.inf else 0.0
@@ -322,12 +230,13 @@ def _interpolate(read: Callable[[float], Interval], log_delta: float, at_zero: f
 
     Args:
         read: function from an ε to bounds on log δ. It is evaluated at each ε in `PROBES` up to the target.
-        log_delta: the target, log δ.
+        log_delta: the target log δ, natural logarithm.
         at_zero: log δ at ε = 0.
 
     Returns:
         The estimate, with a steepness |d log δ/dε|. If no ε up to 4^14 is large enough, it is that largest ε.
     """
+    # Two neighbouring ε with the target between their log δ.
     low, at_low = 0.0, at_zero
     for high in (*PROBES[1:], *(4.0**k for k in range(2, 15))):
         at_high = read(high).upper
@@ -336,7 +245,9 @@ def _interpolate(read: Callable[[float], Interval], log_delta: float, at_zero: f
         low, at_low = high, at_high
     else:
         return Guess(low, 1.0)  # no ε is large enough
-    target_root, root_low = math.sqrt(max(-log_delta, 0.0)), math.sqrt(max(-at_low, 0.0))
+
+    target_root = math.sqrt(max(-log_delta, 0.0))
+    root_low = math.sqrt(max(-at_low, 0.0))
     root_high = _root_of(at_high)
     if not root_high > root_low:
         return Guess(high, 1.0)
@@ -352,11 +263,11 @@ def _root_of(log_delta: float) -> float:
 
 
 def line_guess(read: Callable[[float], Interval], log_delta: float, near: float) -> Guess | None:
-    """Estimate the ε at the target on the line of √−log δ through ε = 0 and `near`.
+    """Estimate the ε at a target δ on the line of √−log δ through ε = 0 and another ε near the solution.
 
     Args:
         read: function from an ε to bounds on log δ.
-        log_delta: the target, log δ.
+        log_delta: the target log δ, natural logarithm.
         near: an ε > 0 at which log δ is about the target.
 
     Returns:
@@ -375,23 +286,24 @@ def line_guess(read: Callable[[float], Interval], log_delta: float, near: float)
 def solved_epsilon(
     upper: Callable[[float], float], lower: Callable[[float], float], log_delta: float, solution: EpsilonEstimate
 ) -> Interval | None:
-    """Certify an approximate solution ε of log δ(ε) = `log_delta`, by bounds slightly above and slightly below it.
+    """Certify an approximate solution ε of log δ(ε) = log δ, by bounds slightly above and slightly below it.
 
     If the bounds do not confirm these ε, a longer search starts from the solution and its slope.
 
     Args:
         upper: function from an ε to an upper bound on log δ.
         lower: function from an ε to a lower bound on log δ.
-        log_delta: the target, log δ.
+        log_delta: the target log δ, natural logarithm.
         solution: an approximate ε at which log δ meets the target.
 
     Returns:
-        Bounds on ε; None if they are not confirmed and the slope is unknown.
+        Bounds on ε in nats; None if they are not confirmed and the slope is unknown.
     """
     guess = Guess(solution.epsilon, 1.0 if solution.steepness is None else solution.steepness)
     above = closest(upper, log_delta, guess, solution.pad)
     below = closest(lower, log_delta, guess, -solution.pad)
-    if (above is None or below is None) and solution.steepness is None:
+    is_confirmed = above is not None and below is not None
+    if not is_confirmed and solution.steepness is None:
         return None
     if above is None:
         above = crossing(upper, log_delta, guess).below

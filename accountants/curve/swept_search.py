@@ -34,14 +34,15 @@ def swept_epsilon(read: Callable[[FloatArray], Enclosure], log_delta: float) -> 
 
     Args:
         read: function from an array of ε to bounds on log δ.
-        log_delta: the target, log δ.
+        log_delta: the target log δ, natural logarithm.
 
     Returns:
-        The bounds on ε; None if the bounds on log δ are too wide for a narrow enclosure.
+        The bounds on ε in nats; None if the bounds on log δ are too wide for a narrow enclosure.
     """
     points = _SWEPT_FIRST
     previous_bracket = (math.nan, math.nan)
     for _ in range(_MOST_SWEEPS):
+        # The points that are certainly on one side of the target.
         bounds = read(points)
         above = np.flatnonzero(bounds.lower > log_delta)
         below = np.flatnonzero(bounds.upper <= log_delta)
@@ -49,29 +50,35 @@ def swept_epsilon(read: Callable[[FloatArray], Enclosure], log_delta: float) -> 
             return Interval(0.0, 0.0)
         if above.size == 0:
             return None
-        low = float(points[above[-1]])
+        last_above = int(above[-1])
+        low = float(points[last_above])
         if below.size == 0:
             return Interval(low, math.inf)
-        high = float(points[below[0]])
+        first_below = int(below[0])
+        high = float(points[first_below])
+
+        # End if the bracket is narrow, or if it can no longer become narrower.
         width = high - low
         if 0.0 < width <= 1e-10 * high:
             return Interval(low, high)
         if width <= 0.0 or (low, high) == previous_bracket:
             return None
         previous_bracket = low, high
-        root_share = _root_share(bounds, int(above[-1]), int(below[0]), log_delta)
+        root_share = _root_share(bounds, last_above, first_below, log_delta)
         points = _points_of_sweep(low, high, root_share)
     return None
 
 
 def _root_share(bounds: Enclosure, low: int, high: int, log_delta: float) -> float:
-    """Return the position of the interpolated root between two points, as a share of their distance.
+    """Return the position of a root between two points, as a fraction of their distance.
+
+    log δ is interpolated linearly between the points.
 
     Args:
         bounds: bounds on log δ at all points.
         low: index of the point with log δ above the target.
         high: index of the point with log δ at most the target.
-        log_delta: the target, log δ.
+        log_delta: the target log δ, natural logarithm.
     """
     at_low, at_high = (0.5 * float(bounds.lower[k] + bounds.upper[k]) for k in (low, high))
     if not -math.inf < at_high < at_low:

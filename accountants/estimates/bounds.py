@@ -8,7 +8,7 @@ import numpy as np
 
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.curve.least import alternatives_of
-from epsilond.accountants.profiles.concentrated import LARGEST_EXPONENT, minimiser_at
+from epsilond.accountants.profiles.declared.concentrated_bound import LARGEST_EXPONENT, minimiser_at
 
 LIKELY_SHARE = 1 / 16
 """Fraction of ε at which the bounds of single rounds are compared."""

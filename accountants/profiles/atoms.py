@@ -42,19 +42,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AtomicProfile(Profile):
-    """The profile of a loss with finitely many values, and an infinite loss.
+    """The privacy profile of a privacy loss with finitely many values, the atoms, and possibly an infinite value.
 
-    A loss l of mass p under the first distribution has the mass p e^{−l} under the second. The masses may sum to less
-    than one. The rest is at losses that are not positive, which do not affect δ for ε ≥ 0.
+    A loss l with probability p under the first distribution P has probability p e^{−l} under the second distribution Q.
+    The probabilities may sum to less than one. The rest is at losses that are not positive, which do not affect δ for ε
+    ≥ 0.
 
-    Guarantees: `log_delta` encloses. It is exactly −inf from the largest loss on, if no loss is infinite. The work is
-    one pass over the atoms, and then O(log n) for each point.
+    Guarantees: `log_delta` encloses. It is exactly −∞ from the largest loss on, if no loss is infinite. The work is
+    one pass over the n atoms, and then O(log n) for each ε.
 
     Attributes:
-        losses: increasing losses l_i, in nats, exact.
-        log_masses: log p_i.
-        log_infinite_mass: log of the mass of the infinite loss.
-        mass_accuracy: bound on the error of each log mass, per unit of 1 + |log mass|.
+        losses: increasing losses l_i in nats, exact.
+        log_masses: log p_i, natural logarithms of the probabilities under P.
+        log_infinite_mass: log of the probability of an infinite loss under P.
+        mass_accuracy: bound on the error of each log probability, per unit of 1 + |log probability|.
     """
 
     root_search: ClassVar[RootSearch] = "solve"
@@ -75,44 +76,55 @@ class AtomicProfile(Profile):
 
     @cached_property
     def _tails(self) -> tuple[FloatArray, FloatArray]:
-        """log Σ_{j ≥ i} p_j (with the infinite loss) and log Σ_{j ≥ i} q_j, at i = 0, …, n."""
+        """log Σ_{j ≥ i} p_j (with the infinite loss) and log Σ_{j ≥ i} q_j at i = 0, …, n, where q_j = p_j e^{−l_j}."""
         log_p = np.asarray((*self.log_masses, self.log_infinite_mass), dtype=np.float64)
         log_q = np.full(log_p.size, -np.inf)
         np.subtract(log_p[:-1], self._loss_array, out=log_q[:-1])
-        return np.logaddexp.accumulate(log_p[::-1])[::-1], np.logaddexp.accumulate(log_q[::-1])[::-1]
+
+        # Sums from the largest loss down.
+        tails_of_p = np.logaddexp.accumulate(log_p[::-1])[::-1]
+        tails_of_q = np.logaddexp.accumulate(log_q[::-1])[::-1]
+        return tails_of_p, tails_of_q
 
     @cached_property
     def _log_delta_at_losses(self) -> FloatArray:
-        """log δ(l_i) at every loss, in increasing order, and then log δ beyond the last, the mass of the infinite loss.
+        """log δ(l_i) at every loss, in increasing order, and then log δ beyond the last, that of the infinite loss.
 
-        δ(l_i) exceeds δ(l_{i+1}) by (e^{l_{i+1}} − e^{l_i}) Σ_{j > i} q_j, where q_j is the mass of l_j under Q.
+        δ(l_i) exceeds δ(l_{i+1}) by (e^{l_{i+1}} − e^{l_i}) Σ_{j > i} q_j, where q_j is the probability of l_j under Q.
         """
         _, log_q = self._tails
         losses = self._loss_array
         if not losses.size:
             return np.full(1, self.log_infinite_mass)
-        log_steps = losses[1:] + log_one_minus_exp(losses[:-1] - losses[1:]) + log_q[1:-1]
-        # From the last loss down: the infinite mass, then one step for each smaller loss.
+        log_rises = losses[1:] + log_one_minus_exp(losses[:-1] - losses[1:])
+        log_steps = log_rises + log_q[1:-1]
+
+        # From the last loss down: the infinite loss, then one step for each smaller loss.
         log_terms = np.append(self.log_infinite_mass, log_steps[::-1])
-        return np.append(np.logaddexp.accumulate(log_terms)[::-1], self.log_infinite_mass)
+        log_deltas = np.logaddexp.accumulate(log_terms)[::-1]
+        return np.append(log_deltas, self.log_infinite_mass)
 
     @cached_property
     def _loss_errors(self) -> tuple[FloatArray, FloatArray]:
-        """Bounds on the errors of δ that rounded exponents cause; they are proportional to the losses l_i.
+        """Bounds on the errors of δ that rounded exponents cause, which are proportional to the losses l_i.
 
         The first array bounds the relative error of e^{l_i} Σ_{j ≥ i} q_j at each loss l_i, where q_j = p_j e^{−l_j}.
         The second one is the log of a bound on the resulting error of δ(l_i), in the order of `_log_delta_at_losses`.
         """
         losses, sizes = self._loss_array, np.abs(self._loss_array)
-        log_q = self._tails[1][:-1]
+        _, log_q_with_end = self._tails
+        log_q = log_q_with_end[:-1]
         if not losses.size:
             return np.zeros(1), np.full(1, -np.inf)
+
         with np.errstate(divide="ignore", invalid="ignore"):
             # The mean of |l_j| over the losses l_j ≥ l_i, with weights q_j.
             log_weighted_sizes = np.asarray(self.log_masses) - losses + np.log(sizes)
             log_totals = np.logaddexp.accumulate(log_weighted_sizes[::-1])[::-1]
             mean_sizes = np.exp(np.where(np.isneginf(log_q), 0.0, log_totals - log_q))
             relative_errors = 8 * UNIT_ROUNDOFF * (sizes + np.maximum(mean_sizes, 0.0))
+
+            # The error of each step between two losses, summed from the last loss down.
             log_steps = losses[1:] + log_one_minus_exp(losses[:-1] - losses[1:]) + log_q[1:]
             log_errors_of_steps = (log_steps + np.log(relative_errors[1:]))[::-1]
         log_errors = np.logaddexp.accumulate(np.append(-np.inf, log_errors_of_steps))[::-1]
@@ -123,17 +135,20 @@ class AtomicProfile(Profile):
         return np.asarray(np.searchsorted(self._loss_array, epsilon, side="right"), dtype=np.int64)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log masses of the losses strictly above ε under both distributions."""
+        """Return the log probabilities of the losses above ε under both distributions.
+
+        Args:
+            epsilon: array of ε, in nats.
+        """
         index = self._next(np.asarray(epsilon, dtype=np.float64))
         log_p, log_q = self._tails
         return Tails(np.minimum(log_p[index], 0.0), np.minimum(log_q[index], 0.0))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ(ε), by its linear form in e^ε between neighbouring losses.
+        """Enclose log δ(ε), which is a linear function of e^ε between two neighbouring values of the privacy loss.
 
-        An atom is a value of the privacy loss with positive probability. With l the first loss above ε and q_j the mass
-        of the loss l_j under Q, δ(ε) = δ(l) + (e^l − e^ε) Σ_{l_j ≥ l} q_j. Neither term is negative, so that the sum
-        has the accuracy of the tails.
+        With l the first loss above ε and q_j the probability of the loss l_j under Q, δ(ε) = δ(l) + (e^l − e^ε)
+        Σ_{l_j ≥ l} q_j. Neither term is negative, so that the sum has the accuracy of the tails.
 
         Args:
             epsilon: array of ε, in nats.
@@ -141,19 +156,21 @@ class AtomicProfile(Profile):
         Returns:
             Lower and upper bounds, one for each ε.
         """
-        at = np.asarray(epsilon, dtype=np.float64)
-        index = self._next(at)
+        points = np.asarray(epsilon, dtype=np.float64)
+        index = self._next(points)
         next_loss = np.append(self._loss_array, np.inf)[index]
         _, log_q = self._tails
         with np.errstate(invalid="ignore"):
-            log_step = next_loss + log_one_minus_exp(at - next_loss) + log_q[index]
-        # Beyond the last loss only the mass of the infinite loss remains.
+            log_step = next_loss + log_one_minus_exp(points - next_loss) + log_q[index]
+        # Beyond the last loss only the infinite loss remains.
         log_step = np.where(np.isinf(next_loss), -np.inf, log_step)
         log_delta = np.logaddexp(self._log_delta_at_losses[index], log_step)
+
+        # Widen by the errors of the tails, and by the errors of the rounded exponents.
         lower, upper = Enclosure.around(np.asarray(log_delta), self.tail_accuracy)
-        relative, log_errors = self._loss_errors
+        relative_errors, log_errors = self._loss_errors
         with np.errstate(divide="ignore", invalid="ignore"):
-            log_error = np.logaddexp(log_errors[index], log_step + np.log(relative[index]))
+            log_error = np.logaddexp(log_errors[index], log_step + np.log(relative_errors[index]))
             error = np.where(np.isneginf(log_delta), 0.0, np.exp(log_error - log_delta))
         return Enclosure(lower - error, np.minimum(upper + error, 0.0))
 
@@ -169,10 +186,15 @@ class AtomicProfile(Profile):
         return relative.tolist(), log_errors.tolist()
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ at one ε, in nats, by the formula of `log_delta`, without arrays."""
+        """Enclose log δ at one ε, by the formula of `log_delta` without arrays, which is quicker.
+
+        Args:
+            epsilon: ε, in nats.
+        """
         index = bisect.bisect_right(self.losses, epsilon)
         log_delta_at_losses, log_q = self._lists
-        # The first term, log δ at the next loss above ε.
+
+        # log δ at the next loss above ε, and then the rise from there down to ε.
         value, error = log_delta_at_losses[index], 0.0
         if index < len(self.losses):
             relative_errors, log_errors = self._error_lists
@@ -180,9 +202,12 @@ class AtomicProfile(Profile):
             log_step = next_loss + log1m_exp_at(min(epsilon - next_loss, 0.0)) + log_q[index]
             value = log_sum(value, log_step)
             if value > -math.inf:
-                error = math.exp(log_errors[index] - value) + relative_errors[index] * math.exp(log_step - value)
+                error_at_loss = math.exp(log_errors[index] - value)
+                error_of_step = relative_errors[index] * math.exp(log_step - value)
+                error = error_at_loss + error_of_step
         if value == -math.inf:
             return Interval(value, value)
+
         slack = self.tail_accuracy * (1.0 + abs(value)) + error
         lower = value - slack if value > LEAST_LOG else -math.inf
         return Interval(lower, min(value + slack, 0.0))
@@ -208,10 +233,10 @@ class AtomicProfile(Profile):
     def test_of(self, size: float, bounds: Callable[[float], Interval], width: float) -> NearTest | None:
         """Return the test that is near the most powerful one with a false positive rate α.
 
-        It rejects if the loss exceeds l, the loss of an atom. Under Q, losses above l have probability at most α, and
-        losses of at least l have more. The true positive rate of the best test is the least γ α + E_γ over γ = e^ε,
-        with the hockey-stick divergence E_γ(P‖Q). It is linear in γ between atoms, so it is least at this atom, where
-        it has a corner (`bent`).
+        It rejects if the privacy loss exceeds an atom l, one of its values. Under Q, losses above l have probability at
+        most α, and losses of at least l have more. The true positive rate of the best test is the least γ α + E_γ over
+        γ = e^ε, with the hockey-stick divergence E_γ(P‖Q). It is linear in γ between atoms, so it is least at this
+        atom, where it has a corner.
 
         Args:
             size: false positive rate α, in (0, 1).
@@ -222,11 +247,14 @@ class AtomicProfile(Profile):
         Returns:
             The test; None if l is not positive, or too close to 0.
         """
+        # The last atom with Q(L ≥ l) > α; the tails decrease, hence the negated key.
         _, log_q = self._lists
         index = bisect.bisect_left(log_q, -math.log(size), key=operator.neg) - 1
         if index < 0:
             return None
         loss = self.losses[index]
+
+        # Evaluations around the atom must stay closer to it than its neighbours are, and positive.
         neighbours = self.losses[max(index - 1, 0) : index] + self.losses[index + 1 : index + 2]
         distances = [abs(loss - neighbour) for neighbour in neighbours]
         step = max(_GAP_SHARE * min([*distances, loss]), _LEAST_STEP)
@@ -236,13 +264,13 @@ class AtomicProfile(Profile):
         return NearTest(loss, bounds, width, steepness, bent=True)
 
     def estimated_epsilon(self, log_delta: float) -> float:
-        """Estimate the ε at which δ has a given logarithm.
+        """Return the ε at which δ has a given logarithm, without bounds on the rounding errors.
 
-        Between two losses δ is linear in e^ε, so that no search is needed. With the next loss l, and the masses q_j of
-        the losses l_j under Q, e^ε = e^l (1 − (δ − δ(l))/(e^l Σ_{l_j ≥ l} q_j)). Roundings are not charged.
+        Between two losses δ is linear in e^ε, so that no search is needed. With the next loss l, and the probabilities
+        q_j of the losses l_j under Q, e^ε = e^l (1 − (δ − δ(l))/(e^l Σ_{l_j ≥ l} q_j)).
 
         Args:
-            log_delta: log δ.
+            log_delta: log δ, natural logarithm.
 
         Returns:
             ε in nats; −∞ if δ(ε) is smaller at every ε, and math.inf if the infinite loss has a larger probability.
@@ -250,12 +278,16 @@ class AtomicProfile(Profile):
         log_delta_at_losses, log_q = self._lists
         if log_delta_at_losses[-1] > log_delta:
             return math.inf
+
+        # The first loss at which δ is at most the target; the values decrease, hence the negated key.
         index = bisect.bisect_left(log_delta_at_losses, -log_delta, key=operator.neg)
         if index >= len(self.losses):
             return self.losses[-1] if self.losses else -math.inf
         loss, log_delta_at_loss = self.losses[index], log_delta_at_losses[index]
         if log_delta_at_loss >= log_delta:
             return loss
+
+        # Solve the linear equation between this loss and the one before it.
         log_excess = log_delta + log1m_exp_at(log_delta_at_loss - log_delta)  # log(δ − δ(l))
         share = math.exp(min(log_excess - loss - log_q[index], 0.0))
         if share >= 1.0:
@@ -263,12 +295,14 @@ class AtomicProfile(Profile):
         return loss + math.log1p(-share)
 
 
-_GAP_SHARE, _LEAST_STEP = 1e-4, 1e-7
-"""Steps from an atom at which a test is evaluated, relative to the gap and absolute.
+_GAP_SHARE = 1e-4
+"""Step from an atom at which a test is evaluated, relative to the distance of the next atom.
 
 The test is evaluated at half a step and at one and a half steps to either side. These points are near the atom, because
 the accuracy of δ there is proportional to δ. They are also closer than the next atom, unless atoms are too close
 together to be separated.
 """
+_LEAST_STEP = 1e-7
+"""Smallest such step, in nats."""
 PAD = 1e-14
 """First step to either side of a solved ε, relative to 1 + ε."""

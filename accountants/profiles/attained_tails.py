@@ -27,11 +27,12 @@ if TYPE_CHECKING:
     from epsilond.accountants.curve.profile import Profile
     from epsilond.accountants.numerics.special import FloatArray
 
-_LEAST_FALL, _FALL_OF_WIDTH = 0.015, 0.6
-"""Least difference of log δ of neighbouring points, and its ratio to the cube root of the width of the bounds.
+_LEAST_FALL = 0.015
+"""Least difference of log δ of neighbouring points. Closer points are left out."""
+_FALL_OF_WIDTH = 0.6
+"""Ratio of the least difference to the cube root of the width of the bounds.
 
-Closer points are left out. The loss between points is about the square of their difference. The loss from the width is
-about their quotient.
+The loss between points is about the square of their difference. The loss from the width is about their quotient.
 """
 _ROUNDING = 1e-9
 """Relative amount by which values are lowered: far above the roundings of a cell."""
@@ -40,78 +41,100 @@ _FARTHEST = 600.0
 
 
 def attained_or_own_tails(profile: Profile, epsilon: FloatArray) -> Tails:
-    """Return the attained log tails of a profile, which are its own log tails if it states no others.
+    """Return log tails of a profile for lower bounds on δ: its attained log tails, or its own ones.
 
     Args:
-        profile: the profile.
-        epsilon: ε ≥ 0, in nats.
+        profile: the privacy profile.
+        epsilon: array of ε ≥ 0, in nats.
     """
     tails = profile.attained_log_tails(epsilon)
     return profile.log_tails(epsilon) if tails is None else tails
 
 
 def infinite_loss_only(epsilon: FloatArray, log_infinite: float) -> Tails:
-    """Return the log tails of a pair with an infinite loss, and no other positive one.
+    """Return the log tails of a pair with an infinite privacy loss, and no other positive loss.
 
     Args:
-        epsilon: ε ≥ 0, in nats.
-        log_infinite: log of the mass of the infinite loss; −∞ for none.
+        epsilon: array of ε ≥ 0, in nats.
+        log_infinite: log of the probability of the infinite loss; −∞ for none.
     """
     points = np.asarray(epsilon, dtype=np.float64)
     return Tails(np.full(points.shape, log_infinite), np.full(points.shape, -np.inf))
 
 
 def table_below(rows: PiecewiseTails, lower: FloatArray) -> PiecewiseTails:
-    """Return a convex function below a profile, from lower bounds on the values at the rows of a table.
+    """Return a table of a convex function below a profile, from lower bounds on its values at the ε of a table.
 
-    The profile joins the exact values at the rows. Any values h below those will do, as their hull is below that of the
-    exact ones. They are lowered until they fall by a near-tie at least. The first one is lowered until −h′ ≤ (1 − h)/2
-    at α = e^ε = 1. The line there is then below 1 − α + α h(1/α), and so below a symmetric profile, for α < 1.
+    The profile is linear in α = e^ε between its exact values. Any smaller values h give a valid function, because
+    their convex hull is below that of the exact ones. Two changes lower them. Each value is lowered until it is at
+    least a near-tie below the one before it, so that slopes are accurate. The first one is lowered until −h′ ≤ (1 −
+    h)/2 at α = 1. The line there is then below 1 − α + α h(1/α), and so below a symmetric profile, for α < 1.
 
     Args:
         rows: table with upper bounds on the values.
-        lower: lower bounds on the logs of the values.
+        lower: lower bounds on the logs of the values, one for each ε of the table.
     """
     values = np.minimum(lower, rows.log_value)
+
+    # The first value: h_0 is at most (h_1 + w)/(1 + w), where w is half of the distance of the first two α.
     if values.size > 1:
         log_half = float(log_difference(rows.epsilon[1:2], rows.epsilon[:1])[0]) - math.log(2.0)
         log_most = float(np.logaddexp(values[1], log_half)) - float(np.logaddexp(0.0, log_half))
         values[0] = min(values[0], log_most - _ROUNDING * (1.0 + abs(log_most)))
+
     falls = NEAR_TIE * np.arange(values.size)
     values = np.minimum.accumulate(values + falls) - falls
-    count = min(int(np.isfinite(values).sum()) + 1, values.size)  # values fall: one −∞ at the end is enough
-    vertices = lower_hull(rows.epsilon[:count], values[:count])
-    return PiecewiseTails(rows.epsilon[vertices], values[vertices])
+    return _hull_of(rows.epsilon, values)
+
+
+def _hull_of(epsilon: FloatArray, log_values: FloatArray) -> PiecewiseTails:
+    """Return the convex hull of decreasing values as a table. One value of −∞ at its end is enough.
+
+    Args:
+        epsilon: ε of the points in nats, increasing.
+        log_values: logarithms of the values, decreasing.
+    """
+    count = min(int(np.isfinite(log_values).sum()) + 1, log_values.size)
+    vertices = lower_hull(epsilon[:count], log_values[:count])
+    return PiecewiseTails(epsilon[vertices], log_values[vertices])
 
 
 def attained_table(epsilon: FloatArray, bounds: Enclosure, log_infinite: float) -> PiecewiseTails | None:
-    """Return a convex function below a profile δ(ε), with tails for compositions that bound δ from below.
+    """Return a table of a convex function below a profile δ(ε), for lower bounds on δ of compositions.
+
+    The values at the points are lowered by factors that put the line between two neighbours below the profile (see
+    `_shares`).
 
     Args:
         epsilon: increasing ε from 0 on, in nats.
         bounds: bounds on log δ there.
-        log_infinite: lower bound on the log of the mass of an infinite loss.
+        log_infinite: lower bound on the log of the probability of an infinite loss.
 
     Returns:
         The function as a table; None if the bounds are too wide for one.
     """
     chosen = _distinct_points(bounds)
     points, lower, upper = epsilon[chosen], bounds.lower[chosen], bounds.upper[chosen]
-    if points.size < 3 or points[0] != 0.0 or upper[0] < -_FARTHEST or np.diff(points).max() > _FARTHEST:
+    if points.size < 3 or points[0] != 0.0:
         return None
-    shares = np.minimum(*(np.append(1.0, _shares(points, lower, upper)), np.append(_shares(points, lower, upper), 1.0)))
+    if upper[0] < -_FARTHEST or np.diff(points).max() > _FARTHEST:
+        return None
+
+    # A point belongs to the intervals on both sides, and needs the smaller one of their factors.
+    shares_of_intervals = _shares(points, lower, upper)
+    shares = np.minimum(np.append(1.0, shares_of_intervals), np.append(shares_of_intervals, 1.0))
     with np.errstate(divide="ignore"):
         values = np.minimum.accumulate(lower + np.log(shares * (1.0 - _ROUNDING)))
+
+    # The outer values must also be valid for α < 1 and for large α.
     values[0] = min(values[0], _largest_first_value(points, lower, upper, values[1]))
     values[-1] = min(values[-1], log_infinite)
-    count = min(int(np.isfinite(values).sum()) + 1, values.size)  # values fall: one −∞ at the end is enough
-    vertices = lower_hull(points[:count], values[:count])
-    table = PiecewiseTails(points[vertices], values[vertices])
+    table = _hull_of(points, values)
     return table if _is_valid(table, points, lower, upper) else None
 
 
 def _distinct_points(bounds: Enclosure) -> list[int]:
-    """Return the indices of points with values well below the previous chosen one, so that slopes are meaningful.
+    """Select points with values well below that of the previous selected one, so that slopes between them are accurate.
 
     The points end at the first one without a finite lower bound.
 
@@ -119,7 +142,7 @@ def _distinct_points(bounds: Enclosure) -> list[int]:
         bounds: bounds on log δ at increasing ε.
 
     Returns:
-        The indices, increasing.
+        The indices of the selected points, increasing.
     """
     chosen: list[int] = []
     last = math.inf
@@ -133,49 +156,64 @@ def _distinct_points(bounds: Enclosure) -> list[int]:
 
 
 def _shares(points: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
-    """Return a factor for each cell that puts the chord of the lower bounds at its ends below the profile H.
+    """Return for each interval a factor by which the line between lower bounds at its ends is below a convex profile H.
 
-    The cell is between neighbouring points i and i + 1, with L_i ≤ H ≤ U_i there. All numbers of a cell are relative to
-    U_i and α_i = e^ε. x is α/α_i − 1.
+    The interval is between neighbouring points i and i + 1, with L_i ≤ H ≤ U_i there. The chords of H over the
+    neighbouring intervals, extended into this one, are below H. The factor is that of the larger extended chord to the
+    line at the place where the two chords meet.
 
     Args:
-        points: ε of the points.
-        lower: log L.
-        upper: log U.
+        points: ε of the points in nats, increasing.
+        lower: log L, natural logarithms.
+        upper: log U, natural logarithms.
 
     Returns:
-        One factor in [0, 1] for each cell.
+        One factor in [0, 1] for each interval.
     """
-    start, end = lower[:-1] - upper[:-1], lower[1:] - upper[:-1]
-    width = np.expm1(np.diff(points))
-    log_before, distance_before = np.append(0.0, upper[:-2]), np.append(1.0, -np.expm1(-np.diff(points)[:-1]))
-    first_slope = (np.exp(log_before - upper[:-1]) - np.exp(start)) / distance_before
+    # All numbers of an interval are relative to U_i and α_i = e^ε_i.
+    log_start, log_end = lower[:-1] - upper[:-1], lower[1:] - upper[:-1]
+    start, end = np.exp(log_start), np.exp(log_end)
+    steps = np.diff(points)
+    width = np.expm1(steps)
+
+    # The steepness of the chord before the interval. The point before the first one is H(0) = 1.
+    log_before = np.append(0.0, upper[:-2])
+    distance_before = np.append(1.0, -np.expm1(-steps[:-1]))
+    first_slope = (np.exp(log_before - upper[:-1]) - start) / distance_before
+
+    # The steepness of the chord after the interval, which is 0 after the last point.
     last_slope = np.zeros(width.size)
     log_after = upper[2:] - upper[:-2]
-    distance_after = np.exp(np.diff(points)[:-1]) * np.expm1(np.diff(points)[1:])
-    last_slope[:-1] = (np.exp(end[:-1]) - np.exp(log_after)) / distance_after
-    low, high = np.exp(start), np.exp(end)
+    distance_after = np.exp(steps[:-1]) * np.expm1(steps[1:])
+    last_slope[:-1] = (end[:-1] - np.exp(log_after)) / distance_after
+
     with np.errstate(divide="ignore", invalid="ignore"):
-        place = (low - high - last_slope * width) / (first_slope - last_slope)
-        place = np.clip(np.where(np.isnan(place), 0.0, place), 0.0, width)
-        value = np.maximum(low - first_slope * place, high + last_slope * (width - place))
-        chord = low + (high - low) * (place / width)
-    return np.asarray(np.clip(value / chord, 0.0, 1.0))
+        # The distance from point i at which the extended chords meet, within the interval.
+        meeting = (start - end - last_slope * width) / (first_slope - last_slope)
+        meeting = np.clip(np.where(np.isnan(meeting), 0.0, meeting), 0.0, width)
+        from_before = start - first_slope * meeting
+        from_after = end + last_slope * (width - meeting)
+        line = start + (end - start) * (meeting / width)
+        return np.asarray(np.clip(np.maximum(from_before, from_after) / line, 0.0, 1.0))
 
 
 def _largest_first_value(points: FloatArray, lower: FloatArray, upper: FloatArray, second: float) -> float:
-    """Return the largest first value log h_0 of a convex function below the profile H that is valid for α < 1 too.
+    """Return the largest first value log h_0 with which a convex function is below the profile H for α < 1 too.
 
     The line through h_0 and h_1 must be at α = e^ε = 0 at most the extended first chord of H.
 
     Args:
-        points: ε of the points.
+        points: ε of the points in nats, increasing.
         lower: log L, lower bounds on H.
         upper: log U, upper bounds on H.
-        second: log h_1.
+        second: log h_1, the second value of the function.
+
+    Returns:
+        The natural logarithm; −∞ if no positive value is valid.
     """
     width = math.expm1(points[1])
-    chord_at_zero = math.exp(lower[0]) + (math.exp(lower[0]) - math.exp(upper[1])) / width
+    first = math.exp(lower[0])
+    chord_at_zero = first + (first - math.exp(upper[1])) / width
     value = (chord_at_zero * width + math.exp(second)) / (1.0 + width) * (1.0 - _ROUNDING)
     return math.log(value) if value > 0.0 else -math.inf
 
@@ -185,13 +223,16 @@ def _is_valid(table: PiecewiseTails, points: FloatArray, lower: FloatArray, uppe
 
     Args:
         table: the table, a convex hull.
-        points: ε of the points.
+        points: ε of the points in nats, increasing.
         lower: log L, lower bounds on H.
         upper: log U, upper bounds on H.
     """
     values = table.log_value
     if values.size < 2 or not math.isfinite(values[0]) or (-np.diff(values)).min() < NEAR_TIE:
         return False
-    slope = math.exp(float(log_difference(values[:1], values[1:2])[0])) / math.expm1(table.epsilon[1])
-    chord = (math.exp(lower[0]) - math.exp(upper[1])) / math.expm1(points[1])
-    return math.exp(values[0]) + slope <= math.exp(lower[0]) + chord
+
+    # At α = 0, the first line of the table must be at most the extended first chord of H.
+    steepness = math.exp(float(log_difference(values[:1], values[1:2])[0])) / math.expm1(table.epsilon[1])
+    first = math.exp(lower[0])
+    steepness_of_chord = (first - math.exp(upper[1])) / math.expm1(points[1])
+    return math.exp(values[0]) + steepness <= first + steepness_of_chord

@@ -29,51 +29,59 @@ MOST_ATOMS = 1024
 """Largest number of losses that remain after outcomes are merged."""
 _PIECES = 512
 """Number of cells between two neighbouring means."""
-_CELLS, _REACH = 4097, 40.0
-"""Number of cells of Gaussian noise, and their reach beyond the outer means, in standard deviations."""
+_CELLS = 4097
+"""Number of cells of Gaussian noise, 2^12 + 1."""
+_REACH = 40.0
+"""Reach of these cells beyond the outer means, in standard deviations."""
 
 
 def finite_pair(log_p: FloatArray, log_q: FloatArray, accuracy: float = ACCURACY) -> Pair:
-    """Return a pair for lower bounds on δ of two distributions over the same outcomes.
+    """Return a pair for lower bounds on δ, from the probabilities of finitely many outcomes under two distributions.
 
-    Outcomes with nearly the same loss are merged, so that at most `MOST_ATOMS` losses remain.
+    Outcomes with nearly the same privacy loss are merged, so that at most `MOST_ATOMS` losses remain. Merging is
+    post-processing, so it does not increase δ.
 
     Args:
-        log_p: log masses of the outcomes under the first distribution.
-        log_q: log masses of the outcomes under the second distribution.
-        accuracy: bound on the error of each log mass, per unit of 1 + |log mass|.
+        log_p: log probabilities of the outcomes under the first distribution.
+        log_q: log probabilities of the outcomes under the second distribution, in the same order.
+        accuracy: bound on the error of each log probability, per unit of 1 + |log probability|.
     """
     return Pair(_profile(log_p, log_q, accuracy), _profile(log_q, log_p, accuracy))
 
 
 def _profile(log_p: FloatArray, log_q: FloatArray, accuracy: float) -> AtomicProfile:
-    """Return a lower bound on the profile of one direction of a pair, with losses and masses rounded down.
+    """Return a lower bound on the privacy profile of one direction of a pair with finitely many outcomes.
 
-    The loss of an outcome is log p − log q. A smaller loss or mass gives a smaller δ. Outcomes of negative loss do not
-    count for δ at ε ≥ 0.
+    The privacy loss of an outcome is log p − log q. Losses and probabilities are rounded down, which gives a smaller δ.
+    Outcomes of negative loss do not count for δ at ε ≥ 0.
 
     Args:
-        log_p: log masses of the outcomes under the first distribution.
-        log_q: log masses under the second distribution.
-        accuracy: bound on the error of each log mass, per unit of 1 + |log mass|.
+        log_p: log probabilities of the outcomes under the first distribution.
+        log_q: log probabilities under the second distribution, in the same order.
+        accuracy: bound on the error of each log probability, per unit of 1 + |log probability|.
 
     Returns:
         The profile of the finitely many losses, in increasing order.
     """
-    # Outcomes that are impossible under the second distribution only have an infinite loss.
     is_possible = np.isfinite(log_p)
     log_p, log_q = log_p[is_possible], log_q[is_possible]
+
+    # Outcomes that are impossible under the second distribution only have an infinite loss.
     has_infinite_loss = np.isneginf(log_q)
     log_infinite = -np.inf
     if has_infinite_loss.any():
         log_infinite = float(np.logaddexp.reduce(log_p[has_infinite_loss], initial=-np.inf))
         log_infinite -= 2 * accuracy * (1.0 + abs(log_infinite))
         log_p, log_q = log_p[~has_infinite_loss], log_q[~has_infinite_loss]
-    cell_p, cell_q, merged = _merge_cells(log_p, log_q)
-    summation_error = 2.0 * UNIT_ROUNDOFF * merged
+
+    # Merge similar losses, and round the rest down by the bound on their errors.
+    cell_p, cell_q, number_merged = _merge_cells(log_p, log_q)
+    summation_error = 2.0 * UNIT_ROUNDOFF * number_merged
     slack = accuracy * (1.0 + np.abs(cell_p)) + accuracy * (1.0 + np.abs(cell_q)) + summation_error
     losses = cell_p - cell_q - 2.0 * slack
     log_masses = np.minimum(cell_p - slack, 0.0)
+
+    # The positive losses, in increasing order.
     is_positive = losses > 0.0
     losses, log_masses = losses[is_positive], log_masses[is_positive]
     order = np.argsort(losses, kind="stable")
@@ -81,17 +89,17 @@ def _profile(log_p: FloatArray, log_q: FloatArray, accuracy: float) -> AtomicPro
 
 
 def _merge_cells(log_p: FloatArray, log_q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Merge cells of positive loss that have similar losses, until at most `MOST_ATOMS` remain.
+    """Merge outcomes of positive and similar privacy loss, until at most `MOST_ATOMS` remain.
 
-    Merging affects the tightness, but not the validity, because it is post-processing.
+    Merging affects the tightness of a lower bound on δ, but not its validity, because it is post-processing.
 
     Args:
-        log_p: log masses of the outcomes under the first distribution.
-        log_q: log masses under the second distribution.
+        log_p: log probabilities of the outcomes under the first distribution.
+        log_q: log probabilities under the second distribution, in the same order.
 
     Returns:
-        Log masses of the cells under both distributions, and the number of cells merged into each; 0 if none was
-        merged.
+        Log probabilities of the merged outcomes under both distributions, and the number of outcomes merged into each;
+        0 if none was merged.
     """
     losses = log_p - log_q
     is_positive = losses > 0.0
@@ -106,13 +114,13 @@ def _merge_cells(log_p: FloatArray, log_q: FloatArray) -> tuple[FloatArray, Floa
 
 
 def _bins(losses: FloatArray) -> IntArray:
-    """Return the index of the bin of each loss, of at most `MOST_ATOMS` bins.
+    """Return the index of the bin of each privacy loss, of at most `MOST_ATOMS` bins.
 
     Bins of equal width are divided further by bins of equal width in the square root. These are narrow for small
     losses, which decide δ if the largest loss is far beyond every ε of interest.
 
     Args:
-        losses: positive losses.
+        losses: positive losses, in nats.
 
     Returns:
         One index ≥ 0 for each loss. Larger losses have larger or equal indices.
@@ -125,11 +133,11 @@ def _bins(losses: FloatArray) -> IntArray:
 
 
 def _sum_bins(logs: FloatArray, bins: IntArray) -> FloatArray:
-    """Return log Σ e^{logs} over the entries of each bin; −inf for an empty one.
+    """Return log Σ e^{logs} over the entries of each bin; −∞ for an empty bin.
 
     Args:
-        logs: logarithms.
-        bins: index of the bin of each.
+        logs: natural logarithms.
+        bins: index of the bin of each logarithm.
     """
     largest = np.full(int(bins.max()) + 1, -np.inf)
     np.maximum.at(largest, bins, logs)
@@ -139,11 +147,11 @@ def _sum_bins(logs: FloatArray, bins: IntArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Mixture:
-    """A mixture of copies of one noise on the line, each around a mean m_k and with a weight w_k.
+    """A mixture of copies of one noise on the line, each shifted by a mean m_k and with a weight w_k.
 
     Attributes:
         means: m_k, in units of the noise's scale.
-        log_weights: log w_k.
+        log_weights: log w_k, natural logarithms, in the same order.
     """
 
     means: tuple[float, ...]
@@ -152,14 +160,14 @@ class Mixture:
 
 @dataclass(frozen=True)
 class Noise:
-    """Symmetric noise on the line, described by the masses of cells.
+    """A symmetric noise distribution on the line, described by the probabilities of intervals (cells).
 
     Gaussian noise has standard deviation one and Laplace noise has scale one. Geometric noise has P(y) ∝ e^{−|y|} on
     the multiples of `step`, and its cells contain their lower edge.
 
     Attributes:
-        kind: the distribution.
-        step: distance of neighbouring values of geometric noise.
+        kind: name of the distribution.
+        step: distance of neighbouring values of geometric noise, in units of its scale; not used otherwise.
     """
 
     kind: Literal["gaussian", "laplace", "geometric"]
@@ -172,33 +180,37 @@ class Noise:
         Gaussian noise has cells of equal width, which extend beyond the outer means.
 
         Args:
-            means: means of the output in all components of both distributions.
+            means: means of the output in all components of both distributions, in units of the noise's scale.
 
         Returns:
             The edges, increasing.
         """
-        distinct = np.unique(np.asarray(means, dtype=np.float64))
+        distinct_means = np.unique(np.asarray(means, dtype=np.float64))
         if self.kind == "gaussian":
-            return np.linspace(distinct[0] - _REACH, distinct[-1] + _REACH, _CELLS)
-        if distinct.size == 1:
-            return distinct
-        pieces = max(2, min(_PIECES, 2 * MOST_ATOMS // distinct.size))
-        between = [np.linspace(left, right, pieces, endpoint=False)[1:] for left, right in itertools.pairwise(distinct)]
+            return np.linspace(distinct_means[0] - _REACH, distinct_means[-1] + _REACH, _CELLS)
+        if distinct_means.size == 1:
+            return distinct_means
+
+        # Divide each interval between neighbouring means, with fewer pieces if there are many means.
+        pieces = max(2, min(_PIECES, 2 * MOST_ATOMS // distinct_means.size))
+        between = [
+            np.linspace(left, right, pieces, endpoint=False)[1:] for left, right in itertools.pairwise(distinct_means)
+        ]
         candidates = np.concatenate(between)
         if self.kind == "geometric":
             # Move the edges to multiples of the lattice step.
             candidates = np.unique(self.step * np.rint(candidates / self.step))
-        return np.unique(np.concatenate([_far_from(distinct, candidates), distinct]))
+        return np.unique(np.concatenate([_far_from(distinct_means, candidates), distinct_means]))
 
     def log_cells(self, mixture: Mixture, edges: FloatArray) -> FloatArray:
-        """Return the log masses of a mixture below the first edge, between consecutive edges, and above the last.
+        """Return log probabilities of a mixture below the first edge, between neighbouring edges, and above the last.
 
         Args:
             mixture: copies of the noise around several means, each with a weight.
-            edges: increasing edges of the cells.
+            edges: increasing edges of the cells, in units of the noise's scale.
 
         Returns:
-            One more logarithm than there are edges.
+            Natural logarithms, one more than there are edges.
         """
         low, high = np.append(-np.inf, edges), np.append(edges, np.inf)
         log_masses = np.full(low.size, -np.inf)
@@ -207,12 +219,13 @@ class Noise:
         return np.asarray(log_masses)
 
     def rounding(self, edges: FloatArray, means: int = 2) -> float:
-        """Return a bound on the relative error of the probabilities of cells, by rounded edges and means.
+        """Return a bound on the relative error of the probabilities of cells, which rounded edges and means cause.
 
-        An edge moves by units of its size. The log mass of a cell changes by up to this move over the cell's width.
+        An edge moves by units of its size. The log probability of a cell changes by up to this move over the cell's
+        width.
 
         Args:
-            edges: edges of the cells.
+            edges: increasing edges of the cells, in units of the noise's scale.
             means: number of means of all mixtures.
         """
         largest_edge = float(np.max(np.abs(edges)))
@@ -224,17 +237,17 @@ class Noise:
         return 4.0 * (1.0 + largest_edge) * rounding if self.kind == "gaussian" else rounding
 
     def _log_cells(self, low: FloatArray, high: FloatArray, mean: float) -> FloatArray:
-        """Return the log mass of the noise around a mean between `low` and `high`, elementwise.
+        """Return the log probabilities of intervals under the noise around one mean.
 
-        By symmetry, a cell below the mean is mirrored to one above it.
+        By symmetry, an interval below the mean is mirrored to one above it.
 
         Args:
-            low: lower edges of the cells. No cell has the mean in its interior, except for Gaussian noise.
-            high: upper edges of the cells.
+            low: lower edges of the intervals. No interval has the mean in its interior, except for Gaussian noise.
+            high: upper edges of the intervals.
             mean: mean of the output.
 
         Returns:
-            One log mass for each cell, without the rounding of the edges.
+            One natural logarithm for each interval, without the rounding errors of the edges.
         """
         is_above = low >= mean
         with np.errstate(invalid="ignore"):
@@ -251,7 +264,7 @@ class Noise:
 
 
 def _far_from(means: FloatArray, candidates: FloatArray) -> FloatArray:
-    """Return the candidates for edges that are not next to a mean, where roundings of a narrow cell would matter.
+    """Select the candidates for edges that are not close to a mean, where roundings of a narrow cell would matter.
 
     Args:
         means: two or more means, increasing.
@@ -263,10 +276,9 @@ def _far_from(means: FloatArray, candidates: FloatArray) -> FloatArray:
 
 
 def cells_pair(p: Mixture, q: Mixture, noise: Noise, accuracy: float = 0.0) -> Pair:
-    """Return the pair of two mixtures of shifted noise, merged into cells of the line for lower bounds on δ.
+    """Return a pair for lower bounds on δ of two mixtures of shifted noise, merged into cells of the line.
 
-    The rounding of means and edges is charged. An edge moves by units of its size. The log mass of a cell changes by up
-    to this move divided by the width of the cell.
+    The observer of this pair sees only the cell that contains an output. The rounding of means and edges is included.
 
     Args:
         p: the first mixture.
@@ -280,4 +292,5 @@ def cells_pair(p: Mixture, q: Mixture, noise: Noise, accuracy: float = 0.0) -> P
     """
     edges = noise.edges((*p.means, *q.means))
     rounding = noise.rounding(edges, len(p.means) + len(q.means))
-    return finite_pair(noise.log_cells(p, edges), noise.log_cells(q, edges), accuracy + rounding)
+    log_p, log_q = noise.log_cells(p, edges), noise.log_cells(q, edges)
+    return finite_pair(log_p, log_q, accuracy + rounding)

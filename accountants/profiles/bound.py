@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 NEGLIGIBLE_LOG_DELTA = -745.0
+"""Log δ below which a bound counts as 0: the exponential of a smaller number is below every positive double."""
 CORNERS = 384
 """Number of entries of a table of tails. They are dense near ε = 0; a chord is about 1 % above a bound of 1e-6."""
 _TOGETHER = 64
@@ -32,7 +33,7 @@ _TOGETHER = 64
 class Bound(ABC):
     """Base class of upper bounds on log δ(ε) that hold in both directions of every two neighbouring data sets.
 
-    A theorem that states δ(ε) directly, rather than by a pair of output distributions, gives such a bound. Objects are
+    A theorem that states δ(ε) directly, and not by a pair of output distributions, gives such a bound. Objects are
     hashable, so that results can be cached.
     """
 
@@ -74,14 +75,14 @@ class Bound(ABC):
 
 @dataclass(frozen=True)
 class BoundProfile(Profile):
-    """The profile of an upper bound on δ that is given as a function of ε.
+    """The privacy profile of an upper bound on δ that is given as a function of ε.
 
-    Its tails, for compositions, are the slopes of a table of the bound, or of the convex bound above it. If that is not
-    convex either, they are the slopes of the greatest convex function below its values at the ε of the table. The
-    attained tails are those of a function below either.
+    A composition needs the tails of a privacy loss. They are the slopes of a table of the bound as a function of e^ε,
+    or of a convex bound above it (`Bound.convex`). If that is not convex either, they are the slopes of the greatest
+    convex function below its values in the table.
 
     Attributes:
-        bound: the function, which encloses the log of the upper bound at an ε.
+        bound: the function, which encloses the log of the upper bound on δ at an ε.
     """
 
     closed_form: ClassVar[bool] = True
@@ -103,15 +104,17 @@ class BoundProfile(Profile):
             epsilon: array of ε ≥ 0, in nats, of any shape.
 
         Returns:
-            Arrays of this shape with lower and upper bounds.
+            Lower and upper bounds, arrays of this shape.
         """
         points = np.asarray(epsilon, dtype=np.float64)
-        new_points = [point for point in points.ravel().tolist() if point not in self._known]
+        flat_points = points.ravel().tolist()
+        new_points = [point for point in flat_points if point not in self._known]
         if len(new_points) > _TOGETHER:
             self._known.update(zip(new_points, self.bound.log_bounds(np.asarray(new_points)), strict=True))
         else:
             self._known.update((point, self.bound.log_bound(point)) for point in new_points)
-        bounds = [self._known[point] for point in points.ravel().tolist()]
+
+        bounds = [self._known[point] for point in flat_points]
         lower = np.asarray([interval.lower for interval in bounds]).reshape(points.shape)
         upper = np.asarray([interval.upper for interval in bounds]).reshape(points.shape)
         return Enclosure(lower, upper)
@@ -138,13 +141,17 @@ class BoundProfile(Profile):
         return self._table.tails(np.asarray(epsilon, dtype=np.float64))
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return tails of a pair that the pair of the bound dominates, from numerical bounds on the bound."""
+        """Return log tails of a pair that the pair of this bound dominates, for lower bounds on δ of compositions.
+
+        Args:
+            epsilon: array of ε ≥ 0, in nats.
+        """
         table, points = self._attained_table, np.asarray(epsilon, dtype=np.float64)
         return infinite_loss_only(points, -np.inf) if table is None else table.tails(points)
 
     @cached_property
     def _attained_table(self) -> PiecewiseTails | None:
-        """Convex function below the profile that is composed, at the ε of the table; None if bounds are too wide."""
+        """Table of a convex function below the bound, for lower bounds on δ; None if the bounds are too wide."""
         bound, rows = self.bound.convex, self._table
         bounds = [Interval(min(lower, upper), upper) for lower, upper in bound.log_bounds(rows.epsilon)]
         lower, upper = (np.asarray(ends, dtype=np.float64) for ends in zip(*bounds, strict=True))

@@ -23,10 +23,12 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, eq=False)
 class DeferredProfile(Profile):
-    """A profile ε ↦ δ(ε) that is computed at its first use. Every method gives the answer of that profile.
+    """A privacy profile ε ↦ δ(ε) that is computed at its first use.
+
+    It wraps the computed profile, and every method returns the result of that profile.
 
     Attributes:
-        make: function without arguments that returns the profile.
+        make: function without arguments that computes the profile.
     """
 
     make: Callable[[], Profile]
@@ -147,10 +149,10 @@ class DeferredProfile(Profile):
 class DeferredValue(Generic[Value]):
     """A function without arguments that computes its value at the first call and stores it.
 
-    A pickle of the object omits the value, so it is computed again after loading.
+    A pickle of the object omits the value, so that it is computed again after loading.
 
     Attributes:
-        make: function without arguments that returns the value.
+        make: function without arguments that computes the value.
     """
 
     make: Callable[[], Value]
@@ -179,13 +181,14 @@ def _backward(make: Callable[[], Pair]) -> Profile:
 
 
 def deferred_pair(make: Callable[[], Pair]) -> Pair:
-    """Return a pair that calls a function for its profiles at the first use of one of them.
+    """Return a pair of distributions whose privacy profiles are computed at the first use of one of them.
 
-    A search that uses only upper bounds never evaluates an attained pair. Its profiles are then never computed.
+    A search that uses only upper bounds on δ never evaluates an attained pair. Its profiles are then never computed.
 
     Args:
-        make: function without arguments that returns the pair.
+        make: function without arguments that returns the pair. It is called at most once.
     """
-    made = DeferredValue(make)
-    forward, backward = functools.partial(_forward, made), functools.partial(_backward, made)
+    stored_pair = DeferredValue(make)
+    forward = functools.partial(_forward, stored_pair)
+    backward = functools.partial(_backward, stored_pair)
     return Pair(DeferredProfile(forward), DeferredProfile(backward))

@@ -21,9 +21,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from epsilond.accountants.curve.bracketed_search import bracketed_epsilon
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.near_tests import NearTest, adapt_width
-from epsilond.accountants.curve.search import PairSearch, bracketed_epsilon
+from epsilond.accountants.curve.search import PairSearch
 from epsilond.accountants.numerics.root_search import Guess, closest, crossing
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 

@@ -40,22 +40,28 @@ _LEAST_SCANNED = 1e-9
 """Least scanned ε above 0, relative to the end of the table."""
 _DROP = 0.02
 """Decrease of log δ between two entries of the table, down to `_DEEP`; a chord is then 5e-5 above the bound at most."""
-_DEEP, _DEEPER = -40.0, 128
-"""Log δ from which entries are wider apart, and the number of entries from there on."""
+_DEEP = -40.0
+"""Log δ below which entries are wider apart."""
+_DEEPER = 128
+"""Number of entries of the table below `_DEEP`."""
 
 
 @dataclass(frozen=True)
 class DrawnSumBound(Bound):
     """The bound on δ for Gaussian noise on a sum that counts a contribution a random number of times k.
 
-    It is δ(ε) = η ((1 − β) G + β S) of the module docstring, in one direction of the pair.
+    With η the probability of k ≥ 1, γ = 1 + (e^ε − 1)/η and β = e^ε/γ, it is δ(ε) = η ((1 − β) G + β S). Given k ≥ 1,
+    π_k is the probability of k. G is the hockey-stick divergence at γ of Σ π_k N(r_k, 1) and N(0, 1). S is Σ π_k times
+    that of N(d_k, 1) and N(0, 1). The bound holds in one direction of the pair.
 
     Attributes:
-        rate: η, the probability of k ≥ 1, rounded up.
+        rate: η, rounded up, in (0, 1].
         log_probabilities: log π_k. The distribution of k is rounded up in the stochastic order.
-        shifts: r_k, positive and increasing, in standard deviations of the noise.
-        log_weights: log w_k.
-        replaced_shifts: d_k, in standard deviations of the noise.
+        shifts: r_k, positive and increasing, in standard deviations of the noise. r_k is the largest distance of a
+            batch that has the record k times from one that has other records in its place.
+        log_weights: log w_k with w_k = η π_k, the probability of k.
+        replaced_shifts: d_k, in standard deviations of the noise. d_k is the largest distance of such a batch from one
+            that has the replacement in the record's place.
         accuracy: bound on the error of each log weight.
         log_rest: log-probability of an infinite loss, for the k that are left out.
     """
@@ -95,28 +101,35 @@ class DrawnSumBound(Bound):
     def enclose(self, epsilon: FloatArray) -> Enclosure:
         """Enclose the log of η ((1 − β) G + β S), a bound on δ if a contribution is counted a random number of times.
 
-        η is the probability that it is counted at all. Let γ = 1 + (e^ε − 1)/η and β = e^ε/γ. G is the hockey-stick
-        divergence of a Gaussian mixture at γ, and S a mean of those of Gaussian pairs (module docstring). β and 1 − β
+        η is the probability that it is counted at all, γ = 1 + (e^ε − 1)/η and β = e^ε/γ. G is the hockey-stick
+        divergence of a Gaussian mixture at γ, and S a mean of those of Gaussian pairs (see the class). β and 1 − β
         are both rounded outward. γ is rounded down for an upper bound, because divergences decrease.
 
         Args:
-            epsilon: ε ≥ 0, in nats.
+            epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bounds on the logarithm, one for each ε.
         """
+        # Bounds on log γ, and log β with a bound on its error.
         least_base = base_epsilon(epsilon * (1.0 - NUDGE), self.rate)
         largest_base = base_epsilon(epsilon * (1.0 + NUDGE), self.rate)
         log_beta = np.minimum(epsilon - least_base, 0.0)
         one_minus_beta = -np.expm1(log_beta)
         margin = 4 * NUDGE * (1.0 + largest_base)
-        mixture = self._log_mixture(least_base, largest_base)  # G
-        replaced = self._replaced.log_delta(epsilon)  # η S
+
+        mixture = self._log_mixture(least_base, largest_base)  # log G
+        replaced = self._replaced.log_delta(epsilon)  # log(η S)
         log_rate = math.log(self.rate)
         with np.errstate(divide="ignore"):
             least_factor = np.log(np.maximum(one_minus_beta - margin, 0.0))
             largest_factor = np.log(np.minimum(one_minus_beta + margin, 1.0))
+
+        # The sum of both terms, first rounded down and then rounded up.
         lower = np.logaddexp(least_factor + log_rate + mixture.lower, log_beta - margin + replaced.lower)
-        upper = np.logaddexp(
-            largest_factor + log_rate + mixture.upper, np.minimum(log_beta + margin, 0.0) + replaced.upper
-        )
+        largest_log_beta = np.minimum(log_beta + margin, 0.0)
+        upper = np.logaddexp(largest_factor + log_rate + mixture.upper, largest_log_beta + replaced.upper)
+
         slack = 4 * NUDGE + self.accuracy
         upper = np.minimum(np.logaddexp(upper + slack, self.log_rest), 0.0)
         return Enclosure(np.asarray(np.minimum(lower - slack, upper)), np.asarray(upper))
@@ -132,15 +145,24 @@ class DrawnSumBound(Bound):
 
         Args:
             least: lower bounds on log γ.
-            largest: upper bounds on log γ.
+            largest: upper bounds on log γ, in the same order.
+
+        Returns:
+            Lower and upper bounds on log E_γ, one for each γ.
         """
         smallest_shift, largest_shift = self.shifts[0], self.shifts[-1]
+
+        # A point x above c*, and a bound on the rounding errors of the loss near it.
         x = self._point_above(least)
         rounding = 64 * UNIT_ROUNDOFF * (1.0 + largest_shift * (np.abs(x) + largest_shift) + least)
         rounding = rounding + 64 * UNIT_ROUNDOFF * len(self.shifts)
+
+        # The point c below c*, and a bound on s.
         excess = np.maximum(self._mixture.log_density_ratio(x) - least, 0.0)  # ρ
         cut = x - (excess + rounding) / smallest_shift  # c
         shortfall = np.abs(self._mixture.log_density_ratio(cut) - least) + 2.0 * rounding  # s
+
+        # P(x > c) and γ Q(x > c), each rounded down and up, and their differences.
         log_p, log_q = self._mixture.log_tail(cut, side=1), np.asarray(log_normal_tail(cut))
         slack = _TAIL_ACCURACY * (1.0 + np.abs(log_p) + np.abs(log_q) + largest)
         largest_p, least_p = log_p + shortfall + slack, log_p - slack
@@ -150,34 +172,39 @@ class DrawnSumBound(Bound):
         return Enclosure(np.asarray(lower), np.minimum(upper, 0.0))
 
     def _point_above(self, epsilon: FloatArray) -> FloatArray:
-        """Return a point x at which the log likelihood ratio of the mixture to N(0, 1) is ε, up to rounding, or larger.
+        """Return a point x at which the log likelihood ratio of the mixture to N(0, 1) is ε or larger, up to rounding.
 
-        The start is above, because the ratio is at least the term of any component. The log ratio is convex, so that
-        Newton's steps from above stay above.
+        The ratio is at least the term of any component, which gives a first point above the solution. The log ratio is
+        convex, so that the steps of Newton's method from above stay above.
 
         Args:
-            epsilon: ε, in nats.
+            epsilon: array of ε, in nats.
 
         Returns:
             One point for each ε, in standard deviations.
         """
-        log_weights, shifts = np.asarray(self.log_probabilities)[:, None], np.asarray(self.shifts)[:, None]
-        # log dP/dQ is at least the term of any component, log π_k + r_k x − r_k²/2.
+        log_weights = np.asarray(self.log_probabilities)[:, None]
+        shifts = np.asarray(self.shifts)[:, None]
+
+        # The term of component k is π_k e^{r_k x − r_k²/2}. The first x is the least at which one term reaches e^ε.
         x = ((epsilon - log_weights) / shifts + 0.5 * shifts).min(axis=0)
         for _ in range(_NEWTON_STEPS):
             loss, slope = self._mixture.log_density_ratio_and_slope(x)
             step = np.maximum(loss - epsilon, 0.0) / slope
             x = x - step
-            if bool((step <= _SETTLED * (1.0 + np.abs(x))).all()):
+            has_settled = step <= _SETTLED * (1.0 + np.abs(x))
+            if bool(has_settled.all()):
                 break
         return np.asarray(x)
 
     @property
     def negligible_from(self) -> float:
-        """An ε from which on the bound is negligible."""
+        """An ε in nats from which on the bound is negligible, a power of 2; at most `LARGEST_EPSILON`."""
         scanned = 2.0 ** np.arange(-20.0, math.log2(LARGEST_EPSILON) + 1.0)
         is_negligible = self.upper_log_bounds(scanned) <= NEGLIGIBLE_LOG_DELTA
-        return float(scanned[int(np.argmax(is_negligible))]) if is_negligible.any() else float(scanned[-1])
+        if not is_negligible.any():
+            return float(scanned[-1])
+        return float(scanned[int(np.argmax(is_negligible))])
 
     def corners(self, end: float) -> FloatArray:
         """Return increasing ε up to `end` at which the bound is tabulated.
@@ -185,7 +212,7 @@ class DrawnSumBound(Bound):
         log δ falls by about `_DROP` at most from one to the next. Below e^−40 there are about `_DEEPER` of them.
 
         Args:
-            end: largest ε of the table.
+            end: largest ε of the table, in nats.
 
         Returns:
             The ε in nats, from 0 to `end`.
@@ -193,6 +220,8 @@ class DrawnSumBound(Bound):
         scanned = np.append(0.0, np.geomspace(_LEAST_SCANNED * end, end, _SCAN))
         log_values = np.minimum.accumulate(self.upper_log_bounds(scanned))
         first, last = float(log_values[0]), float(log_values[-1])
+
+        # The wanted values of log δ, and the ε at which an interpolation of the scanned values has them.
         levels = np.arange(first, max(last, _DEEP), -_DROP)
         if last < _DEEP:
             levels = np.append(levels, np.linspace(_DEEP, last, _DEEPER))

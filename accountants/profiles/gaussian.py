@@ -36,7 +36,7 @@ _NEARLY_ONE = -20.0
 class ZeroProfile(Profile):
     """The privacy profile of two equal distributions: δ(ε) = 0 at every ε ≥ 0.
 
-    It describes a mechanism whose output does not depend on the record, such as one without a contribution.
+    It describes a mechanism with an output that does not depend on the record, such as one without a contribution.
 
     Attributes:
         log_infinite_mass: log of the probability of an infinite privacy loss, −∞ because no loss is infinite.

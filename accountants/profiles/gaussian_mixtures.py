@@ -136,7 +136,7 @@ class LineMixture:
 
 @dataclass(frozen=True)
 class MixtureProfile(Profile):
-    """The privacy profile of two mixtures P and Q of normal distributions, whose privacy loss log dP/dQ is monotone.
+    """The privacy profile of two mixtures P and Q of normal distributions with a monotone privacy loss log dP/dQ.
 
     The event {L > ε} of a privacy loss L above ε is then a half-line, and its boundary is computed numerically. The
     hockey-stick divergence is a supremum over events, so an error of the boundary has only a second-order effect. The

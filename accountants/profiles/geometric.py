@@ -38,16 +38,19 @@ MANY = 64
 
 @dataclass(frozen=True)
 class GeometricProfile(Profile):
-    """The profile of integer noise P(y) ∝ e^{−α|y|} on |y| ≤ m against its shift by k ≥ 1, in either direction.
+    """The privacy profile of integer noise P(y) ∝ e^{−α|y|} on |y| ≤ m against its shift by k ≥ 1, in either direction.
 
-    The domain is α in (0, 700], k up to 1e15, m up to 1e24.
+    With m = ∞ it is the discrete Laplace distribution. Where both distributions are positive, the privacy loss at y is
+    α (k − 2c), where c is y clamped to [0, k]. It is infinite where only the first one is positive. The domain is α in
+    (0, 700], k up to 1e15, m up to 1e24.
 
     Guarantees: `log_delta` encloses for exactly this double α.
 
     Attributes:
-        decay_rate: α.
-        shift: k.
-        levels: m; None for noise that is not truncated, the discrete Laplace distribution.
+        decay_rate: decay rate α of the noise's probabilities.
+        shift: shift k, the sensitivity of the released integer.
+        levels: largest absolute value m of the noise; None for noise that is not truncated.
+        tail_accuracy: bound on the error of a log tail, per unit of 1 + |log tail|.
     """
 
     root_search: ClassVar[RootSearch] = "sweep"
@@ -64,9 +67,10 @@ class GeometricProfile(Profile):
 
     @cached_property
     def _log_total(self) -> float:
-        """log D, with D the normalising sum times 1 − e^{−α}."""
+        """log D, where D is (1 − e^{−α}) Σ_{|y| ≤ m} e^{−α|y|} = 1 + e^{−α} − 2 e^{−α(m + 1)}."""
         levels = math.inf if self.levels is None else self.levels
-        return math.log(-2.0 * math.expm1(-self.decay_rate * (levels + 1)) + math.expm1(-self.decay_rate))
+        outside = math.expm1(-self.decay_rate * (levels + 1))
+        return math.log(-2.0 * outside + math.expm1(-self.decay_rate))
 
     @property
     def _least(self) -> int:
@@ -74,11 +78,19 @@ class GeometricProfile(Profile):
         return 0 if self.levels is None else max(0, self.shift - self.levels)
 
     def log_at_least(self, y: FloatArray) -> FloatArray:
-        """Return log P(noise ≥ y) for y ≥ 1; −inf beyond the last level."""
-        tail = -self.decay_rate * y - self._log_total
+        """Return the log probability that the noise is at least y.
+
+        Args:
+            y: array of integers, each at least 1.
+
+        Returns:
+            One natural logarithm for each y; −∞ beyond the largest level.
+        """
+        log_tail = -self.decay_rate * y - self._log_total
         if self.levels is None:
-            return tail
-        return np.asarray(tail + log_one_minus_exp(-self.decay_rate * np.maximum(float(self.levels + 1) - y, 0.0)))
+            return log_tail
+        levels_from_y = np.maximum(float(self.levels + 1) - y, 0.0)
+        return np.asarray(log_tail + log_one_minus_exp(-self.decay_rate * levels_from_y))
 
     @cached_property
     def _escape(self) -> tuple[float, float]:
@@ -90,6 +102,8 @@ class GeometricProfile(Profile):
         """
         if self.levels is None:
             return -math.inf, 0.0
+
+        # The distance of the rarer set from level 0, and its number of levels.
         common_levels = self.levels - self.shift + 1
         is_infinite_rarer = common_levels >= 1
         if is_infinite_rarer:
@@ -98,45 +112,62 @@ class GeometricProfile(Profile):
             nearest, count = 1 - common_levels, self.levels + common_levels
         if count <= 0:
             return 0.0, -math.inf
+
+        # A geometric sum from `nearest` on, with `count` terms.
         log_count_share = log_one_minus_exp(np.asarray(-self.decay_rate * count))
         log_rarer = -self.decay_rate * nearest - self._log_total + log_count_share
-        log_other = log_one_minus_exp(np.asarray(log_rarer))
-        return (float(log_rarer), float(log_other)) if is_infinite_rarer else (float(log_other), float(log_rarer))
+        log_complement = log_one_minus_exp(np.asarray(log_rarer))
+        if is_infinite_rarer:
+            return float(log_rarer), float(log_complement)
+        return float(log_complement), float(log_rarer)
 
     @property
     def log_infinite_mass(self) -> float:
         """Log of the probability of an infinite loss, rounded up within `tail_accuracy`."""
-        escape, _ = self._escape
-        if math.isinf(escape):
-            return escape
-        return min(escape + 8 * UNIT_ROUNDOFF * (1.0 + abs(escape)), 0.0)
+        log_infinite, _ = self._escape
+        if math.isinf(log_infinite):
+            return log_infinite
+        return min(log_infinite + 8 * UNIT_ROUNDOFF * (1.0 + abs(log_infinite)), 0.0)
 
     @property
     def log_survival(self) -> float:
-        """Log of the probability of a finite loss; −inf if the supports are disjoint."""
-        return self._escape[1]
+        """Log of the probability of a finite loss; −∞ if no output is possible under both distributions."""
+        _, log_finite = self._escape
+        return log_finite
 
     def atoms(self) -> FiniteLaw | None:
         """Return the pair as two distributions on finitely many outcomes, for enumeration in compositions.
 
-        The outcomes are y ≤ 0, y = c for 0 < c < k, and y ≥ k on the common support, with k the shift. Their losses are
-        α (k − 2c) for c = 0, …, k. Outputs outside the common support have an infinite loss.
+        Outputs y with the same privacy loss are one outcome: y ≤ 0, y = c for 0 < c < k, and y ≥ k, with the shift k.
+        The losses are α (k − 2c) for c = 0, …, k. Outputs that only one distribution has are an infinite loss.
 
         Returns:
             The distributions; None if k is larger than `_MOST_ATOMS` or than the number of levels.
         """
         shift, rate = self.shift, self.decay_rate
-        if shift > _MOST_ATOMS or (self.levels is not None and self.levels < shift):
+        is_too_long = shift > _MOST_ATOMS
+        if is_too_long or (self.levels is not None and self.levels < shift):
             return None
-        log_end, log_inner = self._log_end_share, float(log_one_minus_exp(np.asarray(-rate)))
+
+        # Log probabilities under the first distribution; the two outer outcomes are whole tails of the noise.
+        log_end = self._log_end_share
+        log_inner = float(log_one_minus_exp(np.asarray(-rate)))
         counts = range(shift + 1)
-        losses = tuple(rate * (shift - 2 * c) for c in counts)
-        log_first = [(log_end if c in (0, shift) else log_inner) - rate * c - self._log_total for c in counts]
-        sizes = [max(-log_end, -log_inner) + rate * c + abs(self._log_total) for c in counts]
+        losses = tuple(rate * (shift - 2 * count) for count in counts)
+        log_shares = [log_end if count in (0, shift) else log_inner for count in counts]
+        log_first = [
+            log_share - rate * count - self._log_total for log_share, count in zip(log_shares, counts, strict=True)
+        ]
+
+        # Each is a sum of terms of these sizes. Their roundings bound its error.
+        sizes = [max(-log_end, -log_inner) + rate * count + abs(self._log_total) for count in counts]
         largest_error = max(size / (1.0 + abs(log_mass)) for size, log_mass in zip(sizes, log_first, strict=True))
         accuracy = max(16 * UNIT_ROUNDOFF * (1.0 + largest_error), self.tail_accuracy)
-        escape = self.log_infinite_mass
-        return FiniteLaw(losses, tuple(log_first), tuple(reversed(log_first)), escape, escape, accuracy=accuracy)
+
+        # The second distribution is the mirror image of the first.
+        log_second = tuple(reversed(log_first))
+        log_infinite = self.log_infinite_mass
+        return FiniteLaw(losses, tuple(log_first), log_second, log_infinite, log_infinite, accuracy=accuracy)
 
     @property
     def _log_end_share(self) -> float:
@@ -158,29 +189,35 @@ class GeometricProfile(Profile):
         return self.decay_rate if self.shift % 2 else 2.0 * self.decay_rate
 
     def _largest_count(self, epsilon: FloatArray) -> FloatArray:
-        """Return c*, the largest c with the loss α (k − 2c) above ε. It is below `_least` if no loss exceeds ε."""
+        """Return the largest integer c at which the privacy loss α (k − 2c) exceeds ε, for each ε.
+
+        Args:
+            epsilon: array of ε, in nats.
+
+        Returns:
+            The integers as doubles. They are below `_least` if no loss exceeds ε.
+        """
         with np.errstate(over="ignore"):  # −∞ if ε is beyond every loss
             return np.asarray(np.ceil(0.5 * (self.shift - epsilon / self.decay_rate)) - 1.0)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the logs of P(L > ε) = P(noise ≤ c*) and Q(L > ε) = P(noise ≥ k − c*), with the shift k.
+        """Return the log probabilities of a privacy loss L above ε under both distributions.
 
-        c* is the largest c with the loss α (k − 2c) above ε (`_largest_count`).
+        With the shift k they are P(L > ε) = P(noise ≤ c*) and Q(L > ε) = P(noise ≥ k − c*). c* is the largest c at
+        which the loss α (k − 2c) exceeds ε.
 
         Args:
-            epsilon: values of ε, in nats.
+            epsilon: array of ε ≥ 0, in nats.
         """
         count = self._largest_count(np.asarray(epsilon, dtype=np.float64))
         has_finite_loss = count >= self._least
         count = np.where(has_finite_loss, count, self._least)
-        log_p = log_one_minus_exp(self.log_at_least(count + 1.0))
-        log_q = self.log_at_least(self.shift - count)
-        return Tails(
-            np.where(has_finite_loss, log_p, self.log_infinite_mass), np.where(has_finite_loss, log_q, -np.inf)
-        )
+        log_p = np.where(has_finite_loss, log_one_minus_exp(self.log_at_least(count + 1.0)), self.log_infinite_mass)
+        log_q = np.where(has_finite_loss, self.log_at_least(self.shift - count), -np.inf)
+        return Tails(log_p, log_q)
 
     def _log_delta(self, epsilon: FloatArray) -> FloatArray:
-        """Return log δ at each ε without bounds on its error, as a sum of positive terms.
+        """Compute log δ at each ε without bounds on its error, as a sum of positive terms.
 
         With the rate α, the shift k and D of `_log_total`, the finite losses are α (k − 2c). Let n be the number of
         those above ε other than c = 0, c* the largest c among them, and θ = α (k − 2c*) − ε ≥ 0. Then
@@ -192,15 +229,22 @@ class GeometricProfile(Profile):
             epsilon: array of ε ≥ 0, in nats.
         """
         rate, log_total = self.decay_rate, self._log_total
+
+        # c*, n and −θ; where no such loss exceeds ε, placeholders keep the formula finite.
         first = max(1, self._least)
-        largest = self._largest_count(epsilon)
-        has_inner_loss = largest >= first
-        largest = np.where(has_inner_loss, largest, first)  # c*
-        number = largest - first + 1.0  # n
-        minus_theta = np.minimum(epsilon - rate * (self.shift - 2.0 * largest), 0.0)
-        log_at_largest = -rate * largest + log_one_minus_exp(minus_theta)
+        largest_count = self._largest_count(epsilon)
+        has_inner_loss = largest_count >= first
+        largest_count = np.where(has_inner_loss, largest_count, first)
+        number = largest_count - first + 1.0
+        minus_theta = np.minimum(epsilon - rate * (self.shift - 2.0 * largest_count), 0.0)
+
+        # The third summand: the loss at c*, and the n − 1 larger ones.
+        log_at_largest = -rate * largest_count + log_one_minus_exp(minus_theta)
         log_at_others = -rate * first + log_one_minus_exp(-rate * (number - 1.0))
-        log_inner = log_one_minus_exp(-rate * number) + np.logaddexp(log_at_largest, log_at_others) - log_total
+        log_bracket = np.logaddexp(log_at_largest, log_at_others)
+        log_inner = log_one_minus_exp(-rate * number) + log_bracket - log_total
+
+        # Add the first summand, the infinite loss, and the second, the largest finite loss αk.
         log_sum = np.logaddexp(np.where(has_inner_loss, log_inner, -np.inf), self.log_infinite_mass)
         if self._least > 0:  # no outcome has the loss αk
             return np.asarray(log_sum)
@@ -208,7 +252,17 @@ class GeometricProfile(Profile):
         return np.asarray(np.logaddexp(log_sum, log_at_zero))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ by a sum of positive terms. The roundings of the losses are charged as shifts of ε."""
+        """Enclose log δ at each ε, by a sum of positive terms.
+
+        The rounding errors of the losses are included by evaluating the sum at a slightly smaller and a slightly larger
+        ε.
+
+        Args:
+            epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bounds, one for each ε.
+        """
 
         def bounds_at(point: FloatArray) -> Enclosure:
             return Enclosure.around(self._log_delta(point), self.tail_accuracy)
@@ -217,12 +271,12 @@ class GeometricProfile(Profile):
 
 
 def geometric_pair(decay_rate: float, shift: int, levels: int | None = None) -> Pair:
-    """Return the symmetric pair of integer noise with P(y) ∝ e^{−α|y|}, whole or truncated, against its shift by k.
+    """Return the symmetric pair of integer noise with P(y) ∝ e^{−α|y|}, possibly truncated, against its shift by k.
 
     Args:
-        decay_rate: α, in (0, 700].
-        shift: k ≥ 0.
-        levels: level m at which the noise is truncated; None if it is not.
+        decay_rate: decay rate α of the probabilities, in (0, 700].
+        shift: shift k ≥ 0, the sensitivity of the released integer.
+        levels: largest absolute value m of the noise; None if it is not truncated.
 
     Returns:
         The distributions of the noise and of the shifted noise, with the same δ in both directions.

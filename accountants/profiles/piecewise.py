@@ -26,13 +26,13 @@ TABLE_ACCURACY = 2.0**12 * UNIT_ROUNDOFF
 
 @dataclass(frozen=True)
 class PiecewiseTails:
-    """A convex curve D that is piecewise linear in α = e^ε, and constant after its last point.
+    """A table of a decreasing convex function D of α = e^ε, linear between its points and constant after the last one.
 
-    As a privacy profile it has the tails Q(L > ε) = −dD/dα and P(L > ε) = D + α Q(L > ε).
+    As a privacy profile it has the tails Q(L > ε) = −dD/dα and P(L > ε) = D + α Q(L > ε) of the privacy loss L.
 
     Attributes:
-        epsilon: ε of the points, increasing from 0, in nats.
-        log_value: log D of the points.
+        epsilon: ε of the points in nats, increasing from 0, a flat array.
+        log_value: log D of the points, natural logarithms, decreasing.
     """
 
     epsilon: FloatArray
@@ -45,28 +45,40 @@ class PiecewiseTails:
 
     @cached_property
     def log_slopes(self) -> FloatArray:
-        """log −dD/dα on each piece, at most that of the line from (0, 1), below which every profile is."""
+        """log −dD/dα between neighbouring points.
+
+        Every profile is below the line from (0, 1) to its value at α. A slope is therefore limited to that of this
+        line.
+        """
         log_falls = log_difference(self.log_value[:-1], self.log_value[1:])
         log_runs = log_difference(self.epsilon[1:], self.epsilon[:-1])
         log_slopes_from_one = log1m_exp(np.minimum(self.log_value[1:], 0.0)) - self.epsilon[1:]
         return np.minimum(log_falls - log_runs, log_slopes_from_one)
 
     def tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of the loss L of a pair with this profile D: P(L > ε) and Q(L > ε).
+        """Return the log tails P(L > ε) and Q(L > ε) of the privacy loss L of a pair with this profile D.
 
-        D is piecewise linear in α = e^ε. Q(L > ε) = −dD/dα to the right of ε, and P(L > ε) = D(α_right) + α_right Q(L >
-        ε). Here α_right is the right end of the piece.
+        D is linear in α = e^ε between its points. Q(L > ε) is −dD/dα to the right of ε. P(L > ε) is
+        D(α_right) + α_right Q(L > ε), where α_right is the next point.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            The log tails. Beyond the last point only the infinite loss remains.
         """
         if self.epsilon.size == 1:
-            return Tails(np.full(np.shape(epsilon), self.log_infinite_mass), np.full(np.shape(epsilon), -np.inf))
+            shape = np.shape(epsilon)
+            return Tails(np.full(shape, self.log_infinite_mass), np.full(shape, -np.inf))
+
+        # The interval of the table that contains each ε.
         piece = np.searchsorted(self.epsilon, epsilon, side="right") - 1
         is_inside = piece < self.epsilon.size - 1
         piece = np.minimum(piece, self.epsilon.size - 2)
+
         log_q = self.log_slopes[piece]
-        log_p = np.minimum(np.logaddexp(self.log_value[piece + 1], self.epsilon[piece + 1] + log_q), 0.0)
+        log_p = np.logaddexp(self.log_value[piece + 1], self.epsilon[piece + 1] + log_q)
+        log_p = np.minimum(log_p, 0.0)
         return Tails(np.where(is_inside, log_p, self.log_infinite_mass), np.where(is_inside, log_q, -np.inf))
 
 
@@ -75,14 +87,14 @@ NEAR_TIE = 0.01
 
 
 def tabulate(epsilon: FloatArray, log_value: FloatArray) -> PiecewiseTails:
-    """Return the greatest non-increasing convex function of α = e^ε below the points (e^ε, D), without near-ties.
+    """Return the greatest convex non-increasing function of α = e^ε below given points, as a table without near-ties.
 
     A near-tie is a point at which log D is less than `NEAR_TIE` below the previous one. All points after the first with
     D = 0 are left out too.
 
     Args:
-        epsilon: ε of the points, increasing, in nats.
-        log_value: log D of the points.
+        epsilon: ε of the points in nats, increasing, a flat array.
+        log_value: log D of the points, natural logarithms.
     """
     log_value = np.minimum.accumulate(log_value)
     distinct = _drop_near_ties(log_value.tolist())
@@ -92,13 +104,15 @@ def tabulate(epsilon: FloatArray, log_value: FloatArray) -> PiecewiseTails:
 
 
 def _drop_near_ties(log_values: list[float]) -> list[int]:
-    """Return the indices of values that are at least `NEAR_TIE` below the previous such value, up to the first −∞.
+    """Select the values that are at least `NEAR_TIE` below the previous selected value, up to the first −∞.
 
-    The logs of a decreasing function are thinned in this way, because the slope between nearly equal values is
-    inaccurate.
+    The slope between nearly equal values of a decreasing function would be inaccurate, so such values are left out.
 
     Args:
         log_values: logarithms of the values, in the order of increasing ε.
+
+    Returns:
+        The indices of the selected values, increasing.
     """
     indices: list[int] = []
     last = math.inf
@@ -114,11 +128,11 @@ def _drop_near_ties(log_values: list[float]) -> list[int]:
 def lower_hull(epsilon: FloatArray, log_value: FloatArray) -> list[int]:
     """Return the indices of the vertices of the greatest convex function of α = e^ε below given points (α, D).
 
-    A point is added as a vertex from left to right. Previous vertices are removed while the line to the new point
+    Points are added as vertices from left to right. Previous vertices are removed while the line to the new point
     decreases at least as steeply as the line before it.
 
     Args:
-        epsilon: ε of the points, increasing.
+        epsilon: ε of the points in nats, increasing, a flat array.
         log_value: log D of the points, decreasing.
     """
     neighbour_slopes = _neighbour_slopes(epsilon, log_value).tolist()
@@ -139,11 +153,14 @@ def lower_hull(epsilon: FloatArray, log_value: FloatArray) -> list[int]:
 
 
 def _neighbour_slopes(epsilon: FloatArray, log_value: FloatArray) -> FloatArray:
-    """Return log −dD/dα, with α = e^ε, of the line from each point to the next; math.inf if their α are too close.
+    """Return log −dD/dα, with α = e^ε, of the line from each point to the next.
 
     Args:
-        epsilon: ε of the points, increasing.
+        epsilon: ε of the points in nats, increasing.
         log_value: log D of the points, decreasing.
+
+    Returns:
+        One logarithm for each pair of neighbours; math.inf if their α are too close.
     """
     with np.errstate(invalid="ignore"):
         log_runs = log_difference(epsilon[1:], epsilon[:-1])
@@ -152,7 +169,17 @@ def _neighbour_slopes(epsilon: FloatArray, log_value: FloatArray) -> FloatArray:
 
 
 def _log_slope(epsilon: FloatArray, log_value: FloatArray, first: int, second: int) -> float:
-    """Return log −dD/dα of the line through two points, given by their indices; math.inf if their α are too close."""
-    fall = float(log_difference(log_value[[first]], log_value[[second]])[0])
-    run = float(log_difference(epsilon[[second]], epsilon[[first]])[0])
-    return fall - run if math.isfinite(run) else math.inf
+    """Return log −dD/dα, with α = e^ε, of the line through two points.
+
+    Args:
+        epsilon: ε of all points in nats, increasing.
+        log_value: log D of all points, decreasing.
+        first: index of the left point.
+        second: index of the right point.
+
+    Returns:
+        The logarithm; math.inf if the α of the points are too close.
+    """
+    log_fall = float(log_difference(log_value[[first]], log_value[[second]])[0])
+    log_run = float(log_difference(epsilon[[second]], epsilon[[first]])[0])
+    return log_fall - log_run if math.isfinite(log_run) else math.inf

@@ -26,24 +26,28 @@ from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.root_search import bisect_reals
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp, log_one_minus_exp
-from epsilond.accountants.profiles.concentrated import Chord
+from epsilond.accountants.profiles.declared.concentrated_bound import Chord
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 _ACCURACY = 256 * UNIT_ROUNDOFF
+"""Bound on the error of the log tails, per unit of 1 + |log tail|."""
 
 
 @dataclass(frozen=True)
 class PowerProfile(Profile):
-    """The greatest symmetric profile below f(γ) = Σ_a c_a γ^−(a−1), which follows from Rényi divergences of orders a.
+    """The greatest symmetric privacy profile below a sum of powers, for a mechanism with known Rényi divergences.
 
-    With y = log γ, f = Σ e^{l_a − (a−1) y}, Q(L > y) = Σ (a − 1) e^{l_a − a y} and P(L > y) = Σ a e^{l_a − (a−1) y}
-    with l_a = log c_a. While P + Q > 1, near γ = 1, a chord with P + Q = 1 replaces f.
+    Divergences of the orders a in both directions give a bound f(γ) = Σ_a c_a γ^−(a−1) on the hockey-stick divergence
+    E_γ, with γ = e^ε. With l_a = log c_a the tails of the privacy loss L are Q(L > ε) = Σ (a − 1) e^{l_a − a ε} and
+    P(L > ε) = Σ a e^{l_a − (a−1) ε}. While P + Q > 1, at small ε, a chord replaces f: a straight line in γ with
+    P + Q = 1.
 
     Attributes:
         orders: orders a, each above 1.
-        log_coefficients: l_a.
+        log_coefficients: l_a, natural logarithms, in the order of `orders`.
+        log_infinite_mass: log of the probability of an infinite loss, −∞ because no loss is infinite.
     """
 
     orders: tuple[float, ...]
@@ -56,38 +60,48 @@ class PowerProfile(Profile):
         return _ACCURACY
 
     def _log_weighted_sum(self, epsilon: FloatArray, weights: Sequence[float]) -> FloatArray:
-        """Return log Σ_a w_a e^{l_a − (a−1) ε} with a weight w_a for each order."""
-        at = np.asarray(epsilon, dtype=np.float64)
-        terms = [
-            math.log(weight) + log_c - (order - 1.0) * at
-            for order, log_c, weight in zip(self.orders, self.log_coefficients, weights, strict=True)
+        """Return log Σ_a w_a e^{l_a − (a−1) ε}, with a weight w_a for each order a.
+
+        Args:
+            epsilon: array of ε, in nats.
+            weights: weights w_a > 0, in the order of `orders`.
+        """
+        points = np.asarray(epsilon, dtype=np.float64)
+        log_terms = [
+            math.log(weight) + log_coefficient - (order - 1.0) * points
+            for order, log_coefficient, weight in zip(self.orders, self.log_coefficients, weights, strict=True)
         ]
-        return np.asarray(logsumexp(np.stack(terms), axis=0))
+        return np.asarray(logsumexp(np.stack(log_terms), axis=0))
 
     @property
     def legal(self) -> bool:
-        """True if some mechanism has these Rényi divergences: the bound f on E_γ is at least 1 − γ for all γ in (0, 1).
+        """True if some mechanism has these Rényi divergences.
 
-        Every profile is. This holds if and only if the tangent of f through the point (0, 1) falls no faster than
-        1 − γ. It touches f where P = f − γ f′ is 1. The factor 16 is a margin for rounding. A Rényi slot of a ledger,
-        its budget for mechanisms that are not fixed in advance, can pay as long as this holds.
+        This holds if and only if the bound f on E_γ is at least 1 − γ for all γ in (0, 1), as every profile is. The
+        condition is checked at the tangent of f through the point (0, 1). It must fall no faster than 1 − γ. The
+        tangent touches f where P = f − γ f′ is 1. The factor 16 is a margin for rounding.
         """
-        touching = self._falls_to_one(self._log_p)
-        if touching >= 0.0:
+        log_touching_point = self._falls_to_one(self._log_p)
+        if log_touching_point >= 0.0:
             return True
-        at = np.asarray(touching)
-        log_steepness = float(log_one_minus_exp(np.minimum(self._log_f(at), -1e-300))) - touching
+        log_f = self._log_f(np.asarray(log_touching_point))
+        largest_log = -1e-300  # keeps 1 − f positive if f rounds to 1 or more
+        log_steepness = float(log_one_minus_exp(np.minimum(log_f, largest_log))) - log_touching_point
         return log_steepness <= -16.0 * _ACCURACY
 
     @cached_property
     def _chord(self) -> Chord:
-        """The chord that replaces f while P + Q > 1. It ends at ε = 0 if P + Q ≤ 1 from there on."""
-        end = max(self._falls_to_one(lambda at: np.logaddexp(self._log_p(at), self._log_q(at))), 0.0)
+        """The straight line in γ = e^ε that replaces f while P + Q > 1. It ends at ε = 0 if P + Q ≤ 1 from there on."""
+
+        def log_sum_of_tails(epsilon: FloatArray) -> FloatArray:
+            return np.logaddexp(self._log_p(epsilon), self._log_q(epsilon))
+
+        end = max(self._falls_to_one(log_sum_of_tails), 0.0)
         log_f = min(float(self._log_f(np.asarray(end))) + 64 * UNIT_ROUNDOFF, 0.0)
         return Chord.ending_at(end, log_f)
 
     def _falls_to_one(self, log_value: Callable[[FloatArray], FloatArray]) -> float:
-        """Return the least double y at which a decreasing function of y is at most one, by bisection.
+        """Find by bisection the least double y at which a decreasing function of y is at most one.
 
         The bracket starts at −1 and 1. Its ends are doubled until the function is at least one at the lower end and at
         most one at the upper end.
@@ -108,7 +122,8 @@ class PowerProfile(Profile):
             low *= 2.0
         while exceeds_one(high):
             high *= 2.0
-        return bisect_reals(exceeds_one, low, high)[1]
+        _, upper_end = bisect_reals(exceeds_one, low, high)
+        return upper_end
 
     def _log_f(self, at: FloatArray) -> FloatArray:
         """Return log f at each y."""
@@ -123,49 +138,54 @@ class PowerProfile(Profile):
         return np.asarray(self._log_weighted_sum(at, [order - 1.0 for order in self.orders]) - at)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ(ε) for ε ≥ 0: the log of the bound f from Rényi divergences, or of its chord for small ε.
+        """Enclose the log of the bound f on δ(ε) from Rényi divergences, or of its chord for small ε.
 
         Args:
-            epsilon: values of ε = log γ, in nats.
+            epsilon: array of ε ≥ 0, in nats.
 
         Returns:
-            Bounds of the shape of `epsilon`, which only enclose the bound f and not the mechanism's δ.
+            Bounds of the shape of `epsilon`. They enclose the bound f, and not the mechanism's δ.
         """
-        at = np.asarray(epsilon, dtype=np.float64)
-        value = np.where(at < self._chord.epsilon, self._chord.log_bound(at), self._log_f(at))
+        points = np.asarray(epsilon, dtype=np.float64)
+        is_on_chord = points < self._chord.epsilon
+        value = np.where(is_on_chord, self._chord.log_bound(points), self._log_f(points))
+
         # The exponents l_a − (a − 1) ε are rounded relative to their largest size.
         largest_coefficient = max(abs(coefficient) for coefficient in self.log_coefficients)
-        size = (max(self.orders) - 1.0) * (1.0 + at) + largest_coefficient
+        size = (max(self.orders) - 1.0) * (1.0 + points) + largest_coefficient
         slack = 16.0 * UNIT_ROUNDOFF * (1.0 + size)
-        return Enclosure(
-            Enclosure.around(value - slack, 32 * UNIT_ROUNDOFF).lower,
-            Enclosure.around(value + slack, 32 * UNIT_ROUNDOFF).upper,
-        )
+        lower = Enclosure.around(value - slack, 32 * UNIT_ROUNDOFF).lower
+        upper = Enclosure.around(value + slack, 32 * UNIT_ROUNDOFF).upper
+        return Enclosure(lower, upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails P and Q, which are constant along the chord."""
-        at = np.asarray(epsilon, dtype=np.float64)
-        along = at < self._chord.epsilon
-        log_p = np.where(along, log1m_exp(self._chord.log_q), self._log_p(at))
-        log_q = np.where(along, self._chord.log_q, self._log_q(at))
+        """Return the log tails P(L > ε) and Q(L > ε) of the privacy loss L, which are constant along the chord.
+
+        Args:
+            epsilon: array of ε ≥ 0, in nats.
+        """
+        points = np.asarray(epsilon, dtype=np.float64)
+        is_on_chord = points < self._chord.epsilon
+        log_p = np.where(is_on_chord, log1m_exp(self._chord.log_q), self._log_p(points))
+        log_q = np.where(is_on_chord, self._chord.log_q, self._log_q(points))
         return Tails(np.minimum(log_p, 0.0), np.minimum(log_q, 0.0))
 
 
 def powers_pair(orders: Sequence[float], log_coefficients: Sequence[float]) -> Pair:
-    """Return the symmetric pair with the greatest profile below Σ_a c_a γ^−(a−1).
+    """Return the symmetric pair of the greatest privacy profile below Σ_a c_a γ^−(a−1), with γ = e^ε.
 
     Args:
-        orders: orders a, each above 1.
-        log_coefficients: log c_a of each order.
+        orders: orders a of the Rényi divergences, each above 1.
+        log_coefficients: log c_a of each order, natural logarithm.
     """
     profile = PowerProfile(tuple(orders), tuple(log_coefficients))
     return Pair(profile, profile)
 
 
 def log_conversion(order: float) -> float:
-    """Return log C(a), C(a) = (a − 1)^(a−1)/a^a, the factor of the bound on δ from a Rényi divergence.
+    """Return the log of the factor C(a) = (a − 1)^(a−1)/a^a, which converts a Rényi divergence to a bound on δ.
 
-    The bound is E_γ ≤ C(a) e^{(a−1) D_a} γ^−(a−1).
+    The bound is E_γ ≤ C(a) e^{(a−1) D_a} γ^−(a−1), for the Rényi divergence D_a of order a.
 
     Args:
         order: order a > 1.

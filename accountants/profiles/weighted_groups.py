@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 
 class GroupProfiles(Protocol):
-    """Interface of the profiles of a mechanism on k copies of a contribution, for several k at once, called groups.
+    """Interface of the privacy profiles of a mechanism on k copies of a contribution, for several k at once.
 
-    A profile is log δ as a function of ε. For example, group k is the case that a record is drawn k times into a batch.
-    Every array that is returned has one row for each group.
+    Each k is called a group. For example, group k is the case that a record is drawn k times into a batch. A profile is
+    log δ as a function of ε. Every array that a method returns has one row for each group.
     """
 
     @property
@@ -61,50 +61,62 @@ class GroupProfiles(Protocol):
 
 @dataclass(frozen=True)
 class GaussianGroups:
-    """The profiles of a Gaussian mechanism for several shifts (groups), such as those of k copies of a contribution.
+    """The privacy profiles of a Gaussian mechanism for several shifts, evaluated together.
 
-    Each is that of N(μ, 1) against N(0, 1) for one μ > 0, known to four units of roundoff.
+    Profile k is that of N(μ_k, 1) against N(0, 1), for example that of k copies of a contribution. Every array that a
+    method returns has one row for each shift.
+
+    Attributes:
+        mus: shifts μ_k > 0 in standard deviations of the noise, known to four units of roundoff.
     """
 
     mus: tuple[float, ...]
 
     @cached_property
     def _column(self) -> FloatArray:
-        """The μ as a column, with a row for each group."""
+        """The shifts as a column, with a row for each group."""
         return np.asarray(self.mus)[:, None]
 
     @property
     def tail_accuracy(self) -> float:
-        """Accuracy of the tails of the profile with the largest μ."""
+        """Accuracy of the tails of the profile with the largest shift."""
         return GaussianProfile(max(self.mus)).tail_accuracy
 
     def lower_log_delta(self, epsilon: FloatArray) -> FloatArray:
-        """Return lower bounds on log δ of each group, from log θ_ε of a smaller μ."""
-        least = log_theta(epsilon, self._column * (1 - 4 * UNIT_ROUNDOFF))
-        return Enclosure.around(least, LOG_ACCURACY).lower
+        """Return lower bounds on log δ of each group, from slightly smaller shifts."""
+        at_smaller_shift = log_theta(epsilon, self._column * (1 - 4 * UNIT_ROUNDOFF))
+        return Enclosure.around(at_smaller_shift, LOG_ACCURACY).lower
 
     def upper_log_delta(self, epsilon: FloatArray) -> FloatArray:
-        """Return upper bounds on log δ_k, from log θ_ε of a larger μ."""
-        most = log_theta(epsilon, self._column * (1 + 4 * UNIT_ROUNDOFF))
-        return Enclosure.around(most, LOG_ACCURACY).upper
+        """Return upper bounds on log δ of each group, from slightly larger shifts."""
+        at_larger_shift = log_theta(epsilon, self._column * (1 + 4 * UNIT_ROUNDOFF))
+        return Enclosure.around(at_larger_shift, LOG_ACCURACY).upper
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the logs of Φ(μ/2 − ε/μ) and Φ(−μ/2 − ε/μ)."""
+        """Return the logs of Φ(μ_k/2 − ε/μ_k) and Φ(−μ_k/2 − ε/μ_k), the tails of the privacy loss of each group."""
         middle = epsilon / self._column
-        return Tails(log_normal_tail(middle - 0.5 * self._column), log_normal_tail(middle + 0.5 * self._column))
+        log_p = log_normal_tail(middle - 0.5 * self._column)
+        log_q = log_normal_tail(middle + 0.5 * self._column)
+        return Tails(log_p, log_q)
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the tails, which are attained."""
+        """Return the tails of `log_tails`, which the mechanism attains."""
         return self.log_tails(epsilon)
 
     def part(self, chosen: slice) -> GaussianGroups:
-        """Return the profiles of some of the μ."""
+        """Return the profiles of some of the shifts."""
         return GaussianGroups(self.mus[chosen])
 
 
 @dataclass(frozen=True)
 class SeparateGroups:
-    """The profiles of a mechanism on k copies of a contribution, for several k (groups), evaluated in turn."""
+    """The privacy profiles of a mechanism on several numbers of copies of a contribution, evaluated one after another.
+
+    Every array that a method returns has one row for each profile.
+
+    Attributes:
+        profiles: the profiles, in the order of the numbers of copies.
+    """
 
     profiles: tuple[Profile, ...]
 
@@ -141,18 +153,19 @@ def _stack(tails: Sequence[Tails]) -> Tails:
 
 @dataclass(frozen=True)
 class MultiplicityProfile(Profile):
-    """The profile of a contribution that is drawn k times with probability w_k.
+    """The privacy profile of a contribution that is drawn k times with probability w_k.
 
-    It is Σ_k w_k δ_k(ε) at ε = log(1 + (e^ε' − 1)/η). Here η = Σ w_k is the probability that the contribution is drawn
-    at all, and δ_k is the profile of the mechanism on k copies. Larger numbers k than those listed are charged as an
-    infinite loss.
+    It is Σ_k w_k δ_k(ε) at ε = log(1 + (e^ε' − 1)/η). Here η = Σ w_k over k ≥ 1 is the probability that the
+    contribution is drawn at all, and δ_k is the profile of the mechanism on k copies. Numbers k beyond those listed
+    count as an infinite privacy loss.
 
     Attributes:
         groups: the profiles δ_k.
-        log_weights: log w_k.
-        rate: η.
+        log_weights: log w_k, natural logarithms, in the order of the groups.
+        rate: η, in (0, 1].
         accuracy: bound on the error of each log weight.
-        log_infinite_mass: log of a bound on the sum of the weights beyond the list.
+        log_infinite_mass: log of a bound on the sum of the probabilities w_k beyond the list; −∞ if the list is
+            complete.
     """
 
     groups: GroupProfiles
@@ -167,30 +180,50 @@ class MultiplicityProfile(Profile):
         return 2 * self.groups.tail_accuracy + 2 * NUDGE + self.accuracy
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ at each ε' for a contribution that is drawn a random number of times k, with probability w_k.
+        """Enclose log δ at each ε' for a contribution that is drawn k times with probability w_k.
 
         δ(ε') = Σ_k w_k δ_k(log(1 + (e^ε' − 1)/η)) over k ≥ 1, with η = Σ w_k and the profile δ_k of k copies. The
-        probability of numbers k beyond `log_weights` is charged to the upper bound only. Roundings of the change from
-        ε' to the base's ε are charged by moving ε' outward, because profiles decrease.
+        probability of numbers k beyond `log_weights` is added to the upper bound only. δ decreases with ε, so the
+        rounding of the change from ε' to ε is covered by a larger ε' for the lower bound and a smaller one for the
+        upper bound.
+
+        Args:
+            epsilon: array of ε' ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bounds, one for each ε'.
         """
         points = np.asarray(epsilon, dtype=np.float64)
-        flat, slack = points.ravel(), 4 * NUDGE + self.accuracy
-        lower = self._weigh(self.groups.lower_log_delta(base_epsilon(flat * (1 + NUDGE), self.rate))) - slack
-        upper = self._weigh(self.groups.upper_log_delta(base_epsilon(flat * (1 - NUDGE), self.rate)))
+        flat_points, slack = points.ravel(), 4 * NUDGE + self.accuracy
+
+        largest_epsilon = base_epsilon(flat_points * (1 + NUDGE), self.rate)
+        lower = self._weigh(self.groups.lower_log_delta(largest_epsilon)) - slack
+
+        least_epsilon = base_epsilon(flat_points * (1 - NUDGE), self.rate)
+        upper = self._weigh(self.groups.upper_log_delta(least_epsilon))
         upper = np.minimum(np.logaddexp(upper, self.log_infinite_mass) + slack, 0.0)
         return Enclosure(lower.reshape(points.shape), upper.reshape(points.shape))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the logs of P' = Σ w_k (P_k + (1 − η)/η Q_k) and Q' = Σ w_k Q_k/η, the tails of the loss above ε'.
+        """Return the log tails of the privacy loss above ε', Σ w_k (P_k + (1 − η)/η Q_k) and Σ w_k Q_k/η.
 
-        P_k and Q_k are the tails of group k, the mechanism for k copies, at the base's ε. w_k and η are those of the
-        class. P' includes the probability of numbers k beyond `log_weights`.
+        P_k and Q_k are the tails of the mechanism on k copies at ε = log(1 + (e^ε' − 1)/η), and w_k and η are those of
+        the class. The first tail includes the probability of numbers k beyond `log_weights`.
+
+        Args:
+            epsilon: array of ε' ≥ 0, in nats.
         """
         log_p, log_q = self._mix(epsilon, lambda groups, base: groups.log_tails(base))
         return Tails(np.asarray(np.logaddexp(log_p, self.log_infinite_mass)), log_q)
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the same from attained tails of the groups, without numbers k beyond `log_weights`."""
+        """Return log tails of a pair that the mechanism attains, for lower bounds on δ of compositions.
+
+        They are sums like those of `log_tails`, without numbers k beyond `log_weights`.
+
+        Args:
+            epsilon: array of ε' ≥ 0, in nats.
+        """
         return self._mix(epsilon, lambda groups, base: groups.attained_log_tails(base))
 
     def _mix(self, epsilon: FloatArray, tails_of: Callable[[GroupProfiles, FloatArray], Tails]) -> Tails:
@@ -199,37 +232,49 @@ class MultiplicityProfile(Profile):
         P_k and Q_k are the tails of the mechanism on k copies, and η is the sum of their probabilities w_k.
 
         Args:
-            epsilon: values of ε', in nats.
-            tails_of: returns the log tails of groups, or their attained ones.
+            epsilon: array of ε', in nats.
+            tails_of: function that returns the log tails of groups at values of ε, or their attained log tails.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         weighted = self._weighted_tails(base_epsilon(points.ravel(), self.rate), tails_of)
-        weighted_p, weighted_q = weighted.log_p.reshape(points.shape), weighted.log_q.reshape(points.shape)
-        absent = math.log1p(-self.rate) - math.log(self.rate) if self.rate < 1.0 else -math.inf
-        return Tails(np.asarray(np.logaddexp(weighted_p, weighted_q + absent)), weighted_q - math.log(self.rate))
+        weighted_p = weighted.log_p.reshape(points.shape)
+        weighted_q = weighted.log_q.reshape(points.shape)
+
+        # log((1 − η)/η), the odds of a batch without the contribution.
+        log_absent_odds = math.log1p(-self.rate) - math.log(self.rate) if self.rate < 1.0 else -math.inf
+        log_p = np.logaddexp(weighted_p, weighted_q + log_absent_odds)
+        return Tails(np.asarray(log_p), weighted_q - math.log(self.rate))
 
     def _weighted_tails(self, base: FloatArray, tails_of: Callable[[GroupProfiles, FloatArray], Tails]) -> Tails:
-        """Return log Σ w_k P_k(L > ε) and log Σ w_k Q_k(L > ε) over the groups k, the mechanisms for k copies.
+        """Return log Σ w_k P_k(L > ε) and log Σ w_k Q_k(L > ε) over the mechanisms on k copies, the groups.
 
-        Values of ε are taken in blocks, and in each block only the window of groups that matter there (`mixed_sums`).
+        Values of ε are taken in blocks. In each block only the groups are evaluated that are not negligible there
+        (`mixed_sums.windows`).
 
         Args:
-            base: values of ε for the base profiles.
-            tails_of: returns the log tails of groups, or their attained ones.
+            base: values of ε, a flat array, in nats.
+            tails_of: function that returns the log tails of groups at values of ε, or their attained log tails.
+
+        Returns:
+            The two logarithms, one for each ε.
         """
-        weights = self._column
-        blocks = blocks_of(weights.size, base)
+        log_weights = self._column
+        blocks = blocks_of(log_weights.size, base)
         if blocks is None:
             tails = tails_of(self.groups, base)
             return Tails(self._weigh(tails.log_p), self._weigh(tails.log_q))
-        at_least, at_largest = tails_of(self.groups, blocks.least), tails_of(self.groups, blocks.largest)
-        terms_of_p = (at_least.log_p + weights, at_largest.log_p + weights)
-        terms_of_q = (at_least.log_q + weights, at_largest.log_q + weights)
+
+        # The terms at both ends of each block decide which groups matter there.
+        at_least = tails_of(self.groups, blocks.least)
+        at_largest = tails_of(self.groups, blocks.largest)
+        terms_of_p = (at_least.log_p + log_weights, at_largest.log_p + log_weights)
+        terms_of_q = (at_least.log_q + log_weights, at_largest.log_q + log_weights)
+
         log_p, log_q = np.empty(base.size), np.empty(base.size)
         for points, chosen in windows(blocks, terms_of_p, terms_of_q):
             tails = tails_of(self.groups.part(chosen), base[points])
-            log_p[points] = log_sums(tails.log_p + weights[chosen])
-            log_q[points] = log_sums(tails.log_q + weights[chosen])
+            log_p[points] = log_sums(tails.log_p + log_weights[chosen])
+            log_q[points] = log_sums(tails.log_q + log_weights[chosen])
         return Tails(log_p, log_q)
 
     @cached_property
@@ -237,13 +282,19 @@ class MultiplicityProfile(Profile):
         """log w_k as a column, with a row for each group."""
         return np.asarray(self.log_weights)[:, None]
 
-    def _weigh(self, logs: FloatArray) -> FloatArray:
-        """Return log Σ w_k e^{logs_k}."""
-        return log_sums(logs + self._column)
+    def _weigh(self, log_values: FloatArray) -> FloatArray:
+        """Return the logarithm of the weighted sum Σ w_k v_k over the groups.
+
+        Args:
+            log_values: log v_k, with one row for each group.
+        """
+        return log_sums(log_values + self._column)
 
 
 def gaussian_mixture_pair(law: GaussianMixtureLaw) -> Pair:
-    """Return the pair of one Gaussian step with a random sensitivity, in the direction of its distribution of the loss.
+    """Return the pair of one Gaussian mechanism on a contribution with a random sensitivity.
+
+    The direction of the pair is that of the given distribution of the privacy loss.
 
     Args:
         law: sensitivities in standard deviations with their probabilities, and the direction. In direction "replace",
@@ -251,18 +302,22 @@ def gaussian_mixture_pair(law: GaussianMixtureLaw) -> Pair:
     """
     log_weights = tuple(math.log(weight) for _, weight in law.components)
     means = tuple(sensitivity for sensitivity, _ in law.components)
+    first = LineMixture(log_weights, means)
     second = LineMixture((0.0,), (0.0,))
     if law.direction == "replace":
         second = LineMixture(log_weights, tuple(-mean for mean in means))
-    pair = mixture_pair(LineMixture(log_weights, means), second)
-    return Pair(pair.backward, pair.forward, law=law) if law.direction == "add" else replace(pair, law=law)
+
+    pair = mixture_pair(first, second)
+    if law.direction == "add":
+        return Pair(pair.backward, pair.forward, law=law)
+    return replace(pair, law=law)
 
 
 def sampled_mixture_pairs(law: GaussianMixtureLaw, share: Share) -> tuple[Pair, Pair]:
     """Return pairs for a contribution of random size that is in a batch with a probability, and is zero otherwise.
 
     Args:
-        law: mixture of the contribution itself, in any direction.
+        law: distribution of the size of the contribution itself, in any direction.
         share: probability that the batch has the contribution.
 
     Returns:
@@ -270,19 +325,21 @@ def sampled_mixture_pairs(law: GaussianMixtureLaw, share: Share) -> tuple[Pair, 
     """
     smaller, larger = mixtures_around(law, share.around)
     upper = gaussian_mixture_pair(larger)
-    return upper, upper if smaller == larger else gaussian_mixture_pair(smaller)
+    lower = upper if smaller == larger else gaussian_mixture_pair(smaller)
+    return upper, lower
 
 
 def drawn_mixture_pair(law: DrawnMixtureLaw) -> Pair:
-    """Return the pair of one step on a batch without replacement, with a random positive shift.
+    """Return the pair of one Gaussian mechanism on a batch without replacement, with a random positive shift.
 
     Args:
-        law: shifts in standard deviations with their probabilities, and the inclusion probability.
+        law: shifts in standard deviations of the noise with their probabilities, and the inclusion probability.
 
     Returns:
         The pair of distributions, with the same δ in both directions.
     """
     log_weights = tuple(math.log(weight) + math.log(law.rate) for _, weight in law.components)
     groups = GaussianGroups(tuple(shift for shift, _ in law.components))
-    profile = MultiplicityProfile(groups, log_weights, law.rate, 16 * UNIT_ROUNDOFF, law.log_rest)
+    accuracy_of_weights = 16 * UNIT_ROUNDOFF
+    profile = MultiplicityProfile(groups, log_weights, law.rate, accuracy_of_weights, law.log_rest)
     return Pair(profile, profile, law=law)

@@ -7,9 +7,9 @@ import math
 import mpmath as mp
 import pytest
 
+from epsilond.accountants.curve.bracketed_search import bracketed_epsilon
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Interval
 from epsilond.accountants.curve.pair import Pair
-from epsilond.accountants.curve.search import bracketed_epsilon
 from epsilond.accountants.profiles.geometric import geometric_pair
 from epsilond.accountants.profiles.laplace import laplace_pair, opposite_laplace_pair
 

@@ -37,9 +37,12 @@ _FIRST_WHOLE = 16
 class AllocationRenyi:
     """Bounds on the Rényi divergences of a Gaussian mechanism, if the contribution is in one of t batches at random.
 
+    The likelihood ratio of all outputs is the mean S of t independent ratios of N(c, 1) to N(0, 1). The divergence D_a
+    of order a is log E[S^a]/(a − 1).
+
     Attributes:
         shift: c, the norm of the contribution in standard deviations of the noise.
-        steps: number of batches t, at least 1.
+        steps: number t of batches, at least 1.
     """
 
     shift: float
@@ -63,14 +66,20 @@ class AllocationRenyi:
             order: order a > 1.
 
         Returns:
-            Lower and upper bound in nats.
+            Lower and upper bound, in nats.
         """
+        # The upper bound: the larger direction, at most the divergence of a public batch.
         backward = (1.0 + (order - 1.0) / self.steps) * self.rho
         public = order * self.rho
-        both = max(self._with_against_without(order), backward)
-        upper = min(both, public) * (1.0 + 8 * UNIT_ROUNDOFF)
-        integer = min(math.floor(order), _LARGEST_WHOLE)
-        least = float(self._moments(integer)[0][integer]) / (integer - 1.0) if integer > 1 else 0.0
+        both_directions = max(self._with_against_without(order), backward)
+        upper = min(both_directions, public) * (1.0 + 8 * UNIT_ROUNDOFF)
+
+        # The lower bound: divergences increase with the order, so that of a smaller whole order is valid.
+        whole_order = min(math.floor(order), _LARGEST_WHOLE)
+        least = 0.0
+        if whole_order > 1:
+            lower_moments, _ = self._moments(whole_order)
+            least = float(lower_moments[whole_order]) / (whole_order - 1.0)
         return Interval(min(least, upper) * (1.0 - 8 * UNIT_ROUNDOFF), upper)
 
     def _moments(self, order: int) -> tuple[FloatArray, FloatArray]:
@@ -94,22 +103,28 @@ class AllocationRenyi:
         """Return an upper bound on the Rényi divergence of the outputs with the contribution against those without it.
 
         Between whole orders the log moment is convex in the order, hence below the chord. Beyond the largest whole
-        order a bound in closed form is used.
+        order a, the bound is log((e^{a c²/2} + (t − 1) e^{(a − 2) c²/2})/t), for the shift c and t batches.
 
         Args:
             order: order a > 1.
 
         Returns:
-            The bound in nats.
+            The bound, in nats.
         """
         if order > _LARGEST_WHOLE:
-            log_rest = math.log(self.steps - 1.0) + (order - 2.0) * self.rho if self.steps > 1 else -math.inf
-            size = 1.0 + order * self.rho + math.log(self.steps)
-            return log_sum(order * self.rho, log_rest) - math.log(self.steps) + 64 * UNIT_ROUNDOFF * size
+            log_steps = math.log(self.steps)
+            log_rest = -math.inf
+            if self.steps > 1:
+                log_rest = math.log(self.steps - 1.0) + (order - 2.0) * self.rho
+            size = 1.0 + order * self.rho + log_steps
+            return log_sum(order * self.rho, log_rest) - log_steps + 64 * UNIT_ROUNDOFF * size
+
+        # The chord between the whole orders around a.
         below = min(math.floor(order), _LARGEST_WHOLE - 1)
-        moments = self._moments(below + 1)[1]
+        _, upper_moments = self._moments(below + 1)
         share = order - below
-        return max((1.0 - share) * float(moments[below]) + share * float(moments[below + 1]), 0.0) / (order - 1.0)
+        log_moment = (1.0 - share) * float(upper_moments[below]) + share * float(upper_moments[below + 1])
+        return max(log_moment, 0.0) / (order - 1.0)
 
 
 @lru_cache(maxsize=64)
@@ -120,16 +135,19 @@ def _log_moments(shift: float, steps: int, largest: int) -> tuple[FloatArray, Fl
     generating series of the sum is the t-th power of that of one term, and is computed by repeated squaring.
 
     Args:
-        shift: c.
-        steps: t.
+        shift: c, in standard deviations of the noise.
+        steps: number t of ratios.
         largest: the largest order.
 
     Returns:
         Two arrays with one bound for each order a, at index a. Both are at least 0.
     """
+    # The logarithms of the coefficients E[X^a]/a! of the series of one term.
     orders = np.arange(largest + 1.0)
-    factorials = gammaln(orders + 1.0)
-    term = 0.5 * orders * (orders - 1.0) * shift * shift - factorials
+    log_factorials = gammaln(orders + 1.0)
+    term = 0.5 * orders * (orders - 1.0) * shift * shift - log_factorials
+
+    # Its t-th power.
     total, power, remaining, products = None, term, steps, 0
     while True:
         if remaining & 1:
@@ -140,12 +158,15 @@ def _log_moments(shift: float, steps: int, largest: int) -> tuple[FloatArray, Fl
             break
         power = _log_product(power, power)
     assert total is not None
+
     # Every sum has positive terms. A logarithm is rounded relative to itself, in the terms and in each product.
-    size = float(np.max(np.abs(term))) + factorials + orders * math.log(steps) + np.abs(total)
+    size = float(np.max(np.abs(term))) + log_factorials + orders * math.log(steps) + np.abs(total)
     rounding = 64 * UNIT_ROUNDOFF * (products + 1) * (1.0 + size + largest * math.log(2.0 * steps))
-    values = total + factorials - orders * math.log(steps)
-    values[:2], rounding[:2] = 0.0, 0.0
-    return np.maximum(values - rounding, 0.0), np.maximum(values + rounding, 0.0)
+
+    # Divide the sum by t, and multiply by a!. The moments of the orders 0 and 1 are 1.
+    log_moments = total + log_factorials - orders * math.log(steps)
+    log_moments[:2], rounding[:2] = 0.0, 0.0
+    return np.maximum(log_moments - rounding, 0.0), np.maximum(log_moments + rounding, 0.0)
 
 
 def _log_product(first: FloatArray, second: FloatArray) -> FloatArray:
@@ -153,7 +174,7 @@ def _log_product(first: FloatArray, second: FloatArray) -> FloatArray:
 
     Args:
         first: logarithms of the coefficients of the first series.
-        second: those of the second series.
+        second: logarithms of the coefficients of the second series, at least as many.
 
     Returns:
         As many logarithms as `first` has.

@@ -33,19 +33,25 @@ if TYPE_CHECKING:
 
 _LEAST_WEIGHT = 1e-300
 """Least weight of a value. Less is left out."""
-_LARGEST_ERROR, _LEAST_MASS, _LEAST_LOG_MASS = 1e-7, 1e-280, -640.0
-"""Largest relative error, and least mass, of an interval of a statistic, to which intervals are merged."""
+_LARGEST_ERROR = 1e-7
+"""Largest relative error of the mass of an interval of a statistic. Intervals are merged until it is reached."""
+_LEAST_MASS = 1e-280
+"""Least mass of such an interval."""
+_LEAST_LOG_MASS = -640.0
+"""Log of the least mass of an outcome of a finite distribution."""
 _MARGIN = 64 * UNIT_ROUNDOFF
 """Relative margin of the few operations on a mass of an interval."""
 
 
 class _Side(NamedTuple):
-    """Masses of the losses of one sign, that is, of likelihood ratios on one side of 1, rounded for lower bounds on δ.
+    """Masses of intervals of the privacy loss of one sign, rounded for lower bounds on δ.
+
+    These are the likelihood ratios on one side of 1.
 
     Attributes:
-        first: masses under the first distribution of the direction, rounded down.
-        second: masses under the second one, rounded up.
-        log_infinite: log of a lower bound on the mass of an infinite loss.
+        first: probabilities of the intervals under the first distribution of the direction, rounded down.
+        second: probabilities under the second one, rounded up.
+        log_infinite: log of a lower bound on the probability of an infinite loss.
     """
 
     first: FloatArray
@@ -83,15 +89,19 @@ def ratio_below(pair: Pair, cells: int) -> FiniteRatio | None:
     call, put = calls.excess, puts.excess
     if not (call > 0.0 and put > 0.0):
         return None
+
     # Both sides get the same δ at ε = 0, so that the mean of the ratio is its mass.
     balance = (1.0 - _MARGIN) * min(call, put)
     calls, puts = calls.scale(balance / call), puts.scale(balance / put)
+
+    # The values are 0, those below 1, 1 itself and those above 1. The value 1 gets the remaining mass.
     mass_of_zero = math.exp(puts.log_infinite)
     mass_of_one = 1.0 - float(calls.second.sum() + puts.first.sum() + mass_of_zero) - 1e-12
     places = np.concatenate(([0.0], (puts.second / puts.first)[::-1], [1.0], calls.first / calls.second))
     weights = np.concatenate(([mass_of_zero], puts.first[::-1], [max(mass_of_one, 0.0)], calls.second))
     if mass_of_one < 0.0:
         weights *= 1.0 / (1.0 - mass_of_one) * (1.0 - _MARGIN)
+
     order = np.argsort(places, kind="stable")
     places, weights = places[order], weights[order]
     has_weight = weights > _LEAST_WEIGHT
@@ -106,56 +116,59 @@ def ratio_below(pair: Pair, cells: int) -> FiniteRatio | None:
 
 
 def _side(profile: Profile, cells: int) -> _Side:
-    """Return the masses of intervals of positive loss.
+    """Return the probabilities of intervals of positive privacy loss, rounded for lower bounds on δ.
 
     The privacy loss of an output is the log of its likelihood ratio on two neighbouring data sets. An attained pair is
     one that the mechanism has for some data, so that it bounds δ from below.
 
     Args:
-        profile: the profile of one direction, of an attained pair.
+        profile: the privacy profile of one direction, of an attained pair.
         cells: approximate number of intervals.
 
     Returns:
-        Masses under both distributions; empty if the tails of the profile are not known exactly. Intervals in which the
-        ratio is not certainly above 1 are left out, which lowers δ.
+        Probabilities under both distributions; empty if the tails of the profile are not known exactly. Intervals in
+        which the ratio is not certainly above 1 are left out, which lowers δ.
     """
     if isinstance(profile, AtomicProfile):
         first, second, log_infinite = _atoms(profile)
-    elif not isinstance(profile, EXACT_TAILS):
-        return _Side(np.empty(0), np.empty(0), -math.inf)
+    elif isinstance(profile, EXACT_TAILS):
+        losses = interval_bounds(profile, pure_loss(profile), cells)
+        first, second, log_infinite = _intervals(profile, losses)
     else:
-        first, second, log_infinite = _intervals(profile, interval_bounds(profile, pure_loss(profile), cells))
+        return _Side(np.empty(0), np.empty(0), -math.inf)
     is_usable = (first > second * (1.0 + 1e-14)) & (second > _LEAST_WEIGHT)
     return _Side(first[is_usable], second[is_usable], log_infinite)
 
 
 def _atoms(profile: AtomicProfile) -> tuple[FloatArray, FloatArray, float]:
-    """Return the masses of the atoms of positive loss under both distributions, and the log of the infinite mass.
+    """Return the probabilities of the values of positive privacy loss, the atoms, under both distributions.
 
-    An atom is a value of the privacy loss L with positive probability. Its mass under Q is e^{−L} times that under P.
-    Losses above `LARGEST_LOSS` are left out.
+    The probability of a loss L under Q is e^{−L} times that under P. Losses above `LARGEST_LOSS` are left out.
 
     Args:
-        profile: profile of a pair (P, Q) with a loss that has atoms only.
+        profile: privacy profile of a pair (P, Q) with a loss that has atoms only.
 
     Returns:
-        The masses under P, rounded down, those under Q, rounded up, and log P(L = ∞), lowered by its error.
+        The probabilities under P, rounded down, those under Q, rounded up, and log P(L = ∞), lowered by its error.
     """
     losses, log_masses = np.asarray(profile.losses), np.asarray(profile.log_masses)
     is_used = (losses > 0.0) & (losses <= LARGEST_LOSS)
     losses, log_masses = losses[is_used], log_masses[is_used]
-    slack = (profile.mass_accuracy + 8 * UNIT_ROUNDOFF) * (1.0 + np.abs(log_masses)) + 8 * UNIT_ROUNDOFF * losses
+    accuracy = profile.mass_accuracy + 8 * UNIT_ROUNDOFF
+    slack = accuracy * (1.0 + np.abs(log_masses)) + 8 * UNIT_ROUNDOFF * losses
+
     log_infinite = profile.log_infinite_mass
     if math.isfinite(log_infinite):
-        log_infinite -= (profile.mass_accuracy + 8 * UNIT_ROUNDOFF) * (1.0 + abs(log_infinite))
-    first = np.exp(log_masses - slack)
-    return first, np.exp(log_masses - slack - losses) * (1.0 + _MARGIN), log_infinite
+        log_infinite -= accuracy * (1.0 + abs(log_infinite))
+
+    log_first = log_masses - slack
+    return np.exp(log_first), np.exp(log_first - losses) * (1.0 + _MARGIN), log_infinite
 
 
 def exact_cells(pair: Pair, cells: int) -> OutputCells | None:
-    """Return the probabilities of intervals of the loss of an attained pair, under both distributions.
+    """Return the probabilities of intervals of the privacy loss of an attained pair, under both distributions.
 
-    The intervals hold all outputs up to a mass of 1e-290.
+    The intervals hold all outputs up to a probability of 1e-290.
 
     Args:
         pair: the attained pair.
@@ -168,47 +181,67 @@ def exact_cells(pair: Pair, cells: int) -> OutputCells | None:
         return _cells_of_atoms(pair.atoms)
     if not all(isinstance(profile, EXACT_TAILS) for profile in (pair.forward, pair.backward)):
         return None
+
+    # Lower and upper bounds on the masses of the intervals of positive and of negative loss.
     positive, negative = (
         _bounded_masses(profile, interval_bounds(profile, pure_loss(profile), cells // 2))
         for profile in (pair.forward, pair.backward)
     )
-    bounds = []
-    for of_positive, of_negative in zip(positive, reversed(negative), strict=True):
-        sides = [(negatives[::-1], positives) for negatives, positives in zip(of_negative, of_positive, strict=True)]
-        # The mass of the losses of 0 is what remains.
-        totals = [math.fsum(np.concatenate(side)) for side in sides]
-        rests = (1.0 - totals[1] - 1e-14, 1.0 - totals[0] + 1e-14)
-        bounds.append([np.concatenate((left, [rest], right)) for (left, right), rest in zip(sides, rests, strict=True)])
-    groups = accurate_groups(bounds)
+    negative_of_p, negative_of_q = reversed(negative)
+    bounds_of_p = _join_sides(negative_of_p, positive[0])
+    bounds_of_q = _join_sides(negative_of_q, positive[1])
+    groups = accurate_groups([bounds_of_p, bounds_of_q])
     if groups is None:
         return None
-    (present, absent), (most_present, most_absent) = (
-        [np.add.reduceat(column[side], groups) for column in bounds] for side in (0, 1)
-    )
-    error = max(float((most_present / present).max()), float((most_absent / absent).max())) - 1.0
+
+    # The masses of the groups, from their lower bounds, and the relative width of the bounds as the error.
+    least_present, largest_present = (np.add.reduceat(side, groups) for side in bounds_of_p)
+    least_absent, largest_absent = (np.add.reduceat(side, groups) for side in bounds_of_q)
+    ratio_present = float((largest_present / least_present).max())
+    ratio_absent = float((largest_absent / least_absent).max())
+    error = max(ratio_present, ratio_absent) - 1.0
     if error > 2.0 * _LARGEST_ERROR:
         return None
-    return OutputCells(present, absent, absent, error + 16 * UNIT_ROUNDOFF)
+    return OutputCells(least_present, least_absent, least_absent, error + 16 * UNIT_ROUNDOFF)
+
+
+def _join_sides(negative: tuple[FloatArray, FloatArray], positive: tuple[FloatArray, FloatArray]) -> list[FloatArray]:
+    """Return bounds on the masses of all intervals of the loss: negative ones, the loss 0, and positive ones.
+
+    The mass of the loss 0 is 1 minus all other masses.
+
+    Args:
+        negative: lower and upper bounds on the masses of intervals of negative loss, from 0 downward.
+        positive: lower and upper bounds on the masses of intervals of positive loss, from 0 upward.
+
+    Returns:
+        The lower and the upper bounds, in the order of increasing loss.
+    """
+    sides = [(negatives[::-1], positives) for negatives, positives in zip(negative, positive, strict=True)]
+    least_total, largest_total = (math.fsum(np.concatenate(side)) for side in sides)
+    rests = (1.0 - largest_total - 1e-14, 1.0 - least_total + 1e-14)
+    return [np.concatenate((left, [rest], right)) for (left, right), rest in zip(sides, rests, strict=True)]
 
 
 def _cells_of_atoms(law: FiniteLaw) -> OutputCells | None:
-    """Return the masses of the outcomes of a pair under both distributions.
+    """Return the probabilities of the outcomes of a pair with finitely many outcomes under both distributions.
 
     Args:
-        law: a pair of distributions with finitely many outcomes.
+        law: the pair of distributions.
 
     Returns:
-        The masses, with a bound on the errors of their logarithms. None if an outcome is impossible under one
-        distribution, or its log mass is not above `_LEAST_LOG_MASS`.
+        The probabilities, with a bound on their relative errors. None if an outcome is impossible under one
+        distribution, or its log probability is not above `_LEAST_LOG_MASS`.
     """
     if max(law.log_infinite, law.log_missing) > -math.inf:
         return None
-    logs = np.asarray(law.log_first), np.asarray(law.log_second)
-    is_used = np.minimum(*logs) > _LEAST_LOG_MASS
+    log_first, log_second = np.asarray(law.log_first), np.asarray(law.log_second)
+    is_used = np.minimum(log_first, log_second) > _LEAST_LOG_MASS
     if not is_used.all():
         return None
-    present, absent = np.exp(logs[0]), np.exp(logs[1])
-    error = (law.accuracy + 4 * UNIT_ROUNDOFF) * (1.0 + float(np.abs(logs).max()))
+    present, absent = np.exp(log_first), np.exp(log_second)
+    largest_log = float(np.abs((log_first, log_second)).max())
+    error = (law.accuracy + 4 * UNIT_ROUNDOFF) * (1.0 + largest_log)
     return OutputCells(present, absent, absent, error)
 
 
@@ -216,15 +249,17 @@ def accurate_groups(bounds: Sequence[Sequence[FloatArray]]) -> IntArray | None:
     """Group consecutive cells so that the mass of each group is known accurately, and return the first cell of each.
 
     Args:
-        bounds: lower and upper bounds on the masses of the cells, under each distribution.
+        bounds: for each of the two distributions, lower and upper bounds on the masses of the cells.
 
     Returns:
         Indices of the first cells; None if there is no accurate group.
     """
+    # The sums of the current group: a row for each distribution, with the lower and the upper bound.
     starts, sums, start = [], np.zeros((2, 2)), 0
     for index in range(bounds[0][0].size):
         sums += [[float(side[index]) for side in column] for column in bounds]
-        is_accurate = (sums[:, 0] > _LEAST_MASS) & (sums[:, 1] <= sums[:, 0] * (1.0 + _LARGEST_ERROR))
+        lower, upper = sums[:, 0], sums[:, 1]
+        is_accurate = (lower > _LEAST_MASS) & (upper <= lower * (1.0 + _LARGEST_ERROR))
         if is_accurate.all():
             starts.append(start)
             start, sums = index + 1, np.zeros((2, 2))
@@ -235,39 +270,45 @@ def _intervals(profile: Profile, losses: FloatArray) -> tuple[FloatArray, FloatA
     """Return the masses of the intervals between losses and beyond the last one, for lower bounds on δ.
 
     Args:
-        profile: the profile of one direction.
-        losses: increasing losses.
+        profile: the privacy profile of one direction.
+        losses: increasing privacy losses, in nats.
 
     Returns:
         Masses under the first distribution, rounded down; masses under the second one, rounded up; and the log of
         a lower bound on the mass of an infinite loss.
     """
     (first, _), (_, second) = _bounded_masses(profile, losses)
-    end = -math.inf
-    if np.isneginf(profile.log_tails(losses[-1:]).log_q[0]) and first[-1] > 0.0:
-        end, first[-1] = math.log(first[-1]) - _MARGIN, 0.0
-    return np.maximum(first, 0.0), second, end
+
+    # The last interval is an infinite loss if it is impossible under the second distribution.
+    log_infinite = -math.inf
+    is_impossible = np.isneginf(profile.log_tails(losses[-1:]).log_q[0])
+    if is_impossible and first[-1] > 0.0:
+        log_infinite, first[-1] = math.log(first[-1]) - _MARGIN, 0.0
+    return np.maximum(first, 0.0), second, log_infinite
 
 
 def _bounded_masses(
     profile: Profile, losses: FloatArray
 ) -> tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:
-    """Return lower and upper bounds on the masses of intervals of the loss, under the first and second distribution.
+    """Return lower and upper bounds on the probabilities of intervals of the privacy loss, under both distributions.
 
     Args:
-        profile: the profile of one direction.
-        losses: increasing losses. The last interval is beyond the last of them.
+        profile: the privacy profile of one direction.
+        losses: increasing losses, in nats. The last interval is beyond the last of them.
+
+    Returns:
+        The bounds under the first distribution, and those under the second one.
     """
     log_p, log_q = profile.log_tails(losses)
     return _masses_of_tails(log_p, profile.tail_accuracy), _masses_of_tails(log_q, profile.tail_accuracy)
 
 
 def _masses_of_tails(log_tail: FloatArray, accuracy: float) -> tuple[FloatArray, FloatArray]:
-    """Return lower and upper bounds on the mass from each point to the next, and beyond the last, from tails.
+    """Return lower and upper bounds on the probability from each point to the next, and beyond the last, from tails.
 
     Args:
-        log_tail: log tails at increasing points.
-        accuracy: error of the log tails per unit of 1 + |log tail|.
+        log_tail: log probabilities of exceeding increasing points.
+        accuracy: bound on the error of the log tails, per unit of 1 + |log tail|.
 
     Returns:
         Two arrays as long as `log_tail`: the lower and the upper bounds.

@@ -39,14 +39,18 @@ MOST_PRODUCTS = 1024
 """Largest number of runs with likelihood ratios that are multiplied in cells. More runs are composed first."""
 _MOST_FACTORS = 16
 """Largest number of different releases with ratios that are multiplied, tens of milliseconds each."""
-_GROUP_LOSSES, _SPLITS = 400, 96
-"""Number of ε of a group bound, and of the splits of each into two."""
+_GROUP_LOSSES = 400
+"""Number of ε at which δ of two changes is bounded, on each of two grids."""
+_SPLITS = 96
+"""Number of splits of each such ε into two."""
 _FLOOR = -690.0
 """log δ from which on a group bound is not resolved."""
 
 
 class AllocatedBatches(NamedTuple):
     """The batches of a run of which exactly one, chosen at random, has a given unit.
+
+    A unit is the record or client that is protected.
 
     Attributes:
         steps: number t of batches of equal probability.
@@ -64,10 +68,13 @@ class AllocatedBatches(NamedTuple):
 def one_of_several_pair(run: Pair, batches: AllocatedBatches, cells: int, effort: Effort) -> Pair:
     """Return a dominating pair for a unit that is in exactly one of t batches, each with the same probability.
 
+    The unit is the record or client that is protected. The likelihood ratio of all outputs is the mean of t independent
+    ratios of one batch.
+
     Args:
         run: dominating pair of the mechanism on a batch with the unit against a batch without it.
         batches: the batches. All have the same probability.
-        cells: number of cells of each sum.
+        cells: number of cells, into which the values of each sum are merged.
         effort: limit on the work of a composition.
 
     Returns:
@@ -84,10 +91,12 @@ def one_of_several_pair(run: Pair, batches: AllocatedBatches, cells: int, effort
 def attained_one_of_several(run: Pair, batches: AllocatedBatches, cells: int) -> Pair | None:
     """Return a pair, attained by the mechanism, for a unit that is in exactly one of several batches at random.
 
+    The unit is the record or client that is protected. The pair gives lower bounds on δ.
+
     Args:
         run: pair that the mechanism attains on a batch with the unit against a batch without it.
         batches: the batches.
-        cells: number of cells of each sum.
+        cells: number of cells, into which the values of each sum are merged.
 
     Returns:
         The pair; None if the tails of `run` are not known, or if there are too many epochs.
@@ -108,16 +117,20 @@ def _ratio_of_batch_above(run: Pair, epochs: int, cells: int) -> FiniteRatio:
     The ratios of all releases are multiplied, or, if there are many, the ratio is that of their composition.
 
     Args:
-        run: dominating pair of the mechanism on a batch, which may be a product.
+        run: dominating pair of the mechanism on a batch, which may be a composition.
         epochs: number of epochs with the same batch.
         cells: number of cells of each product.
     """
+
+    def multiply(first: FiniteRatio, second: FiniteRatio) -> FiniteRatio:
+        return multiply_ratios(first, second, cells)
+
     factors = factors_of(run, epochs)
     if factors is None:
         # The table of the composition is part of the bound, so that it must not depend on the effort.
         return ratio_above(composed_pair([(run, epochs)], "default"), cells)
     ratios = [multiply_copies(ratio_above(pair, cells), times, cells) for pair, times in factors]
-    return functools.reduce(lambda first, second: multiply_ratios(first, second, cells), ratios)
+    return functools.reduce(multiply, ratios)
 
 
 def _ratio_of_batch_below(run: Pair, epochs: int, cells: int) -> FiniteRatio | None:
@@ -126,29 +139,34 @@ def _ratio_of_batch_below(run: Pair, epochs: int, cells: int) -> FiniteRatio | N
     Releases with unknown tails are left out. This is post-processing.
 
     Args:
-        run: pair that the mechanism attains on a batch, which may be a product.
+        run: pair that the mechanism attains on a batch, which may be a composition.
         epochs: number of epochs with the same batch.
         cells: number of cells of each product.
 
     Returns:
         The ratio; None if no tails are known, or if there are too many releases.
     """
+
+    def multiply(first: FiniteRatio, second: FiniteRatio) -> FiniteRatio:
+        return multiply_ratios(first, second, cells)
+
     bounds = [(ratio_below(pair, cells), times) for pair, times in factors_of(run, epochs) or ()]
     ratios = [multiply_copies(ratio, times, cells) for ratio, times in bounds if ratio is not None]
     if not ratios:
         return None
-    return functools.reduce(lambda first, second: multiply_ratios(first, second, cells), ratios)
+    return functools.reduce(multiply, ratios)
 
 
 def factors_of(run: Pair, epochs: int) -> Sequence[tuple[Pair, int]] | None:
-    """Return the factors of a pair in several epochs, and the number of times of each.
+    """Return the releases from one batch in several epochs, and the number of times of each.
 
     Args:
-        run: a pair, which may be a product.
-        epochs: number of epochs.
+        run: the pair of the mechanism on a batch, which may be a composition.
+        epochs: number of epochs with the same batch.
 
     Returns:
-        The factors; None if there are more than `MOST_PRODUCTS` in all, or more than `_MOST_FACTORS` different ones.
+        The pairs of the releases; None if there are more than `MOST_PRODUCTS` in all, or more than `_MOST_FACTORS`
+        different ones.
     """
     factors = [(pair, times * epochs) for pair, times in run.parts or ((run, 1),)]
     is_large = len(factors) > _MOST_FACTORS or sum(times for _, times in factors) > MOST_PRODUCTS
@@ -173,12 +191,12 @@ def may_be_coarse(run: Pair, epochs: int) -> bool:
 def group_pair(pair: Pair, cells: int) -> Pair:
     """Return a dominating pair for replacing a unit, from the pair for removing one.
 
-    A replacement is two steps, over the data set without the unit. With the profile δ_P of the pair and δ_Q of its
-    reverse, δ(ε) ≤ δ_P(ε₁) + e^{ε₁} δ_Q(ε − ε₁) for 0 ≤ ε₁ ≤ ε.
+    A unit is the record or client that is protected. A replacement is two steps, over the data set without the unit.
+    With the profile δ_P of the pair and δ_Q of its reverse, δ(ε) ≤ δ_P(ε₁) + e^{ε₁} δ_Q(ε − ε₁) for 0 ≤ ε₁ ≤ ε.
 
     Args:
         pair: dominating pair of a data set with a unit against that without it.
-        cells: number of values of the pair.
+        cells: number of values of the likelihood ratio of the pair.
 
     Returns:
         Two distributions with a hockey-stick divergence of at least δ for a replacement at every ε, in both directions.
@@ -187,20 +205,22 @@ def group_pair(pair: Pair, cells: int) -> Pair:
     step = composed
     if not isinstance(step.forward, AtomicProfile):
         step = dominating_pair(ratio_above(step, cells))
+
+    # The ε at which δ is bounded, dense near 0.
     largest = min(_largest_loss(step.forward) + _largest_loss(step.backward), LARGEST_LOSS)
-    fine_losses, even_losses = (
-        np.geomspace(1e-5 * largest, largest, _GROUP_LOSSES),
-        np.linspace(0.0, largest, _GROUP_LOSSES),
-    )
+    fine_losses = np.geomspace(1e-5 * largest, largest, _GROUP_LOSSES)
+    even_losses = np.linspace(0.0, largest, _GROUP_LOSSES)
     losses = np.unique(np.concatenate(([0.0], fine_losses, even_losses)))
-    points = list(map(BoundedPoint, losses.tolist(), _group_deltas(step, losses).tolist()))
+
+    deltas = _group_deltas(step, losses)
+    points = list(map(BoundedPoint, losses.tolist(), deltas.tolist()))
     table = dominating_pair(ratio_of_bounds(points, points))
     minimum = GroupMinimum(composed, step)
     return Pair(_group_profile(table.forward, minimum), _group_profile(table.backward, minimum))
 
 
 def _group_profile(table: Profile, minimum: GroupMinimum) -> GroupProfile:
-    """Return the profile of a table with lower bounds on the function that the table is above.
+    """Return the profile of a table of upper bounds on δ, together with lower bounds on the function above which it is.
 
     Args:
         table: one direction of the table.
@@ -211,36 +231,39 @@ def _group_profile(table: Profile, minimum: GroupMinimum) -> GroupProfile:
 
 
 def _group_deltas(pair: Pair, losses: FloatArray) -> FloatArray:
-    """Return upper bounds on δ for replacing a unit (`group_pair`) at several ε.
+    """Return upper bounds on δ for replacing a unit, the record or client that is protected, at several ε.
 
     Replacing is removing and then adding, so that δ(ε) ≤ δ₁(ε₁) + e^{ε₁} δ₂(ε − ε₁) for every split ε₁. The least of
     several splits is taken.
 
     Args:
         pair: pair for removing a unit.
-        losses: ε ≥ 0, at which the doubles e^{±ε} are used as places.
+        losses: array of ε ≥ 0 in nats, at which the doubles e^{±ε} are used as places.
 
     Returns:
         One bound for each ε, at least 1e-300.
     """
+    # A row for each ε, and a column for each split. Both parts together must not exceed ε.
     splits = np.linspace(0.0, 1.0, _SPLITS)
     first = np.multiply.outer(earlier_losses(losses), splits)
-    # The two losses must not exceed ε together, and the factor is that of the first one.
     second = earlier_losses(np.maximum(earlier_losses(losses)[:, None] - first, 0.0))
+
     log_first = pair.forward.log_delta(first.ravel()).upper.reshape(first.shape)
     log_second = pair.backward.log_delta(second.ravel()).upper.reshape(first.shape) + first
     log_delta = np.logaddexp(log_first, log_second).min(axis=1)
-    rounded = np.exp(np.minimum(log_delta + 1e-13 * (1.0 + np.abs(log_delta) + losses), 0.0))
+
+    rounding = 1e-13 * (1.0 + np.abs(log_delta) + losses)
+    rounded = np.exp(np.minimum(log_delta + rounding, 0.0))
     return np.asarray(np.maximum(rounded, 1e-300))
 
 
 def _largest_loss(profile: Profile) -> float:
-    """Return a loss beyond which δ hardly decreases further, at most `LARGEST_LOSS`.
+    """Return a privacy loss beyond which δ hardly decreases further, at most `LARGEST_LOSS`.
 
-    It is found by bisection. δ tends to the mass of the infinite loss.
+    It is found by bisection. δ tends to the probability of the infinite loss.
 
     Args:
-        profile: the profile with δ.
+        profile: the privacy profile of one direction.
 
     Returns:
         The loss in nats, at which δ is about that of the infinite loss or negligible.

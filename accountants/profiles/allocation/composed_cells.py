@@ -26,9 +26,10 @@ _UNDERFLOW = 1e-300
 
 
 def cells_of_batch(run: Pair, cells: int) -> OutputCells | None:
-    """Return the probabilities of cells of the outputs of one batch, under both distributions of an attained pair.
+    """Return the probabilities of cells of all outputs of one batch, under both distributions of an attained pair.
 
-    Releases with unknown tails are left out. This is post-processing.
+    A cell is a set of outputs that are merged, which is post-processing. Releases with unknown tails are left out,
+    which is post-processing too.
 
     Args:
         run: the attained pair of all releases from the batch.
@@ -55,7 +56,7 @@ def multiply_cells(first: OutputCells, second: OutputCells, cells: int) -> Outpu
     """Return the probabilities of merged pairs of cells of two independent outputs.
 
     A cell is a set of outputs that are merged. The masses of a pair of cells are products, and pairs with about the
-    same loss are merged.
+    same privacy loss are merged.
 
     Args:
         first: the cells of one output. Its masses with and without the contribution are used.
@@ -65,15 +66,23 @@ def multiply_cells(first: OutputCells, second: OutputCells, cells: int) -> Outpu
     Returns:
         The merged cells, with a bound on the relative error of their masses.
     """
+    # The masses and the loss of every pair of cells.
     present = np.multiply.outer(first.present, second.present).ravel()
     absent = np.multiply.outer(first.absent, second.absent).ravel()
     losses = np.add.outer(_losses(first), _losses(second)).ravel()
+
+    # Sum the masses of pairs with similar losses.
     bounds = _loss_bounds(losses, present + absent, cells)
     index = np.searchsorted(bounds, losses)
     sums = [np.bincount(index, masses, bounds.size + 1) for masses in (present, absent)]
+
+    # Merge neighbours until the mass of each group is known accurately.
     rounding = (losses.size + 4) * UNIT_ROUNDOFF
-    margins = ((1.0 - rounding, -_UNDERFLOW), (1.0 + rounding, _UNDERFLOW))
-    groups = accurate_groups([[np.asarray(side * factor + tiny) for factor, tiny in margins] for side in sums])
+    lower_and_upper = [
+        [np.asarray(side * (1.0 - rounding) - _UNDERFLOW), np.asarray(side * (1.0 + rounding) + _UNDERFLOW)]
+        for side in sums
+    ]
+    groups = accurate_groups(lower_and_upper)
     assert groups is not None  # all cells together have a mass of about 1
     present, absent = (np.add.reduceat(side, groups) for side in sums)
     error = (1.0 + first.error) * (1.0 + second.error) * (1.0 + 2.0 * rounding) - 1.0 + 8 * UNIT_ROUNDOFF
@@ -86,18 +95,19 @@ def _losses(outputs: OutputCells) -> FloatArray:
 
 
 def _loss_bounds(losses: FloatArray, masses: FloatArray, cells: int) -> FloatArray:
-    """Choose increasing bounds of intervals of the loss: half of them evenly, and half dense where the mass is.
+    """Choose increasing bounds of intervals of the privacy loss: half of them evenly, and half dense where the mass is.
 
     Args:
-        losses: losses of all pairs of cells, in nats.
-        masses: their masses, of both distributions together.
+        losses: privacy losses of all pairs of cells, in nats.
+        masses: masses of the pairs, of both distributions together.
         cells: approximate number of intervals.
 
     Returns:
         The bounds, from the least loss to the largest, without repetitions.
     """
     order = np.argsort(losses)
-    shares = np.cumsum(masses[order])
-    dense = np.searchsorted(shares, np.linspace(0.0, shares[-1], cells // 2))
+    cumulative = np.cumsum(masses[order])
+    quantiles = np.searchsorted(cumulative, np.linspace(0.0, cumulative[-1], cells // 2))
+    dense = losses[order][np.minimum(quantiles, losses.size - 1)]
     even = np.linspace(losses.min(), losses.max(), cells // 2)
-    return np.unique(np.concatenate((even, losses[order][np.minimum(dense, losses.size - 1)])))
+    return np.unique(np.concatenate((even, dense)))

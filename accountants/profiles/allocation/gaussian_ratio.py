@@ -15,17 +15,21 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.allocation.ratios import LEAST_LOG_PLACE, FiniteRatio, spread_bounds
+from epsilond.accountants.profiles.allocation.cells import spread_bounds
+from epsilond.accountants.profiles.allocation.ratios import LEAST_LOG_PLACE, FiniteRatio
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
     from epsilond.accountants.profiles.allocation.ratios import Side
 
-LEAST_SHIFT, LARGEST_SHIFT = 1e-6, 20.0
-"""Shifts c with a finite bound. Below, the ratio differs from 1 by too little; above, the masses underflow."""
+LEAST_SHIFT = 1e-6
+"""Least shift c with a finite bound. For a smaller one the ratio differs from 1 by too little."""
+LARGEST_SHIFT = 20.0
+"""Largest shift c with a finite bound. For a larger one the masses underflow."""
 _FARTHEST = 37.5
 """Largest |z| of a cell: the density is a normal double up to there."""
 _NODES = 24
+"""Number of nodes of the Gauss–Legendre quadrature in each cell."""
 _WIDEST = 0.37
 """Largest Δz of a cell, for which the quadrature's error is stated above."""
 _WEIGHT_UNITS = 2 * _FARTHEST**2 + 96
@@ -36,14 +40,13 @@ def gaussian_ratio(shift: float, cells: int, side: Side) -> FiniteRatio:
     """Return a distribution with finitely many values that bounds the likelihood ratio of N(c, 1) to N(0, 1).
 
     The bound is in the convex order: expectations of nonnegative convex functions are at least the true ones, or at
-    most.
-
-    Above, the mass of a cell moves to both ends of the cell, with its mean unchanged. Below, it moves to the mean.
+    most. Above, the mass of a cell, an interval of outputs, moves to both ends of the cell, with its mean unchanged.
+    Below, it moves to the mean.
 
     Args:
         shift: c, in [`LEAST_SHIFT`, `LARGEST_SHIFT`]. The bound is for a shift within four units of roundoff.
         cells: approximate number of cells.
-        side: above or below in the convex order.
+        side: "above" or "below" in the convex order.
 
     Returns:
         Values of the ratio with their masses under N(0, 1), and bounds on the errors of both.
@@ -53,32 +56,40 @@ def gaussian_ratio(shift: float, cells: int, side: Side) -> FiniteRatio:
     c = shift * (1.0 + outward) if side == "above" else shift * (1.0 - outward)
     z = _bounds(c, cells)
     low, high = z[:-1], z[1:]
+
+    # The masses of the nodes of each cell under N(0, 1), with their distances from both ends of the cell.
     nodes, node_weights = np.polynomial.legendre.leggauss(_NODES)
     half = 0.5 * (high - low)
     from_low, to_high = half[:, None] * (1.0 + nodes), half[:, None] * (1.0 - nodes)
-    at = low[:, None] + from_low
-    mass = np.exp(-0.5 * at * at) * (node_weights / math.sqrt(2.0 * math.pi)) * half[:, None]
+    outputs = low[:, None] + from_low
+    mass = np.exp(-0.5 * outputs * outputs) * (node_weights / math.sqrt(2.0 * math.pi)) * half[:, None]
+
+    # The ratios at the bounds. Their logarithm c z − c²/2 is rounded by at most two units of each term.
     places = np.exp(c * z - 0.5 * c * c)
-    # The logarithm c z − c²/2 is rounded by at most two units of each term.
     place_error = 4 * UNIT_ROUNDOFF * (c * _FARTHEST + 0.5 * c * c + 1.0)
     weight_error = _WEIGHT_UNITS * UNIT_ROUNDOFF
+
     if side == "below":
         weights = mass.sum(axis=1)
-        above_low = (mass * np.expm1(c * from_low)).sum(axis=1) / weights
-        means = places[:-1] * (1.0 + above_low)
-        place_error += 2.0 * weight_error * float((above_low / (1.0 + above_low)).max())
+        rise_to_mean = (mass * np.expm1(c * from_low)).sum(axis=1) / weights
+        means = places[:-1] * (1.0 + rise_to_mean)
+        place_error += 2.0 * weight_error * float((rise_to_mean / (1.0 + rise_to_mean)).max())
         return FiniteRatio(means, weights, -math.inf, weight_error, place_error, side)
+
+    # The first weight is that of the ratio 0, and the others are those of the bounds of the cells.
     upper_share = (mass * np.expm1(c * from_low)).sum(axis=1) / np.expm1(c * (high - low))
     lower_share = (mass * np.expm1(-c * to_high)).sum(axis=1) / np.expm1(-c * (high - low))
     weights = np.zeros(z.size + 1)
     weights[2:] += upper_share
     weights[1:-1] += lower_share
+
     # Below the first cell, all mass of Q counts at 0, and the mass that preserves the mean counts at the first place.
-    weights[0] = math.exp(float(log_ndtr(z[0])) + 1e-9)
-    weights[1] += math.exp(float(log_ndtr(z[0] - c)) - math.log(places[0]) + 1e-9)
+    rounding = 1e-9
+    weights[0] = math.exp(float(log_ndtr(z[0])) + rounding)
+    weights[1] += math.exp(float(log_ndtr(z[0] - c)) - math.log(places[0]) + rounding)
     # Above the last cell, the mass of Q counts at the last place, and the mass of P at infinity.
-    weights[-1] += math.exp(float(log_ndtr(-z[-1])) + 1e-9)
-    log_infinite = float(log_ndtr(c - z[-1])) + 1e-9
+    weights[-1] += math.exp(float(log_ndtr(-z[-1])) + rounding)
+    log_infinite = float(log_ndtr(c - z[-1])) + rounding
     return FiniteRatio(np.append(0.0, places), weights, log_infinite, weight_error, place_error, side)
 
 
@@ -86,15 +97,19 @@ def _bounds(c: float, cells: int) -> FloatArray:
     """Return the bounds of cells of the normal output z, dense where both distributions have their mass.
 
     Args:
-        c: distance of the means of the two normal distributions.
+        c: distance of the means of the two normal distributions, in standard deviations.
         cells: approximate number of cells. More are used if a cell is wider than `_WIDEST`.
 
     Returns:
         The bounds, increasing, in standard deviations.
     """
+    # The ratio e^{cz − c²/2} must be a normal double at the first bound.
     first = max(-_FARTHEST, (LEAST_LOG_PLACE + 0.5 * c * c) / c)
+
+    # A histogram of the densities of N(0, 1) and N(c, 1), up to a factor.
     fine = np.linspace(first, _FARTHEST, 4097)
     middle = 0.5 * (fine[1:] + fine[:-1])
     masses = (np.exp(-0.5 * middle**2) + np.exp(-0.5 * (middle - c) ** 2)) * np.diff(fine)
+
     even = np.linspace(first, _FARTHEST, math.ceil((_FARTHEST - first) / _WIDEST) + 1)
     return np.unique(np.concatenate((even, spread_bounds(fine, masses, cells))))

@@ -31,8 +31,12 @@ if TYPE_CHECKING:
 
 _RISES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 """Relative increases of F, from its least value, of the two outer places. The error of the bound is about as large."""
-_SPLITS, _OFFSETS, _LEAST_OFFSET = 256, 128, 1e-8
-"""Number of log γ₁ at which the table is searched, and of distances of outer places, from this share of the range."""
+_SPLITS = 256
+"""Number of log γ₁ at which the table is searched."""
+_OFFSETS = 128
+"""Number of distances of outer places that are tried."""
+_LEAST_OFFSET = 1e-8
+"""Least of these distances, as a fraction of the range."""
 _DIGITS = 44
 """Binary digits of all losses after the leading one of the range. Their differences are then exact."""
 _LEAST_FALL = 0.03
@@ -43,12 +47,13 @@ _ROUNDING = 1e-13
 
 @dataclass(frozen=True)
 class GroupMinimum:
-    """Lower bounds on the profile of a group of two changes: the removal of a unit and the addition of another.
+    """Lower bounds on the privacy profile of a group of two changes: the removal of a unit and the addition of another.
 
-    At γ it is the least value over γ₁ > 0 of F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P).
+    A unit is the record or client that is protected. At γ = e^ε the profile is the least value over γ₁ > 0 of
+    F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P). E_γ is the hockey-stick divergence of the pair (P, Q) of one change.
 
     Attributes:
-        pair: the pair (P, Q). Its profiles enclose the divergences.
+        pair: the pair (P, Q) of one change. Its profiles enclose the divergences.
         table: a pair of finitely many losses that is close to it. It only decides where F is evaluated.
     """
 
@@ -74,7 +79,8 @@ class GroupMinimum:
         """Return a lower bound on the log of the least F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) over γ₁ > 0.
 
         The least value is the δ of two changes of a data set. γ = e^ε is rounded up so that log γ is a multiple of a
-        power of two. The least value decreases with γ, so that its value at a larger ε is a lower bound.
+        power of two. The least value decreases with γ, so that its value at a larger ε is a lower bound. F is convex,
+        so that its values at three places bound it everywhere.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -82,14 +88,17 @@ class GroupMinimum:
         Returns:
             The bound; −∞ if none is proved.
         """
-        largest = max((profile.losses[-1] for profile in _atoms(self.table) if profile.losses), default=0.0)
-        reach = epsilon + largest
+        # The range of log γ₁, and the power of two of which all places are multiples.
+        largest_loss = max((profile.losses[-1] for profile in _atoms(self.table) if profile.losses), default=0.0)
+        reach = epsilon + largest_loss
         if not 0.0 < reach < math.inf:
             return -math.inf
-        unit = 2.0 ** (math.frexp(reach)[1] - _DIGITS)
+        _, exponent = math.frexp(reach)
+        unit = 2.0 ** (exponent - _DIGITS)
         epsilon = math.ceil(epsilon / unit) * unit
+
         # Try many γ₁, and take the one at which F is about the least.
-        splits = np.rint(np.linspace(-largest, reach, _SPLITS) / unit) * unit
+        splits = np.rint(np.linspace(-largest_loss, reach, _SPLITS) / unit) * unit
         inner = np.rint(np.linspace(0.0, epsilon, _SPLITS) / unit) * unit
         place = _least_place(self.table, np.unique(np.concatenate((splits, inner))), epsilon, unit)
         if place is None:
@@ -97,6 +106,8 @@ class GroupMinimum:
         least = _log_sums(self.pair, np.asarray([place]), epsilon)
         if not math.isfinite(least.lower[0]):
             return -math.inf
+
+        # Take the first pair of outer places that proves a bound.
         offsets = np.rint(np.geomspace(_LEAST_OFFSET * reach, reach, _OFFSETS) / unit) * unit
         for outer in self._outer_places(place, offsets, epsilon):
             bound = _bound_by_three(place, least, outer, _log_sums(self.pair, outer, epsilon))
@@ -107,12 +118,13 @@ class GroupMinimum:
     def _outer_places(self, place: float, offsets: FloatArray, epsilon: float) -> Iterator[FloatArray]:
         """Yield pairs of places around the minimum of F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P), for ever larger rises.
 
-        There is one pair for each rise of log F in `_RISES`, as far as it exists on both sides.
-
         Args:
             place: log γ₁ at which F is about least.
             offsets: increasing distances from it that are tried.
-            epsilon: log γ.
+            epsilon: log γ, in nats.
+
+        Yields:
+            A smaller and a larger log γ₁, for each rise of log F in `_RISES`, as far as both exist.
         """
         candidates = np.concatenate(([place], place - offsets, place + offsets))
         log_f = _log_sums(self.table, candidates, epsilon).upper
@@ -121,34 +133,38 @@ class GroupMinimum:
             is_left, is_right = left_rises >= rise, right_rises >= rise
             if not (is_left.any() and is_right.any()):
                 return
-            yield np.asarray([place - offsets[is_left.argmax()], place + offsets[is_right.argmax()]])
+            left = place - offsets[is_left.argmax()]
+            right = place + offsets[is_right.argmax()]
+            yield np.asarray([left, right])
 
 
 def _least_place(table: Pair, splits: FloatArray, epsilon: float, unit: float) -> float | None:
-    """Return a log γ₁ at which F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) is about least; None if F is zero there.
+    """Search for the log γ₁ at which F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) is about least, on three finer grids.
 
     Args:
         table: pair (P, Q) with profiles of little cost.
-        splits: increasing log γ₁.
-        epsilon: log γ.
+        splits: increasing log γ₁, the first grid.
+        epsilon: log γ, in nats.
         unit: the number of which the result is a multiple.
 
     Returns:
-        The place, an approximate minimiser from three successively finer grids; None if F is zero at a place of a grid.
+        The place, an approximate minimiser; None if F is zero at a place of a grid.
     """
+    number_of_points = 65
     for _ in range(3):
         values = _log_sums(table, splits, epsilon).upper
         index = int(values.argmin())
         if values[index] == -math.inf:
             return None
-        low, high = splits[max(index - 1, 0)], splits[min(index + 1, splits.size - 1)]
         place = float(splits[index])
-        splits = np.unique(np.append(np.rint(np.linspace(low, high, 65) / unit) * unit, place))
+        low, high = splits[max(index - 1, 0)], splits[min(index + 1, splits.size - 1)]
+        finer = np.rint(np.linspace(low, high, number_of_points) / unit) * unit
+        splits = np.unique(np.append(finer, place))
     return place
 
 
 def _bound_by_three(place: float, least: Enclosure, outer: FloatArray, values: Enclosure) -> float:
-    """Return a lower bound on the log of a convex function everywhere; −∞ if the outer values are not surely larger.
+    """Return a lower bound on the log of a convex function everywhere, from its values at three places.
 
     Beyond an outer place the function is at least its value there. Between an outer place and the middle one it is
     above the line through the middle place and the outer place on the other side.
@@ -158,13 +174,19 @@ def _bound_by_three(place: float, least: Enclosure, outer: FloatArray, values: E
         least: bounds on the log of the function there.
         outer: log γ₁ of a smaller and a larger place.
         values: bounds on the log of the function there.
+
+    Returns:
+        The bound; −∞ if the outer values are not surely larger than the middle one.
     """
     lower, upper = float(least.lower[0]), float(least.upper[0])
     if values.lower.min() < upper:
         return -math.inf
+
     # Distances in γ₁ and rises of the function, relative to γ₁ and the function in the middle.
     distance_below, distance_above = (abs(math.expm1(log_gamma - place)) for log_gamma in outer.tolist())
     rise_below, rise_above = np.expm1(values.upper - lower).tolist()
+
+    # The largest fall of the two extended lines below the middle value.
     fall_above = distance_above / distance_below * rise_below
     fall_below = distance_below / distance_above * rise_above
     fall = max(fall_above, fall_below) * (1.0 + _ROUNDING)
@@ -174,17 +196,17 @@ def _bound_by_three(place: float, least: Enclosure, outer: FloatArray, values: E
 
 
 def _log_sums(pair: Pair, splits: FloatArray, epsilon: float) -> Enclosure:
-    """Enclose log F(γ₁) for F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P), a bound on δ of two changes of a data set at γ.
+    """Enclose log F(γ₁) for F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P), a bound on δ of two changes of a data set.
 
     E_γ is the hockey-stick divergence: δ at ε = log γ.
 
     Args:
         pair: the pair (P, Q) of one change.
-        splits: log γ₁, of any sign, with exact differences from `epsilon`.
-        epsilon: log γ.
+        splits: array of log γ₁, of any sign, with exact differences from `epsilon`.
+        epsilon: log γ, in nats.
 
     Returns:
-        Lower and upper bounds on log F, one for each split.
+        Lower and upper bounds on log F, one for each γ₁.
     """
     first = _log_divergence(pair.forward, pair.backward, splits)
     second = _log_divergence(pair.backward, pair.forward, epsilon - splits)
@@ -193,7 +215,8 @@ def _log_sums(pair: Pair, splits: FloatArray, epsilon: float) -> Enclosure:
     with np.errstate(invalid="ignore"):
         slack = _ROUNDING * (2.0 + np.abs(upper) + np.abs(splits))
         lower = np.where(np.isneginf(lower), lower, lower - slack)
-        return Enclosure(lower, np.where(upper > -np.inf, upper + slack, upper))
+        upper = np.where(upper > -np.inf, upper + slack, upper)
+    return Enclosure(lower, upper)
 
 
 def _log_divergence(forward: Profile, backward: Profile, losses: FloatArray) -> Enclosure:
@@ -202,9 +225,9 @@ def _log_divergence(forward: Profile, backward: Profile, losses: FloatArray) -> 
     For κ < 1 it is 1 − κ + κ E_{1/κ}(Q‖P).
 
     Args:
-        forward: the profile of P against Q.
-        backward: the profile of Q against P.
-        losses: log κ, of any sign.
+        forward: the privacy profile of P against Q.
+        backward: the privacy profile of Q against P.
+        losses: array of log κ, of any sign.
 
     Returns:
         Lower and upper bounds, one for each κ.
@@ -214,11 +237,11 @@ def _log_divergence(forward: Profile, backward: Profile, losses: FloatArray) -> 
     if not is_negative.all():
         lower[~is_negative], upper[~is_negative] = forward.log_delta(losses[~is_negative])
     if is_negative.any():
-        negative = losses[is_negative]
-        rest = log1m_exp(negative)
-        lower[is_negative], upper[is_negative] = (
-            np.logaddexp(rest, negative + side) for side in backward.log_delta(-negative)
-        )
+        log_kappa = losses[is_negative]
+        log_gap = log1m_exp(log_kappa)  # log(1 − κ)
+        least, largest = backward.log_delta(-log_kappa)
+        lower[is_negative] = np.logaddexp(log_gap, log_kappa + least)
+        upper[is_negative] = np.logaddexp(log_gap, log_kappa + largest)
     return Enclosure(lower, upper)
 
 
@@ -229,13 +252,14 @@ def _atoms(pair: Pair) -> list[AtomicProfile]:
 
 @dataclass(frozen=True)
 class GroupProfile(AtomicProfile):
-    """The profile of two changes of a data set: a table of upper bounds, with lower bounds on the exact value.
+    """The privacy profile of two changes of a data set: a table of upper bounds, with lower bounds on the exact value.
 
-    The exact value is the least F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) over γ₁. The table depends on the effort of
-    a composition, and the least value does not. So `log_delta` encloses the same number for every effort.
+    The exact value is the least F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) over γ₁, for the pair (P, Q) of one change. The
+    table depends on the effort of a composition, and the least value does not. So `log_delta` encloses the same number
+    for every effort.
 
     Attributes:
-        minimum: lower bounds on the least value.
+        minimum: lower bounds on the least value; None if there are none.
     """
 
     one_sided: ClassVar[bool] = True
@@ -244,10 +268,16 @@ class GroupProfile(AtomicProfile):
     minimum: GroupMinimum | None = field(default=None, compare=False, repr=False)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the log of the least value of F, by the table from above."""
+        """Enclose log δ of two changes at each ε: lower bounds on the exact value, and upper bounds of the table.
+
+        Args:
+            epsilon: array of ε ≥ 0, in nats.
+        """
         points = np.asarray(epsilon, dtype=np.float64)
-        bounds = np.asarray([self.log_delta_bounds(point) for point in points.ravel().tolist()])
-        return Enclosure(bounds[:, 0].reshape(points.shape), bounds[:, 1].reshape(points.shape))
+        bounds = [self.log_delta_bounds(point) for point in points.ravel().tolist()]
+        lower = np.asarray([interval.lower for interval in bounds], dtype=np.float64)
+        upper = np.asarray([interval.upper for interval in bounds], dtype=np.float64)
+        return Enclosure(lower.reshape(points.shape), upper.reshape(points.shape))
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose the log of the least value of F at one ε."""
@@ -269,10 +299,10 @@ class GroupProfile(AtomicProfile):
 
     @cached_property
     def _attained_table(self) -> PiecewiseTails | None:
-        """Convex function below the least value of F; None if the bounds on it are too wide for one.
+        """Table of a convex function below δ of two changes; None if the bounds on δ are too wide for one.
 
-        F(γ₁) bounds δ for two changes of a data set. Points at which δ has hardly fallen since the last one are left
-        out, because a slope between them would be inexact.
+        Points at which δ has hardly fallen since the last one are left out, because a slope between them would be
+        inexact.
         """
         chosen: list[float] = []
         last = math.inf

@@ -26,6 +26,7 @@ from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.special import LOG_ACCURACY, UNIT_ROUNDOFF, log_difference, log_normal_tail
 from epsilond.accountants.profiles.atoms import AtomicProfile
+from epsilond.accountants.profiles.attained_tails import attained_or_own_tails
 from epsilond.accountants.profiles.gaussian import ZeroProfile, gaussian_pair
 
 if TYPE_CHECKING:
@@ -39,13 +40,15 @@ _LEAST_REST = 1e-12
 
 @dataclass(frozen=True)
 class HiddenChoiceProfile(Profile):
-    """The largest of the lines w p − γ M q, for the tests {L > x} of a base pair with x ≥ 0.
+    """A lower bound on the privacy profile of a contribution to a hidden one of m sets of outputs.
 
-    It is w δ(ε + log M − log w) for the profile δ of the base pair, where the argument is not negative. Elsewhere it is
-    the line of the test {L > 0}.
+    It is the largest of the lines w p − γ M q with γ = e^ε. p and q are the probabilities of a test {L > x} of one set,
+    for its privacy loss L and x ≥ 0. For a union of the tests of all sets w = 1 and M = m. The result is
+    w δ(ε + log M − log w) for the profile δ of one set, where the argument is not negative. Elsewhere it is the line of
+    the test {L > 0}.
 
     Attributes:
-        base: profile of the base pair.
+        base: privacy profile of the outputs of one known set.
         log_weight: lower bound on log w, at most 0.
         log_factor: upper bound on log M.
     """
@@ -60,84 +63,105 @@ class HiddenChoiceProfile(Profile):
         return self.base.tail_accuracy + 8 * UNIT_ROUNDOFF
 
     def _base_epsilons(self, epsilon: FloatArray) -> FloatArray:
-        """Return upper bounds on the arguments ε + log M − log w of the base profile."""
+        """Return upper bounds on the arguments ε + log M − log w of the profile of one set.
+
+        Args:
+            epsilon: array of ε, in nats.
+        """
         value = np.asarray(epsilon, dtype=np.float64) + (self.log_factor - self.log_weight)
         sizes = np.abs(epsilon) + abs(self.log_factor) + abs(self.log_weight)
         return np.asarray(value + 4 * UNIT_ROUNDOFF * sizes)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Return a lower bound on log δ as both bounds, so that the result is valid for lower bounds only."""
+        """Return a lower bound on log δ as both bounds, so that the result is valid for lower bounds only.
+
+        Args:
+            epsilon: array of ε ≥ 0, in nats.
+        """
         base_epsilon = self._base_epsilons(epsilon)
         shifted = self.base.log_delta(np.maximum(base_epsilon, 0.0)).lower
+
+        # The line of the test {L > 0}, for a negative argument of the base profile.
         log_p, log_q = self._widest_test()
         with np.errstate(invalid="ignore"):
             log_scaled_q = np.minimum(base_epsilon, 0.0) + log_q
             line = log_difference(np.full_like(base_epsilon, log_p), np.minimum(log_scaled_q, log_p))
+
         log_delta = np.where(base_epsilon >= 0.0, shifted, line)
         lower = np.minimum(log_delta + self.log_weight * (1.0 + 4 * UNIT_ROUNDOFF), 0.0)
         return Enclosure(lower, lower)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the logs of w p and M q for the tests {L > x} of the base pair at x = ε + log M − log w or 0."""
-        at = np.maximum(self._base_epsilons(epsilon), 0.0)
-        tails = self.base.attained_log_tails(at)
-        log_p, log_q = self.base.log_tails(at) if tails is None else tails
+        """Return log(w p) and log(M q) for the tests {L > x} of one set, at x = ε + log M − log w but at least 0.
+
+        Args:
+            epsilon: array of ε ≥ 0, in nats.
+        """
+        thresholds = np.maximum(self._base_epsilons(epsilon), 0.0)
+        log_p, log_q = attained_or_own_tails(self.base, thresholds)
         return Tails(log_p + self.log_weight, np.minimum(log_q + self.log_factor, 0.0))
 
     def _widest_test(self) -> tuple[float, float]:
-        """Return a lower bound on log p and an upper bound on log q of the test {L > 0} of the base pair."""
-        at = np.zeros(1)
-        tails = self.base.attained_log_tails(at)
-        log_p, log_q = self.base.log_tails(at) if tails is None else tails
+        """Return a lower bound on log p and an upper bound on log q of the test {L > 0} of one set."""
+        log_p, log_q = attained_or_own_tails(self.base, np.zeros(1))
         return _outward(float(log_p[0]), float(log_q[0]), self.tail_accuracy)
 
     def reverse(self) -> Profile:
-        """Return the profile of the reverse direction: one outcome outside the widest test has a positive loss."""
+        """Return the privacy profile of the reverse direction, in which at most one outcome has a positive loss.
+
+        It is the outcome outside the widest test {L > 0}. Its probabilities are 1 − wp under P and 1 − Mq under Q, of
+        which the former is rounded up and the latter down.
+        """
         tails = self.log_tails(np.zeros(1))
         log_p, log_q = _outward(float(tails.log_p[0]), float(tails.log_q[0]), self.tail_accuracy)
-        # The rest has 1 − wp under P and 1 − Mq under Q; the former is rounded up and the latter down.
-        rest_p, rest_q = max(-math.expm1(log_p), 0.0) + _LEAST_REST, -math.expm1(min(log_q, 0.0)) - _LEAST_REST
+        rest_p = max(-math.expm1(log_p), 0.0) + _LEAST_REST
+        rest_q = -math.expm1(min(log_q, 0.0)) - _LEAST_REST
         if not rest_q > rest_p:
             return ZeroProfile()
-        loss = math.log(rest_q / rest_p) * (1.0 - 16 * UNIT_ROUNDOFF) - 16 * UNIT_ROUNDOFF
-        return AtomicProfile((loss,), (math.log(rest_q) - 16 * UNIT_ROUNDOFF,)) if loss > 0.0 else ZeroProfile()
+        rounding = 16 * UNIT_ROUNDOFF
+        loss = math.log(rest_q / rest_p) * (1.0 - rounding) - rounding
+        if not loss > 0.0:
+            return ZeroProfile()
+        return AtomicProfile((loss,), (math.log(rest_q) - rounding,))
 
 
 def _outward(log_p: float, log_q: float, accuracy: float) -> tuple[float, float]:
-    """Return a lower bound on log p and an upper bound on log q, at most 0.
+    """Return a lower bound on log p and an upper bound on log q, at most 0, from computed values.
 
     Args:
-        log_p: log p, up to the accuracy.
-        log_q: log q, up to the accuracy.
+        log_p: log p, natural logarithm, up to the accuracy.
+        log_q: log q, natural logarithm, up to the accuracy.
         accuracy: bound on the error of each, per unit of 1 + its size.
     """
     return log_p - accuracy * (1.0 + abs(log_p)), min(log_q + accuracy * (1.0 + abs(log_q)), 0.0)
 
 
 def hidden_choice_pair(base: Pair, log_factor: float, log_weight: float = 0.0) -> Pair:
-    """Return a pair for lower bounds on δ of a contribution to one of m sets of outputs, or with other factors.
+    """Return a pair for lower bounds on δ of a contribution to a hidden one of m sets of outputs.
 
     Args:
-        base: pair of the outputs of the set, which is attained if the set is known.
-        log_factor: upper bound on log M, log m for a union of tests.
-        log_weight: lower bound on log w, at most 0.
+        base: pair of the outputs of one set, which the mechanism attains if the set is known.
+        log_factor: upper bound on log M, the factor of false positive rates; log m for a union of tests of all sets.
+        log_weight: lower bound on log w, the factor of true positive rates, at most 0.
     """
     forward = HiddenChoiceProfile(base.forward, log_weight, log_factor)
     return Pair(forward, forward.reverse(), below=base)
 
 
 def log_choices(steps: int, times_chosen: int, allocations: int) -> float:
-    """Return an upper bound on the log of the number of sets: C(t, k)^r for r independent allocations.
+    """Return an upper bound on the log of the number of sets of batches, C(t, k)^r for r independent allocations.
 
-    Each value of log Γ has a relative error of some units of roundoff.
+    It is computed from log Γ. Each value of log Γ has a relative error of some units of roundoff.
 
     Args:
-        steps: number of batches t.
+        steps: number t of batches.
         times_chosen: number k of chosen batches.
         allocations: number r of allocations.
     """
-    terms = [math.lgamma(number + 1.0) for number in (steps, times_chosen, steps - times_chosen)]
-    log_binomial = terms[0] - terms[1] - terms[2] + 16 * UNIT_ROUNDOFF * (1.0 + math.fsum(terms))
+    log_factorials = [math.lgamma(number + 1.0) for number in (steps, times_chosen, steps - times_chosen)]
+    log_all, log_chosen, log_unchosen = log_factorials
+    rounding = 16 * UNIT_ROUNDOFF * (1.0 + math.fsum(log_factorials))
+    log_binomial = log_all - log_chosen - log_unchosen + rounding
     return allocations * max(log_binomial, 0.0) * (1.0 + 4 * UNIT_ROUNDOFF)
 
 
@@ -152,20 +176,26 @@ def replaced_choice_pairs(shift: float, steps: int, times_chosen: int, allocatio
     Proof: docs/random-allocation.md, Small noise.
 
     Args:
-        shift: c > 0, norm of each of the two contributions over the standard deviation of the noise.
-        steps: number of batches t.
+        shift: c > 0, norm of each of the two contributions, in standard deviations of the noise.
+        steps: number t of batches.
         times_chosen: number k < t of batches with the contribution.
         allocations: number r of independent allocations.
+
+    Returns:
+        A pair for each b that is tried.
     """
     chosen, unchosen = times_chosen * allocations, (steps - times_chosen) * allocations
     base = gaussian_pair(math.sqrt(chosen) * shift * (1.0 - 8 * UNIT_ROUNDOFF))
     pairs = []
     for share in _SHARES:
-        below = _quantile(-math.log(share) / (chosen + unchosen))
+        below = _quantile(-math.log(share) / (chosen + unchosen))  # b
         log_far = _log_normal(below)
+        log_far_shifted = _log_normal(below - shift)
         log_weight = chosen * _log_normal(below + shift) + unchosen * log_far
-        log_ratio = _log_normal(below - shift) - log_far
-        sizes = (chosen + unchosen) * (abs(log_far) + abs(_log_normal(below - shift)) + 1e-300)
+        log_ratio = log_far_shifted - log_far
+
+        # A bound on the rounding errors of both factors.
+        sizes = (chosen + unchosen) * (abs(log_far) + abs(log_far_shifted) + 1e-300)
         slack = 16 * LOG_ACCURACY * (1.0 + shift + below) * (1.0 + sizes)
         log_factor = log_choices(steps, times_chosen, allocations) + chosen * log_ratio + slack
         pairs.append(hidden_choice_pair(base, log_factor, min(log_weight - slack, 0.0)))
@@ -173,20 +203,28 @@ def replaced_choice_pairs(shift: float, steps: int, times_chosen: int, allocatio
 
 
 def _log_normal(x: float) -> float:
-    """Return log Φ(x), with a small error relative to itself also where Φ is close to 1."""
+    """Return log Φ(x) of the normal distribution function, with a small relative error also where Φ is close to 1.
+
+    Args:
+        x: a point on the line, in standard deviations.
+    """
+    log_tail = float(log_normal_tail(np.asarray([abs(x)]))[0])
     if x > 0.0:
-        return math.log1p(-math.exp(float(log_normal_tail(np.asarray([x]))[0])))
-    return float(log_normal_tail(np.asarray([-x]))[0])
+        return math.log1p(-math.exp(log_tail))
+    return log_tail
 
 
 def _quantile(log_loss: float) -> float:
-    """Return b ≥ 0 with −log Φ(b) about the given number, by bisection; any b gives a valid test.
+    """Find by bisection the b ≥ 0 with −log Φ(b) about a given number; any b gives a valid test.
 
     Args:
-        log_loss: the number, positive.
+        log_loss: the given number, positive.
     """
-    low, high = 0.0, 38.0
+    low, high = 0.0, 38.0  # a normal tail at 38 is below 1e-315
     for _ in range(40):
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if -_log_normal(middle) > log_loss else (low, middle)
+        if -_log_normal(middle) > log_loss:
+            low = middle
+        else:
+            high = middle
     return high

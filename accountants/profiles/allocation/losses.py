@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.allocation.ratios import spread_bounds
+from epsilond.accountants.profiles.allocation.cells import spread_bounds
 from epsilond.accountants.profiles.atoms import AtomicProfile
 from epsilond.accountants.profiles.concentrated import ConcentratedProfile
 from epsilond.accountants.profiles.declared.renyi_bounds import RenyiProfile
@@ -28,12 +28,12 @@ LARGEST_LOSS = 400.0
 """Largest loss of a finite value, in nats. Larger losses count as infinite. See *Underflow* in the error terms."""
 _LEAST_LOG_DELTA = -690.0
 """log δ from which on losses are not resolved."""
-_FINE, _FEW_LOSSES, _LEAST_SHARE = 1024, 128, 1e-3
-"""Number of losses at which the tails of a profile are evaluated, to place the cells.
-
-Other profiles, such as compositions, are evaluated at a few losses only, the least of which is this share of the
-largest one that matters.
-"""
+_FINE = 1024
+"""Number of losses at which the tails of a profile in closed form are evaluated, to place the cells."""
+_FEW_LOSSES = 128
+"""Number of losses at which other profiles are evaluated, such as those of compositions."""
+_LEAST_SHARE = 1e-3
+"""The least of these losses, as a fraction of the largest one that matters."""
 _MODERATE_LOG_DELTA = -80.0
 """log δ from which on the losses of such a profile are less dense."""
 _MOST_LISTED = 1500
@@ -64,27 +64,29 @@ def earlier_losses(losses: FloatArray) -> FloatArray:
 
 
 def pure_loss(profile: Profile, pair: Pair | None = None) -> float:
-    """Return an ε from which on δ is 0; math.inf if none is known.
+    """Return an ε in nats from which on δ is 0; math.inf if none is known.
 
     Args:
-        profile: the profile of one direction.
-        pair: the pair, which may have a plateau.
+        profile: the privacy profile of one direction.
+        pair: the pair of distributions. It may have a plateau, a declared (ε, δ) guarantee with δ = 0.
     """
     end = profile.supremum
     if isinstance(profile, AtomicProfile) and profile.log_infinite_mass == -math.inf:
         end = profile.losses[-1] if profile.losses else 0.0
     plateau = None if pair is None else pair.plateau
-    return min(end, plateau.epsilon) if plateau is not None and plateau.delta == 0 else end
+    if plateau is None or plateau.delta != 0:
+        return end
+    return min(end, plateau.epsilon)
 
 
 def choose_losses(profile: Profile, end: float, cells: int) -> FloatArray:
-    """Choose increasing losses from 0 to the largest that matters, at which a profile is evaluated.
+    """Choose increasing privacy losses from 0 to the largest that matters, at which a profile is evaluated.
 
-    They are dense where the loss has its mass. The choice affects the tightness of a bound, not its validity.
+    They are dense where the loss has its probability. The choice affects the tightness of a bound, not its validity.
 
     Args:
-        profile: the profile ε ↦ δ(ε) of one direction of a pair of distributions.
-        end: an ε from which on δ is 0; math.inf if none is known.
+        profile: the privacy profile ε ↦ δ(ε) of one direction of a pair of distributions.
+        end: an ε from which on δ is 0, in nats; math.inf if none is known.
         cells: approximate number of losses.
 
     Returns:
@@ -94,25 +96,32 @@ def choose_losses(profile: Profile, end: float, cells: int) -> FloatArray:
     if listed is not None:
         return listed
     end = _largest_loss(profile, end)
+
+    # An expensive profile is evaluated at few losses, on three grids.
     if not isinstance(profile, _CLOSED_FORMS):
         middle = _largest_loss(profile, end, _MODERATE_LOG_DELTA)
-        near = np.geomspace(_LEAST_SHARE * middle, middle, _FEW_LOSSES)
-        return np.unique(np.concatenate((np.linspace(0.0, end, _FEW_LOSSES // 4), np.linspace(0.0, middle, 64), near)))
+        whole_range = np.linspace(0.0, end, _FEW_LOSSES // 4)
+        lower_range = np.linspace(0.0, middle, 64)
+        near_zero = np.geomspace(_LEAST_SHARE * middle, middle, _FEW_LOSSES)
+        return np.unique(np.concatenate((whole_range, lower_range, near_zero)))
+
+    # For other profiles, the tails at many losses give the masses of small intervals.
     fine = np.linspace(0.0, end, _FINE + 1)
     tails = profile.log_tails(fine)
     masses = -np.diff(np.exp(tails.log_p) + np.exp(tails.log_q))
-    return np.unique(np.concatenate((np.linspace(0.0, end, cells // 4), spread_bounds(fine, masses, cells))))
+    even = np.linspace(0.0, end, cells // 4)
+    return np.unique(np.concatenate((even, spread_bounds(fine, masses, cells))))
 
 
 def _listed_losses(profile: Profile, end: float) -> FloatArray | None:
-    """Return 0 and the possible positive losses in increasing order, if there are few.
+    """Return 0 and the possible positive privacy losses in increasing order, if there are few.
 
     The privacy loss is the log likelihood ratio of an output on two neighbouring data sets. If it takes few values,
     tables of δ need entries only there.
 
     Args:
-        profile: the profile of one direction.
-        end: an ε from which on δ is 0; math.inf if none is known.
+        profile: the privacy profile of one direction.
+        end: an ε from which on δ is 0, in nats; math.inf if none is known.
 
     Returns:
         The losses in nats, 0 included. Of very many atoms, only a part is listed. None if the loss
@@ -120,16 +129,21 @@ def _listed_losses(profile: Profile, end: float) -> FloatArray | None:
     """
     if end == 0.0:
         return np.zeros(1)
+
+    # A profile with finitely many losses. The largest one is always listed.
     if isinstance(profile, AtomicProfile):
         losses = np.asarray(profile.losses)
         losses = losses[(losses > 0.0) & (losses <= LARGEST_LOSS)]
-        return np.append(
-            0.0, losses[(-1 - np.arange(losses.size)) % max(1, math.ceil(losses.size / _MOST_LISTED)) == 0]
-        )
+        every = max(1, math.ceil(losses.size / _MOST_LISTED))
+        from_the_end = -1 - np.arange(losses.size)
+        return np.append(0.0, losses[from_the_end % every == 0])
+
     # Differences of geometric noise have losses of the decay rate times s, s − 2, …, for the shift s.
     if isinstance(profile, GeometricProfile) and profile.shift <= _MOST_LISTED:
         losses = profile.decay_rate * np.arange(profile.shift % 2, profile.shift + 1, 2.0)
         return np.unique(np.append(0.0, losses[losses <= LARGEST_LOSS]))
+
+    # Losses that are multiples of one number.
     span = profile.span
     if span is None or not span > 0.0:
         return None
@@ -141,38 +155,48 @@ def _listed_losses(profile: Profile, end: float) -> FloatArray | None:
 
 
 def interval_bounds(profile: Profile, end: float, cells: int) -> FloatArray:
-    """Choose increasing bounds of intervals of positive losses, from 0 on.
+    """Choose increasing bounds of intervals of positive privacy losses, from 0 on.
 
-    If the loss has few positive values, each of them is inside an interval.
+    If the loss has few positive values, each of them is inside an interval of its own.
 
     Args:
-        profile: the profile ε ↦ δ(ε) of one direction of a pair of distributions.
-        end: an ε from which on δ is 0; math.inf if none is known.
+        profile: the privacy profile ε ↦ δ(ε) of one direction of a pair of distributions.
+        end: an ε from which on δ is 0, in nats; math.inf if none is known.
         cells: approximate number of intervals.
 
     Returns:
-        The bounds in nats.
+        The bounds, in nats.
     """
     listed = _listed_losses(profile, end)
     if listed is None:
         return choose_losses(profile, end, cells)
-    return np.concatenate(([0.0], 0.5 * (listed[1:] + listed[:-1]), [listed[-1] * (1.0 + 1e-9) + 1e-300]))
+    middles = 0.5 * (listed[1:] + listed[:-1])
+    beyond_last = listed[-1] * (1.0 + 1e-9) + 1e-300
+    return np.concatenate(([0.0], middles, [beyond_last]))
 
 
 def _largest_loss(profile: Profile, end: float, least_log_delta: float = _LEAST_LOG_DELTA) -> float:
-    """Return the least of the largest loss, `LARGEST_LOSS`, and a loss beyond which δ is negligible.
+    """Search by bisection for the largest privacy loss that matters, at most `LARGEST_LOSS`.
+
+    Beyond it δ is negligible, or hardly above the probability of the infinite loss.
 
     Args:
-        profile: the profile of one direction.
-        end: an ε from which on δ is 0; math.inf if none is known.
+        profile: the privacy profile of one direction.
+        end: an ε from which on δ is 0, in nats; math.inf if none is known.
         least_log_delta: log δ from which on δ is negligible.
+
+    Returns:
+        The loss in nats, about 0.1 % too large at most.
     """
     limit = min(end, LARGEST_LOSS)
     floor = max(least_log_delta, profile.log_infinite_mass + 1e-9)
     low, high = 0.0, limit
     for _ in range(30):
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if profile.upper_log_delta(middle) > floor else (low, middle)
+        if profile.upper_log_delta(middle) > floor:
+            low = middle
+        else:
+            high = middle
         if high - low <= 1e-3 * high:
             break
     return high

@@ -25,13 +25,16 @@ if TYPE_CHECKING:
 
     BoolArray = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 
-_CELLS, _BELOW, _BEYOND = 4000, -8.0, 20.0
-"""Number of cells, their first bound, and the last one beyond the larger shift, both in standard deviations.
-
-The last cell has no upper bound.
-"""
-_VALUE_ERROR, _LOG_ERROR = 1e-12, 1e-14
-"""Relative error of a tail or of a distribution function: constant, and per unit of the size of its logarithm.
+_CELLS = 4000
+"""Number of cells. The last cell has no upper bound."""
+_BELOW = -8.0
+"""First bound of the cells, in standard deviations."""
+_BEYOND = 20.0
+"""Distance of the last bound from the larger shift, in standard deviations."""
+_VALUE_ERROR = 1e-12
+"""Constant part of the relative error of a tail or of a distribution function."""
+_LOG_ERROR = 1e-14
+"""Relative error of a tail or of a distribution function, per unit of the size of its logarithm.
 
 log Φ(x) is about −x²/2 for large negative x. The rounding of x adds x² u to it, with the unit roundoff u, and
 `log_ndtr` adds a few units of roundoff of its value.
@@ -48,13 +51,14 @@ _KEPT = 64
 def largest_sum_pair(shift: float, other_shift: float, steps: int, times_chosen: int) -> Pair:
     """Return an attained pair for a unit in k of t random batches: the distribution of the largest noisy batch sum.
 
-    A sum has the shift a in the k batches with the unit under P, and b under Q. The largest sum is observed only by its
-    cell, and losses are rounded down, so that the pair gives lower bounds on δ.
+    The unit is the record or client that is protected. Its batches have the shift a under P, and b under Q. The largest
+    sum is observed only by its cell, an interval, and losses are rounded down, so that the pair gives lower bounds on
+    δ.
 
     Args:
-        shift: shift a ≥ 0 of one sum under P, in standard deviations.
+        shift: shift a ≥ 0 of one sum under P, in standard deviations of the noise.
         other_shift: shift b of one sum under Q, 0 ≤ b ≤ a.
-        steps: number of sums t.
+        steps: number t of sums.
         times_chosen: number k of sums with the shift.
 
     Returns:
@@ -65,6 +69,7 @@ def largest_sum_pair(shift: float, other_shift: float, steps: int, times_chosen:
     log_q, q_error = _cell_masses(bounds, other_shift, steps, times_chosen)
     is_accurate = _is_accurate(log_p, p_error) & _is_accurate(log_q, q_error)
     pair = finite_pair(log_p[is_accurate], log_q[is_accurate], _ACCURACY)
+
     # By joint convexity, the pair of public batches dominates.
     public = math.sqrt(times_chosen) * (shift - other_shift) * (1.0 + 8 * UNIT_ROUNDOFF)
     return replace(pair, below=gaussian_pair(public))
@@ -86,25 +91,29 @@ def _cell_bounds(shift: float, other_shift: float) -> FloatArray:
     Returns:
         The bounds in standard deviations. The last one is inf.
     """
-    middle = other_shift + _BEYOND
-    start = shift - _BEYOND
-    if start <= middle:
-        return np.append(np.linspace(_BELOW, shift + _BEYOND, _CELLS), np.inf)
-    low = np.linspace(_BELOW, middle, _CELLS // 2)
-    high = np.linspace(start, shift + _BEYOND, _CELLS // 2)
+    last = shift + _BEYOND
+    end_of_low, start_of_high = other_shift + _BEYOND, shift - _BEYOND
+    if start_of_high <= end_of_low:
+        return np.append(np.linspace(_BELOW, last, _CELLS), np.inf)
+
+    # The shifts are so far apart that nearly no sum is between two ranges around them.
+    low = np.linspace(_BELOW, end_of_low, _CELLS // 2)
+    high = np.linspace(start_of_high, last, _CELLS // 2)
     return np.concatenate((low, high, [np.inf]))
 
 
 def _cell_masses(bounds: FloatArray, shift: float, steps: int, times_chosen: int) -> tuple[FloatArray, FloatArray]:
     """Return log probabilities that the largest of several noisy sums is in each cell, and their relative errors.
 
-    A cell below the median is a difference of distribution functions, and a cell above it one of tails.
+    With the normal distribution function Φ, the largest sum has the distribution function Φ(x − a)^k Φ(x)^(t − k). The
+    probability of a cell below the median is a difference of values of this function, and of a cell above it one of
+    tails.
 
     Args:
-        bounds: bounds of the cells.
-        shift: shift of one sum, in standard deviations.
-        steps: number of sums.
-        times_chosen: number of sums with the shift.
+        bounds: increasing bounds of the cells, in standard deviations.
+        shift: shift a of one sum, in standard deviations.
+        steps: number t of sums.
+        times_chosen: number k of sums with the shift.
 
     Returns:
         One log probability for each cell, and a bound on its relative error; inf where the probability is not usable.
@@ -112,16 +121,20 @@ def _cell_masses(bounds: FloatArray, shift: float, steps: int, times_chosen: int
     unshifted_count = steps - times_chosen
     log_unshifted_below = unshifted_count * _log_normal_distribution(bounds)
     log_below = times_chosen * _log_normal_distribution(bounds - shift) + log_unshifted_below
+
     # A sum without the shift is above a bound, or none of these is and a sum with the shift is.
-    log_above = np.logaddexp(
-        _log_any_above(bounds, unshifted_count), _log_any_above(bounds - shift, times_chosen) + log_unshifted_below
-    )
+    log_unshifted_above = _log_any_above(bounds, unshifted_count)
+    log_only_shifted_above = _log_any_above(bounds - shift, times_chosen) + log_unshifted_below
+    log_above = np.logaddexp(log_unshifted_above, log_only_shifted_above)
+
+    # The difference, from the smaller side of each cell.
     is_low = log_below[1:] < -np.log(2.0)
     larger = np.where(is_low, log_below[1:], log_above[:-1])
     smaller = np.where(is_low, log_below[:-1], log_above[1:])
     with np.errstate(divide="ignore", invalid="ignore"):
         log_masses = log_difference(larger, np.minimum(smaller, larger))
-        relative_error = _VALUE_ERROR + _LOG_ERROR * np.where(np.isfinite(smaller), np.abs(smaller), np.abs(larger))
+        largest_log = np.where(np.isfinite(smaller), np.abs(smaller), np.abs(larger))
+        relative_error = _VALUE_ERROR + _LOG_ERROR * largest_log
         error = 2.0 * relative_error * np.exp(larger - log_masses)
     is_usable = np.isfinite(log_masses) & np.isfinite(error)
     return log_masses, np.where(is_usable, error, np.inf)
@@ -131,11 +144,11 @@ def _log_any_above(x: FloatArray, count: int) -> FloatArray:
     """Return log(1 − Φ(x)ⁿ), the log probability that the largest of n standard normal variables exceeds x.
 
     Args:
-        x: points.
+        x: points on the line, a flat array.
         count: number n of variables; the result is −∞ if it is 0.
 
     Returns:
-        One log probability for each point.
+        One natural logarithm for each point.
     """
     if count == 0:
         return np.full(x.shape, -np.inf)

@@ -53,34 +53,38 @@ def has_allocation_pairs(shift: float) -> bool:
 def allocation_pairs(shift: float, steps: int, cells: int) -> AllocationPairs:
     """Return a dominating and an attained pair for a Gaussian contribution that is in one of t batches, uniformly.
 
+    The likelihood ratio of all outputs is the mean of t independent ratios of N(c, 1) to N(0, 1). It is bounded from
+    both sides in the convex order.
+
     Args:
-        shift: c, the norm of the contribution over the standard deviation of the noise.
-        steps: number of batches t, at least 1.
-        cells: number of cells of each sum.
+        shift: c, the norm of the contribution in standard deviations of the noise.
+        steps: number t of batches, at least 1.
+        cells: number of cells, into which the values of each sum are merged.
 
     Returns:
         Two pairs of distributions. δ of the first is at least that of the mechanism, and δ of the second at most.
     """
     # By joint convexity, the pair of a public batch dominates.
-    public = gaussian_pair(shift * (1.0 + 4 * UNIT_ROUNDOFF))
+    rounding = 4 * UNIT_ROUNDOFF
+    public = gaussian_pair(shift * (1.0 + rounding))
+
     upper = dominating_pair(_mean_ratio(shift, steps, cells, "above"))
     attained = attained_pair(_mean_ratio(shift, steps, cells, "below"))
-    formulas = [AllocationRenyi(shift * (1.0 + side * UNIT_ROUNDOFF), steps) for side in (4, -4)]
+    upper_formula = AllocationRenyi(shift * (1.0 + rounding), steps)
+    lower_formula = AllocationRenyi(shift * (1.0 - rounding), steps)
     return AllocationPairs(
-        replace(upper, formula=formulas[0], below=public), replace(attained, formula=formulas[1], below=public)
+        replace(upper, formula=upper_formula, below=public), replace(attained, formula=lower_formula, below=public)
     )
 
 
 def _mean_ratio(shift: float, steps: int, cells: int, side: Side) -> FiniteRatio:
-    """Return a bound, with finitely many values, on the mean of t independent ratios of N(c, 1) to N(0, 1).
-
-    It is above or below the mean in the convex order.
+    """Return a bound, with finitely many values, on the mean of t independent likelihood ratios of N(c, 1) to N(0, 1).
 
     Args:
-        shift: c, the distance of the means of a ratio's distributions in standard deviations.
-        steps: number of ratios t.
+        shift: c, the distance of the means of a ratio's distributions, in standard deviations.
+        steps: number t of ratios.
         cells: number of cells of each sum.
-        side: above or below in the convex order.
+        side: "above" or "below" the true mean in the convex order.
     """
     return sum_copies(gaussian_ratio(shift, cells, side), steps, cells).scale(1.0 / steps)
 
@@ -88,8 +92,8 @@ def _mean_ratio(shift: float, steps: int, cells: int, side: Side) -> FiniteRatio
 def dominating_pair(ratio: FiniteRatio) -> Pair:
     """Return a dominating pair (P, Q) from a likelihood ratio that is above the true one in the convex order.
 
-    A dominating pair has a δ of at least the mechanism's at every ε. All losses are raised by the error of the ratio's
-    values.
+    A dominating pair has a δ of at least the mechanism's at every ε. All privacy losses are raised by the error of the
+    ratio's values.
 
     Args:
         ratio: distribution of dP/dQ under Q.
@@ -97,16 +101,23 @@ def dominating_pair(ratio: FiniteRatio) -> Pair:
     Returns:
         P and Q; its hockey-stick divergence is at least that of the true pair at every ε, in both directions.
     """
-    is_positive = (ratio.places > 0.0) & (ratio.weights > 0.0)
+    # The losses of both directions, raised by their error.
+    has_weight = ratio.weights > 0.0
+    is_positive = (ratio.places > 0.0) & has_weight
     losses, log_q = np.log(ratio.places[is_positive]), np.log(ratio.weights[is_positive])
     error = ratio.weight_error + 2.0 * ratio.place_error + 16 * UNIT_ROUNDOFF
     raised = ratio.place_error + 8 * UNIT_ROUNDOFF * (1.0 + np.abs(losses))
     forward = losses + raised
     backward = raised - losses
-    log_missing = float(np.logaddexp.reduce(np.log(ratio.weights[(ratio.places <= 0.0) & (ratio.weights > 0.0)])))
+
+    # The mass under Q at the ratio 0 is an infinite loss of the backward direction.
+    is_zero = (ratio.places <= 0.0) & has_weight
+    log_missing = float(np.logaddexp.reduce(np.log(ratio.weights[is_zero])))
     log_missing = float(np.logaddexp(log_missing + error, _LOG_UNDERFLOW))
+
     # A lost mass under Q at the largest place is a mass under P of that many times its size.
-    log_infinite = float(np.logaddexp(ratio.log_infinite, _LOG_UNDERFLOW + float(losses.max(initial=0.0))))
+    log_lost_mass = _LOG_UNDERFLOW + float(losses.max(initial=0.0))
+    log_infinite = float(np.logaddexp(ratio.log_infinite, log_lost_mass))
     return Pair(
         _profile(forward, log_q + forward, min(log_infinite, 0.0), error),
         _profile(backward[::-1], log_q[::-1], log_missing, error),
@@ -114,13 +125,15 @@ def dominating_pair(ratio: FiniteRatio) -> Pair:
 
 
 def _profile(losses: FloatArray, log_masses: FloatArray, log_infinite: float, error: float) -> AtomicProfile:
-    """Return the profile of one direction of a pair, from its losses with their masses. Only positive losses count.
+    """Return the privacy profile of one direction of a pair, from its losses with their probabilities.
+
+    Only positive losses count for δ at ε ≥ 0.
 
     Args:
-        losses: increasing losses, in nats.
-        log_masses: log masses under the first distribution.
-        log_infinite: log of the mass of the infinite loss.
-        error: relative error of every mass.
+        losses: increasing privacy losses, in nats.
+        log_masses: log probabilities of the losses under the first distribution.
+        log_infinite: log of the probability of the infinite loss.
+        error: relative error of every probability.
     """
     is_positive = losses > 0.0
     retained, log_retained = losses[is_positive], log_masses[is_positive]
@@ -142,6 +155,8 @@ def attained_pair(ratio: FiniteRatio) -> Pair:
     log_q = np.log(ratio.weights[is_possible])
     with np.errstate(divide="ignore"):
         log_p = log_q + np.log(ratio.places[is_possible])
+
+    # An infinite ratio is an outcome that is impossible under Q.
     if ratio.log_infinite > -math.inf:
         log_p, log_q = np.append(log_p, ratio.log_infinite), np.append(log_q, -math.inf)
     accuracy = ratio.weight_error + 2.0 * ratio.place_error + 64 * UNIT_ROUNDOFF
@@ -152,17 +167,23 @@ def attained_pair(ratio: FiniteRatio) -> Pair:
 def unequal_attained_pair(shift: float, steps: int, share: float, last_share: float, cells: int) -> Pair:
     """Return an attained pair of a contribution that is in one of t batches of equal probability, or in a last one.
 
+    The noise is Gaussian. The pair gives lower bounds on δ.
+
     Args:
-        shift: norm of the contribution over the standard deviation of the noise.
+        shift: norm of the contribution, in standard deviations of the noise.
         steps: number t of batches of equal probability.
         share: probability of each of them.
         last_share: probability of the last batch; 0 if there is none.
-        cells: number of cells of each sum.
+        cells: number of cells, into which the values of each sum are merged.
 
     Returns:
         Two distributions with a hockey-stick divergence of at most δ of the mechanism at every ε.
     """
     ratio = gaussian_ratio(shift, cells, "below")
-    total = sum_copies(ratio, steps, cells).scale(share)
-    attained = attained_pair(total.add(ratio.scale(last_share), cells) if last_share > 0.0 else total)
-    return replace(attained, below=gaussian_pair(shift * (1.0 + 4 * UNIT_ROUNDOFF)))
+    mean_ratio = sum_copies(ratio, steps, cells).scale(share)
+    if last_share > 0.0:
+        mean_ratio = mean_ratio.add(ratio.scale(last_share), cells)
+
+    # By joint convexity, the pair of a public batch dominates.
+    public = gaussian_pair(shift * (1.0 + 4 * UNIT_ROUNDOFF))
+    return replace(attained_pair(mean_ratio), below=public)

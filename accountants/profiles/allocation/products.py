@@ -8,13 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp
-from epsilond.accountants.profiles.allocation.ratios import (
-    cell_bounds,
-    combine_copies,
-    combine_pairs,
-    distinct_bounds,
-    sum_infinite,
-)
+from epsilond.accountants.profiles.allocation.cells import cell_bounds, combine_pairs, distinct_bounds
+from epsilond.accountants.profiles.allocation.ratios import combine_copies, sum_infinite
 
 if TYPE_CHECKING:
     from epsilond.accountants.profiles.allocation.ratios import FiniteRatio
@@ -28,12 +23,12 @@ _NEGLIGIBLE_LOG_MASS = -667.0
 
 
 def multiply_copies(factor: FiniteRatio, times: int, cells: int) -> FiniteRatio:
-    """Return a finite bound, in the convex order, of the product of independent copies of a likelihood ratio.
+    """Return a finite bound, in the convex order, on the product of independent copies of a likelihood ratio.
 
     Args:
-        factor: finite bound of the ratio.
+        factor: finite bound on the ratio.
         times: number of copies, at least 1.
-        cells: number of cells of every product.
+        cells: number of cells, into which the values of every product are merged.
     """
     return combine_copies(factor, times, lambda first, second: multiply_ratios(first, second, cells))
 
@@ -41,13 +36,11 @@ def multiply_copies(factor: FiniteRatio, times: int, cells: int) -> FiniteRatio:
 def multiply_ratios(first: FiniteRatio, second: FiniteRatio, cells: int) -> FiniteRatio:
     """Return a bound, with finitely many values, on the product of two independent likelihood ratios.
 
-    Both ratios, and so the product, are bounded in the convex order, from above or from below.
-
-    The likelihood ratio of two independent outputs is the product of their ratios. All products of values are merged
-    into few cells.
+    The likelihood ratio of two independent outputs is the product of their ratios. Both ratios, and so the product, are
+    bounded in the convex order, from above or from below. All products of values are merged into few cells.
 
     Args:
-        first: a ratio.
+        first: the first ratio.
         second: the second ratio, bounded on the same side.
         cells: number of cells of the product.
 
@@ -57,30 +50,36 @@ def multiply_ratios(first: FiniteRatio, second: FiniteRatio, cells: int) -> Fini
     operands = first.places, first.weights, second.places, second.weights
     with np.errstate(over="ignore", under="ignore"):
         products, masses = combine_pairs(np.multiply, *operands)
+
+    # Products that are too large or too small for doubles; a product of two positive values may round to zero.
     is_far = (products > _LARGEST_PRODUCT) | ((products > 0.0) & (products < 1.0 / _LARGEST_PRODUCT))
-    if (products == 0.0).any():  # a product of two positive values may round to zero
-        is_far |= (products == 0.0) & (combine_pairs(np.minimum, *operands)[0] > 0.0)
+    if (products == 0.0).any():
+        smaller_factors, _ = combine_pairs(np.minimum, *operands)
+        is_far |= (products == 0.0) & (smaller_factors > 0.0)
+
+    # Above, their mass under Q moves to zero, and that under P to infinity. Below, they are left out.
     log_infinite = -np.inf
     if is_far.any():
+        far_mass = float(masses[is_far].sum())
+        products, masses = products[~is_far], masses[~is_far]
         if first.side == "above":
             log_infinite = _log_mass_of_far_products(first, second)
-            masses = np.append(masses[~is_far], float(masses[is_far].sum()) * (1.0 + 1e-9))
-            products = np.append(products[~is_far], 0.0)
-        else:
-            products, masses = products[~is_far], masses[~is_far]
+            masses = np.append(masses, far_mass * (1.0 + 1e-9))
+            products = np.append(products, 0.0)
     if not products.size:  # below, no finite value may be known
         empty = np.empty(0)
         return replace(first, places=empty, weights=empty, log_infinite=_log_infinite_product(first, second))
+
     bounds = distinct_bounds(products, cells)
     if bounds is None:
         bounds = cell_bounds(products, masses, cells)
-    merged = first.merge(second, products, masses, bounds)
-    place_error = first.place_error + second.place_error + merged.place_error + 2 * UNIT_ROUNDOFF
+    merged_ratio = first.merge(second, products, masses, bounds)
+    place_error = first.place_error + second.place_error + merged_ratio.place_error + 2 * UNIT_ROUNDOFF
     if first.side == "below":
         log_infinite = _log_infinite_product(first, second)
     else:
-        log_infinite = sum_infinite(merged.log_infinite, log_infinite, "above")
-    return _trim(replace(merged, place_error=place_error, log_infinite=log_infinite))
+        log_infinite = sum_infinite(merged_ratio.log_infinite, log_infinite, "above")
+    return _trim(replace(merged_ratio, place_error=place_error, log_infinite=log_infinite))
 
 
 def _log_infinite_product(first: FiniteRatio, second: FiniteRatio) -> float:
@@ -89,30 +88,33 @@ def _log_infinite_product(first: FiniteRatio, second: FiniteRatio) -> float:
     a and b are the masses of the two ratios at infinity. One infinite ratio is enough, and both may be.
 
     Args:
-        first: a ratio that is below the true one.
-        second: another such ratio.
+        first: a likelihood ratio that is below the true one in the convex order.
+        second: the second ratio, bounded on the same side.
     """
     log_finite = float(log1m_exp(first.log_infinite)) if first.log_infinite > -np.inf else 0.0
     return sum_infinite(first.log_infinite, second.log_infinite + log_finite, "below")
 
 
 def _log_mass_of_far_products(first: FiniteRatio, second: FiniteRatio) -> float:
-    """Return the log of an upper bound on the mass under P of products so large or small that they are replaced.
+    """Return the log of an upper bound on the mass under P of products that are too large or too small.
 
     Their mass under Q moves to zero, and that under P to infinity. The mass under P of a product is its value times its
     mass under Q.
 
     Args:
-        first: a ratio.
-        second: another ratio.
+        first: the first likelihood ratio.
+        second: the second likelihood ratio.
     """
-    log_places = [np.log(np.maximum(each.places, 1e-308)) for each in (first, second)]
-    log_p = [
-        logs + np.log(np.maximum(each.weights, 1e-308)) for logs, each in zip(log_places, (first, second), strict=True)
-    ]
+    log_places, log_p = [], []
+    for ratio in (first, second):
+        log_values = np.log(np.maximum(ratio.places, 1e-308))
+        log_places.append(log_values)
+        log_p.append(log_values + np.log(np.maximum(ratio.weights, 1e-308)))
     log_products = np.add.outer(*log_places)
     is_far = np.abs(log_products) > np.log(_LARGEST_PRODUCT) * (1.0 - 1e-9)
-    return float(np.logaddexp.reduce(np.add.outer(*log_p)[is_far], initial=-np.inf)) + 1e-9
+    log_masses = np.add.outer(*log_p)[is_far]
+    rounding = 1e-9
+    return float(np.logaddexp.reduce(log_masses, initial=-np.inf)) + rounding
 
 
 def _trim(ratio: FiniteRatio) -> FiniteRatio:
@@ -129,29 +131,33 @@ def _trim(ratio: FiniteRatio) -> FiniteRatio:
     """
     places, weights = ratio.places, ratio.weights
     log_p = np.log(np.maximum(places, 1e-308)) + np.log(np.maximum(weights, 1e-308))
-    # Log of the mass under P of each value and all larger ones.
-    from_above = np.logaddexp.accumulate(log_p[::-1])[::-1]
-    is_large = from_above <= _NEGLIGIBLE_LOG_MASS
+    log_p_from_above = np.logaddexp.accumulate(log_p[::-1])[::-1]  # of each value and all larger ones
+    is_large = log_p_from_above <= _NEGLIGIBLE_LOG_MASS
     is_small = (np.cumsum(weights) <= _NEGLIGIBLE_MASS) & (places > 0.0)
     if not (is_large.any() or is_small.any()):
         return ratio
     is_retained = ~(is_large | is_small)
-    if not (places[is_retained] > 0.0).any():
+    retained_places = places[is_retained]
+    if not (retained_places > 0.0).any():
         return ratio
     retained, log_infinite = weights[is_retained], ratio.log_infinite
-    if ratio.side == "above":
-        if is_large.any():
-            log_infinite = sum_infinite(log_infinite, float(from_above[is_large].max()) + 1e-9, "above")
-        outside = float(weights[is_large | is_small].sum()) + _NEGLIGIBLE_MASS
-        first = int(np.argmax(places[is_retained] > 0.0))
-        retained = retained.copy()
-        retained[first] += float(weights[is_small] @ (places[is_small] / places[is_retained][first])) * (1.0 + 1e-9)
-        if places[is_retained][0] > 0.0:
-            return replace(
-                ratio,
-                places=np.append(0.0, places[is_retained]),
-                weights=np.append(outside, retained),
-                log_infinite=log_infinite,
-            )
+    if ratio.side == "below":
+        return replace(ratio, places=retained_places, weights=retained, log_infinite=log_infinite)
+
+    # The mass under P of large values moves to infinity, and that of small ones to the least value that remains.
+    rounding = 1e-9
+    if is_large.any():
+        log_mass = float(log_p_from_above[is_large].max()) + rounding
+        log_infinite = sum_infinite(log_infinite, log_mass, "above")
+    first = int(np.argmax(retained_places > 0.0))
+    moved_mass = float(weights[is_small] @ (places[is_small] / retained_places[first]))
+    retained = retained.copy()
+    retained[first] += moved_mass * (1.0 + rounding)
+
+    # The mass under Q of all of them moves to zero.
+    outside = float(weights[is_large | is_small].sum()) + _NEGLIGIBLE_MASS
+    if retained_places[0] > 0.0:
+        retained_places, retained = np.append(0.0, retained_places), np.append(outside, retained)
+    else:
         retained[0] += outside
-    return replace(ratio, places=places[is_retained], weights=retained, log_infinite=log_infinite)
+    return replace(ratio, places=retained_places, weights=retained, log_infinite=log_infinite)

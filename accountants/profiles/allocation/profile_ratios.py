@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _SCALE = 2200
 """Binary digits after the point of the whole numbers: products of two doubles are multiples of 2^−2148."""
 _ONE = 1 << _SCALE
+"""The number 1 as such a whole number."""
 _LEAST_WEIGHT = 1e-300
 """Least weight of a value. Less goes to zero and infinity, with the mean unchanged."""
 _LEAST_DELTA = 1e-300
@@ -58,7 +59,7 @@ def ratio_above(pair: Pair, cells: int) -> FiniteRatio:
 
     Args:
         pair: dominating pair of a mechanism. Its profiles are upper bounds, one for each direction.
-        cells: approximate number of values.
+        cells: approximate number of values of the ratio.
     """
     calls = _bounded_points(pair.forward, pure_loss(pair.forward, pair), cells // 2)
     puts = calls if pair.symmetric else _bounded_points(pair.backward, pure_loss(pair.backward, pair), cells // 2)
@@ -66,22 +67,34 @@ def ratio_above(pair: Pair, cells: int) -> FiniteRatio:
 
 
 def ratio_of_bounds(calls: Sequence[BoundedPoint], puts: Sequence[BoundedPoint]) -> FiniteRatio:
-    """Return a finite ratio with profiles of at least the true ones in both directions, given bounds at some losses.
+    """Return a finite likelihood ratio with a δ of at least given bounds in both directions.
+
+    δ at κ = e^ε is a convex function of κ, so that it is at most the lower convex hull of the bounds.
 
     Args:
         calls: upper bounds on δ from P to Q, at the losses log κ of the doubles κ = e^ε, in increasing order.
-        puts: upper bounds on δ from Q to P, at the losses −log κ of the doubles κ = e^{−ε}, likewise.
+        puts: upper bounds on δ from Q to P, at the losses −log κ of the doubles κ = e^{−ε}, in increasing order of ε.
     """
     points = [(0, _ONE)]
     for loss, delta in reversed(puts):
-        # If δ is 0, the place is moved outward: its loss is then at least the largest one.
-        place = math.exp(-loss) * (1.0 - (LOSS_UNITS * (1.0 + loss) * UNIT_ROUNDOFF if delta == 0.0 else 0.0))
-        put = _whole(place) * _whole(delta) >> _SCALE
-        points.append((_whole(place), _ONE - _whole(place) + put + (1 if put else 0)))
+        place = _whole(math.exp(-loss) * (1.0 - _outward_move(loss, delta)))
+        # κ δ, rounded up, and with it E(1 − κ)₊ of the call at κ.
+        put = place * _whole(delta) >> _SCALE
+        points.append((place, _ONE - place + put + (1 if put else 0)))
     for loss, delta in calls:
-        place = math.exp(loss) * (1.0 + (LOSS_UNITS * (1.0 + loss) * UNIT_ROUNDOFF if delta == 0.0 else 0.0))
-        points.append((_whole(place), _whole(delta)))
+        place = _whole(math.exp(loss) * (1.0 + _outward_move(loss, delta)))
+        points.append((place, _whole(delta)))
     return _ratio_of_hull(_convex_hull(points))
+
+
+def _outward_move(loss: float, delta: float) -> float:
+    """Return the relative move of a place at which δ is 0, so that its loss is at least the largest one.
+
+    Args:
+        loss: ε of the place, in nats.
+        delta: bound on δ there. A positive bound needs no move.
+    """
+    return LOSS_UNITS * (1.0 + loss) * UNIT_ROUNDOFF if delta == 0.0 else 0.0
 
 
 def _bounded_points(profile: Profile, end: float, cells: int) -> list[BoundedPoint]:
@@ -91,15 +104,16 @@ def _bounded_points(profile: Profile, end: float, cells: int) -> list[BoundedPoi
     its bound is taken at a smaller loss.
 
     Args:
-        profile: the profile of one direction.
-        end: an ε from which on δ is 0; math.inf if none is known.
+        profile: the privacy profile of one direction.
+        end: an ε from which on δ is 0, in nats; math.inf if none is known.
         cells: approximate number of losses.
 
     Returns:
         The losses in increasing order, each with its bound.
     """
     losses = choose_losses(profile, end, cells)
-    deltas = np.exp(np.minimum(profile.log_delta(earlier_losses(losses)).upper + _MARGIN, 0.0))
+    log_deltas = profile.log_delta(earlier_losses(losses)).upper
+    deltas = np.exp(np.minimum(log_deltas + _MARGIN, 0.0))
     deltas = np.where(losses >= end, 0.0, np.maximum(deltas, _LEAST_DELTA))
     return list(map(BoundedPoint, losses.tolist(), deltas.tolist()))
 
@@ -127,8 +141,12 @@ def _convex_hull(points: list[Point]) -> list[Point]:
     """
     lowest = min(range(len(points)), key=lambda index: (points[index][1], index))
     hull: list[Point] = []
-    for x, bound in points[: lowest + 1]:
-        y = min(bound, hull.pop()[1]) if hull and hull[-1][0] == x else bound
+    for x, value in points[: lowest + 1]:
+        y = value
+        # Of two points at the same place, only the lower one counts.
+        if hull and hull[-1][0] == x:
+            _, y_before = hull.pop()
+            y = min(value, y_before)
         while len(hull) > 1:
             (x0, y0), (x1, y1) = hull[-2:]
             # Keep the last vertex only if the slope increases there.
@@ -155,15 +173,18 @@ def _ratio_of_hull(hull: list[Point]) -> FiniteRatio:
     slopes = [(-1, 1)]
     slopes += [(y1 - y0, x1 - x0) for (x0, y0), (x1, y1) in itertools.pairwise(hull)]
     slopes.append((0, 1))
+
+    # The change of the slope at each vertex.
     places = np.asarray([x / _ONE for x, _ in hull])
-    weights = np.asarray(
-        [
-            (rise * width_before - rise_before * width) / (width * width_before)
-            for (rise_before, width_before), (rise, width) in itertools.pairwise(slopes)
-        ]
-    )
+    changes = []
+    for (rise_before, width_before), (rise, width) in itertools.pairwise(slopes):
+        changes.append((rise * width_before - rise_before * width) / (width * width_before))
+    weights = np.asarray(changes)
+
+    # Move tiny masses to zero and infinity.
     is_tiny = weights < _LEAST_WEIGHT
-    infinite = hull[-1][1] / _ONE + float(places[is_tiny].sum()) * _LEAST_WEIGHT
+    _, last_value = hull[-1]
+    infinite = last_value / _ONE + float(places[is_tiny].sum()) * _LEAST_WEIGHT
     weights = np.where(is_tiny, 0.0, weights)
     weights[0] = weights[0] + is_tiny.sum() * _LEAST_WEIGHT
     return FiniteRatio(

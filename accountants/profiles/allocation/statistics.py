@@ -48,13 +48,13 @@ _UNDERFLOW = 1e-290
 
 @dataclass(frozen=True, eq=False)
 class LatticeSum:
-    """Lower bounds on the probabilities of an integer-valued random variable, in a window of integers.
+    """Lower bounds on the probabilities of an integer-valued random variable, in a window of consecutive integers.
 
     Attributes:
-        least: first number of the window.
-        masses: masses of the numbers from `least` on.
-        left_out: upper bound on the mass outside the window.
-        error: relative error of every mass.
+        least: first integer of the window.
+        masses: lower bounds on the probabilities of the integers from `least` on.
+        left_out: upper bound on the probability outside the window.
+        error: bound on the relative error of every mass.
     """
 
     least: int
@@ -63,24 +63,26 @@ class LatticeSum:
     error: float
 
     def add(self, other: LatticeSum, cells: int) -> LatticeSum:
-        """Return the distribution of the sum of two independent variables, by convolution.
+        """Return the distribution of the sum of two independent integer-valued variables, by convolution.
 
-        The variables have integer values. Negligible ends are left out, and their mass is counted.
+        Negligible ends are left out, and their probability is counted.
 
         Args:
             other: the second variable.
-            cells: not used; windows are chosen by their mass.
+            cells: not used; windows are chosen by their probability.
 
         Returns:
-            The masses of the sum, with a bound on their relative error and on the mass that is left out.
+            The masses of the sum, with a bound on their relative error and on the probability that is left out.
         """
         del cells
         masses = np.convolve(self.masses, other.masses)
         terms = min(self.masses.size, other.masses.size) + 4.0
+        error = (1.0 + self.error) * (1.0 + other.error) * (1.0 + terms * UNIT_ROUNDOFF) - 1.0
+
+        # The window without its negligible ends.
         first = int(np.searchsorted(np.cumsum(masses), _LEFT_OUT))
         last = masses.size - int(np.searchsorted(np.cumsum(masses[::-1]), _LEFT_OUT))
         outside = float(masses[:first].sum() + masses[last:].sum())
-        error = (1.0 + self.error) * (1.0 + other.error) * (1.0 + terms * UNIT_ROUNDOFF) - 1.0
         if first >= last:  # all mass is left out
             first, last = 0, 1
             outside, masses = float(masses.sum()), np.zeros(1)
@@ -111,13 +113,14 @@ class LatticeSum:
 
 
 class SeveralBatchesLaw(NamedTuple):
-    """Distributions of a test statistic for a unit in several batches: for one output, and summed over all.
+    """Distributions of a test statistic for a unit in several batches: for one output, and summed over all outputs.
 
-    P is the distribution with the contribution, and Q the one without it or with its replacement.
+    A unit is the record or client that is protected. P is the distribution with its contribution, and Q the one without
+    it or with its replacement.
 
     Attributes:
         outputs: the statistic of an output with the contribution, and of one with the replacement or without.
-        sums: the sum under P and under Q.
+        sums: the sum of the statistics of all outputs, under P and under Q.
     """
 
     outputs: tuple[LatticeSum, LatticeSum]
@@ -131,10 +134,10 @@ class OutputCells(NamedTuple):
     is in randomly chosen batches.
 
     Attributes:
-        present: masses of a batch with the contribution.
-        replaced: masses of a batch with the replacing contribution; those of `absent` if the unit is removed.
-        absent: masses of a batch without either.
-        error: relative error of every mass.
+        present: probabilities of the cells for a batch with the contribution.
+        replaced: probabilities for a batch with the replacing contribution; those of `absent` if the unit is removed.
+        absent: probabilities for a batch without either.
+        error: bound on the relative error of every probability.
     """
 
     present: FloatArray
@@ -143,13 +146,14 @@ class OutputCells(NamedTuple):
     error: float
 
     def capped_gain(self, cap: float) -> FloatArray:
-        """Return the difference of the likelihood ratios of both contributions, each at most a cap.
+        """Return the difference of the likelihood ratios of both contributions in each cell, each limited to a cap.
 
         Args:
             cap: largest ratio.
         """
-        first, second = self.present / self.absent, self.replaced / self.absent
-        return np.asarray(np.minimum(first, cap) - np.minimum(second, cap))
+        ratio_with = self.present / self.absent
+        ratio_replaced = self.replaced / self.absent
+        return np.asarray(np.minimum(ratio_with, cap) - np.minimum(ratio_replaced, cap))
 
     def log_gain(self, rate: float) -> FloatArray:
         """Return the log likelihood ratio of each cell, if each batch had the contribution independently of the others.
@@ -159,8 +163,9 @@ class OutputCells(NamedTuple):
         Args:
             rate: probability of the contribution in a batch, below 1.
         """
-        first, second = self.present / self.absent, self.replaced / self.absent
-        return np.asarray(np.log1p(rate * (first - 1.0)) - np.log1p(rate * (second - 1.0)))
+        ratio_with = self.present / self.absent
+        ratio_replaced = self.replaced / self.absent
+        return np.asarray(np.log1p(rate * (ratio_with - 1.0)) - np.log1p(rate * (ratio_replaced - 1.0)))
 
 
 def several_batches_law(shift: float, steps: int, times_chosen: int, cells: int, reach: float) -> SeveralBatchesLaw:
@@ -170,8 +175,8 @@ def several_batches_law(shift: float, steps: int, times_chosen: int, cells: int,
     log(1 + (k/t)(X − 1)).
 
     Args:
-        shift: norm of the contribution over the standard deviation of the noise.
-        steps: number of batches t.
+        shift: norm of the contribution, in standard deviations of the noise.
+        steps: number t of batches.
         times_chosen: number k of batches with the contribution.
         cells: a sixth of the number of steps of the window.
         reach: output beyond `shift` from which the ratio is replaced by a cap, in standard deviations. If it is 0, the
@@ -179,10 +184,12 @@ def several_batches_law(shift: float, steps: int, times_chosen: int, cells: int,
     """
     ratio = gaussian_ratio(shift, _LEAF_CELLS, "below")
     error = ratio.weight_error + ratio.place_error + 4 * UNIT_ROUNDOFF
-    first, second = ratio.weights * ratio.places, ratio.weights
-    output = OutputCells(first, second, second, error)
+    present, absent = ratio.weights * ratio.places, ratio.weights
+    output = OutputCells(present, absent, absent, error)
     if reach > 0.0:
-        gain = np.minimum(np.expm1(np.log(ratio.places)), np.expm1(shift * (shift + reach) - 0.5 * shift * shift))
+        excess = np.expm1(np.log(ratio.places))
+        largest_excess = np.expm1(shift * (shift + reach) - 0.5 * shift * shift)
+        gain = np.minimum(excess, largest_excess)
     else:
         gain = output.log_gain(times_chosen / steps)
     return sums_of_gains(output, gain, steps, times_chosen, cells)
@@ -193,22 +200,30 @@ def sums_of_gains(
 ) -> SeveralBatchesLaw:
     """Return the distributions of the sum of a test statistic over all outputs, under P and under Q.
 
+    The statistic is rounded to multiples of a step, so that its sums are integers. The sum does not depend on the order
+    of the outputs.
+
     Args:
-        output: masses of one output in cells.
-        gain: value of the statistic in each cell, of which the nearest multiple of a step is taken.
-        steps: number of outputs t.
+        output: probabilities of one output in cells.
+        gain: value of the statistic in each cell.
+        steps: number t of outputs.
         times_chosen: number k < t of outputs with the contribution.
         cells: a sixth of the number of steps of the window.
     """
+    # The number of steps of the statistic in each cell.
     columns = (output.present, output.replaced, output.absent)
     window = _window_of_sum(columns, gain, steps, times_chosen)
     number = np.rint(gain * (_STEPS_PER_CELL * cells / window)).astype(np.int64)
     least = int(number.min())
+
+    # The distributions of the statistic of one output.
     error = output.error + number.size * UNIT_ROUNDOFF
     present, replaced, absent = (
         LatticeSum(least, np.asarray(np.bincount(number - least, weights), np.float64), 0.0, error)
         for weights in columns
     )
+
+    # Those of the sums: t − k outputs without the contribution, and k with it or with its replacement.
     sum_of_absent = sum_copies(absent, steps - times_chosen, cells)
     sum_under_p = sum_of_absent.add(sum_copies(present, times_chosen, cells), cells)
     sum_under_q = sum_of_absent.add(sum_copies(replaced, times_chosen, cells), cells)
@@ -221,25 +236,30 @@ def _window_of_sum(
     """Return the width of the window that nearly every sum of the statistic is in, in units of the statistic.
 
     Args:
-        columns: masses of an output with the contribution, with the replacing one, and with neither.
+        columns: probabilities of the cells of an output with the contribution, with the replacing one, and with
+            neither.
         gain: value of the statistic in each cell.
         steps: number of outputs.
         times_chosen: number of outputs with the contribution.
     """
     means = [float(weights @ gain) for weights in columns]
     variances = [float(weights @ (gain - mean) ** 2) for weights, mean in zip(columns, means, strict=True)]
-    deviation = np.sqrt((steps - times_chosen) * variances[2] + times_chosen * max(variances))
-    difference_of_means = times_chosen * (means[0] - means[1])
+    mean_with, mean_replaced, _ = means
+    _, _, variance_without = variances
+    deviation = np.sqrt((steps - times_chosen) * variance_without + times_chosen * max(variances))
+    difference_of_means = times_chosen * (mean_with - mean_replaced)
     return float(_DEVIATIONS * deviation + difference_of_means + 2.0 * float(np.abs(gain).max()))
 
 
 @functools.lru_cache(maxsize=_KEPT)
 def several_batches_pair(shift: float, steps: int, times_chosen: int, cells: int, reach: float) -> Pair:
-    """Return an attained pair of a contribution that is in k of t batches, k < t.
+    """Return an attained pair of a Gaussian contribution that is in k randomly chosen batches of t, k < t.
+
+    It is that of a test statistic of all outputs, and gives lower bounds on δ.
 
     Args:
-        shift: norm of the contribution over the standard deviation of the noise.
-        steps: number of batches t.
+        shift: norm of the contribution, in standard deviations of the noise.
+        steps: number t of batches.
         times_chosen: number k of batches with the contribution.
         cells: a sixth of the number of steps of the window.
         reach: output beyond `shift` from which the ratio is replaced by a cap, in standard deviations. If it is 0, the
@@ -250,7 +270,8 @@ def several_batches_pair(shift: float, steps: int, times_chosen: int, cells: int
     """
     # By joint convexity, the pair of public batches dominates.
     public = gaussian_pair(shift * math.sqrt(times_chosen) * (1.0 + 8 * UNIT_ROUNDOFF))
-    return replace(pair_of_sums(several_batches_law(shift, steps, times_chosen, cells, reach).sums), below=public)
+    law = several_batches_law(shift, steps, times_chosen, cells, reach)
+    return replace(pair_of_sums(law.sums), below=public)
 
 
 @functools.lru_cache(maxsize=_KEPT)
@@ -262,9 +283,9 @@ def noisy_batches_pair(
     There is none if the shifts are so large that most outputs have no likelihood ratio in the range of doubles.
 
     Args:
-        noise: noise of each sum.
+        noise: distribution of the noise of each sum.
         shifts: shift of a sum by the contribution, and by the replacing one; 0 if the unit is removed.
-        steps: number of sums t.
+        steps: number t of sums.
         times_chosen: number k of sums with the contribution.
         cells: a sixth of the number of steps of the window.
         cap: largest likelihood ratio in the statistic. If it is 0, the statistic is the log of the likelihood ratio of
@@ -282,18 +303,19 @@ def noisy_batches_pair(
 def batches_pair(
     output: OutputCells, steps: int, times_chosen: int, cells: int, cap: float, outside: float = _UNDERFLOW
 ) -> Pair | None:
-    """Return an attained pair of a unit in k of t batches, k < t, from the masses of one output in cells.
+    """Return an attained pair of a unit in k of t batches, k < t, from the probabilities of one output in cells.
 
-    There is none if the statistic has the same value in all cells, so that it distinguishes nothing.
+    The unit is the record or client that is protected. There is no pair if the test statistic has the same value in all
+    cells, so that it distinguishes nothing.
 
     Args:
-        output: masses of one output.
-        steps: number of batches t.
+        output: probabilities of one output in cells.
+        steps: number t of batches.
         times_chosen: number k of batches with the unit.
         cells: a sixth of the number of steps of the window.
         cap: largest likelihood ratio in the statistic. If it is 0, the statistic is the log of the likelihood ratio of
             independent batches.
-        outside: upper bound on the mass outside the cells.
+        outside: upper bound on the probability outside the cells.
 
     Returns:
         Two distributions with a hockey-stick divergence of at most δ of the mechanism; None if there is no such pair.
@@ -302,28 +324,31 @@ def batches_pair(
     if gain.min() == gain.max():
         return None
     law = sums_of_gains(output, gain, steps, times_chosen, cells)
+
     # Outputs outside the cells are left out of every sum.
     left_out = 2.0 * steps * outside
-    return pair_of_sums((law.sums[0].leave_out(left_out), law.sums[1].leave_out(left_out)))
+    sum_under_p, sum_under_q = law.sums
+    return pair_of_sums((sum_under_p.leave_out(left_out), sum_under_q.leave_out(left_out)))
 
 
 def _noise_cells(noise: Noise, shifts: tuple[float, float]) -> tuple[OutputCells, float]:
-    """Return the probabilities of cells of one noisy output, and an upper bound on the mass outside of the cells.
+    """Return the probabilities of cells of one noisy output, and an upper bound on the probability outside of them.
 
-    A cell is an interval of outputs. Cells with almost no mass are left out.
+    A cell is an interval of outputs. Cells with almost no probability are left out.
 
     Args:
-        noise: the noise.
-        shifts: shifts by the contribution and by the replacing one.
+        noise: distribution of the noise.
+        shifts: shifts of the output by the contribution and by the replacing one.
 
     Returns:
-        The masses of the cells that are not too improbable, for the three means, and the bound for the other cells.
+        The probabilities of the cells that are not too improbable, for the three means, and the bound for the other
+        cells.
     """
     means = (*shifts, 0.0)
     edges = noise.edges(means)
-    logs = [noise.log_cells(Mixture((mean,), (0.0,)), edges) for mean in means]
-    is_used = np.min(logs, axis=0) > _LEAST_LOG_MASS
-    masses = [np.exp(column) for column in logs]
+    log_masses = [noise.log_cells(Mixture((mean,), (0.0,)), edges) for mean in means]
+    is_used = np.min(log_masses, axis=0) > _LEAST_LOG_MASS
+    masses = [np.exp(column) for column in log_masses]
     outside = max(float(column[~is_used].sum()) for column in masses) + _UNDERFLOW
     present, replaced, absent = (column[is_used] for column in masses)
     return OutputCells(present, replaced, absent, noise.rounding(edges)), outside
@@ -338,25 +363,31 @@ def pair_of_sums(sums: tuple[LatticeSum, LatticeSum]) -> Pair:
         sums: the statistic under P and under Q.
 
     Returns:
-        Distributions P and Q with a hockey-stick divergence of at most that of the outputs, by post-processing.
+        Distributions P and Q with a hockey-stick divergence of at most that of the outputs.
     """
     p_sum, q_sum = sums
+
+    # Both distributions on one window of integers.
     least = min(p_sum.least, q_sum.least)
     size = max(each.least - least + each.masses.size for each in sums)
-    accuracy = max(p_sum.error, q_sum.error, ACCURACY) + 4 * UNIT_ROUNDOFF
     p, q = p_sum.on(least, size), q_sum.on(least, size)
+
+    accuracy = max(p_sum.error, q_sum.error, ACCURACY) + 4 * UNIT_ROUNDOFF
     forward = _direction(p, q, q_sum.left_out, accuracy).forward
-    return Pair(forward, _direction(q, p, p_sum.left_out, accuracy).forward)
+    backward = _direction(q, p, p_sum.left_out, accuracy).forward
+    return Pair(forward, backward)
 
 
 def _direction(first: FloatArray, second: FloatArray, left_out: float, accuracy: float) -> Pair:
     """Return a pair with a first direction that is a lower bound on δ. Its second direction is not used.
 
+    The probabilities of the second distribution are rounded up, which understates every privacy loss.
+
     Args:
-        first: lower bounds on the masses under the first distribution.
-        second: masses under the second distribution, each too small by `left_out` at most.
-        left_out: mass that is left out of the second distribution.
-        accuracy: relative error of every mass.
+        first: lower bounds on the probabilities under the first distribution.
+        second: probabilities under the second distribution, each too small by `left_out` at most.
+        left_out: probability that is left out of the second distribution.
+        accuracy: bound on the relative error of every probability.
     """
     is_possible = first > 0.0
     return finite_pair(np.log(first[is_possible]), np.log(second[is_possible] + left_out), accuracy)

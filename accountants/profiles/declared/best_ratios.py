@@ -28,8 +28,10 @@ _LISTED = 64
 """Number of intervals between the ε at which a listed order and a ratio are searched for."""
 _REACH = 8.0
 """Largest (ε − ρ)/√(2ρ) of such an ε. Beyond it the bound is below that of v = ∞ by less than a share of 1e-12."""
-_ORDER_STEPS, _RATIO_STEPS = 14, 12
-"""Steps of the searches. The resulting bound is within a share of 1e-4 of the least one."""
+_ORDER_STEPS = 14
+"""Steps of the search for the order. The resulting bound is within a share of 1e-4 of the least one."""
+_RATIO_STEPS = 12
+"""Steps of the search for the likelihood ratio."""
 _LEAST_SIZE = 1e-100
 """Least size of the logarithms of both ratios in a search, for divergences of 0."""
 _KEPT = 16
@@ -38,14 +40,17 @@ _KEPT = 16
 
 @dataclass(frozen=True)
 class ConcentratedRatios:
-    """Table over ε of the Rényi order and the likelihood ratio that give about the least bound on δ from ρ-zCDP.
+    """A table over ε of the Rényi order and the likelihood ratio that give about the least bound on δ from ρ-zCDP.
+
+    ρ-zCDP bounds the Rényi divergence of every order a by ρ a. Any order and ratio give a valid bound
+    (`binary_pairs.binary_log_bound`).
 
     Attributes:
         rho: ρ > 0.
-        epsilons: increasing ε. The first is the end of the chord: from there on the best test has p + q ≤ 1, for its
-            true and false positive rates.
-        excesses: b = a − 1 of the Rényi order a, at each ε.
-        log_ratios: log likelihood ratio v of the bound, at each ε.
+        epsilons: increasing ε in nats. From the first one on, the best test has rates p + q ≤ 1, with p the true and q
+            the false positive rate.
+        excesses: b = a − 1 of the order a, one for each ε.
+        log_ratios: log likelihood ratio v of the bound, one for each ε.
     """
 
     rho: float
@@ -54,10 +59,13 @@ class ConcentratedRatios:
     log_ratios: FloatArray
 
     def log_bound(self, epsilon: FloatArray) -> FloatArray:
-        """Compute the logarithm of the bound on δ at each ε, rounded up; ∞ below the chord's end and beyond the last ε.
+        """Return the log of an upper bound on δ at each ε, with the order and the ratio interpolated in the table.
 
         Args:
-            epsilon: ε ≥ 0, in nats.
+            epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Natural logarithms, rounded up; ∞ below the first and beyond the last ε of the table.
         """
         excess = np.interp(epsilon, self.epsilons, self.excesses)
         log_ratio = np.interp(epsilon, self.epsilons, self.log_ratios)
@@ -67,18 +75,28 @@ class ConcentratedRatios:
 
 
 def _concentrated_log_bound(rho: float, epsilon: FloatArray, excess: FloatArray, log_ratio: FloatArray) -> FloatArray:
-    """Return the log of the bound on δ from the order a = 1 + excess and one ratio, with D_a ≤ ρa rounded up."""
+    """Return the log of the bound on δ from ρ-zCDP at one order and one likelihood ratio for each ε.
+
+    ρ-zCDP bounds the Rényi divergence of order a by ρ a, which is rounded up.
+
+    Args:
+        rho: ρ > 0.
+        epsilon: array of ε ≥ 0, in nats.
+        excess: a − 1 > 0, one for each ε.
+        log_ratio: log likelihood ratio v > 0, one for each ε.
+    """
     divergence = rho * (1.0 + excess) * (1.0 + 2.0**-50)
     return binary_log_bound(epsilon, order_excess=excess, divergence=divergence, log_ratio=log_ratio)
 
 
 @lru_cache(maxsize=_KEPT)
 def concentrated_ratios(rho: float) -> ConcentratedRatios:
-    """Search for the orders and likelihood ratios that give about the least bounds on δ from ρ-zCDP.
+    """Search for the Rényi orders and likelihood ratios that give about the least bounds on δ from ρ-zCDP.
 
-    Any order and ratio give a valid bound, so that the search affects only its tightness. Among the pairs with p + q =
-    1, x tanh(x/2) = ρ has the Kullback–Leibler divergence ρ. There, the line of slope γ = sinh(x)/x touches the region
-    of tests with this divergence. The chord ends at ε = log γ.
+    Any order and ratio give a valid bound, so that the search affects only its tightness. The best test has a true
+    positive rate p and a false positive rate q. Among the pairs with p + q = 1, x tanh(x/2) = ρ has the
+    Kullback–Leibler divergence ρ. There, the line of slope γ = sinh(x)/x touches the region of tests with this
+    divergence. The first ε of the table is log γ.
 
     Args:
         rho: ρ > 0.
@@ -86,24 +104,30 @@ def concentrated_ratios(rho: float) -> ConcentratedRatios:
     Returns:
         Values of ε with an order and a log ratio for each.
     """
+    # The ε of the table, dense near its beginning.
     pure = pure_of_divergence(rho)
     first = pure + float(np.log(-np.expm1(-2.0 * pure) / (2.0 * pure)))
     first, last = max(first, 0.0), rho + _REACH * math.sqrt(2.0 * rho)
     epsilons = first + (last - first) * np.linspace(0.0, 1.0, _NODES) ** 2
-    largest = epsilons / (2.0 * rho) + 1.0 / math.sqrt(2.0 * rho)
+
+    # The search for the order is over a share of about the best b for an infinite likelihood ratio.
+    largest_excess = epsilons / (2.0 * rho) + 1.0 / math.sqrt(2.0 * rho)
 
     def excess_at(share: FloatArray) -> FloatArray:
-        """Return b at each ε, as a share of about the order for v = ∞."""
-        return np.asarray(np.maximum(largest * share * share, LEAST_EXCESS))
+        """Return b at each ε, for a share between 0 and 1."""
+        return np.asarray(np.maximum(largest_excess * share * share, LEAST_EXCESS))
 
-    def least(share: FloatArray) -> FloatArray:
-        """Return the bound with the best ratio for b."""
+    def least_log_bound(share: FloatArray) -> FloatArray:
+        """Return the log of the bound with the best ratio for b."""
         excess = excess_at(share)
         log_ratio = best_log_ratios(epsilons, excess, rho * (1.0 + excess))
         return _concentrated_log_bound(rho, epsilons, excess, log_ratio)
 
-    excesses = excess_at(golden_sections(least, np.zeros(_NODES), np.ones(_NODES), steps=_ORDER_STEPS))
+    shares = golden_sections(least_log_bound, np.zeros(_NODES), np.ones(_NODES), steps=_ORDER_STEPS)
+    excesses = excess_at(shares)
     log_ratios = best_log_ratios(epsilons, excesses, rho * (1.0 + excesses))
+
+    # At the first ε both are known.
     excesses[0], log_ratios[0] = LEAST_EXCESS, 2.0 * pure
     return ConcentratedRatios(rho, epsilons, excesses, log_ratios)
 
@@ -112,34 +136,42 @@ def pure_of_divergence(rho: float) -> float:
     """Return the approximate ε of the binary randomized response with Kullback–Leibler divergence ρ.
 
     It is the x with x tanh(x/2) = ρ. x is between max(ρ, √(2ρ)) and ρ + √(2ρ), since x²/(2 + x) ≤ x tanh(x/2) ≤ min(x,
-    x²/2).
+    x²/2). Bisection finds it.
 
     Args:
-        rho: ρ > 0.
+        rho: ρ > 0, in nats.
+
+    Returns:
+        ε in nats.
     """
+
+    def is_small_enough(x: float) -> bool:
+        return x * math.tanh(0.5 * x) <= rho
+
     root = math.sqrt(2.0 * rho)
-    low, _high = bisect_reals(lambda x: x * math.tanh(0.5 * x) <= rho, max(rho, root), rho + root, steps=80)
+    low, _high = bisect_reals(is_small_enough, max(rho, root), rho + root, steps=80)
     return low
 
 
 def best_log_ratios(epsilon: FloatArray, excess: FloatArray, divergence: FloatArray) -> FloatArray:
-    """Search for the log likelihood ratio v at each ε that makes `binary_log_bound` about the least.
+    """Search at each ε for the log likelihood ratio v that makes the bound `binary_log_bound` on δ about the least.
 
     v − ε is about log(1 + 1/b) for large ε, and of the size of √(D/a) or D for small ε. It is searched for between a
     fraction and a multiple of these. Every v gives a valid bound.
 
     Args:
-        epsilon: ε ≥ 0, in nats.
-        excess: b = a − 1 > 0 of the order a of the Rényi divergence.
-        divergence: D, the bound on the divergence of order a.
+        epsilon: array of ε ≥ 0, in nats.
+        excess: b = a − 1 > 0 of the order a of the Rényi divergence, one for each ε.
+        divergence: D, the bound on the divergence of order a, in nats, one for each ε.
 
     Returns:
         v ≥ ε at each ε, in nats.
     """
-    far = np.log1p(1.0 / excess)
-    size = np.maximum(divergence + np.sqrt(2.0 * divergence / (1.0 + excess)), _LEAST_SIZE)
-    low = np.log(0.1 * np.minimum(far, size))
-    high = np.log(4.0 * (far + size))
+    distance_if_large = np.log1p(1.0 / excess)
+    distance_if_small = divergence + np.sqrt(2.0 * divergence / (1.0 + excess))
+    distance_if_small = np.maximum(distance_if_small, _LEAST_SIZE)
+    low = np.log(0.1 * np.minimum(distance_if_large, distance_if_small))
+    high = np.log(4.0 * (distance_if_large + distance_if_small))
 
     def log_bound(log_distance: FloatArray) -> FloatArray:
         """Return the log of the bound on δ at v = ε + e^log_distance."""
@@ -152,13 +184,13 @@ def best_log_ratios(epsilon: FloatArray, excess: FloatArray, divergence: FloatAr
 
 @dataclass(frozen=True)
 class ListedRatios:
-    """Table over ε of the listed Rényi order and the likelihood ratio that give about the least bound on δ.
+    """A table over ε of the listed Rényi order and the likelihood ratio that give about the least bound on δ.
 
     Attributes:
-        epsilons: increasing ε.
-        excesses: b = a − 1 of the Rényi order a, at each ε.
-        divergences: divergence of this order.
-        log_ratios: log likelihood ratio v of the bound, at each ε.
+        epsilons: increasing ε, in nats.
+        excesses: b = a − 1 of the Rényi order a, one for each ε.
+        divergences: bound on the divergence of this order in nats, one for each ε.
+        log_ratios: log likelihood ratio v of the bound, one for each ε.
     """
 
     epsilons: FloatArray
@@ -167,26 +199,30 @@ class ListedRatios:
     log_ratios: FloatArray
 
     def log_bound(self, epsilon: FloatArray) -> FloatArray:
-        """Compute the logarithm of the bound on δ at each ε, rounded up.
+        """Return the log of an upper bound on δ at each ε, from the orders and ratios of the table.
 
         It is the least of four bounds: with the Rényi order listed for the next smaller and the next larger ε, each
         with the likelihood ratio listed there and with an interpolated one. Any order and ratio give a valid bound.
 
         Args:
-            epsilon: ε ≥ 0, in nats.
+            epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Natural logarithms, rounded up, one for each ε.
         """
         right = np.minimum(np.searchsorted(self.epsilons, epsilon), self.epsilons.size - 1)
-        log_ratio = np.interp(epsilon, self.epsilons, self.log_ratios)
-        bounds = [
-            binary_log_bound(
-                epsilon,
-                order_excess=self.excesses[index],
-                divergence=self.divergences[index],
-                log_ratio=nearby_ratio,
-            )
-            for index in (np.maximum(right - 1, 0), right)
-            for nearby_ratio in (log_ratio, self.log_ratios[index])
-        ]
+        left = np.maximum(right - 1, 0)
+        interpolated_ratio = np.interp(epsilon, self.epsilons, self.log_ratios)
+        bounds = []
+        for index in (left, right):
+            for log_ratio in (interpolated_ratio, self.log_ratios[index]):
+                bound = binary_log_bound(
+                    epsilon,
+                    order_excess=self.excesses[index],
+                    divergence=self.divergences[index],
+                    log_ratio=log_ratio,
+                )
+                bounds.append(bound)
         return np.asarray(np.minimum.reduce(bounds))
 
 
@@ -200,14 +236,19 @@ def listed_ratios(bounds: RenyiBounds, last: float) -> ListedRatios:
         last: largest ε, in nats.
 
     Returns:
-        The ε from 0 to `last`, and at each the best order less 1, its divergence, and the log likelihood ratio.
+        The ε from 0 to `last`, and at each the best order minus 1, its divergence, and the log likelihood ratio.
     """
     epsilons = last * np.linspace(0.0, 1.0, _LISTED + 1) ** 2
-    shape = (len(bounds.orders), epsilons.size)
     excesses = np.asarray(bounds.orders) - 1.0
     divergences = np.asarray([bounds.at(order) for order in bounds.orders])
-    excess, divergence = (np.broadcast_to(column[:, None], shape) for column in (excesses, divergences))
-    log_ratios = best_log_ratios(np.broadcast_to(epsilons, shape), excess, divergence)
-    values = binary_log_bound(epsilons, order_excess=excess, divergence=divergence, log_ratio=log_ratios)
-    best = np.argmin(values, axis=0)
-    return ListedRatios(epsilons, excesses[best], divergences[best], log_ratios[best, np.arange(epsilons.size)])
+
+    # Arrays with a row for each order and a column for each ε.
+    shape = (len(bounds.orders), epsilons.size)
+    excess_rows = np.broadcast_to(excesses[:, None], shape)
+    divergence_rows = np.broadcast_to(divergences[:, None], shape)
+    log_ratios = best_log_ratios(np.broadcast_to(epsilons, shape), excess_rows, divergence_rows)
+    log_bounds = binary_log_bound(epsilons, order_excess=excess_rows, divergence=divergence_rows, log_ratio=log_ratios)
+
+    best = np.argmin(log_bounds, axis=0)
+    columns = np.arange(epsilons.size)
+    return ListedRatios(epsilons, excesses[best], divergences[best], log_ratios[best, columns])

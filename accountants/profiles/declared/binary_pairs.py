@@ -52,61 +52,76 @@ LEAST_DIVERGENCE = 1e-24
 def binary_log_bound(
     epsilon: FloatArray, *, order_excess: FloatArray, divergence: FloatArray, log_ratio: FloatArray
 ) -> FloatArray:
-    """Compute the logarithm of an upper bound on E_γ(P‖Q) from D_a(P‖Q) ≤ D, rounded up, elementwise.
+    """Compute the log of an upper bound on the hockey-stick divergence E_γ(P‖Q) from a Rényi divergence D_a(P‖Q) ≤ D.
 
     With b = a − 1, M = e^{bD}, likelihood ratios t₁ < t₂ = t₁ e^v, and B(t) = t^a − t₁^a − a t₁^b (t − t₁), the bound
     is (M − 1 + B(1))/(a (t₂^b − t₁^b)). log t₂ is rounded down, which keeps its condition (module docstring). The terms
     of the sum that follows have relative errors of a few units of roundoff, and are raised by `_UNITS` of them.
 
     Args:
-        epsilon: ε = log γ ≥ 0, in nats.
-        order_excess: b = a − 1 > 0.
-        divergence: upper bound D on the divergence of order a.
-        log_ratio: v > 0. Every value is valid, and the best one is searched for without a proof.
+        epsilon: array of ε = log γ ≥ 0, in nats.
+        order_excess: b = a − 1 > 0 for the order a, one for each ε.
+        divergence: upper bound D on the divergence of order a, in nats, one for each ε.
+        log_ratio: v > 0, one for each ε. Every value is valid, and the best one is searched for without a proof.
 
     Returns:
-        The logarithm; ∞ where t₁ ≥ 1, where the numbers leave the doubles, and below `LEAST_DIVERGENCE`.
+        The natural logarithms, rounded up. They are ∞ where t₁ ≥ 1, where the numbers leave the range of doubles, and
+        below `LEAST_DIVERGENCE`.
 
     Guarantees: E_{e^ε}(P‖Q) is at most the exponential of the result for every pair with D_a(P‖Q) ≤ D.
     """
     b, v = order_excess, log_ratio
+    margin = _UNITS * UNIT_ROUNDOFF
     with np.errstate(all="ignore"):
+        # The largest t₂ that the condition log t₂ ≤ log γ + g(bv) − g(av) allows.
         first, second = _log_mean_decay(b * v), _log_mean_decay((1.0 + b) * v)
         log_t2 = epsilon + first - second
-        log_t2 = log_t2 - _UNITS * UNIT_ROUNDOFF * (1.0 + epsilon + np.abs(first) + np.abs(second))
+        log_t2 = log_t2 - margin * (1.0 + epsilon + np.abs(first) + np.abs(second))
+
+        # The numerator M − 1 + B(1).
         exponent = b * divergence
-        log_moment_excess = exponent + np.log(-np.expm1(-exponent))  # log(M − 1)
-        log_sum = np.logaddexp(log_moment_excess, np.log(_excess_at_one(b, v - log_t2)))
-        terms = (log_sum, np.log1p(b), b * log_t2, np.log(-np.expm1(-b * v)))
-        value = terms[0] - terms[1] - terms[2] - terms[3]
-        value = value + _UNITS * UNIT_ROUNDOFF * (1.0 + exponent + sum(map(np.abs, terms)))
+        log_moment_excess = exponent + np.log(-np.expm1(-exponent))
+        log_numerator = np.logaddexp(log_moment_excess, np.log(_excess_at_one(b, v - log_t2)))
+
+        # The denominator a (t₂^b − t₁^b) = a t₂^b (1 − e^{−bv}).
+        log_order, log_power, log_share = np.log1p(b), b * log_t2, np.log(-np.expm1(-b * v))
+        value = log_numerator - log_order - log_power - log_share
+        sizes = sum(map(np.abs, (log_numerator, log_order, log_power, log_share)))
+        value = value + margin * (1.0 + exponent + sizes)
     is_valid = (v > log_t2) & (value < math.inf) & (divergence >= LEAST_DIVERGENCE)
     return np.asarray(np.where(is_valid, value, math.inf))
 
 
 def _log_mean_decay(y: FloatArray) -> FloatArray:
-    """Return g(y) = log((1 − e^−y)/y), the logarithm of the mean of e^−z over 0 < z < y."""
+    """Return g(y) = log((1 − e^−y)/y), the logarithm of the mean of e^−z over 0 < z < y.
+
+    Args:
+        y: array of numbers above 0.
+    """
     return np.asarray(np.log(-np.expm1(-y) / y))
 
 
 def _excess_at_one(b: FloatArray, distance: FloatArray) -> FloatArray:
-    """Return the excess B(1) of t^a at t = 1 over its tangent at t₁ = e^−x, rounded up.
+    """Return the excess B(1) of t^a at t = 1 over its tangent at t₁ = e^−x, rounded up, with a = 1 + b.
 
-    It is the least of three upper bounds, of which each is accurate for some x. B(1) = a (1 − e^{−bx}) − b
-    (1 − e^{−ax}) = ab ∫₀^x e^{−bz} (1 − e^−z) dz, with b = a − 1. It is at most ab x²/2 and at most ab ∫₀^x z e^{−bz}
-    dz = (a/b) (1 − (1 + bx) e^{−bx}).
+    B(1) = a (1 − e^{−bx}) − b (1 − e^{−ax}) = ab ∫₀^x e^{−bz} (1 − e^−z) dz. It is at most ab x²/2, and at most
+    ab ∫₀^x z e^{−bz} dz = (a/b) (1 − (1 + bx) e^{−bx}). The result is the least of these three, of which each is
+    accurate for some x.
 
     Args:
-        b: a − 1 > 0.
-        distance: x > 0.
+        b: array of a − 1 > 0.
+        distance: array of x > 0.
 
     Returns:
         An upper bound on B(1), for each element.
     """
     a, product = 1.0 + b, b * distance
-    positive, negative = -a * np.expm1(-product), -b * np.expm1(-a * distance)
     margin = _UNITS * UNIT_ROUNDOFF
+
+    # The difference of two positive terms, raised by its rounding error.
+    positive, negative = -a * np.expm1(-product), -b * np.expm1(-a * distance)
     exact = positive - negative + margin * (positive + negative)
+
     near = 0.5 * a * product * distance * (1.0 + margin)
     moment = -np.expm1(-product) - product * np.exp(-product) + margin * np.minimum(product, 1.0)
     far = a / b * moment * (1.0 + margin)

@@ -22,24 +22,29 @@ ROUNDED = 1.0 + 2.0**-48
 
 
 def concentration_of_part(part: Pair) -> float:
-    """Return a ρ for which a pair that is not a product is ρ-zero-concentrated; math.inf if none is known.
+    """Return a ρ for which a pair of distributions that is not a composition is ρ-zero-concentrated private.
 
     ρ-zCDP means that the Rényi divergence of every order a is at most ρ a. Known cases are ρ = μ²/2 for μ-Gaussian
-    privacy, and ρ = s²/2 for a largest loss s.
+    privacy, and ρ = s²/2 for a largest privacy loss s.
 
     Args:
-        part: a pair without parts. Of several alternatives it takes the least ρ.
+        part: a pair without parts. If it has alternatives, pairs that dominate the same mechanism, their least ρ is
+            used.
 
     Returns:
-        The least ρ that is known.
+        The least ρ that is known; math.inf if none is known.
     """
     if part.alternatives:
         return min(concentration_of_parts(alternative) for alternative in part.alternatives)
     bounds = [math.inf]
+
+    # A Gaussian pair, or one that a Gaussian pair dominates.
     if part.gaussian_dp_mu is not None:
         bounds.append(0.5 * part.gaussian_dp_mu**2)
     if part.law is not None and getattr(part.law, "log_rest", -math.inf) == -math.inf:
         bounds.append(0.5 * part.law.distance**2)
+
+    # A bounded loss, formulas of the divergences, and a pair that dominates this one.
     largest = largest_loss(part)
     if math.isfinite(largest):
         bounds.append(0.5 * largest * largest)
@@ -60,10 +65,13 @@ def formulas_of(part: Pair) -> list[RenyiFormula]:
 
 
 def concentration_of_parts(pair: Pair) -> float:
-    """Return the sum of ρ over the parts of a pair, rounded up; math.inf if a part has none.
+    """Return a ρ of zero-concentrated privacy of a composition: the sum over its parts, rounded up.
 
     Args:
-        pair: the pair.
+        pair: a pair of distributions, which may be a composition.
+
+    Returns:
+        ρ; math.inf if a part has none.
     """
     return math.fsum(times * concentration_of_part(part) for part, times in unfold(((pair, 1),))) * ROUNDED
 
@@ -71,8 +79,10 @@ def concentration_of_parts(pair: Pair) -> float:
 def largest_loss(pair: Pair) -> float:
     """Return an ε from which on δ of a pair is zero in both directions, rounded up; math.inf if none is known.
 
+    The largest privacy losses of the parts of a composition add up.
+
     Args:
-        pair: a pair. The largest losses of its parts add up.
+        pair: a pair of distributions, which may be a composition.
     """
     losses = [times * _largest_loss_of_part(part) for part, times in unfold(((pair, 1),))]
     return math.fsum(losses) * ROUNDED
@@ -82,7 +92,7 @@ def _largest_loss_of_part(part: Pair) -> float:
     """Return an ε from which on δ of a pair is zero, because its privacy loss does not exceed it.
 
     Args:
-        part: a pair (two distributions of outputs) that is not a product.
+        part: a pair of distributions that is not a composition.
 
     Returns:
         ε in nats, for both directions; math.inf if none is known.

@@ -33,14 +33,15 @@ _MARGIN = Decimal(10) ** -50
 _LEAST_TURN = Decimal(10) ** -20
 """Least relative change of the slope at a vertex that is kept."""
 _ACCURACY = 8 * UNIT_ROUNDOFF
+"""Bound on the error of each log probability, per unit of 1 + |log probability|."""
 
 
 class ProfilePoint(NamedTuple):
-    """An upper bound on δ at one ε, as a point of a declared privacy profile.
+    """An upper bound on δ at one ε, a point of a declared privacy profile.
 
     Attributes:
         epsilon: ε ≥ 0, in nats.
-        log_delta: upper bound on ln δ(ε), at most 0.
+        log_delta: upper bound on log δ(ε), natural logarithm, at most 0.
     """
 
     epsilon: float
@@ -48,10 +49,10 @@ class ProfilePoint(NamedTuple):
 
 
 class _Vertex(NamedTuple):
-    """A vertex of a profile, which is convex and piecewise linear in γ = e^ε.
+    """A vertex of a privacy profile D that is convex and piecewise linear in γ = e^ε.
 
     Attributes:
-        loss: ε = log γ, in nats.
+        loss: ε = log γ, in nats, the privacy loss of this vertex.
         gamma: γ ≥ 0, as a decimal number.
         delta: the value D(γ) of the profile, which is δ at this ε.
     """
@@ -62,18 +63,21 @@ class _Vertex(NamedTuple):
 
 
 def points_pair(forward: Sequence[ProfilePoint], backward: Sequence[ProfilePoint] | None = None) -> Pair:
-    """Return the pair that dominates every mechanism with these upper bounds on its privacy profile.
+    """Return the pair that dominates every mechanism with given upper bounds on δ at some ε.
+
+    Its privacy profile is the greatest convex function of e^ε below the points of both directions.
 
     Args:
-        forward: bounds on the profile E(P‖Q), at least one.
-        backward: bounds on E(Q‖P); None if the bounds of `forward` hold in both directions.
+        forward: bounds on the hockey-stick divergence of P against Q, at least one.
+        backward: bounds on that of Q against P; None if the bounds of `forward` hold in both directions.
 
     Returns:
         The pair of distributions, which have finitely many outcomes.
     """
+    backward_points = forward if backward is None else backward
     with localcontext(Context(prec=DIGITS, Emin=-(10**17), Emax=10**17)):
-        of_backward = _backward_vertices(forward if backward is None else backward)
-        law = _finite_law(_hull([*_forward_vertices(forward), *of_backward]))
+        vertices = [*_forward_vertices(forward), *_backward_vertices(backward_points)]
+        law = _finite_law(_hull(vertices))
     first = _profile_of(law)
     if backward is None:
         return Pair(first, first, atoms=law)
@@ -87,12 +91,15 @@ def _forward_vertices(points: Iterable[ProfilePoint]) -> Iterable[_Vertex]:
 
 
 def _backward_vertices(points: Iterable[ProfilePoint]) -> Iterable[_Vertex]:
-    """Yield the points of E(Q‖P) as points of E(P‖Q) at γ = e^−ε: D = 1 − γ + γ δ.
+    """Yield bounds on E_γ(Q‖P) as bounds on E_{1/γ}(P‖Q), by E_{1/γ}(P‖Q) = 1 − 1/γ + E_γ(Q‖P)/γ.
 
-    E is the hockey-stick divergence at γ. The values are rounded up, and at most 1.
+    E_γ is the hockey-stick divergence at γ = e^ε. The values are rounded up, and at most 1.
 
     Args:
         points: upper bounds on log δ at several ε, for Q against P.
+
+    Yields:
+        A vertex at e^−ε for each point.
     """
     for epsilon, log_delta in points:
         gamma = Decimal(-epsilon).exp()
@@ -110,7 +117,8 @@ def _raised_exp(log_value: float) -> Decimal:
 def _hull(points: Iterable[_Vertex]) -> list[_Vertex]:
     """Return the vertices of the greatest convex decreasing function of γ = e^ε below given points and (0, 1).
 
-    The vertex (0, 1) itself is left out. If no point is below it, the result is one vertex with δ = 1.
+    Points are added from left to right, and vertices that are no longer convex are removed. The vertex (0, 1) itself is
+    left out. If no point is below it, the result is one vertex with δ = 1.
 
     Args:
         points: points (γ, D(γ)) with γ > 0, in any order.
@@ -137,36 +145,33 @@ def _slope(left: _Vertex, right: _Vertex) -> Decimal:
 def _finite_law(vertices: Sequence[_Vertex]) -> FiniteLaw:
     """Return the pair of finite distributions with a given convex, piecewise linear profile as a function of γ = e^ε.
 
-    Let s_i be the slope −D′ to the right of vertex i. The loss log γ_i has the masses q_i = s_{i−1} − s_i and p_i = γ_i
-    q_i. The infinite loss has the last value of the profile. The loss −∞ has the mass 1 − s_0.
+    Let s_i be the slope −D′ to the right of vertex i. The privacy loss log γ_i has the probabilities q_i = s_{i−1} −
+    s_i and p_i = γ_i q_i. The infinite loss has the last value of the profile. The loss −∞ has the probability 1 − s_0.
 
     Args:
         vertices: the vertices of the profile in increasing order, with positive γ.
 
     Returns:
-        The losses with their log masses under both distributions.
+        The losses with their log probabilities under both distributions.
     """
-    previous = _Vertex(-math.inf, Decimal(0), Decimal(1))
-    first_slope = slope = _slope(previous, vertices[0])
+    origin = _Vertex(-math.inf, Decimal(0), Decimal(1))
+    first_slope = slope = _slope(origin, vertices[0])
     losses: list[float] = []
     log_first: list[float] = []
     log_second: list[float] = []
     for index, vertex in enumerate(vertices):
-        next_slope = _slope(vertex, vertices[index + 1]) if index + 1 < len(vertices) else Decimal(0)
-        # Leave out a vertex at which the profile hardly turns, since its masses would lose digits.
-        if slope - next_slope > _LEAST_TURN * slope:
+        is_last = index + 1 == len(vertices)
+        next_slope = Decimal(0) if is_last else _slope(vertex, vertices[index + 1])
+        turn = slope - next_slope
+        # Leave out a vertex at which the profile hardly turns, since its probabilities would lose digits.
+        if turn > _LEAST_TURN * slope:
             losses.append(vertex.loss)
-            log_first.append(_log(vertex.gamma * (slope - next_slope)))
-            log_second.append(_log(slope - next_slope))
+            log_first.append(_log(vertex.gamma * turn))
+            log_second.append(_log(turn))
             slope = next_slope
-    return FiniteLaw(
-        tuple(losses),
-        tuple(log_first),
-        tuple(log_second),
-        _log(vertices[-1].delta),
-        _log(1 - first_slope),
-        accuracy=_ACCURACY,
-    )
+
+    log_infinite, log_missing = _log(vertices[-1].delta), _log(1 - first_slope)
+    return FiniteLaw(tuple(losses), tuple(log_first), tuple(log_second), log_infinite, log_missing, accuracy=_ACCURACY)
 
 
 def _log(value: Decimal) -> float:
@@ -175,10 +180,11 @@ def _log(value: Decimal) -> float:
 
 
 def _profile_of(law: FiniteLaw) -> AtomicProfile:
-    """Return the profile ε ↦ δ(ε) of one direction of a pair of distributions with finitely many outcomes.
+    """Return the privacy profile ε ↦ δ(ε) of one direction of a pair of distributions with finitely many outcomes.
 
     Args:
-        law: the losses, with their masses under the first distribution. Its infinite mass is rounded up.
+        law: the privacy losses, with their probabilities under the first distribution. The probability of an infinite
+            loss is rounded up.
     """
     order = sorted(range(len(law.losses)), key=law.losses.__getitem__)
     losses = tuple(law.losses[index] for index in order)

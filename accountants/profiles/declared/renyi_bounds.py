@@ -40,23 +40,25 @@ _NEGLIGIBLE = -200.0
 
 @dataclass(frozen=True)
 class RenyiProfile(Profile):
-    """The profile of a mechanism of which only bounds on Rényi divergences, in both directions, are known.
+    """The privacy profile of a mechanism of which only bounds on Rényi divergences, in both directions, are known.
 
-    `log_delta` is the least of the bounds and of the table. The tails are those of the table, which composes.
+    Each order gives an upper bound on δ(ε), and the least of them is not convex in e^ε. A table of the greatest convex
+    function below some of its points is the profile of a pair. Its tails serve compositions.
 
     Attributes:
-        bounds: the orders and the divergences.
+        bounds: the orders and the upper bounds on the divergences.
     """
 
     bounds: RenyiBounds
 
     @cached_property
     def _table(self) -> Profile:
-        """Profile of the pair of the convex table."""
+        """Profile of the pair of the convex table, which ends where δ is negligible."""
         end = self._reaches(_NEGLIGIBLE)
-        places = end * (np.arange(POINTS + 1.0) / POINTS) ** 2
-        values = np.minimum(np.minimum(self._log_bound(places), self._ratios.log_bound(places)), 0.0)
-        points = [ProfilePoint(*point) for point in zip(places.tolist(), values.tolist(), strict=True)]
+        epsilons = end * (np.arange(POINTS + 1.0) / POINTS) ** 2
+        least = np.minimum(self._log_bound(epsilons), self._ratios.log_bound(epsilons))
+        log_deltas = np.minimum(least, 0.0)
+        points = [ProfilePoint(*point) for point in zip(epsilons.tolist(), log_deltas.tolist(), strict=True)]
         return points_pair(points).forward
 
     @cached_property
@@ -68,10 +70,10 @@ class RenyiProfile(Profile):
         """Return an ε at which the bound on log δ is at most a given number, from the order that reaches it first.
 
         At the order a, the bound log C(a) + (a − 1)(D_a − ε) equals log δ at ε = D_a + (log C(a) − log δ)/(a − 1). D_a
-        is the Rényi divergence, and C(a) = (a − 1)^{a−1}/a^a.
+        is the bound on the Rényi divergence, and C(a) = (a − 1)^{a−1}/a^a.
 
         Args:
-            log_delta: the given number, the log of a δ.
+            log_delta: the given number, log δ, natural logarithm.
 
         Returns:
             ε in nats, at least 2^−20.
@@ -83,20 +85,28 @@ class RenyiProfile(Profile):
         return max(min(epsilons), 2.0**-20)
 
     def _log_bound(self, epsilon: FloatArray) -> FloatArray:
-        """Return the least over the orders of log C(a) + (a − 1) (D_a − ε), rounded up."""
-        at = np.asarray(epsilon, dtype=np.float64)
-        order, divergence, constant = self._columns
-        points = at.reshape(1, -1)
-        value = constant + (order - 1.0) * (divergence - points)
-        slack = 16 * UNIT_ROUNDOFF * (1.0 + (order + 1.0) * (1.0 + divergence + points) - constant)
-        return np.asarray(np.min(value + slack, axis=0, initial=math.inf).reshape(at.shape))
+        """Return the least bound on log δ over the listed orders, at each ε.
+
+        At the order a it is log C(a) + (a − 1) (D_a − ε) with C(a) = (a − 1)^{a−1}/a^a, rounded up.
+
+        Args:
+            epsilon: array of ε ≥ 0, in nats.
+        """
+        points = np.asarray(epsilon, dtype=np.float64)
+        order, divergence, log_factor = self._columns
+        row = points.reshape(1, -1)
+        value = log_factor + (order - 1.0) * (divergence - row)
+        slack = 16 * UNIT_ROUNDOFF * (1.0 + (order + 1.0) * (1.0 + divergence + row) - log_factor)
+        least = np.min(value + slack, axis=0, initial=math.inf)
+        return np.asarray(least.reshape(points.shape))
 
     @cached_property
     def _columns(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Columns of the orders, of the divergences, and of log C(a)."""
-        columns = (self.bounds.orders, self.bounds.divergences, list(map(log_conversion, self.bounds.orders)))
-        order, divergence, constant = (np.asarray(column, dtype=np.float64)[:, None] for column in columns)
-        return order, divergence, constant
+        """Columns of the orders a, of the divergences, and of log C(a), with a row for each order."""
+        log_factors = list(map(log_conversion, self.bounds.orders))
+        columns = (self.bounds.orders, self.bounds.divergences, log_factors)
+        order, divergence, log_factor = (np.asarray(column, dtype=np.float64)[:, None] for column in columns)
+        return order, divergence, log_factor
 
     @property
     def log_infinite_mass(self) -> float:
@@ -109,10 +119,14 @@ class RenyiProfile(Profile):
         return self._table.tail_accuracy
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Return the least of the bounds and of the table, as both bounds."""
-        at = np.asarray(epsilon, dtype=np.float64)
-        least = np.minimum(self._log_bound(at), self._ratios.log_bound(at))
-        upper = np.minimum(np.minimum(least, self._table.log_delta(at).upper), 0.0)
+        """Return the least known upper bound on log δ at each ε, as both bounds.
+
+        Args:
+            epsilon: array of ε ≥ 0, in nats.
+        """
+        points = np.asarray(epsilon, dtype=np.float64)
+        least = np.minimum(self._log_bound(points), self._ratios.log_bound(points))
+        upper = np.minimum(np.minimum(least, self._table.log_delta(points).upper), 0.0)
         return Enclosure(upper, upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
@@ -121,7 +135,11 @@ class RenyiProfile(Profile):
 
 
 def renyi_pair(bounds: RenyiBounds) -> Pair:
-    """Return the symmetric pair that dominates every mechanism with these Rényi divergences."""
+    """Return the symmetric pair that dominates every mechanism with given bounds on its Rényi divergences.
+
+    Args:
+        bounds: orders, and upper bounds on the divergences in both directions.
+    """
     profile = RenyiProfile(bounds)
     return Pair(profile, profile, renyi=bounds)
 
@@ -138,20 +156,22 @@ def add_renyi(parts: Sequence[tuple[RenyiBounds, int]]) -> RenyiBounds:
     orders = sorted({order for bounds, _ in parts for order in bounds.orders})
 
     def total(order: float) -> float:
-        """Return the sum of the divergences at one order."""
+        """Return the sum of the divergences at one order; math.inf if a part has no bound there."""
         values = [(bounds.at(order), times) for bounds, times in parts]
-        is_known = all(value < math.inf for value, _ in values)
-        return sum_up(product_up(times, value) for value, times in values) if is_known else math.inf
+        if not all(value < math.inf for value, _ in values):
+            return math.inf
+        return sum_up(product_up(times, value) for value, times in values)
 
     return bounds_at(orders, total)
 
 
 def bounds_at(orders: Iterable[float], divergence: Callable[[float], float]) -> RenyiBounds:
-    """Return bounds on Rényi divergences at those orders at which a function gives a finite bound.
+    """Return a table of bounds on Rényi divergences, at those orders at which a function gives a finite bound.
 
     Args:
-        orders: increasing orders.
-        divergence: function from an order to an upper bound on the divergence; math.inf if none is known.
+        orders: increasing orders, each above 1.
+        divergence: function from an order to an upper bound on the divergence in nats; math.inf if none is known.
     """
-    bounds = [(order, value) for order in orders if (value := divergence(order)) < math.inf]
+    values = [(order, divergence(order)) for order in orders]
+    bounds = [(order, value) for order, value in values if value < math.inf]
     return RenyiBounds(tuple(order for order, _ in bounds), tuple(value for _, value in bounds))

@@ -30,14 +30,20 @@ if TYPE_CHECKING:
     from epsilond.accountants.curve.pair import Pair
 
 _ROUNDING = 1.0 + 32 * UNIT_ROUNDOFF
+"""Factor that covers the rounding errors of a few operations."""
 
 
 def upper_renyi(pair: Pair, order: float) -> float:
-    """Return an upper bound on the Rényi divergence of an order, in the worse direction; math.inf if none is known.
+    """Return an upper bound on the Rényi divergence of a pair of distributions, in the worse direction.
+
+    The least bound of all known properties of the pair is used.
 
     Args:
-        pair: the pair.
-        order: order a > 1.
+        pair: the pair, which may be a composition.
+        order: order a > 1 of the divergence.
+
+    Returns:
+        The bound in nats; math.inf if none is known.
     """
     if pair.alternatives:
         return min(upper_renyi(alternative, order) for alternative in pair.alternatives)
@@ -85,11 +91,12 @@ def _upper_bounds(pair: Pair, order: float) -> Iterator[float]:
 def _composed_renyi(parts: Iterable[tuple[Pair, int]], order: float) -> float:
     """Return an upper bound on the Rényi divergence of a composition: the sum over its parts, rounded up.
 
-    The result is math.inf if a part has no known bound.
-
     Args:
         parts: the composed pairs, each with its number of runs.
-        order: order a > 1.
+        order: order a > 1 of the divergence.
+
+    Returns:
+        The bound in nats; math.inf if a part has no known bound.
     """
     divergences = [(upper_renyi(part, order), times) for part, times in parts]
     if any(value == math.inf for value, _ in divergences):
@@ -100,33 +107,38 @@ def _composed_renyi(parts: Iterable[tuple[Pair, int]], order: float) -> float:
 def _upper_renyi_of_law(law: NormalLaw, order: float) -> float:
     """Return an upper bound on the Rényi divergence of Gaussian noise, perhaps subsampled, in the worse direction.
 
-    The Gaussian pair without subsampling dominates each of these distributions.
+    The Gaussian pair without subsampling dominates each of these distributions. A batch without replacement has at most
+    the bound log(1 + 2 (e^{(a−1) D_a} − 1))/(a − 1) with the divergence D_a of a Poisson batch (module docstring).
 
     Args:
         law: distribution of the privacy loss.
-        order: order a > 1.
+        order: order a > 1 of the divergence.
 
     Returns:
-        The bound in nats.
+        The bound, in nats.
     """
     unsampled = 0.5 * order * law.distance**2 * _ROUNDING
     if isinstance(law, DrawnGaussianLaw):
-        upper = _poisson_renyi(law.rate, law.shift, order)
-        exponent = (order - 1.0) * upper
-        doubled = math.log1p(2.0 * math.expm1(exponent)) if exponent < 300.0 else exponent + math.log(2.0)
-        return min(doubled / (order - 1.0) * _ROUNDING, unsampled)
+        exponent = (order - 1.0) * _poisson_renyi(law.rate, law.shift, order)
+        log_moment = exponent + math.log(2.0)  # an upper bound, and close for a large exponent
+        if exponent < 300.0:
+            log_moment = math.log1p(2.0 * math.expm1(exponent))
+        return min(log_moment / (order - 1.0) * _ROUNDING, unsampled)
     if isinstance(law, SampledGaussianLaw) and law.direction != "replace":
         return min(_poisson_renyi(law.rate, law.shift, order), unsampled)
     return unsampled
 
 
 def _poisson_renyi(rate: float, shift: float, order: float) -> float:
-    """Return the Rényi divergence of Gaussian noise on a Poisson batch, rounded up; math.inf if it takes too much work.
+    """Return the Rényi divergence of Gaussian noise on a Poisson batch, rounded up.
 
     Args:
-        rate: inclusion probability.
+        rate: inclusion probability, in [0, 1].
         shift: norm of a contribution, in standard deviations of the noise.
-        order: order a > 1.
+        order: order a > 1 of the divergence.
+
+    Returns:
+        The divergence in nats; math.inf if its computation takes too much work.
     """
     if rate == 0.0 or shift == 0.0:
         return 0.0
@@ -138,13 +150,14 @@ def _poisson_renyi(rate: float, shift: float, order: float) -> float:
 
 
 def _laplace_renyi(shift: float, order: float) -> float:
-    """Return the Rényi divergence of Laplace(s) against Laplace(0), noise of scale 1, rounded up.
+    """Return the Rényi divergence of Laplace(s) against Laplace(0) of scale 1, rounded up.
 
-    It is log((a e^{(a−1)s} + (a − 1) e^{−as})/(2a − 1))/(a − 1), and at most the largest loss s.
+    It is log((a e^{(a−1)s} + (a − 1) e^{−as})/(2a − 1))/(a − 1) (Mironov 2017, Proposition 6), and at most the largest
+    privacy loss s.
 
     Args:
-        shift: s ≥ 0, in units of the scale.
-        order: order a > 1.
+        shift: s ≥ 0, in units of the noise's scale.
+        order: order a > 1 of the divergence.
     """
     first = math.log(order / (2.0 * order - 1.0)) + (order - 1.0) * shift
     second = math.log((order - 1.0) / (2.0 * order - 1.0)) - order * shift
@@ -156,38 +169,45 @@ def _laplace_renyi(shift: float, order: float) -> float:
 def pure_renyi(epsilon: float, order: float) -> float:
     """Return the largest Rényi divergence that an ε-differentially private mechanism can have, rounded up.
 
-    Randomized response attains log(p^a r^{1−a} + r^a p^{1−a})/(a − 1), with p = 1/(1 + e^−ε) and r = 1 − p.
+    Randomized response attains log(p^a r^{1−a} + r^a p^{1−a})/(a − 1), with p = 1/(1 + e^−ε) and r = 1 − p (Mironov
+    2017, Proposition 10).
 
     Args:
-        epsilon: ε, in nats.
-        order: order a > 1.
+        epsilon: ε ≥ 0, in nats.
+        order: order a > 1 of the divergence.
+
+    Returns:
+        The divergence in nats, at most ε.
     """
     log_p = -math.log1p(math.exp(-epsilon))
     log_r = log_p - epsilon
-    first, second = order * log_p + (1.0 - order) * log_r, order * log_r + (1.0 - order) * log_p
-    value = float(np.logaddexp(first, second))
+    first = order * log_p + (1.0 - order) * log_r
+    second = order * log_r + (1.0 - order) * log_p
+    log_moment = float(np.logaddexp(first, second))
     slack = 32 * UNIT_ROUNDOFF * (1.0 + order * (abs(log_p) + abs(log_r)))
-    return min((max(value, 0.0) + slack) / (order - 1.0), epsilon)
+    return min((max(log_moment, 0.0) + slack) / (order - 1.0), epsilon)
 
 
 def _atoms_renyi(law: FiniteLaw, order: float) -> list[float]:
     """Return the larger Rényi divergence of both directions of a pair with finitely many outcomes, in a list.
 
-    The list is empty if a loss is infinite. Losses and masses are known within `law.accuracy`. Let A be Σ Q r^a with
-    the likelihood ratio r. An error e of every log r changes log A by at most 2 a e. An error of every log Q changes it
-    by at most as much.
+    Losses and probabilities are known within `law.accuracy`. Let A be Σ Q r^a with the likelihood ratio r. An error e
+    of every log r changes log A by at most 2 a e. An error of every log Q changes it by at most as much.
 
     Args:
-        law: the outcomes, with their losses and masses.
-        order: order a > 1.
+        law: the outcomes, with their privacy losses and probabilities.
+        order: order a > 1 of the divergence.
+
+    Returns:
+        A list with the divergence in nats, rounded up. It is empty if a loss is infinite.
     """
     if law.log_infinite > -math.inf or law.log_missing > -math.inf or not law.losses:
         return []
     largest_loss = max(map(abs, law.losses))
     largest_log = max(map(abs, (*law.log_first, *law.log_second)))
     slack = law.accuracy * (2.0 * order * largest_loss + 1.0 + largest_log) / (order - 1.0)
-    values = [
-        divergence_of_atoms(order, np.asarray(side.log_second), np.asarray(side.losses)).upper
-        for side in (law, law.reverse())
-    ]
-    return [max(values) + 2.0 * slack]
+    divergences = []
+    for direction in (law, law.reverse()):
+        log_masses, losses = np.asarray(direction.log_second), np.asarray(direction.losses)
+        divergences.append(divergence_of_atoms(order, log_masses, losses).upper)
+    return [max(divergences) + 2.0 * slack]

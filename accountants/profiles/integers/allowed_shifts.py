@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 
 class ShiftBounds(NamedTuple):
-    """Bounds on the difference of two neighbours' integer vectors.
+    """Bounds on the integer vectors by which two neighbouring data sets may shift a released integer vector.
 
     Attributes:
-        square: bound on the squared ℓ2 norm.
-        total: bound on the ℓ1 norm.
+        square: bound on the squared ℓ2 norm of the difference.
+        total: bound on the ℓ1 norm of the difference.
         dimension: number of coordinates.
     """
 
@@ -22,14 +22,14 @@ class ShiftBounds(NamedTuple):
 
     @classmethod
     def of(cls, l2: float, dimension: int, l1: float | None = None) -> ShiftBounds:
-        """Return exact bounds on integer vectors from bounds on their norms.
+        """Return the exact integer bounds that follow for integer vectors from real bounds on their norms.
 
         Norms of integer vectors are integers or their roots, so that bounds can be rounded down. For integer vectors
         ‖v‖₁ ≤ ‖v‖₂² ≤ ‖v‖₁², and ‖v‖₁ ≤ √d ‖v‖₂ in d dimensions.
 
         Args:
             l2: bound on the ℓ2 norm, at least 0.
-            dimension: number d of coordinates.
+            dimension: number d of coordinates, at least 1.
             l1: bound on the ℓ1 norm; None if there is none.
 
         Returns:
@@ -47,10 +47,11 @@ class ShiftBounds(NamedTuple):
 
     @property
     def worst(self) -> Parts | None:
-        """The allowed vector with sorted coordinates at least as large as those of every other allowed vector.
+        """The allowed vector with the largest sorted coordinates of all allowed vectors, if there is one.
 
-        It exists in one dimension, and if every allowed vector has coordinates of at most 1. It is given as values with
-        their numbers of coordinates, and empty if only 0 is allowed. Otherwise it is None.
+        It exists in one dimension, and if every allowed vector has coordinates of at most 1. It is given as pairs of a
+        size and the number of coordinates of this size. It is empty if only the zero vector is allowed, and None if
+        there is no such vector.
         """
         if self.dimension == 1 or self.total <= 1:
             return ((self.largest, 1),) if self.largest > 0 else ()
@@ -64,60 +65,73 @@ Parts = tuple[tuple[int, int], ...]
 
 
 def majorising_shift(bounds: ShiftBounds) -> Parts:
-    """Return an integer vector that majorises every allowed one, as pairs of a size and a number of coordinates.
+    """Return an integer vector that majorises every allowed shift of a released integer vector.
 
     A vector majorises another one if the sums of its k largest coordinates are at least those of the other, for every
     k. It is within the bounds on the ℓ1 norm and on the coordinates. It has as many coordinates of the largest size as
     the ℓ1 bound allows, and a remainder. The ℓ2 bound may exclude it.
 
     Args:
-        bounds: bounds on the norms of the shift, by which neighbouring datasets may change an integer sum.
+        bounds: bounds on the norms of the shift.
+
+    Returns:
+        Pairs of a size and the number of coordinates of this size; empty if only the zero vector is allowed.
     """
     size = bounds.largest
     if size == 0:
         return ()
     count = min(bounds.dimension, bounds.total // size)
-    remainder = min(size, bounds.total - count * size) if count < bounds.dimension else 0
-    return ((size, count), (remainder, 1)) if remainder > 0 else ((size, count),)
+    remainder = 0
+    if count < bounds.dimension:
+        remainder = min(size, bounds.total - count * size)
+    if remainder > 0:
+        return ((size, count), (remainder, 1))
+    return ((size, count),)
 
 
 def concentrated_shift(bounds: ShiftBounds) -> Parts:
-    """Return an allowed integer vector with few large coordinates, each as large as the earlier ones allow.
+    """Return an allowed shift of an integer vector with few large coordinates, each as large as the bounds allow.
 
     Args:
-        bounds: bounds on the squared ℓ2 norm and the ℓ1 norm of the shift of an integer sum, and its dimension.
+        bounds: bounds on the squared ℓ2 norm and the ℓ1 norm of the shift, and its dimension.
 
     Returns:
-        A tuple of pairs: a size, and the number of coordinates of this size. It is empty if only 0 is allowed.
+        Pairs of a size and the number of coordinates of this size; empty if only the zero vector is allowed.
     """
-    square, total, left = bounds.square, bounds.total, bounds.dimension  # what the remaining coordinates may use
+    # The parts of the bounds that the remaining coordinates may use.
+    left_square, left_total, left_dimension = bounds.square, bounds.total, bounds.dimension
     parts: list[tuple[int, int]] = []
-    while left > 0:
-        size = min(math.isqrt(square), total)
+    while left_dimension > 0:
+        size = min(math.isqrt(left_square), left_total)
         if size == 0:
             break
-        count = min(left, square // (size * size), total // size)
+        count = min(left_dimension, left_square // (size * size), left_total // size)
         parts.append((size, count))
-        square, total, left = square - count * size * size, total - count * size, left - count
+        left_square -= count * size * size
+        left_total -= count * size
+        left_dimension -= count
     return tuple(parts)
 
 
 def spread_shift(bounds: ShiftBounds) -> Parts:
-    """Return an allowed integer vector with many coordinates of nearly equal size.
+    """Return an allowed shift of an integer vector with many coordinates of nearly equal size.
 
     Args:
-        bounds: bounds on the squared ℓ2 norm and the ℓ1 norm of the shift of an integer sum, and its dimension.
+        bounds: bounds on the squared ℓ2 norm and the ℓ1 norm of the shift, and its dimension.
 
     Returns:
-        A tuple of pairs: a size, and the number of coordinates of this size. It is empty if only 0 is allowed.
+        Pairs of a size and the number of coordinates of this size; empty if only the zero vector is allowed.
     """
     square, total, dimension = bounds
     if min(square, total) <= dimension:
         count = min(square, total)
         return ((1, count),) if count > 0 else ()
+
+    # Give all coordinates one size, and then some of them a size that is larger by 1. That adds 2 · size + 1 to the
+    # squared norm, and 1 to the ℓ1 norm.
     size = min(math.isqrt(square // dimension), total // dimension)
-    # A coordinate that is larger by 1 adds 2 · size + 1 to the squared norm, and 1 to the ℓ1 norm.
-    left_square, left_total = square - dimension * size * size, total - dimension * size
-    larger = min(left_square // (2 * size + 1), left_total, dimension)
-    parts = ((size + 1, larger), (size, dimension - larger))
-    return tuple((step, count) for step, count in parts if step > 0 and count > 0)
+    left_square = square - dimension * size * size
+    left_total = total - dimension * size
+    number_larger = min(left_square // (2 * size + 1), left_total, dimension)
+    parts = ((size + 1, number_larger), (size, dimension - number_larger))
+    return tuple((value, count) for value, count in parts if value > 0 and count > 0)

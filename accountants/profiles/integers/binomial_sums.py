@@ -27,8 +27,10 @@ LOG_UNLISTED = -190.0
 """Upper bound on the log probability of the values of a sum that are not listed: 2^14 e^{−200} and e^{−230}."""
 _SQUARE_REACH = 120.0
 """Square of the largest listed distance from the mode, divided by the number of trials (Hoeffding's inequality)."""
-_LEAST_LOG, _LEAST_SUM = -240.0, -200.0
-"""Least listed log probability of a number of successes, relative to the mode, and of a sum of two numbers."""
+_LEAST_LOG = -240.0
+"""Least listed log probability of a number of successes, relative to the mode."""
+_LEAST_SUM = -200.0
+"""Least listed log probability of a sum of two numbers of successes."""
 _LOG_CUT = -30.0
 """Log of the relative error of a sum's probability due to successes that are not listed."""
 _KEPT = 256
@@ -40,7 +42,7 @@ class ListedMasses(NamedTuple):
 
     Attributes:
         first: smallest listed integer.
-        log_masses: log probabilities of `first`, `first` + 1, ….
+        log_masses: natural logarithms of the probabilities of `first`, `first` + 1, ….
         error: bound on the absolute error of each log probability.
     """
 
@@ -61,43 +63,50 @@ def log_odds(theta: float) -> float:
 def binomial(trials: int, theta: float, *, complete: bool = False) -> ListedMasses:
     """Return the binomial distribution of n trials with success probability 1/2 + θ.
 
-    Log masses are sums of log P(k + 1)/P(k) from the mode outward, divided by their total.
+    Log probabilities are sums of log P(k + 1)/P(k) from the mode outward, minus the log of their total. Values that are
+    improbable by Hoeffding's inequality are left out.
 
     Args:
-        trials: n ≥ 0.
+        trials: number n ≥ 0 of trials.
         theta: θ, 0 < θ < 1/2.
         complete: whether every value is listed, however small its probability is.
 
     Returns:
-        The first listed value, the log masses from there on, and a bound on their errors.
+        The first listed value, the log probabilities from there on, and a bound on their errors.
     """
     mode = min(math.floor((trials + 1) * (0.5 + theta)), trials)
     reach = trials if complete else math.ceil(math.sqrt(_SQUARE_REACH * trials)) + 1
     low, high = max(mode - reach, 0), min(mode + reach, trials)
+
+    # log P(k + 1)/P(k), and from it log P(k)/P(mode).
     odds = log_odds(theta)
     k = np.arange(low, high, dtype=np.float64)
-    log_ratios = np.log((trials - k) / (k + 1.0)) + odds  # log P(k + 1)/P(k)
+    log_ratios = np.log((trials - k) / (k + 1.0)) + odds
     logs = _logs_relative_to_mode(log_ratios, mode - low)
     is_listed = np.ones(logs.size, dtype=bool) if complete else logs >= _LEAST_LOG
     low += int(np.argmax(is_listed))
     logs = logs[is_listed]
+
+    # The error of a sum of log ratios, by their own errors and by the roundings of the sum.
     steps = max(high - mode, mode - low, 1)
     largest_log = float(np.max(np.abs(logs), initial=0.0))
     largest_ratio = float(np.max(np.abs(log_ratios), initial=0.0))
     error_of_ratio = UNIT_ROUNDOFF * (4.0 + largest_ratio + 5.0 * odds)
     error = steps * (error_of_ratio + float(np.finfo(np.longdouble).eps) * largest_log)
+
+    # Normalise. The total has the same error as each term.
     log_total = np.log(np.sum(np.exp(logs)))
     rounding = UNIT_ROUNDOFF * (8.0 + largest_log + abs(float(log_total)))
-    # The total has the same error as each term.
-    return ListedMasses(low, (logs - log_total).astype(np.float64), 2.0 * error + rounding + logs.size * UNIT_ROUNDOFF)
+    total_error = 2.0 * error + rounding + logs.size * UNIT_ROUNDOFF
+    return ListedMasses(low, (logs - log_total).astype(np.float64), total_error)
 
 
 def _logs_relative_to_mode(log_ratios: FloatArray, mode: int) -> LongArray:
-    """Return log P(k)/P(mode) at each k, by sums of log ratios in extended precision.
+    """Return log P(k)/P(mode) for all k of a distribution on the integers, by sums in extended precision.
 
     Args:
-        log_ratios: log P(k + 1)/P(k).
-        mode: index of the mode.
+        log_ratios: log P(k + 1)/P(k) at all k but the last.
+        mode: index of the mode, the most probable k.
     """
     above = np.cumsum(log_ratios[mode:].astype(np.longdouble))
     below = np.cumsum(-log_ratios[:mode][::-1].astype(np.longdouble))[::-1]
@@ -112,20 +121,24 @@ def two_binomials(high_trials: int, low_trials: int, theta: float) -> ListedMass
     function.
 
     Args:
-        high_trials: number of trials with the larger probability.
-        low_trials: number of trials with the smaller probability.
-        theta: θ.
+        high_trials: number of trials with the larger probability 1/2 + θ.
+        low_trials: number of trials with the smaller probability 1/2 − θ.
+        theta: θ, 0 < θ < 1/2.
 
     Returns:
-        The first listed value, the log masses from there on, and a bound on their errors.
+        The first listed value, the log probabilities from there on, and a bound on their errors.
     """
-    high, mirrored = binomial(high_trials, theta), binomial(low_trials, theta)
-    low_first = low_trials - mirrored.first - (mirrored.log_masses.size - 1)
-    masses = np.convolve(np.exp(high.log_masses), np.exp(mirrored.log_masses[::-1]))
+    high = binomial(high_trials, theta)
+    failures = binomial(low_trials, theta)
+    low_first = low_trials - failures.first - (failures.log_masses.size - 1)
+
+    # The sum of both is a convolution of positive terms.
+    masses = np.convolve(np.exp(high.log_masses), np.exp(failures.log_masses[::-1]))
     is_listed = np.log(masses) >= _LEAST_SUM
-    terms = min(high.log_masses.size, mirrored.log_masses.size)
+    terms = min(high.log_masses.size, failures.log_masses.size)
     rounding = UNIT_ROUNDOFF * (terms + 8.0 + 2.0 * abs(_LEAST_LOG))
-    error = high.error + mirrored.error + rounding + math.exp(_LOG_CUT)
+    error = high.error + failures.error + rounding + math.exp(_LOG_CUT)
+
     # A sum of independent trials is unimodal, so the listed values are consecutive.
     first = high.first + low_first + int(np.argmax(is_listed))
     return ListedMasses(first, np.log(masses[is_listed]), 1.01 * error)

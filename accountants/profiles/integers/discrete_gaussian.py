@@ -28,8 +28,10 @@ REACH = 42.0
 """Largest distance from 0 of listed outcomes, in scales; the rest has a probability below 1e-382."""
 LARGEST_LISTED = 2.0**13
 """Largest scale at which every outcome is listed; the table has at most 700,000 entries."""
-_LEAST_REACH, _CELLS = 1024, 2**17
-"""Least number of outcomes on each side, and number of cells of noise of a larger scale."""
+_LEAST_REACH = 1024
+"""Least number of listed outcomes on each side."""
+_CELLS = 2**17
+"""Number of cells of noise of a larger scale."""
 _KEPT = 16
 """Number of stored tables, of some megabytes each."""
 
@@ -38,11 +40,11 @@ _KEPT = 16
 def discrete_gaussian_pairs(scale: float, shift: int) -> ShiftedPairs:
     """Return a dominating and an attained pair for discrete Gaussian noise of scale σ against its shift by k ≥ 0.
 
-    Up to `LARGEST_LISTED` every outcome is listed. Wider noise is grouped into cells of outcomes.
+    Up to the scale `LARGEST_LISTED` every outcome is listed. Wider noise is grouped into cells, intervals of integers.
 
     Args:
-        scale: σ, from 2^−20 to 2^40.
-        shift: k, at most 1e15.
+        scale: scale σ, from 2^−20 to 2^40.
+        shift: shift k, the sensitivity of the released integer, at most 1e15.
 
     Returns:
         Two pairs of distributions. δ of the first is at least that of the noise and its shift, and δ of the second at
@@ -53,48 +55,56 @@ def discrete_gaussian_pairs(scale: float, shift: int) -> ShiftedPairs:
     formula = DiscreteGaussianRenyi(scale, shift)
     if scale <= LARGEST_LISTED:
         return shifted_pairs(_table(scale, shift), formula)
+
     edges = _cell_edges(scale, shift)
-    upper, attained = _cells(scale, shift, edges)
-    return ShiftedPairs(shifted_pairs(upper, formula).upper, shifted_pairs(attained, formula).attained)
+    upper_table, attained_table = _cells(scale, shift, edges)
+    dominating = shifted_pairs(upper_table, formula).upper
+    attained = shifted_pairs(attained_table, formula).attained
+    return ShiftedPairs(dominating, attained)
 
 
 def _table(scale: float, shift: int) -> ShiftedTable:
-    """Return the losses and probabilities of discrete Gaussian noise against its shift, outcome by outcome.
+    """Return the positive privacy losses and the probabilities of discrete Gaussian noise, outcome by outcome.
 
-    For a reach R, listed are the outcomes from −R to the last one of positive loss, which is at most R.
-
-    The probability of an integer y is proportional to e^{−y²/2σ²}. The loss of y is (k²/2 − ky)/σ², which decreases in
-    y.
+    The probability of an integer y is proportional to e^{−y²/2σ²}. Its loss against the noise shifted by k is
+    (k²/2 − ky)/σ², which decreases in y. The outcomes from −R to the last one of positive loss, which is at most R, are
+    listed.
 
     Args:
-        scale: σ.
-        shift: k ≥ 1.
+        scale: scale σ of the noise.
+        shift: shift k ≥ 1.
 
     Returns:
-        The table, with a bound on the mass of all other outcomes.
+        The table, with a bound on the probability of all other outcomes.
     """
     reach = max(math.ceil(REACH * scale), _LEAST_REACH)
+
+    # The sum of all probabilities, before normalisation, from the smallest to the largest.
     exponents = 0.5 * np.square(np.arange(reach + 1.0) / scale)
-    log_whole = math.log(2.0 * float(np.sum(np.exp(-exponents[:0:-1]))) + 1.0)
+    log_total = math.log(2.0 * float(np.sum(np.exp(-exponents[:0:-1]))) + 1.0)
+
     last = min(reach, (shift - 1) // 2)
     outcomes = np.arange(last, -reach - 1, -1.0)
     losses = shift / scale * ((0.5 * shift - outcomes) / scale)
-    log_masses = -0.5 * np.square(outcomes / scale) - log_whole
+    log_masses = -0.5 * np.square(outcomes / scale) - log_total
+
     # Consecutive probabilities beyond R fall at least by the factor e^{−(R + 1)/σ²}; both sides are counted.
     log_ratio = -(reach + 1.0) / scale / scale
-    log_rest = -0.5 * ((reach + 1.0) / scale) ** 2 * (1.0 - 8 * UNIT_ROUNDOFF) - math.log(-math.expm1(log_ratio))
+    log_first_beyond = -0.5 * ((reach + 1.0) / scale) ** 2 * (1.0 - 8 * UNIT_ROUNDOFF)
+    log_rest = log_first_beyond - math.log(-math.expm1(log_ratio))
+
     span = (shift / scale) / scale * (0.5 if shift % 2 else 1.0)
     return ShiftedTable(losses, log_masses, log_rest + math.log(2.0), 128 * UNIT_ROUNDOFF, span=span)
 
 
 def _cell_edges(scale: float, shift: int) -> FloatArray:
-    """Return edges of cells of integers in which outcomes of discrete Gaussian noise are merged.
+    """Return the edges of cells, intervals of integers into which outcomes of discrete Gaussian noise are merged.
 
-    They decrease from about k/2, where the loss is 0, or from the reach of the table.
+    They decrease from about k/2, where the privacy loss is 0, or from the reach of the table.
 
     Args:
-        scale: σ.
-        shift: k ≥ 1.
+        scale: scale σ of the noise.
+        shift: shift k ≥ 1.
 
     Returns:
         Decreasing integers, as doubles.
@@ -108,41 +118,58 @@ def _cell_edges(scale: float, shift: int) -> FloatArray:
 def _cells(scale: float, shift: int, edges: FloatArray) -> tuple[ShiftedTable, ShiftedTable]:
     """Return tables of merged outcomes of discrete Gaussian noise, for upper and for lower bounds on δ.
 
-    In the first, each cell has its largest loss. In the second, each cell has the loss log p/q of its total masses p
-    and q, lowered by its error.
+    In the first, each cell has its largest privacy loss. In the second, each cell has the loss log p/q of its total
+    probabilities p and q, lowered by its error. The probability of a cell is an integral of the normal density, by the
+    midpoint rule, with a relative error of at most (z² + 1)/(24σ²) at z scales from 0.
 
     Args:
-        scale: σ.
-        shift: k.
+        scale: scale σ of the noise.
+        shift: shift k ≥ 1.
         edges: integers a₀ > a₁ > …; cell i has the integers from a_{i+1} to a_i − 1.
 
     Returns:
         The table with an upper bound as its δ, and the table with a lower bound.
     """
+    # The upper bound: the largest loss of a cell is that of its smallest integer.
     farthest = float(np.max(np.abs(edges))) / scale
     error = (farthest**2 + 1.0) / (24.0 * scale * scale) + 64 * UNIT_ROUNDOFF * (1.0 + farthest**2)
     log_masses = _log_cells(scale, edges)
-    largest = shift / scale * ((0.5 * shift - edges[1:]) / scale)
+    largest_losses = shift / scale * ((0.5 * shift - edges[1:]) / scale)
     log_rest = math.log(2.0) + float(log_normal_tail(np.asarray([REACH - 1.0]))[0])
-    upper = ShiftedTable(largest, log_masses, log_rest, 2.0 * error)
-    merged = log_masses - _log_cells(scale, edges - shift)
-    shifted = (farthest + shift / scale) ** 2
-    loss_error = 4.0 * error + (shifted + 1.0) / (12.0 * scale * scale) + 256 * UNIT_ROUNDOFF * (1.0 + shifted)
-    # Losses are raised by their error before use, so a lower table has its losses lowered twice as far.
-    lowered = merged - 2.0 * loss_error
-    is_positive = np.minimum.accumulate((lowered > 0.0)[::-1])[::-1] & (np.diff(lowered, prepend=-np.inf) > 0.0)
-    return upper, ShiftedTable(lowered[is_positive], log_masses[is_positive] - 2.0 * error, -math.inf, 2.0 * error)
+    upper = ShiftedTable(largest_losses, log_masses, log_rest, 2.0 * error)
+
+    # The lower bound: the loss of a merged cell. Losses are raised by their error before use, so that they are lowered
+    # twice as far here.
+    losses_of_cells = log_masses - _log_cells(scale, edges - shift)
+    square_distance = (farthest + shift / scale) ** 2
+    error_of_shifted = (square_distance + 1.0) / (12.0 * scale * scale)
+    loss_error = 4.0 * error + error_of_shifted + 256 * UNIT_ROUNDOFF * (1.0 + square_distance)
+    lowered = losses_of_cells - 2.0 * loss_error
+
+    # Use the cells from which on all losses are positive, as far as they increase.
+    is_positive_from_here = np.minimum.accumulate((lowered > 0.0)[::-1])[::-1]
+    is_increasing = np.diff(lowered, prepend=-np.inf) > 0.0
+    chosen = is_positive_from_here & is_increasing
+    attained = ShiftedTable(lowered[chosen], log_masses[chosen] - 2.0 * error, -math.inf, 2.0 * error)
+    return upper, attained
 
 
 def _log_cells(scale: float, edges: FloatArray) -> FloatArray:
-    """Return the log masses of the cells under Gaussian noise, between edges that are half an integer lower.
+    """Return the log probabilities of cells of integers, approximated by those of a normal distribution.
+
+    Cell i has the integers from edge i + 1 to one below edge i. Its integral is between edges that are half an integer
+    lower.
 
     Args:
         scale: standard deviation σ of the noise.
-        edges: decreasing integers; cell i is from edge i + 1 to edge i.
+        edges: decreasing integers.
+
+    Returns:
+        One natural logarithm for each cell.
     """
     edges_in_scales = (edges - 0.5) / scale
     low, high = edges_in_scales[1:], edges_in_scales[:-1]
+    # By symmetry, a cell below 0 is mirrored to one above it.
     is_above = low >= 0.0
     near, far = np.where(is_above, low, -high), np.where(is_above, high, -low)
     return np.asarray(log_difference(log_normal_tail(near), log_normal_tail(far)))

@@ -33,11 +33,14 @@ _LISTED = 256
 
 @dataclass(frozen=True)
 class DiscreteGaussianRenyi:
-    """Rényi divergences of discrete Gaussian noise, P(y) ∝ e^{−y²/2σ²} on the integers, and its shift by k.
+    """The Rényi divergences of discrete Gaussian noise, P(y) ∝ e^{−y²/2σ²} on the integers, and its shift by k.
+
+    With the sum θ(f) of e^{−(y − f)²/2σ²} over the integers y, the divergence of order a is
+    a k²/2σ² + log(θ((a − 1) k)/θ(0))/(a − 1). The second term is at most 0.
 
     Attributes:
-        scale: σ.
-        shift: k ≥ 1.
+        scale: scale σ of the noise.
+        shift: shift k ≥ 1, the sensitivity of the released integer.
     """
 
     scale: float
@@ -51,28 +54,35 @@ class DiscreteGaussianRenyi:
     def divergence(self, order: float) -> Interval:
         """Return bounds on the Rényi divergence of order a, which is the same in both directions.
 
-        The divergence of Gaussian noise, a k²/(2σ²) for the shift k, is an upper bound. The discrete one differs by the
-        log of a quotient of sums over lattice points.
+        The divergence of a normal distribution and its shift, a k²/(2σ²), is an upper bound. The discrete one differs
+        by the log of a quotient of sums over the integers.
 
         Args:
             order: order a > 1.
 
         Returns:
-            Lower and upper bound in nats.
+            Lower and upper bound, in nats.
         """
-        most = round_up(Fraction(order) * Fraction(self.shift) ** 2 / (2 * Fraction(self.scale) ** 2))
+        shift, scale = Fraction(self.shift), Fraction(self.scale)
+        normal_divergence = round_up(Fraction(order) * shift**2 / (2 * scale**2))
+
+        # The sums depend on the exact distance of (a − 1) k from the next integer.
         excess = order - 1.0
-        share = (Fraction(order) - 1) * self.shift
-        quotient = self._log_quotient(abs(float(share - round(share))))
-        lower, upper = most + quotient.lower / excess, most + quotient.upper / excess
-        rounding = 16 * UNIT_ROUNDOFF * (most + max(map(abs, quotient)) / excess)
-        return Interval(max(lower - rounding, 0.0), min(upper + rounding, most))
+        product = (Fraction(order) - 1) * self.shift
+        distance = abs(float(product - round(product)))
+        log_quotient = self._log_quotient(distance)
+
+        lower = normal_divergence + log_quotient.lower / excess
+        upper = normal_divergence + log_quotient.upper / excess
+        rounding = 16 * UNIT_ROUNDOFF * (normal_divergence + max(map(abs, log_quotient)) / excess)
+        return Interval(max(lower - rounding, 0.0), min(upper + rounding, normal_divergence))
 
     def _log_quotient(self, distance: float) -> Interval:
-        """Return bounds on log θ(f)/θ(0) for θ(f) = Σ e^{−(y − f)²/2σ²} over the integers y; it is at most 0.
+        """Return bounds on log θ(f)/θ(0) for the sum θ(f) of e^{−(y − f)²/2σ²} over the integers y; it is at most 0.
 
-        Here σ is the scale of the noise. With a large scale, Poisson's summation formula gives a bound that is almost
-        0. Otherwise the sums are computed.
+        Here σ is the scale of the noise. For a large scale, Poisson's summation formula gives a bound that is almost
+        0. Otherwise the quotient is e^{−f²/2σ²} (1 + Σ_{y ≥ 1} A_y/θ(0)) with
+        A_y = e^{(yf − y²/2)/σ²} (1 − e^{−yf/σ²})².
 
         Args:
             distance: f in [0, 1/2], rounded once.
@@ -85,14 +95,18 @@ class DiscreteGaussianRenyi:
         variance = self.scale * self.scale
         if self.scale >= _FLAT_FROM:
             return Interval(-5.0 * math.exp(-2.0 * math.pi**2 * variance * (1.0 - 8 * UNIT_ROUNDOFF)), 0.0)
+
         outcomes = np.arange(1.0, _LISTED + 1.0)
         with np.errstate(under="ignore", over="ignore"):
+            # A_y and θ(0).
             exponents = outcomes / variance * (distance - 0.5 * outcomes)
             terms = np.exp(exponents) * np.expm1(-outcomes * distance / variance) ** 2
             total = 1.0 + 2.0 * float(np.sum(np.exp(-0.5 * outcomes / variance * outcomes)))
             # Each exponent has a few roundings of its own size; 2 |x| e^x covers the terms that matter.
             error = 16 * UNIT_ROUNDOFF * float(np.sum(terms * (1.0 + np.minimum(np.abs(exponents), 1e3))))
+
         ratio = float(np.sum(terms)) / total
-        fall, rise = 0.5 * distance * distance / variance, math.log1p(ratio)
+        fall = 0.5 * distance * distance / variance
+        rise = math.log1p(ratio)
         slack = 2.0 * error + 32 * UNIT_ROUNDOFF * (fall + rise) + 1e-300
         return Interval(rise - fall - slack, min(rise - fall + slack, 0.0))

@@ -34,11 +34,11 @@ _KEPT = 16
 
 
 class TrialsBounds(NamedTuple):
-    """Bounds on the privacy of a sum of clients' binomial variables when one client's value is replaced.
+    """Bounds on the privacy of a sum of clients' binomial variables when the value of one client is replaced.
 
     Attributes:
-        upper: pair that dominates the sum on all neighbours.
-        attained: pairs of the sum on some neighbours, for lower bounds.
+        upper: pair of distributions that dominates the sum for all values of the other clients.
+        attained: pairs of the sum for some values of the other clients, for lower bounds on δ.
     """
 
     upper: Pair
@@ -46,11 +46,11 @@ class TrialsBounds(NamedTuple):
 
 
 class _Losses(NamedTuple):
-    """Privacy losses of the sums that both distributions list, with the probability of all further ones.
+    """The privacy losses of the sums that both distributions of a pair list, with the probability of all further sums.
 
     Attributes:
         losses: losses in nats, increasing.
-        log_masses: log probabilities under the first distribution.
+        log_masses: log probabilities under the first distribution, in the same order.
         log_rest: upper bound on the log probability of values that are not listed.
         log_beyond: log probability, under the first distribution, of values that it lists above all those that the
             second one lists.
@@ -67,13 +67,13 @@ class _Losses(NamedTuple):
 
 
 def pure_epsilon(trials: int, theta: float) -> float:
-    """Return an ε that no loss exceeds when one client's m trials of probability 1/2 ± θ are replaced.
+    """Return an ε that no privacy loss exceeds when m trials of probability 1/2 + θ are replaced by those of 1/2 − θ.
 
     It is m log((1/2 + θ)/(1/2 − θ)), rounded up.
 
     Args:
-        trials: m.
-        theta: θ.
+        trials: number m of trials of one client.
+        theta: θ, 0 < θ < 1/2.
     """
     return trials * log_odds(theta) * (1.0 + 8 * UNIT_ROUNDOFF)
 
@@ -82,12 +82,13 @@ def pure_epsilon(trials: int, theta: float) -> float:
 def trials_bounds(trials: int, theta: float, clients: int) -> TrialsBounds:
     """Return a dominating pair and attained pairs for one coordinate of the Poisson binomial mechanism.
 
-    Each client reports a binomial number of m trials with success probabilities from 1/2 − θ to 1/2 + θ.
+    Each client reports a binomial number of m trials with a success probability from 1/2 − θ to 1/2 + θ, and the sum is
+    released.
 
     Args:
-        trials: m, trials of one client.
-        theta: θ.
-        clients: n, number of clients in a sum.
+        trials: number m of trials of one client.
+        theta: θ, 0 < θ < 1/2.
+        clients: number n of clients in a sum.
 
     Returns:
         A pair that bounds δ from above, and pairs that bound it from below.
@@ -96,10 +97,12 @@ def trials_bounds(trials: int, theta: float, clients: int) -> TrialsBounds:
     if clients == 1:
         exact = with_plateau(_single_client(trials, theta), pure_plateau(Fraction(pure)))
         return TrialsBounds(exact, (exact,))
+
+    # The pair of the points has an infinite loss of small probability, as a margin. It is left out: the sum has none.
     other_trials = (clients - 1) * trials
     points = points_pair(_largest_deltas(trials, other_trials, theta))
-    # The finite law of the points has a margin, as a mass of impossible outcomes. The profile has no infinite loss.
     upper = with_plateau(Pair(points.forward, points.forward), pure_plateau(Fraction(pure)))
+
     # None, half, or nine tenths of the other clients have the largest value. Equal numbers are listed once.
     raised_clients = dict.fromkeys((0, (clients - 1) // 2, 9 * (clients - 1) // 10))
     attained = [attained_pair(trials, other_trials, theta, number * trials) for number in raised_clients]
@@ -107,18 +110,20 @@ def trials_bounds(trials: int, theta: float, clients: int) -> TrialsBounds:
 
 
 def _single_client(trials: int, theta: float) -> Pair:
-    """Return the pair of one client's message: k successes have the loss (2k − m) log((1/2 + θ)/(1/2 − θ)).
+    """Return the pair of one client's message, a binomial number of successes with probability 1/2 + θ or 1/2 − θ.
 
-    The number of successes is binomial with probability 1/2 + θ or 1/2 − θ.
+    k successes of m trials have the privacy loss (2k − m) log((1/2 + θ)/(1/2 − θ)).
 
     Args:
         trials: number m of trials.
-        theta: θ in (0, 1/2).
+        theta: θ, 0 < θ < 1/2.
     """
-    law = binomial(trials, theta, complete=True)
+    distribution = binomial(trials, theta, complete=True)
+    first_positive = trials // 2 + 1
     successes = np.arange(trials // 2 + 1.0, trials + 1.0)
     losses = (2.0 * successes - trials) * log_odds(theta)
-    table = ShiftedTable(losses, law.log_masses[trials // 2 + 1 :], -math.inf, law.error + 8 * UNIT_ROUNDOFF)
+    log_masses = distribution.log_masses[first_positive:]
+    table = ShiftedTable(losses, log_masses, -math.inf, distribution.error + 8 * UNIT_ROUNDOFF)
     # All outcomes are listed, so the table is attained.
     return shifted_pairs(table).upper
 
@@ -126,43 +131,42 @@ def _single_client(trials: int, theta: float) -> Pair:
 def attained_pair(trials: int, other_trials: int, theta: float, raised: int) -> Pair:
     """Return an attained pair of the Poisson binomial mechanism, for lower bounds on δ.
 
-    h trials of other clients have probability 1/2 + θ, and their remaining trials 1/2 − θ. The client in question
-    changes from one value to the other.
+    h trials of the other clients have probability 1/2 + θ, and their remaining trials 1/2 − θ. The value of one client
+    changes from the largest to the smallest.
 
     Args:
-        trials: m, trials of one client.
-        other_trials: M, number of trials of the other clients.
-        theta: θ.
+        trials: number m of trials of one client.
+        other_trials: number M of trials of the other clients.
+        theta: θ, 0 < θ < 1/2.
         raised: h, a multiple of m.
 
     Returns:
         A pair with a lower bound on δ in each direction, for these values of the other clients.
     """
-    return Pair(
-        _lower_profile(_losses(trials, other_trials, theta, raised)),
-        _lower_profile(_losses(trials, other_trials, theta, other_trials - raised)),
-    )
+    forward = _lower_profile(_losses(trials, other_trials, theta, raised))
+    backward = _lower_profile(_losses(trials, other_trials, theta, other_trials - raised))
+    return Pair(forward, backward)
 
 
 def _losses(trials: int, other_trials: int, theta: float, raised: int) -> _Losses:
     """Return the privacy losses of F(h + m) against F(h), two distributions of a sum of N = M + m binomial trials.
 
-    F(j) is the distribution of the sum if j trials have the larger probability 1/2 + θ. The losses increase with the
-    sum.
-
-    The loss of a sum s is log F(h + m)(s) − log F(h)(s).
+    F(j) is the distribution of the sum if j trials have the larger probability 1/2 + θ. The loss of a sum s is
+    log F(h + m)(s) − log F(h)(s), which increases with s.
 
     Args:
-        trials: m.
-        other_trials: M, number of trials of the other clients.
-        theta: θ.
-        raised: h, number of these trials that have the larger probability.
+        trials: number m of trials of one client.
+        other_trials: number M of trials of the other clients.
+        theta: θ, 0 < θ < 1/2.
+        raised: h, number of the other clients' trials that have the larger probability.
 
     Returns:
-        The losses with their log masses, bounds on the errors of both, and the mass of values that are not listed.
+        The losses with their log probabilities, bounds on the errors of both, and the probability of values that are
+        not listed.
     """
     first = two_binomials(raised + trials, other_trials - raised, theta)
     second = two_binomials(raised, other_trials - raised + trials, theta)
+
     # Both distributions list the sums low, …, high − 1.
     low = max(first.first, second.first)
     high = min(first.first + first.log_masses.size, second.first + second.log_masses.size)
@@ -170,13 +174,17 @@ def _losses(trials: int, other_trials: int, theta: float, raised: int) -> _Losse
     log_masses = first.log_masses[low - first.first : high - first.first]
     differences = log_masses - second.log_masses[low - second.first : high - second.first]
     losses = np.maximum.accumulate(differences)  # the exact losses increase, but rounded ones may not
-    below, beyond = first.log_masses[: low - first.first], first.log_masses[high - first.first :]
+
+    # The sums that only the first distribution lists.
+    below = first.log_masses[: low - first.first]
+    beyond = first.log_masses[high - first.first :]
     log_unmatched = float(np.logaddexp.reduce(np.concatenate([below, beyond]), initial=-np.inf))
     log_unmatched = log_unmatched + first.error + 8 * UNIT_ROUNDOFF
+    log_rest = float(np.logaddexp(log_unmatched, LOG_UNLISTED)) + 8 * UNIT_ROUNDOFF
     return _Losses(
         losses=losses,
         log_masses=log_masses,
-        log_rest=min(float(np.logaddexp(log_unmatched, LOG_UNLISTED)) + 8 * UNIT_ROUNDOFF, 0.0),
+        log_rest=min(log_rest, 0.0),
         log_beyond=float(np.logaddexp.reduce(beyond, initial=-np.inf)),
         loss_error=first.error + second.error + 256 * UNIT_ROUNDOFF,
         error=first.error + 8 * UNIT_ROUNDOFF,
@@ -184,78 +192,84 @@ def _losses(trials: int, other_trials: int, theta: float, raised: int) -> _Losse
 
 
 def _lower_profile(listed: _Losses) -> Profile:
-    """Return a lower bound on a profile from the listed sums with a loss that is certainly positive.
+    """Return a lower bound on a privacy profile from the listed sums with a loss that is certainly positive.
 
-    Values beyond those that the second distribution lists are merged. That distribution gives them a probability of at
-    most e^{−190}, and each of them has a larger loss than all listed values.
+    Values above all those that the second distribution lists are merged into one. That distribution gives them a
+    probability of at most e^{−190}, and each of them has a larger loss than all listed values.
+
+    Args:
+        listed: losses of the listed sums, with bounds on their errors.
     """
-    is_above = listed.losses > 2.0 * listed.loss_error
-    losses, log_masses = listed.losses[is_above], listed.log_masses[is_above]
+    is_positive = listed.losses > 2.0 * listed.loss_error
+    losses, log_masses = listed.losses[is_positive], listed.log_masses[is_positive]
+
+    # The loss of the merged values, rounded down.
     loss_beyond = listed.log_beyond - LOG_UNLISTED - 2.0 * (listed.loss_error + listed.error)
     if loss_beyond > 2.0 * listed.loss_error:
-        losses = np.append(losses, max(loss_beyond, float(np.max(losses, initial=0.0))))
+        largest_listed = float(np.max(losses, initial=0.0))
+        losses = np.append(losses, max(loss_beyond, largest_listed))
         log_masses = np.append(log_masses, listed.log_beyond)
     table = ShiftedTable(losses, log_masses, -math.inf, listed.error, loss_error=listed.loss_error)
     return shifted_pairs(table).attained.forward
 
 
 def _upper_profile(listed: _Losses) -> Profile:
-    """Return an upper bound on a profile from the listed sums with their losses.
+    """Return an upper bound on a privacy profile from the listed sums with their losses.
 
     The listed losses are raised, and all other values have an infinite loss.
 
     Args:
-        listed: losses of the listed values.
+        listed: losses of the listed sums, with bounds on their errors.
 
     Returns:
         A profile with a δ of at least the true one at every ε.
     """
-    is_above = listed.losses > -2.0 * listed.loss_error
-    table = ShiftedTable(
-        np.maximum(listed.losses[is_above], listed.loss_error),
-        listed.log_masses[is_above],
-        listed.log_rest,
-        listed.error,
-        loss_error=listed.loss_error,
-    )
+    may_be_positive = listed.losses > -2.0 * listed.loss_error
+    losses = np.maximum(listed.losses[may_be_positive], listed.loss_error)
+    log_masses = listed.log_masses[may_be_positive]
+    table = ShiftedTable(losses, log_masses, listed.log_rest, listed.error, loss_error=listed.loss_error)
     return shifted_pairs(table).upper.forward
 
 
 def _largest_deltas(trials: int, other_trials: int, theta: float) -> list[ProfilePoint]:
     """Return upper bounds on δ(ε), at several ε, that hold for all values of the other clients.
 
-    h of their M trials have the larger probability. All h are divided into blocks h₀, …, h₀ + B. All sums of a block
-    contain h₀ trials with the larger probability and M − h₀ − B trials with the smaller one. The other B trials are
-    independent noise, which only lowers δ. So the pair with these M − B trials bounds the block.
+    h of their M trials have the larger probability 1/2 + θ. All h are divided into blocks h₀, …, h₀ + B. All sums of a
+    block contain h₀ trials with the larger probability and M − h₀ − B trials with the smaller one. The other B trials
+    are independent noise, which only lowers δ. So the pair with these M − B trials bounds the block.
 
     Args:
-        trials: m, trials of one client.
-        other_trials: M.
-        theta: θ.
+        trials: number m of trials of one client.
+        other_trials: number M of trials of the other clients.
+        theta: θ, 0 < θ < 1/2.
 
     Returns:
         Points (ε, log δ). The last one states δ = 0 at the largest possible loss.
     """
-    width = -(-(other_trials + 1) // _BLOCKS)
-    shared = other_trials - (width - 1)
-    starts = sorted({min(start, shared) for start in range(0, other_trials + 1, width)})
-    listed = [_losses(trials, shared, theta, start) for start in starts]
-    epsilons = _grid(listed, pure_epsilon(trials, theta))
-    log_deltas = np.max([_upper_profile(losses).log_delta(epsilons).upper for losses in listed], axis=0)
+    # The blocks, of at most `_BLOCKS`, and the trials that all sums of a block have in common.
+    width = math.ceil(Fraction(other_trials + 1, _BLOCKS))
+    shared_trials = other_trials - (width - 1)
+    starts = sorted({min(start, shared_trials) for start in range(0, other_trials + 1, width)})
+    blocks = [_losses(trials, shared_trials, theta, start) for start in starts]
+
+    # The largest δ of all blocks at each ε.
+    pure = pure_epsilon(trials, theta)
+    epsilons = _grid(blocks, pure)
+    log_deltas = np.max([_upper_profile(losses).log_delta(epsilons).upper for losses in blocks], axis=0)
     log_deltas = np.minimum(log_deltas, 0.0)
     points = [
         ProfilePoint(epsilon, log_delta)
         for epsilon, log_delta in zip(epsilons.tolist(), log_deltas.tolist(), strict=True)
     ]
-    return [*points, ProfilePoint(pure_epsilon(trials, theta), -math.inf)]
+    return [*points, ProfilePoint(pure, -math.inf)]
 
 
 def _grid(listed: list[_Losses], pure: float) -> FloatArray:
-    """Return increasing ε from 0 on: all positive losses if these are few, otherwise equally spaced.
+    """Return increasing ε from 0 on at which δ is tabulated: all positive losses or equidistant ε if they are many.
 
     Args:
-        listed: tables of the losses.
-        pure: ε from which on δ is zero. Losses from there on are left out.
+        listed: tables of the privacy losses.
+        pure: ε in nats from which on δ is zero. Losses from there on are left out.
     """
     losses = np.unique(np.concatenate([block.losses for block in listed]))
     losses = losses[(losses > 0.0) & (losses < pure)]

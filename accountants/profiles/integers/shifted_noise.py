@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
 
 class ShiftedTable(NamedTuple):
-    """Positive losses of noise against its shift, in increasing order, and their probabilities.
+    """The positive privacy losses of noise against its shift, in increasing order, and their probabilities.
 
     Attributes:
         losses: losses in nats, each within a relative `loss_accuracy` and an absolute `loss_error`.
-        log_masses: log probabilities.
+        log_masses: log probabilities under the noise, in the same order.
         log_rest: upper bound on the log probability of all positive losses that are not listed.
         mass_accuracy: bound on the error of each log probability, per unit of 1 + |log probability|.
         loss_accuracy: bound on the relative error of each loss.
@@ -60,12 +60,14 @@ class ShiftedTable(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ShiftedNoiseProfile(Profile):
-    """The profile of a table of losses that have errors, as of integer noise against its shift.
+    """The privacy profile of integer noise against its shift, from a table of losses that have rounding errors.
+
+    The losses of the table are rounded up, so that its δ is an upper bound. A lower bound is its δ at a larger ε.
 
     Guarantees: `log_delta` encloses the δ of the listed outcomes and of the infinite loss.
 
     Attributes:
-        atoms: the table with raised losses.
+        atoms: profile of the table with raised losses.
         loss_accuracy: bound on the relative error of each loss.
         loss_error: bound on a further absolute error of each loss, in nats.
         span: largest number of which every loss is a multiple; None if there is none.
@@ -106,11 +108,18 @@ class ShiftedNoiseProfile(Profile):
         return self.atoms.losses[-1] * (1.0 + 8 * UNIT_ROUNDOFF)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ(ε) by the raised table at ε, and at the raised ε."""
-        at = np.asarray(epsilon, dtype=np.float64)
-        raised = at * (1.0 + 4.0 * self.loss_accuracy) + 2.0 * self.loss_error
+        """Enclose log δ(ε) by the table of raised losses: at ε for the upper bound, at a larger ε for the lower bound.
+
+        Args:
+            epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bounds, one for each ε.
+        """
+        points = np.asarray(epsilon, dtype=np.float64)
+        raised = points * (1.0 + 4.0 * self.loss_accuracy) + 2.0 * self.loss_error
         lower = self.atoms.log_delta(raised).lower - 8.0 * self.loss_accuracy - self._slack
-        upper = np.minimum(self.atoms.log_delta(at).upper + self._slack, 0.0)
+        upper = np.minimum(self.atoms.log_delta(points).upper + self._slack, 0.0)
         return Enclosure(np.minimum(lower, upper), upper)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
@@ -126,10 +135,10 @@ class ShiftedNoiseProfile(Profile):
         return [self.log_delta_bounds(epsilon) for epsilon in epsilons]
 
     def solve(self, log_delta: float) -> EpsilonEstimate | None:
-        """Return the ε at which log δ of the raised table is the target.
+        """Return the ε at which log δ of the table of raised losses is the target.
 
         Args:
-            log_delta: the target, log δ.
+            log_delta: the target log δ, natural logarithm.
 
         Returns:
             The ε in nats, with a pad that covers the errors of the losses; None if there is no such ε > 0.
@@ -150,7 +159,7 @@ class ShiftedPairs(NamedTuple):
 
     Attributes:
         upper: a pair that dominates: its δ is at least that of the mechanism at every ε.
-        attained: a pair that two neighbouring datasets attain, for lower bounds on δ.
+        attained: a pair that two neighbouring data sets attain, for lower bounds on δ.
     """
 
     upper: Pair
@@ -164,7 +173,7 @@ def shifted_pairs(table: ShiftedTable | None, formula: RenyiFormula | None = Non
     the dominating pair, and equal to it in the attained pair.
 
     Args:
-        table: the table; None is the table of no shift.
+        table: the positive losses with their probabilities; None for a shift by 0.
         formula: Rényi divergences of the noise and its shift, if they are known.
 
     Returns:
@@ -174,16 +183,23 @@ def shifted_pairs(table: ShiftedTable | None, formula: RenyiFormula | None = Non
     if table is None:
         pair = Pair(ZeroProfile(), ZeroProfile())
         return ShiftedPairs(pair, pair)
+
     # Round the losses up, which raises every δ of the dominating pair.
     raised = table.losses * (1.0 + table.loss_accuracy) + table.loss_error
     number_finite = int(np.searchsorted(raised, LARGEST_LOSS))
     has_larger = number_finite < table.losses.size
-    losses, log_masses = tuple(raised[:number_finite].tolist()), tuple(table.log_masses[:number_finite].tolist())
+    losses = tuple(raised[:number_finite].tolist())
+    log_masses = tuple(table.log_masses[:number_finite].tolist())
+
+    # Larger losses are infinite in the dominating pair.
     log_beyond = float(np.logaddexp.reduce(table.log_masses[number_finite:], initial=-np.inf))
     log_infinite = table.log_rest
     if has_larger:
-        log_infinite = float(np.logaddexp(log_infinite, log_beyond + table.mass_accuracy * (1.0 + abs(log_beyond))))
+        largest_log_beyond = log_beyond + table.mass_accuracy * (1.0 + abs(log_beyond))
+        log_infinite = float(np.logaddexp(log_infinite, largest_log_beyond))
     upper = AtomicProfile(losses, log_masses, min(log_infinite, 0.0), table.mass_accuracy)
+
+    # They are the largest finite loss in the attained pair.
     if has_larger:
         losses, log_masses = (*losses, LARGEST_LOSS), (*log_masses, log_beyond)
     attained = AtomicProfile(losses, log_masses, mass_accuracy=table.mass_accuracy + table.losses.size * UNIT_ROUNDOFF)

@@ -23,12 +23,12 @@ def skellam_pairs(variance: float, shift: int) -> ShiftedPairs:
     """Return a dominating and an attained pair for Skellam noise of variance μ against its shift by k ≥ 0.
 
     Outcomes y with |y| or |y − k| beyond R, the reach of the table, are not listed. For a shift of more than R, the
-    loss is bounded by an infinite one. For a shift of more than R/2, the attained pair is that of a shift by R/2, which
-    is also within the sensitivity.
+    privacy loss is bounded by an infinite one. For a shift of more than R/2, the attained pair is that of a shift by
+    R/2, which is also within the sensitivity.
 
     Args:
-        variance: μ, from 2^−20 to 2^22.
-        shift: k, at most 1e15.
+        variance: variance μ of the noise, from 2^−20 to 2^22.
+        shift: shift k, the sensitivity of the released integer, at most 1e15.
 
     Returns:
         Two pairs of distributions. δ of the first is at least that of the noise and its shift, and δ of the second at
@@ -38,17 +38,22 @@ def skellam_pairs(variance: float, shift: int) -> ShiftedPairs:
         return shifted_pairs(None)
     table, formula = skellam_table(variance), SkellamRenyi(variance, shift)
     if shift > table.reach:
-        infinite = shifted_pairs(ShiftedTable(np.empty(0), np.empty(0), 0.0, UNIT_ROUNDOFF), formula).upper
+        no_losses = ShiftedTable(np.empty(0), np.empty(0), 0.0, UNIT_ROUNDOFF)
+        infinite = shifted_pairs(no_losses, formula).upper
         return ShiftedPairs(infinite, skellam_pairs(variance, table.reach // 2).attained)
+
+    # The outcomes of positive loss. The exact losses increase along this list, but rounded ones may not.
     listed = np.arange(float((shift - 1) // 2), float(shift - table.reach - 1), -1.0)
-    # The exact losses increase along this list. Rounding may not.
     losses = np.maximum.accumulate(table.losses(listed, shift))
     log_masses = table.log_at_zero - table.falls[np.abs(listed).astype(np.int64)]
     is_above = losses > 2.0 * table.error
-    # The rest: noise below k − R, noise beyond R, and losses within their error of zero.
+
+    # The probability of the rest: noise below k − R, noise beyond R, and losses within their error of zero.
     log_near = np.logaddexp.reduce(log_masses[~is_above], initial=-np.inf)
-    log_rest = np.logaddexp.reduce([log_tail(table, table.reach - shift + 1), table.log_beyond, float(log_near)])
+    log_below = log_tail(table, table.reach - shift + 1)
+    log_rest = np.logaddexp.reduce([log_below, table.log_beyond, float(log_near)])
     rest = min(float(log_rest) + 4.0 * table.error, 0.0)
+
     accuracy = 2.0 * table.error + 8 * UNIT_ROUNDOFF
     positive = ShiftedTable(losses[is_above], log_masses[is_above], rest, accuracy, loss_error=table.error)
     pairs = shifted_pairs(positive, formula)

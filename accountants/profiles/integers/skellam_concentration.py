@@ -21,84 +21,99 @@ import numpy as np
 
 from epsilond.accountants.profiles.integers.skellam_table import SkellamTable, skellam_table
 
-_FIRST, _RATIO = 1e-3, 1.05
-"""Least order minus 1, which makes ρ at most a thousandth too large, and quotient of neighbouring orders minus 1."""
+_FIRST = 1e-3
+"""Least order minus 1, which makes ρ at most a thousandth too large."""
+_RATIO = 1.05
+"""Quotient of neighbouring orders minus 1."""
 _LARGEST_EXPONENT = 600.0
 """Largest exponent [nat] of the sum of positive terms; a sum of logarithms is used beyond it."""
-MOST_SHIFTS, MOST_WORK = 256, 2.0**20
-"""Largest shift that is compared, and largest number of outcomes of all shifts together: some seconds of work."""
+MOST_SHIFTS = 256
+"""Largest shift that is compared."""
+MOST_WORK = 2.0**20
+"""Largest number of outcomes of all shifts together: some seconds of work."""
 
 
 @lru_cache(maxsize=16)
 def skellam_concentration(variance: float, largest: int) -> float | None:
-    """Return the constant c for which Skellam noise and its shift by an integer vector k are c ‖k‖²-zCDP.
+    """Return a constant c for which Skellam noise and its shift by any integer vector k are c ‖k‖²-zCDP.
 
-    This holds on the outcomes that the table of the noise lists, given that they occur.
+    ρ-zCDP bounds the Rényi divergence of every order α by ρ α. The constant holds on the outcomes that the table of the
+    noise lists, given that they occur.
 
     Args:
         variance: variance μ of the noise.
         largest: largest coordinate of k.
 
     Returns:
-        The constant; None if it takes too much work.
+        The constant; None if its computation takes too much work.
     """
     table = skellam_table(variance)
-    if largest > MOST_SHIFTS or 2 * largest >= table.reach or 2.0 * table.reach * largest > MOST_WORK:
+    number_of_outcomes = 2.0 * table.reach * largest
+    if largest > MOST_SHIFTS or 2 * largest >= table.reach or number_of_outcomes > MOST_WORK:
         return None
-    return max(_constant(table, shift) for shift in range(1, largest + 1)) * (1.0 + 1e-9)
+    rounding = 1.0 + 1e-9
+    return max(_constant(table, shift) for shift in range(1, largest + 1)) * rounding
 
 
 def _constant(table: SkellamTable, shift: int) -> float:
-    """Return a c for which Skellam noise and its shift by k are c k²-zCDP on the listed outcomes.
+    """Return a constant c for which Skellam noise and its shift by k are c k²-zCDP on the listed outcomes.
 
-    ρ-zCDP means that the Rényi divergence of every order α is at most ρ α. Let K(α) = log E[e^{(α − 1)L}] be the log
-    moment of the loss L. Then c is an upper bound on K(α)/(k² α (α − 1)) over all orders α > 1. Orders grow by the
-    factor `_RATIO` in α − 1, until the bound by the largest loss is enough.
+    ρ-zCDP bounds the Rényi divergence of every order α by ρ α. Let K(α) = log E[e^{(α − 1)L}] be the log moment of the
+    privacy loss L. Then c is an upper bound on K(α)/(k² α (α − 1)) over all orders α > 1. Orders grow by the factor
+    `_RATIO` in α − 1, until the bound by the largest loss is enough.
 
     Args:
         table: probabilities of the noise.
         shift: shift k ≥ 1.
-
-    Returns:
-        The constant c.
     """
+    # Losses moved away from 0 by their error, and the probabilities given that the outcome is listed.
     outcomes = np.arange(float(shift - table.reach), table.reach + 1.0)
     losses = table.losses(outcomes, shift)
     losses += np.sign(losses) * table.error
     masses = np.exp(-table.falls[np.abs(outcomes).astype(np.int64)])
     masses /= masses.sum()
-    most, least = float(losses.max()), float(losses.min())
+    largest_loss, least_loss = float(losses.max()), float(losses.min())
 
     def log_moment(t: float) -> float:
-        """Return an upper bound on K at the order 1 + t."""
-        if max(t * most, -least) <= _LARGEST_EXPONENT:
+        """Return an upper bound on K at the order 1 + t, by positive terms if their exponentials do not overflow."""
+        if max(t * largest_loss, -least_loss) <= _LARGEST_EXPONENT:
             terms = np.expm1(t * losses) + t * np.expm1(-losses)
             return math.log1p(float(masses @ terms) * (1.0 + 1e-8 + 8.0 * table.error))
         with np.errstate(divide="ignore"):
             exponents = np.log(masses) + t * losses
         return float(np.logaddexp.reduce(exponents)) * (1.0 + 1e-8) + 8.0 * table.error
 
-    t, previous = _FIRST, log_moment(_FIRST)
-    largest = previous / _FIRST
-    while most > largest * (1.0 + t):
-        following = log_moment(t * _RATIO)
-        largest = max(largest, largest_quotient((1.0 + t, previous), (1.0 + t * _RATIO, following)))
-        t, previous = t * _RATIO, following
+    # Between two orders, the chord of the convex function K bounds it. Beyond the last, K is at most t times the loss.
+    t, moment = _FIRST, log_moment(_FIRST)
+    largest = moment / _FIRST
+    while largest_loss > largest * (1.0 + t):
+        next_t = t * _RATIO
+        next_moment = log_moment(next_t)
+        quotient_between = largest_quotient((1.0 + t, moment), (1.0 + next_t, next_moment))
+        largest = max(largest, quotient_between)
+        t, moment = next_t, next_moment
     return largest / shift**2
 
 
 def largest_quotient(first: tuple[float, float], second: tuple[float, float]) -> float:
-    """Return the largest K(α)/(α (α − 1)) between two orders, with the chord of K in place of the convex function K.
+    """Return an upper bound on K(α)/(α (α − 1)) between two orders, for a convex function K.
+
+    The chord of K between the two orders takes the place of K, because it is nowhere smaller.
 
     Args:
-        first: order α and K there.
-        second: a larger order and K there.
+        first: order α > 1 and the value of K there.
+        second: a larger order and the value of K there.
     """
-    (low, at_low), (high, at_high) = first, second
-    slope = (at_high - at_low) / (high - low)
-    constant = at_low - slope * low
-    # The derivative vanishes where s α² + 2mα − m = 0, for the chord m + s α.
+    low_order, low_value = first
+    high_order, high_value = second
+    slope = (high_value - low_value) / (high_order - low_order)
+    constant = low_value - slope * low_order
+
+    # For the chord m + s α, the derivative of the quotient is 0 where s α² + 2mα − m = 0.
     square = constant * constant + slope * constant
-    stationary = (math.sqrt(square) - constant) / slope if square > 0.0 and slope > 0.0 else low
-    orders = [low, high, min(max(stationary, low), high)]
-    return max((constant + slope * order) / (order * (order - 1.0)) for order in orders) * (1.0 + 1e-9)
+    stationary = low_order
+    if square > 0.0 and slope > 0.0:
+        stationary = (math.sqrt(square) - constant) / slope
+    orders = [low_order, high_order, min(max(stationary, low_order), high_order)]
+    rounding = 1.0 + 1e-9
+    return max((constant + slope * order) / (order * (order - 1.0)) for order in orders) * rounding

@@ -21,104 +21,110 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property
 
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.integers.skellam_concentration import largest_quotient
+from epsilond.accountants.profiles.integers.skellam_outcomes import ListedOutcomes, listed_losses, positive_sum
 from epsilond.accountants.profiles.integers.skellam_table import SkellamTable, log_tail, skellam_table
-
-if TYPE_CHECKING:
-    from epsilond.accountants.numerics.special import FloatArray
 
 MOST_LISTED = 2**18
 """Largest R beyond the usual table, which takes a tenth of a second. Larger orders use the closed form."""
 _LARGEST_EXPONENT = 600.0
 """Largest exponent [nat] of the sum of positive terms; a sum of logarithms is used beyond it."""
-_LARGEST_QUOTIENT, _NEGLIGIBLE = -1e-4, -40.0
-"""Largest logarithm of the quotient of the geometric series, and of the series next to the largest term, if any."""
-_FIRST, _RATIO, _COARSE_RATIO, _MANY = 1e-3, 1.05, 1.2, 2**14
-"""First order minus 1 of the search for ρ, quotients of neighbouring ones, and the size of a table for the second."""
+_LARGEST_QUOTIENT = -1e-4
+"""Largest logarithm of the quotient of the geometric series that bounds the outcomes that are not listed."""
+_NEGLIGIBLE = -40.0
+"""Largest logarithm of this series, relative to the largest listed term."""
+_FIRST = 1e-3
+"""First order minus 1 of the search for ρ."""
+_RATIO = 1.05
+"""Quotient of neighbouring orders minus 1 in this search."""
+_COARSE_RATIO = 1.2
+"""The same quotient for a large table."""
+_MANY = 2**14
+"""Reach of a table from which it is large."""
 _LARGEST_FALL = 2000.0
 """Bound on the logarithms of probabilities of the usual table."""
 _BISECTIONS = 60
+"""Number of bisections, after which the interval is as narrow as the distance of two doubles."""
 _CLOSE = 1.002
 """Quotient of the closed form and the largest quotient so far at which the search for ρ ends."""
 _ROUNDED = 1.0 + 16 * UNIT_ROUNDOFF
-
-
-class _Listed(NamedTuple):
-    """The outcomes y from k − R to R of Skellam noise, with their losses against its shift by k.
-
-    Attributes:
-        table: the noise.
-        least: losses, moved towards 0 by their error.
-        most: losses, moved away from 0 by their error.
-        log_masses: log probabilities of the noise.
-    """
-
-    table: SkellamTable
-    least: FloatArray
-    most: FloatArray
-    log_masses: FloatArray
+"""Factor that covers the rounding errors of a few operations."""
 
 
 @dataclass(frozen=True)
 class SkellamRenyi:
-    """Rényi divergences D_a of Skellam noise of variance μ and its shift by k.
+    """The Rényi divergences D_a of Skellam noise of variance μ and its shift by k, at every real order a > 1.
+
+    Skellam noise is the difference of two independent Poisson variables of equal mean. With t = a − 1 and the privacy
+    loss L, t D_a is K = log E[e^{tL}], which is a sum over listed outcomes, or bounded in closed form.
 
     Attributes:
-        variance: μ.
-        shift: k ≥ 1.
+        variance: variance μ of the noise.
+        shift: shift k ≥ 1, the sensitivity of the released integer.
     """
 
     variance: float
     shift: int
 
     def divergence(self, order: float) -> Interval:
-        """Return bounds on the Rényi divergence of order a of the noise and its shift, the same in both directions.
+        """Return bounds on the Rényi divergence D_a of the noise and its shift, which is the same in both directions.
 
         Args:
             order: order a > 1.
+
+        Returns:
+            Lower and upper bounds, in nats.
         """
         excess = order - 1.0
         moment = self.log_moment(excess)
         upper = min(moment.upper / excess * _ROUNDED, self._closed_bound(excess))
-        return Interval(min(moment.lower / excess / _ROUNDED, upper), upper)
+        lower = min(moment.lower / excess / _ROUNDED, upper)
+        return Interval(lower, upper)
 
     @cached_property
     def rho(self) -> float:
-        """A number ρ such that the Rényi divergence of every order a > 1 is at most ρ a.
+        """A number ρ such that the Rényi divergence D_a of every order a > 1 is at most ρ a.
 
-        K = (a − 1) D_a is convex, so it is below its chords. Beyond the last order a closed form bounds its quotient
-        with a (a − 1).
+        K = (a − 1) D_a is convex in a, so it is below its chords. Between two orders of a grid the chord bounds the
+        quotient K/(a (a − 1)). Beyond the last order a closed form does.
         """
-        ratio = _RATIO if skellam_table(self.variance).reach <= _MANY else _COARSE_RATIO
+        is_small_table = skellam_table(self.variance).reach <= _MANY
+        ratio = _RATIO if is_small_table else _COARSE_RATIO
         t, moment = _FIRST, self.log_moment(_FIRST).upper
         if math.isinf(moment):
             return self._rho_in_closed_form()
+
+        # Raise the order until the closed form is nearly as small as the largest quotient so far.
         largest = moment / _FIRST
         while self._quotient_from(t) > largest * _CLOSE:
-            next_t, next_moment = t * ratio, self.log_moment(t * ratio).upper
+            next_t = t * ratio
+            next_moment = self.log_moment(next_t).upper
             if math.isinf(next_moment):
                 break
-            largest = max(largest, largest_quotient((1.0 + t, moment), (1.0 + next_t, next_moment)))
+            quotient_between = largest_quotient((1.0 + t, moment), (1.0 + next_t, next_moment))
+            largest = max(largest, quotient_between)
             t, moment = next_t, next_moment
+
         largest = max(largest, self._quotient_from(t))
-        return min(largest * (1.0 + 1e-9), self._rho_in_closed_form())
+        rounding = 1.0 + 1e-9
+        return min(largest * rounding, self._rho_in_closed_form())
 
     @property
     def _limit(self) -> float:
-        """k²/2μ."""
+        """k²/2μ, the divergence D_1 of a normal distribution of variance μ and its shift by k."""
         return 0.5 * self.shift * (self.shift / self.variance)
 
     def _rho_in_closed_form(self) -> float:
-        """Return a ρ with D_a ≤ ρ a at every order a > 1 from the closed forms only.
+        """Return a ρ with D_a ≤ ρ a at every order a > 1, from bounds in closed form only.
 
-        With t = a − 1 and t' = max(t, s), D_a ≤ k²/2μ (t' + 2) + log 2/t'. Divided by a, this is largest at t = 0.
+        With t = a − 1, s = √(log 2/(k²/2μ)) and t' = max(t, s), D_a ≤ k²/2μ (t' + 2) + log 2/t'. Divided by a, this is
+        largest at t = 0. A second bound is that of `_closed_parts` at t = 1.
         """
         s = math.sqrt(math.log(2.0) / self._limit)
         at_zero = (self._limit * (s + 2.0) + math.log(2.0) / s) * _ROUNDED
@@ -126,13 +132,13 @@ class SkellamRenyi:
         return min(at_zero, sum(self._closed_parts(1.0)))
 
     def _quotient_from(self, excess: float) -> float:
-        """Return an upper bound on K/(a (a − 1)) at all orders from a given one on, with K = (a − 1) D_a.
+        """Return an upper bound on K/(a (a − 1)) at all orders a from a given one on, with K = (a − 1) D_a.
 
-        D_a is the Rényi divergence of the noise and its shift by k. With v cosh v = tk/μ and A(v) = v² cosh v − v sinh
-        v + cosh v − 1, K ≤ μ A + kv + log 2. The quotients A/t² and v/t fall in t.
+        D_a is the Rényi divergence of the noise and its shift by k. With t = a − 1, v cosh v = tk/μ and
+        A(v) = v² cosh v − v sinh v + cosh v − 1, K ≤ μ A + kv + log 2. The quotients A/t² and v/t decrease in t.
 
         Args:
-            excess: t = a − 1 of the first order.
+            excess: t = a − 1 > 0 of the first order.
         """
         area, rest = self._closed_parts(excess)
         product = excess * (excess + 1.0)  # a (a − 1)
@@ -141,42 +147,51 @@ class SkellamRenyi:
         return min(quadratic, area / (excess * excess) + rest / product)
 
     def _closed_parts(self, excess: float) -> tuple[float, float]:
-        """Return upper bounds on μ A(v) and on kv + log 2, which are two parts of a closed bound on K = t D_{t + 1}.
+        """Return upper bounds on μ A(v) and on kv + log 2, two parts of a bound in closed form on K = t D_{1 + t}.
+
+        v is the solution of v cosh v = tk/μ, and A(v) = v² cosh v − v sinh v + cosh v − 1.
 
         Args:
-            excess: t.
+            excess: t > 0, the order minus 1.
         """
         v = _saddle(excess * self.shift / self.variance)
         area = v * (v * math.cosh(v) - math.sinh(v)) + 2.0 * math.sinh(0.5 * v) ** 2
-        return self.variance * area * (1.0 + 1e-8), (self.shift * v + math.log(2.0)) * (1.0 + 1e-8)
+        rounding = 1.0 + 1e-8
+        return self.variance * area * rounding, (self.shift * v + math.log(2.0)) * rounding
 
     def _closed_bound(self, excess: float) -> float:
-        """Return a bound in closed form on the Rényi divergence D_a of the noise and its shift.
+        """Return an upper bound in closed form on the Rényi divergence D_a of the noise and its shift by k.
 
-        It is the smaller one of two: a quadratic bound at the best order from a on, and one for large orders.
+        It is the smaller one of two. With t = a − 1 and s = √(log 2/(k²/2μ)), the first is k²/2μ (t' + 2) + log 2/t'
+        for t' = max(t, s). The second suits large orders. With v cosh v = tk/μ it is
+        k (v + (k/μ)/cosh v − tanh v) + (μ (cosh v − 1) + log 2)/t.
 
         Args:
-            excess: t = a − 1.
+            excess: t = a − 1 > 0.
+
+        Returns:
+            The bound, in nats.
         """
         k, variance = float(self.shift), self.variance
         t = max(excess, math.sqrt(math.log(2.0) / self._limit))
         quadratic = (self._limit * (t + 2.0) + math.log(2.0) / t) * _ROUNDED
+
         v = _saddle(excess * k / variance)
         slope = v + (k / variance) / math.cosh(v) - math.tanh(v)
-        tilted = k * slope + (2.0 * variance * math.sinh(0.5 * v) ** 2 + math.log(2.0)) / excess
-        return min(quadratic, tilted * (1.0 + 1e-9))
+        rest = 2.0 * variance * math.sinh(0.5 * v) ** 2 + math.log(2.0)
+        for_large_orders = k * slope + rest / excess
+        return min(quadratic, for_large_orders * (1.0 + 1e-9))
 
     def log_moment(self, excess: float) -> Interval:
-        """Return bounds on K = log E[e^{tL}] of the privacy loss L.
+        """Return bounds on K = log E[e^{tL}] of the privacy loss L of the noise against its shift.
 
-        K is t D_a, for the Rényi divergence D_a of order a = 1 + t. The upper bound is math.inf if the table of
-        outcomes would be too large.
+        K is t D_a, for the Rényi divergence D_a of order a = 1 + t.
 
         Args:
             excess: t > 0.
 
         Returns:
-            Lower and upper bound on K.
+            Lower and upper bounds on K. The upper bound is math.inf if the table of outcomes would be too large.
         """
         listed = self._outcomes(excess)
         if listed is None:
@@ -185,55 +200,63 @@ class SkellamRenyi:
         largest_exponent = max(excess, 1.0) * largest_loss
         if largest_exponent > _LARGEST_EXPONENT:
             return self._log_moment_by_logarithms(listed, excess)
+
         # e^K − 1 as a sum of positive terms, which its exponentials do not overflow.
-        least_sum, least_error = _positive_sum(listed.least, listed.log_masses, excess)
-        largest_sum, largest_error = _positive_sum(listed.most, listed.log_masses, excess)
-        relative = 8.0 * listed.table.error + 64 * UNIT_ROUNDOFF * (1.0 + largest_exponent)
-        # Above the listed outcomes, the shifted noise has the mass of the noise above R − k.
+        least_sum, least_error = positive_sum(listed.least, listed.log_masses, excess)
+        largest_sum, largest_error = positive_sum(listed.most, listed.log_masses, excess)
+        relative_error = 8.0 * listed.table.error + 64 * UNIT_ROUNDOFF * (1.0 + largest_exponent)
+
+        # The outcomes that are not listed. Above R, the shifted noise has the probability of the noise above R − k.
         log_right = log_tail(listed.table, listed.table.reach - self.shift + 1)
         unlisted = math.exp(self._log_left(listed.table, excess)) + excess * math.exp(log_right)
-        least = max(least_sum * (1.0 - relative) - least_error, 0.0)
-        largest = (largest_sum * (1.0 + relative) + largest_error + unlisted) * _ROUNDED
+
+        least = max(least_sum * (1.0 - relative_error) - least_error, 0.0)
+        largest = (largest_sum * (1.0 + relative_error) + largest_error + unlisted) * _ROUNDED
         return Interval(math.log1p(least), math.log1p(largest))
 
     def _largest_term(self, excess: float) -> float:
-        """Return a lower bound on log E[e^{tL}]: the log of the largest term p e^{tL} in the usual table.
+        """Return a lower bound on log E[e^{tL}] of the privacy loss L: the log of the largest term p e^{tL}.
 
-        It is rounded down, and 0 if no term exceeds 1 or the table does not suit the shift.
+        p is the probability of an outcome in the usual table. The bound is rounded down. It is 0 if no term exceeds 1
+        or the table is too short for the shift.
 
         Args:
-            excess: t.
+            excess: t > 0.
         """
         reach = skellam_table(self.variance).reach
         if 2 * self.shift > reach:
             return 0.0
-        listed = _listed_losses(self.variance, self.shift, reach)
+        listed = listed_losses(self.variance, self.shift, reach)
         largest = float(np.max(listed.log_masses + excess * listed.least))
         size = _LARGEST_FALL + excess * float(np.max(np.abs(listed.most)))
         return max(largest - 4.0 * listed.table.error - 16 * UNIT_ROUNDOFF * size, 0.0)
 
-    def _log_moment_by_logarithms(self, listed: _Listed, excess: float) -> Interval:
-        """Return bounds on K = log E[e^{tL}], the log of a sum of terms p e^{tL} that may overflow.
+    def _log_moment_by_logarithms(self, listed: ListedOutcomes, excess: float) -> Interval:
+        """Return bounds on K = log E[e^{tL}] of the privacy loss L, from terms p e^{tL} that may overflow.
 
-        Above the listed outcomes, losses are negative and terms below p.
+        p is the probability of an outcome. Above the listed outcomes, losses are negative, and terms below p.
 
         Args:
             listed: losses and log probabilities of the listed outcomes.
-            excess: t.
+            excess: t > 0.
         """
         lower = float(np.logaddexp.reduce(listed.log_masses + excess * listed.least))
         log_listed = float(np.logaddexp.reduce(listed.log_masses + excess * listed.most))
         log_left, log_right = self._log_left(listed.table, excess), listed.table.log_beyond
         upper = float(np.logaddexp.reduce([log_listed, log_left, log_right]))
+
+        # Each term is rounded relative to the size of its exponent, and each sum by a unit for every term.
         size = float(np.max(np.abs(listed.log_masses))) + excess * float(np.max(np.abs(listed.most)))
         slack = 4.0 * listed.table.error + 16 * UNIT_ROUNDOFF * (size + listed.least.size)
         return Interval(max(lower - slack, 0.0), upper + slack)
 
-    def _outcomes(self, excess: float) -> _Listed | None:
-        """Return the outcomes of the noise that matter for E[e^{tL}]: beyond them the terms are a negligible series.
+    def _outcomes(self, excess: float) -> ListedOutcomes | None:
+        """Return the outcomes of the noise that matter for E[e^{tL}] of the privacy loss L.
+
+        The table is enlarged until the terms of all other outcomes are below a geometric series with a negligible sum.
 
         Args:
-            excess: t.
+            excess: t > 0.
 
         Returns:
             The outcomes; None if there would be too many.
@@ -243,7 +266,7 @@ class SkellamRenyi:
         while reach <= largest_reach:
             converges = self._log_series_quotient(reach - self.shift, excess) <= _LARGEST_QUOTIENT
             if converges:
-                listed = _listed_losses(self.variance, self.shift, reach)
+                listed = listed_losses(self.variance, self.shift, reach)
                 log_largest_term = float(np.max(listed.log_masses + excess * listed.least))
                 if self._log_left(listed.table, excess) <= max(log_largest_term, 0.0) + _NEGLIGIBLE:
                     return listed
@@ -251,45 +274,51 @@ class SkellamRenyi:
         return None
 
     def _log_series_quotient(self, n: int, excess: float) -> float:
-        """Return log q(n), a bound on the log quotient of neighbouring terms p e^{tL} of E[e^{tL}] at the outcome −n.
+        """Return an upper bound on the log quotient of neighbouring terms p e^{tL} of E[e^{tL}] at the outcome −n.
+
+        p is the probability of an outcome and L its privacy loss. The bound is
+        t (arsinh((n + k + 1)/μ) − arsinh(n/μ)) − arsinh(n/μ), which decreases in n.
 
         Args:
             n: n ≥ 0.
-            excess: t.
+            excess: t > 0.
         """
-        near, far = math.asinh(n / self.variance), math.asinh((n + self.shift + 1.0) / self.variance)
+        near = math.asinh(n / self.variance)
+        far = math.asinh((n + self.shift + 1.0) / self.variance)
         return -near + excess * (far - near)
 
     def _log_left(self, table: SkellamTable, excess: float) -> float:
         """Return an upper bound on the log of the sum of p e^{tL} over the outcomes below the listed ones.
 
-        The terms are below a geometric series.
-
-        Here L is the privacy loss and p the probability of an outcome.
+        L is the privacy loss and p the probability of an outcome. The terms are below a geometric series.
 
         Args:
-            table: the noise.
-            excess: t.
+            table: probabilities of the noise.
+            excess: t > 0.
 
         Returns:
-            The logarithm of the sum of that series, rounded up.
+            The natural logarithm of the sum of that series, rounded up.
         """
-        n = table.reach - self.shift  # −n is the least listed outcome
+        # The term at the least listed outcome −n, and the bound on the quotient of all terms below it.
+        n = table.reach - self.shift
         loss = float(table.falls[table.reach] - table.falls[n]) + table.error
         log_term = table.log_at_zero - float(table.falls[n]) + 2.0 * table.error + excess * loss
         log_quotient = self._log_series_quotient(n, excess) * (1.0 - 1e-9)
-        return log_term + log_quotient - math.log(-math.expm1(log_quotient)) + 1e-9 * (1.0 + abs(log_term))
+
+        # The series is the term times q/(1 − q).
+        rounding = 1e-9 * (1.0 + abs(log_term))
+        return log_term + log_quotient - math.log(-math.expm1(log_quotient)) + rounding
 
 
 @dataclass(frozen=True)
 class SkellamVectorRenyi:
-    """Rényi divergences of independent Skellam noise on several coordinates and its shift by an integer vector.
+    """Upper bounds on the Rényi divergences of independent Skellam noise on several coordinates and its shift.
 
-    The divergences of the coordinates add up. That of a shift by k ≤ K is at most c k², with c the largest quotient of
-    a divergence and k².
+    The shift is an integer vector. The divergences of the coordinates add up. That of a shift by k ≤ K is at most c k²,
+    with c the largest quotient of a divergence and k². Hence the sum is at most c times the squared norm of the vector.
 
     Attributes:
-        variance: μ.
+        variance: variance μ of the noise of each coordinate.
         largest: K, the largest coordinate of a shift, at least 1.
         square: bound on the squared ℓ2 norm of a shift.
     """
@@ -313,18 +342,21 @@ class SkellamVectorRenyi:
 
         Args:
             order: order a > 1.
+
+        Returns:
+            The bounds, in nats.
         """
         ratios = [single.divergence(order).upper / single.shift**2 for single in self._shifts]
         return Interval(0.0, max(ratios) * self.square * _ROUNDED)
 
 
 def _saddle(ratio: float) -> float:
-    """Return v with v cosh v equal to a ratio within 1e-9 of itself, by bisection.
+    """Solve v cosh v = r for v ≥ 0 by bisection, within 1e-9 of the ratio r.
 
-    v cosh v increases in v ≥ 0, so that the interval with the solution can be halved.
+    v cosh v increases in v, so that the interval with the solution can be halved.
 
     Args:
-        ratio: the ratio tk/μ ≥ 0, for the shift k and the variance μ of the noise.
+        ratio: r = tk/μ ≥ 0, for the shift k and the variance μ of the noise, and the order 1 + t of a divergence.
 
     Returns:
         The upper end of the last interval.
@@ -337,39 +369,3 @@ def _saddle(ratio: float) -> float:
         else:
             high = middle
     return high
-
-
-def _positive_sum(losses: FloatArray, log_masses: FloatArray, excess: float) -> tuple[float, float]:
-    """Return the part of e^K − 1 from listed losses, and a bound on its error by cancellation.
-
-    K = log E[e^{tL}], and E[e^{−L}] = 1. So e^K − 1 = E[(e^{tL} − 1) + t (e^{−L} − 1)]. No summand is negative.
-
-    Args:
-        losses: losses L.
-        log_masses: log probabilities.
-        excess: t.
-
-    Returns:
-        The sum, at least 0, and a bound on its absolute error.
-    """
-    masses = np.exp(log_masses)
-    moment_terms, balance_terms = masses * np.expm1(excess * losses), excess * masses * np.expm1(-losses)
-    cancellation = 16 * UNIT_ROUNDOFF * float(np.sum(np.abs(moment_terms) + np.abs(balance_terms)))
-    return max(float(np.sum(moment_terms + balance_terms)), 0.0), cancellation
-
-
-@lru_cache(maxsize=8)
-def _listed_losses(variance: float, shift: int, reach: int) -> _Listed:
-    """Return the losses and log probabilities of Skellam noise against its shift, for the outcomes from k − R to R.
-
-    Args:
-        variance: μ.
-        shift: k.
-        reach: R, at least that of the usual table.
-    """
-    table = skellam_table(variance, reach)
-    outcomes = np.arange(float(shift - reach), reach + 1.0)
-    losses = table.losses(outcomes, shift)
-    least = np.sign(losses) * np.maximum(np.abs(losses) - table.error, 0.0)
-    log_masses = table.log_at_zero - table.falls[np.abs(outcomes).astype(np.int64)]
-    return _Listed(table, least, losses + np.sign(losses) * table.error, log_masses)

@@ -29,11 +29,11 @@ _KEPT = 16
 
 
 class SkellamTable(NamedTuple):
-    """Table of the probabilities of Skellam noise at 0, …, R.
+    """A table of the probabilities of Skellam noise at 0, …, R, which are also those at 0, …, −R.
 
     Attributes:
         falls: F(n) = log P(0) − log P(n) for n = 0, …, R, increasing.
-        log_at_zero: log P(0).
+        log_at_zero: log P(0), natural logarithm.
         log_beyond: upper bound on log P(noise > R).
         error: bound on the absolute error of each F(n), of each difference of two of them, and of log P(0).
     """
@@ -49,20 +49,22 @@ class SkellamTable(NamedTuple):
         return self.falls.size - 1
 
     def losses(self, outcomes: FloatArray, shift: int) -> FloatArray:
-        """Return F(|y − k|) − F(|y|) at outcomes y with |y| and |y − k| of at most R.
-
-        This is the privacy loss log P(y) − log P(y − k) of noise against noise that is shifted by k.
+        """Return the privacy losses log P(y) − log P(y − k) of noise against noise that is shifted by k.
 
         Args:
-            outcomes: outcomes y, integers.
+            outcomes: outcomes y, integers with |y| and |y − k| of at most R.
             shift: shift k.
+
+        Returns:
+            One loss for each outcome, in nats.
         """
-        near, far = np.abs(outcomes).astype(np.int64), np.abs(outcomes - shift).astype(np.int64)
-        return np.asarray(self.falls[far] - self.falls[near])
+        distance = np.abs(outcomes).astype(np.int64)
+        distance_from_shift = np.abs(outcomes - shift).astype(np.int64)
+        return np.asarray(self.falls[distance_from_shift] - self.falls[distance])
 
 
 def reach_of(variance: float) -> int:
-    """Return the reach R ≥ 256 of a table of Skellam noise: P(noise > R) ≤ e^{−900}.
+    """Return the largest outcome R ≥ 256 that a table of Skellam noise lists, with P(noise > R) ≤ e^{−900}.
 
     Skellam noise is the difference of two independent Poisson variables of equal mean. R follows from Chernoff's bound
     P(noise ≥ y) ≤ e^{√(y² + μ²) − μ − y arsinh(y/μ)}.
@@ -85,21 +87,24 @@ def _ratios(variance: float, last: int) -> tuple[FloatArray, FloatArray]:
     """Return the ratios r_n = P(n + 1)/P(n) of Skellam noise for n = 0, …, `last`, and bounds on their relative errors.
 
     They are computed downward by r_{n−1} = 1/(2n/μ + r_n), a recurrence of Bessel functions that is stable in this
-    direction. It starts far beyond `last` with a bound by Amos.
+    direction. It starts far beyond `last` with a bound by Amos (1974).
 
     Args:
         variance: variance μ of the noise.
-        last: largest index.
+        last: largest index n of a ratio.
 
     Returns:
         The ratios and the bounds, each with `last` + 1 elements.
     """
-    n = last + 64 + math.ceil(64.0 * math.sqrt(variance))
-    # Amos 1974: μ/(n + 1 + √((n + 1)² + μ²)) ≤ r_n ≤ μ/(n + √(n² + μ²)). The first value is the lower bound.
-    ratio = variance / (n + 1.0 + math.hypot(n + 1.0, variance))
-    error = math.log(variance / (n + math.hypot(n, variance)) / ratio) + 16 * UNIT_ROUNDOFF
+    # Amos: μ/(n + 1 + √((n + 1)² + μ²)) ≤ r_n ≤ μ/(n + √(n² + μ²)). The first value is the lower bound.
+    start = last + 64 + math.ceil(64.0 * math.sqrt(variance))
+    ratio = variance / (start + 1.0 + math.hypot(start + 1.0, variance))
+    largest_ratio = variance / (start + math.hypot(start, variance))
+    error = math.log(largest_ratio / ratio) + 16 * UNIT_ROUNDOFF
+
+    # A step multiplies the relative error by r_n r_{n−1} < 1, and adds a few roundings.
     ratios, errors = np.empty(last + 1), np.empty(last + 1)
-    for index in range(n, -1, -1):
+    for index in range(start, -1, -1):
         if index <= last:
             ratios[index], errors[index] = ratio, error
         if index > 0:
@@ -116,45 +121,56 @@ def skellam_table(variance: float, least_reach: int = 0) -> SkellamTable:
     The probabilities follow from the ratios of neighbouring ones, and from their sum, which is 1.
 
     Args:
-        variance: μ, from 2^−20 to 2^22.
+        variance: variance μ, from 2^−20 to 2^22.
         least_reach: least R, for sums over outcomes of a smaller probability.
 
     Returns:
-        The table, with bounds on its errors and on the mass beyond R.
+        The table, with bounds on its errors and on the probability beyond R.
     """
     reach = max(reach_of(variance), least_reach)
     ratios, errors = _ratios(variance, reach)
-    falls = np.append(0.0, np.cumsum(-np.log(ratios[:reach]).astype(np.longdouble))).astype(np.float64)
-    steps = reach * (float(np.finfo(np.longdouble).eps) + UNIT_ROUNDOFF * float(np.max(-np.log(ratios))))
-    error = 1.01 * float(np.sum(errors)) + 4.0 * steps + 4 * UNIT_ROUNDOFF * float(falls[-1])
+
+    # log P(0) − log P(n), the sums of the logarithms of the ratios, in extended precision.
+    log_ratios = -np.log(ratios[:reach]).astype(np.longdouble)
+    falls = np.append(0.0, np.cumsum(log_ratios)).astype(np.float64)
+    extended_roundoff = float(np.finfo(np.longdouble).eps)
+    error_of_sums = reach * (extended_roundoff + UNIT_ROUNDOFF * float(np.max(-np.log(ratios))))
+    error = 1.01 * float(np.sum(errors)) + 4.0 * error_of_sums + 4 * UNIT_ROUNDOFF * float(falls[-1])
+
+    # P(0) from the sum of all probabilities, from the smallest to the largest.
     total = 1.0 + 2.0 * float(np.sum(np.exp(-falls[:0:-1])))
     log_at_zero = -math.log(total)
+
     # Ratios decrease, so the probabilities beyond R are below a geometric series.
-    log_beyond = log_at_zero - float(falls[-1]) + math.log(ratios[-1] / (1.0 - ratios[-1])) + 4.0 * error
+    log_series = math.log(ratios[-1] / (1.0 - ratios[-1]))
+    log_beyond = log_at_zero - float(falls[-1]) + log_series + 4.0 * error
     return SkellamTable(falls, log_at_zero, log_beyond, 2.0 * error + 64 * UNIT_ROUNDOFF)
 
 
 def log_tail(table: SkellamTable, first: int) -> float:
-    """Return an upper bound on log P(noise ≥ n) for n ≥ 1.
+    """Return an upper bound on the log probability that Skellam noise is at least n.
 
     Args:
-        table: the noise.
-        first: n.
+        table: probabilities of the noise.
+        first: n ≥ 1.
     """
     listed = float(np.logaddexp.reduce(table.log_at_zero - table.falls[first:], initial=-np.inf))
     return float(np.logaddexp(listed + 4.0 * table.error, table.log_beyond))
 
 
 def log_unlisted(variance: float, shift: int, coordinates: int) -> tuple[float, float]:
-    """Return log S and an upper bound on log(1 − S), with S the probability that all coordinates are listed.
+    """Return log S and an upper bound on log(1 − S), with S the probability that all coordinates of noise are listed.
 
     A coordinate is listed if it and its shift are at most R, the reach of the table, from 0. S is the same for the
     noise and for its shift.
 
     Args:
-        variance: variance of the noise.
+        variance: variance μ of the Skellam noise of each coordinate.
         shift: largest shift of a coordinate, at most R.
-        coordinates: number of coordinates that are shifted.
+        coordinates: number of coordinates that are shifted, at least 1.
+
+    Returns:
+        Both natural logarithms. The first one is −∞ if the second one is 0.
     """
     table = skellam_table(variance)
     log_one = float(np.logaddexp(log_tail(table, table.reach - shift + 1), table.log_beyond))

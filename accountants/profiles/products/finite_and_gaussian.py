@@ -29,19 +29,23 @@ if TYPE_CHECKING:
 _MOST_AT_ONCE = 2**18
 """Number of values of one pass: two megabytes for each array."""
 _TAIL_UNITS = 64
+"""Bound on the error of a log normal tail, in units of roundoff."""
 
 
 @dataclass(frozen=True, eq=False)
 class FiniteAndGaussianProfile(Profile):
-    """The profile of one direction of the product of a pair with finitely many losses and a Gaussian pair.
+    """The privacy profile of a composition of a mechanism with finitely many losses and a Gaussian mechanism.
+
+    It is δ(ε) = Σ p_i E(ε − l_i) in one direction, for the losses l_i of probability p_i of the finite part. E is the
+    profile of N(μ, 1) against N(0, 1), continued to negative ε.
 
     Attributes:
-        losses: the values of the finite part, each within `loss_error`.
-        log_masses: log p_i, each within `log_error`.
+        losses: the losses l_i of the finite part in nats, each within `loss_error`.
+        log_masses: log p_i, natural logarithms, each within `log_error`.
         loss_error: bound on the error of each loss, in nats.
-        log_error: bound on the error of each log mass.
-        mu: μ of the Gaussian part, positive.
-        log_infinite_mass: upper bound on the log-probability P of an infinite loss.
+        log_error: bound on the error of each log probability.
+        mu: distance μ > 0 of the means of the Gaussian part, in standard deviations.
+        log_infinite_mass: upper bound on the log probability of an infinite loss.
     """
 
     losses: FloatArray
@@ -63,29 +67,37 @@ class FiniteAndGaussianProfile(Profile):
         return self.log_error + 2.0 * self.loss_error + rounding
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ(ε), the log of Σ p_i E(ε − l_i) with the losses l_i and masses p_i of the finite part.
+        """Enclose log δ(ε), the log of Σ p_i E(ε − l_i) with the losses l_i and probabilities p_i of the finite part.
 
         E is the profile of the Gaussian part. The probability of an infinite loss is added to the upper bound. Each l_i
         is known within `loss_error`. As profiles decrease, bounds at ε moved up and down by this error are valid.
 
         Args:
-            epsilon: values of ε, in nats.
+            epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bounds, one for each ε.
         """
-        at = np.asarray(epsilon, dtype=np.float64)
-        shift = self.loss_error + 8 * UNIT_ROUNDOFF * (at + float(np.max(np.abs(self.losses))))
+        points = np.asarray(epsilon, dtype=np.float64)
+        shift = self.loss_error + 8 * UNIT_ROUNDOFF * (points + float(np.max(np.abs(self.losses))))
         gaussian = gaussian_pair(self.mu).forward
-        lower = self._log_sum_over_losses(at + shift, lambda x: _log_delta_anywhere(gaussian, x).lower)
-        upper = self._log_sum_over_losses(at - shift, lambda x: _log_delta_anywhere(gaussian, x).upper)
+        lower = self._log_sum_over_losses(points + shift, lambda x: _log_delta_anywhere(gaussian, x).lower)
+        upper = self._log_sum_over_losses(points - shift, lambda x: _log_delta_anywhere(gaussian, x).upper)
         upper = np.logaddexp(upper, self.log_infinite_mass)
+
+        # Widen by the errors of the probabilities and of the sum.
         rounding = self.log_error + 4 * UNIT_ROUNDOFF * (self.losses.size + 8)
         return Enclosure(lower - rounding * _size(lower), np.minimum(upper + rounding * _size(upper), 0.0))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of the total loss, with the losses of the finite part raised by their error.
+        """Return the log tails of the total privacy loss, with the losses of the finite part raised by their error.
 
-        The raised losses dominate. Let l_i and p_i be the losses and masses of the finite part. Then the tail P(L > ε)
-        is Σ p_i Φ(μ/2 − (ε − l_i)/μ) plus the probability of an infinite loss, and Q(L > ε) is
+        The raised losses dominate. Let l_i and p_i be the losses and probabilities of the finite part. Then P(L > ε) is
+        Σ p_i Φ(μ/2 − (ε − l_i)/μ) plus the probability of an infinite loss, and Q(L > ε) is
         Σ p_i e^{−l_i} Φ(−μ/2 − (ε − l_i)/μ).
+
+        Args:
+            epsilon: array of ε ≥ 0, in nats.
         """
 
         def log_p_tail(x: FloatArray) -> FloatArray:
@@ -96,25 +108,27 @@ class FiniteAndGaussianProfile(Profile):
             """Return log Q(L > x) under the second distribution."""
             return np.asarray(log_ndtr(-0.5 * self.mu - x / self.mu))
 
-        at = np.asarray(epsilon, dtype=np.float64) - self.loss_error
-        log_p = self._log_sum_over_losses(at, log_p_tail)
-        log_q = self._log_sum_over_losses(at, log_q_tail, self.log_masses - self.losses)
-        return Tails(np.minimum(np.logaddexp(log_p, self.log_infinite_mass), 0.0), np.minimum(log_q, 0.0))
+        points = np.asarray(epsilon, dtype=np.float64) - self.loss_error
+        log_p = self._log_sum_over_losses(points, log_p_tail)
+        log_q = self._log_sum_over_losses(points, log_q_tail, self.log_masses - self.losses)
+        log_p = np.logaddexp(log_p, self.log_infinite_mass)
+        return Tails(np.minimum(log_p, 0.0), np.minimum(log_q, 0.0))
 
     def _log_sum_over_losses(
         self, at: FloatArray, log_value: Callable[[FloatArray], FloatArray], log_weights: FloatArray | None = None
     ) -> FloatArray:
-        """Return log Σ_i w_i v(x − l_i) over the losses l_i of the finite part at every x, in blocks of limited size.
+        """Return log Σ_i w_i v(x − l_i) over the losses l_i of the finite part at every x.
 
-        The loss of the composition is the sum of a loss with finitely many values and an independent one.
+        The privacy loss of the composition is the sum of a loss with finitely many values and an independent Gaussian
+        one. The values of x are taken in blocks, so that arrays have a limited size.
 
         Args:
-            at: values of x.
-            log_value: log v, elementwise.
-            log_weights: log w_i; the log masses if None.
+            at: array of x, in nats.
+            log_value: function from arrays of x to log v(x).
+            log_weights: log w_i; the log probabilities of the losses if None.
 
         Returns:
-            Logarithms of the shape of `at`.
+            Natural logarithms of the shape of `at`.
         """
         weights = self.log_masses if log_weights is None else log_weights
         points = np.atleast_1d(at).ravel()
@@ -137,17 +151,18 @@ def _log_delta_anywhere(gaussian: Profile, at: FloatArray) -> Enclosure:
     A pair (P, Q) is symmetric if Q against P has the same δ. For x < 0 it is E(x) = 1 − e^x + e^x E(−x).
 
     Args:
-        gaussian: profile of the pair, for x ≥ 0.
-        at: values of x, in nats.
+        gaussian: privacy profile of the pair, for x ≥ 0.
+        at: array of x, in nats.
 
     Returns:
         Lower and upper bounds, one for each x.
     """
-    positive = gaussian.log_delta(np.abs(at))
+    is_negative = at < 0.0
+    at_size = gaussian.log_delta(np.abs(at))
     negative_part = np.minimum(at, 0.0)
     with np.errstate(divide="ignore"):
-        log_gap = np.log(-np.expm1(negative_part))
-    lower = np.where(at < 0.0, np.logaddexp(log_gap, negative_part + positive.lower), positive.lower)
-    upper = np.where(at < 0.0, np.logaddexp(log_gap, negative_part + positive.upper), positive.upper)
+        log_gap = np.log(-np.expm1(negative_part))  # log(1 − e^x)
+    lower = np.where(is_negative, np.logaddexp(log_gap, negative_part + at_size.lower), at_size.lower)
+    upper = np.where(is_negative, np.logaddexp(log_gap, negative_part + at_size.upper), at_size.upper)
     slack = 8 * UNIT_ROUNDOFF * _size(upper)
     return Enclosure(lower - slack, np.minimum(upper + slack, 0.0))

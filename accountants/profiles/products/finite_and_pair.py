@@ -30,17 +30,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class FiniteAndPairProfile(PointwiseProfile):
-    """The profile of one direction of the product of a pair with finitely many losses and any other pair.
+    """The privacy profile of a composition of a mechanism with finitely many losses and any other mechanism.
+
+    It is δ(ε) = p_∞ + Σ p_i E(ε − l_i), for a first part with the losses l_i of probability p_i, and the infinite loss
+    of probability p_∞. E is the profile of the other part, continued to negative ε.
 
     Attributes:
-        losses: the values of the finite part, each within `loss_error`, in nats.
-        log_masses: log p_i, each within `log_error`.
+        losses: the losses l_i of the finite part in nats, increasing, each within `loss_error`.
+        log_masses: log p_i, natural logarithms, each within `log_error`.
         log_infinite: upper bound on log p_∞, within `log_error`.
         loss_error: bound on the error of each loss, in nats.
-        log_error: bound on the error of each log mass.
+        log_error: bound on the error of each log probability, per unit of 1 + |log probability|.
         forward: profile of the other part in this direction.
         backward: profile of the other part in the opposite direction.
-        lattice: makes the same profile on a lattice, which gives the tails.
+        lattice: function that computes the same profile on a lattice, which gives the tails of the loss.
     """
 
     root_search: ClassVar[RootSearch] = "spare"
@@ -55,20 +58,27 @@ class FiniteAndPairProfile(PointwiseProfile):
     lattice: Callable[[], Profile]
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ(ε) = log(p_∞ + Σ p_i E(ε − l_i)), with the losses l_i and masses p_i of the finite part.
+        """Enclose log δ(ε) = log(p_∞ + Σ p_i E(ε − l_i)), with the losses l_i and probabilities p_i of the finite part.
 
-        E is δ of the other part, and p_∞ the mass of an infinite loss. E is evaluated at ε − l_i moved by the error of
-        l_i in either direction, which is valid because E decreases.
+        E is δ of the other part, and p_∞ the probability of an infinite loss. E decreases. It is therefore evaluated at
+        ε − l_i plus the error of l_i for the lower bound, and minus this error for the upper bound.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
         """
-        largest = float(max(abs(self.losses[0]), abs(self.losses[-1])))
-        shift = self.loss_error + 8 * UNIT_ROUNDOFF * (epsilon + largest)
-        lower, upper = -math.inf, self.log_infinite
-        if self.log_infinite > -math.inf:  # the upper bound on log p_∞ exceeds it by at most twice its error
-            lower = self.log_infinite - 2.0 * self._slack(self.log_infinite)
+        largest_loss = float(max(abs(self.losses[0]), abs(self.losses[-1])))
+        shift = self.loss_error + 8 * UNIT_ROUNDOFF * (epsilon + largest_loss)
+
+        # Start the sums with log p_∞. Its upper bound exceeds it by at most twice its error.
+        log_lower, log_upper = -math.inf, self.log_infinite
+        if self.log_infinite > -math.inf:
+            log_lower = self.log_infinite - 2.0 * self._slack(self.log_infinite)
+
         for loss, log_mass in zip(self.losses.tolist(), self.log_masses.tolist(), strict=True):
-            low, high = self._shifted_bounds(epsilon - loss, shift)
-            lower, upper = log_sum(lower, log_mass + low), log_sum(upper, log_mass + high)
-        return Interval(lower - self._slack(lower), min(upper + self._slack(upper), 0.0))
+            bounds = self._shifted_bounds(epsilon - loss, shift)
+            log_lower = log_sum(log_lower, log_mass + bounds.lower)
+            log_upper = log_sum(log_upper, log_mass + bounds.upper)
+        return Interval(log_lower - self._slack(log_lower), min(log_upper + self._slack(log_upper), 0.0))
 
     def _slack(self, log_value: float) -> float:
         """Return a bound on the error of the log of a sum of positive terms; 0 for an exact zero."""
@@ -81,7 +91,7 @@ class FiniteAndPairProfile(PointwiseProfile):
         return Interval(self._at(x + shift).lower, self._at(x - shift).upper)
 
     def _at(self, x: float) -> Interval:
-        """Enclose log E(x) of the other part of the product at one real x, where E(x) is its δ at ε = x.
+        """Enclose log E(x) of the other part of the composition at one real x, where E(x) is its δ at ε = x.
 
         For x < 0, E(x) = 1 − e^x + e^x E'(−x), where E' is the δ in the other direction.
 
@@ -91,8 +101,9 @@ class FiniteAndPairProfile(PointwiseProfile):
         if x >= 0.0:
             return self.forward.log_delta_bounds(x)
         backward = self.backward.log_delta_bounds(-x)
-        log_gap = log1m_exp_at(x)
-        lower, upper = log_sum(log_gap, x + backward.lower), log_sum(log_gap, x + backward.upper)
+        log_gap = log1m_exp_at(x)  # log(1 − e^x)
+        lower = log_sum(log_gap, x + backward.lower)
+        upper = log_sum(log_gap, x + backward.upper)
         rounding = 8 * UNIT_ROUNDOFF * (1.0 + abs(upper))
         return Interval(lower - rounding, min(upper + rounding, 0.0))
 

@@ -42,9 +42,14 @@ NARROW_LOG_DELTA = 0.25
 """Width of log δ below which no other method is tried: about twenty times that of ε if losses are rare and large."""
 HOPELESS = 8.0
 """Width of the bounds on log δ, at an initial estimate of ε, above which no search starts."""
-_STARTS, _FINER = np.append(0.0, np.geomspace(SMALL_EPSILON**3, LARGEST_EPSILON, 127)), 4
+_STARTS = np.append(0.0, np.geomspace(SMALL_EPSILON**3, LARGEST_EPSILON, 127))
+"""First grid of ε, in nats, of the search for an initial estimate."""
+_FINER = 4
+"""Number of grids of this search. Each refines one interval of the grid before it."""
 _RATIO = 1.2
+"""Largest ratio of neighbouring points of a geometric grid."""
 _SLACK = 1e-12
+"""Relative amount that covers the rounding errors of a sum."""
 _FAR = -1790.0
 """Log of the mass outside a tabulated mixture, as an upper bound."""
 _SQUARE_PEAK = 4.0 * math.exp(-2.0)
@@ -52,12 +57,12 @@ _SQUARE_PEAK = 4.0 * math.exp(-2.0)
 
 
 def step_pair(law: NormalLaw) -> Pair:
-    """Return the pair of one step with a given distribution of the losses.
+    """Return the pair of one step of a composition from the distribution of its privacy loss.
 
-    A pair is two distributions of outputs, for neighbouring datasets; its hockey-stick divergence is δ.
+    A pair is two distributions of outputs, for two neighbouring data sets. Its hockey-stick divergence is δ.
 
     Args:
-        law: distribution of the loss of a Gaussian step, with or without subsampling and random shifts.
+        law: distribution of the privacy loss of a Gaussian step, with or without subsampling and random shifts.
     """
     if isinstance(law, GaussianMixtureLaw):
         return gaussian_mixture_pair(law)
@@ -67,15 +72,24 @@ def step_pair(law: NormalLaw) -> Pair:
         return gaussian_pair(law.distance)
     if isinstance(law, DrawnGaussianLaw):
         return amplify_symmetrically(gaussian_pair(law.shift), Share.at(law.rate))
+
+    # A subsampled Gaussian step, with a record that is replaced by an opposite one, removed or added.
     if law.direction == "replace":
         log_weights = (math.log1p(-law.rate), math.log(law.rate))
-        return mixture_pair(LineMixture(log_weights, (0.0, law.shift)), LineMixture(log_weights, (0.0, -law.shift)))
+        with_record = LineMixture(log_weights, (0.0, law.shift))
+        with_opposite = LineMixture(log_weights, (0.0, -law.shift))
+        return mixture_pair(with_record, with_opposite)
     pair = subsample_at(gaussian_pair(law.shift), law.rate)
     return pair if law.direction == "remove" else pair.reverse()
 
 
 def _geometric(low: float, high: float) -> FloatArray:
-    """Return points from `low` to `high` with a ratio of at most `_RATIO` between neighbours."""
+    """Return points from `low` to `high` in equal ratios, each at most `_RATIO`.
+
+    Args:
+        low: the first point, above 0.
+        high: the last point.
+    """
     count = 1 + math.ceil(math.log(high / low) / math.log(_RATIO))
     return np.asarray(np.geomspace(low, high, count))
 
@@ -93,12 +107,16 @@ class RepeatedStep:
     count: int
 
     def log_tail(self, profile: Profile, at: FloatArray) -> FloatArray:
-        """Return log P(L > t) of one step under the first distribution of a direction, rounded up.
+        """Return an upper bound on the log probability that the privacy loss L of one step exceeds t.
 
         Args:
-            profile: the profile of the direction.
-            at: values of t, in nats.
+            profile: the privacy profile of a direction. The probability is that under its first distribution.
+            at: array of t ≥ 0, in nats.
+
+        Returns:
+            One natural logarithm for each t; −∞ for an impossible event.
         """
+        # A tabulated mixture has a symmetric pair, and a small probability outside its table.
         least = _FAR if self.pair.symmetric else -np.inf
         log_p = np.maximum(profile.log_tails(at).log_p, least)
         with np.errstate(invalid="ignore"):
@@ -107,10 +125,11 @@ class RepeatedStep:
 
     @cached_property
     def negative_moments(self) -> tuple[float, float]:
-        """Upper bounds on E[L²; L < 0] and E[L − 1 + e^{−L}; L < 0], from the tail of the other direction.
+        """Upper bounds on E[L²; L < 0] and E[L − 1 + e^{−L}; L < 0] of the privacy loss L of one step.
 
-        With L' = −L under the second distribution Q they are E_Q[L'² e^{−L'}] and E_Q[1 − (1 + L') e^{−L'}]. The first
-        integrand grows no more than t² up to t² = 4 e^{−2}, its peak. The second grows no more than t²/2 up to 1.
+        They follow from the tail of the other direction. With L' = −L under the second distribution Q they are
+        E_Q[L'² e^{−L'}] and E_Q[1 − (1 + L') e^{−L'}]. The first integrand grows no more than t² up to t² = 4 e^{−2},
+        its peak. The second grows no more than t²/2 up to 1.
         """
         grid = _geometric(1e-20, math.sqrt(2.0))
         tail = np.exp(self.log_tail(self.pair.backward, np.append(0.0, grid[:-1])))
@@ -126,24 +145,24 @@ class RepeatedStep:
 
 @dataclass(frozen=True)
 class OneLargeStep:
-    """Bounds on log δ of a composition in the forward direction, which are close if one step has a large loss.
+    """Bounds on log δ of a composition in the forward direction, which are close if one step has a large privacy loss.
 
-    With the losses L_t and their profiles δ_t,
+    With the loss L_t and the privacy profile δ_t of step t,
 
         δ(ε) ≥ Σ_t δ_t(ε) − ½ (Σ_t P(L_t > ε))²,
 
-    and δ(ε) is at most a union bound over the step with the large loss, plus the probability that the sum of all other
-    losses is large (docs/engine-certificate.md, One large step).
+    and δ(ε) is at most a union bound over the step with the large loss, plus the probability that the sum of the losses
+    of all remaining steps is large (docs/engine-certificate.md, One large step).
 
     Attributes:
-        steps: the steps, by their distributions.
+        steps: the different kinds of steps, each with its number.
     """
 
     steps: tuple[RepeatedStep, ...]
 
     @classmethod
     def of(cls, laws: Sequence[tuple[NormalLaw, int]]) -> OneLargeStep:
-        """Return the composition of steps with given distributions of losses and counts.
+        """Return the composition of steps with given distributions of the privacy loss.
 
         Steps with a loss that is always zero are left out.
 
@@ -164,9 +183,10 @@ class OneLargeStep:
             epsilon: ε > 0, in nats.
 
         Returns:
-            The bounds. The lower one is −inf and the upper one 0 if nothing better is known.
+            The bounds. The lower one is −∞ and the upper one 0 if nothing better is known.
         """
-        if sum(step.count for step in self.steps) == 1:
+        number_of_steps = sum(step.count for step in self.steps)
+        if number_of_steps == 1:
             bounds = self.steps[0].pair.forward.log_delta(np.asarray([epsilon]))
             return Interval(float(bounds.lower[0]), float(bounds.upper[0]))
         lower, upper = self._lower(epsilon), self._upper(epsilon)
@@ -198,12 +218,12 @@ class OneLargeStep:
         return Interval(min(lower, upper), upper)
 
     def _start(self, log_delta: float) -> float | None:
-        """Estimate the ε > 0 at which the sum Σ_t δ_t over the steps is the target, by finer and finer grids of ε.
+        """Estimate the ε > 0 at which the sum Σ_t δ_t(ε) over the steps is the target, by finer and finer grids of ε.
 
         If one large loss dominates the composition, this sum is about its δ.
 
         Args:
-            log_delta: log of the target.
+            log_delta: log of the target δ.
 
         Returns:
             The estimate, in nats. It is None if there are no steps, or if the sum does not cross the target within the
@@ -272,8 +292,8 @@ class OneLargeStep:
     def _upper(self, epsilon: float) -> float:
         """Return an upper bound on log δ(ε), ε > 0, of a composition that is dominated by one large loss.
 
-        It is a union bound over the step with this loss, and over a large sum R of all other steps. With the profile
-        δ_t and loss L_t of step t, and the total loss S, it is for shifts c_0 < … < c_m the log of
+        It is a union bound over the step with this loss, and over a large sum R of the losses of the other steps. With
+        the profile δ_t and loss L_t of step t, and the total loss S, it is for shifts c_0 < … < c_m the log of
 
             Σ_t δ_t(ε − c_0) + Σ_{k≥1} Σ_t δ_t(ε − c_k) P(R > c_{k−1}) + P(S > ε, R > c_m).
 
@@ -284,16 +304,23 @@ class OneLargeStep:
         """
         if not epsilon > 1e-290:  # the first point of the grid must be a normal double
             return 0.0
-        cuts = _geometric(1e-12 * epsilon, epsilon)  # values of c, and of b
+
+        # log P(R > c) at each c of the grid, with the best b of the same grid.
+        cuts = _geometric(1e-12 * epsilon, epsilon)
         log_step_exceeds = self._tail(cuts)
         bennett = self._bennett(cuts)
         bounds_by_cut = np.logaddexp(log_step_exceeds, bennett(cuts[:, None]))
         log_rest_exceeds = np.minimum(np.min(bounds_by_cut, axis=1), 0.0)
+
+        # The shifts c_0, …, c_m, and the last term of the bound.
         shifts = cuts[cuts <= 0.5 * epsilon]
         log_rest_exceeds = log_rest_exceeds[: shifts.size]
         log_last_by_cut = np.logaddexp(log_step_exceeds + log_rest_exceeds[-1], bennett(np.asarray(epsilon)))
+        log_last_term = float(np.min(log_last_by_cut))
+
+        # The sums of all terms after the first one, for each start of the shifts, and then the best start.
         log_large_step = self._sum(epsilon - shifts).upper
-        log_terms = np.append(log_large_step[1:] + log_rest_exceeds[:-1], float(np.min(log_last_by_cut)))
+        log_terms = np.append(log_large_step[1:] + log_rest_exceeds[:-1], log_last_term)
         log_later_terms = np.logaddexp.accumulate(log_terms[::-1])[::-1]
         bound = float(np.min(np.logaddexp(log_large_step, log_later_terms)))
         if math.isfinite(bound):
@@ -301,35 +328,40 @@ class OneLargeStep:
         return min(bound, 0.0)
 
     def _bennett(self, cuts: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        """Return Bennett's bound on log P(Σ L_t > c, every L_t ≤ b) as a function of c, with an entry for each b.
+        """Return Bennett's bound on log P(Σ L_t > c, every L_t ≤ b) as a function of c, for several b at once.
 
-        With bounds v ≥ Σ E[L_t²; L_t ≤ b] and m on the mean, and h(x) = (1 + x) log(1 + x) − x, it is
+        With upper bounds v on Σ E[L_t²; L_t ≤ b] and m on the mean, and h(x) = (1 + x) log(1 + x) − x, it is
         −(v/b²) h(b (c − m)/v).
 
         Args:
-            cuts: values of b, increasing.
+            cuts: values of b > 0 in nats, increasing.
+
+        Returns:
+            A function from thresholds c to the bounds, with an entry for each b.
         """
         square, mean = self._truncated_moments(cuts)
         with np.errstate(divide="ignore", over="ignore"):
             scale = np.where(square > 0.0, cuts / np.maximum(square, 1e-300), np.inf)  # b/v
 
-        def bound(c: FloatArray) -> FloatArray:
+        def bound(threshold: FloatArray) -> FloatArray:
             """Return the bound for a threshold c of the sum, with an entry for each b."""
-            x = np.maximum(c - mean, 0.0) * scale
+            x = np.maximum(threshold - mean, 0.0) * scale
             with np.errstate(invalid="ignore", over="ignore"):
                 # h(x) is at least x²/(2 + x), which has no cancellation for small x.
-                h = np.where(x > 0.01, (1.0 + x) * np.log1p(x) - x, x**2 / (2.0 + x))
-                return np.asarray(-(1.0 - 1e-9) * np.where(h > 0.0, h / (cuts * scale), 0.0))
+                exact_h = (1.0 + x) * np.log1p(x) - x
+                h = np.where(x > 0.01, exact_h, x**2 / (2.0 + x))
+                exponent = np.where(h > 0.0, h / (cuts * scale), 0.0)
+                return np.asarray(-(1.0 - 1e-9) * exponent)  # the factor covers roundings
 
         return bound
 
     def _truncated_moments(self, cuts: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return upper bounds on Σ E[L_t²; L_t ≤ b] and on the mean of Σ L_t over L_t ≤ b.
+        """Return upper bounds on Σ E[L_t²; L_t ≤ b] and on the mean of Σ L_t over L_t ≤ b, for several b at once.
 
-        L_t is the loss of step t. They are the inputs of Bennett's inequality.
+        L_t is the privacy loss of step t. The bounds are the inputs of Bennett's inequality.
 
         Args:
-            cuts: values of b, increasing.
+            cuts: values of b in nats, increasing.
 
         Returns:
             Both bounds, with an entry for each b.

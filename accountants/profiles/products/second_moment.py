@@ -39,16 +39,22 @@ _NEGLIGIBLE = -110.0
 """Largest log-probability that any step's loss exceeds the range in which moments are computed."""
 _LEAST_SQUARE = 1e-290
 """Least second moment of one step that is used. Products of smaller losses and probabilities round to zero."""
-_RATIO, _LEAST_SHARE, _FURTHEST = 1.05, 1e-4, 700.0
+_RATIO = 1.05
+"""Ratio of neighbouring ε of the grid on which moments are computed."""
+_LEAST_SHARE = 1e-4
+"""First positive ε of the grid, as a fraction of δ(0)."""
+_FURTHEST = 700.0
+"""Largest ε of the grid, at which e^ε is still a double."""
 _ROUNDING = 1.0 + 1e-9
+"""Factor that covers the rounding errors of a sum."""
 
 
 @dataclass(frozen=True)
 class Moment:
-    """Bounds on the second moment of the likelihood ratio of a composition, with large losses cut off.
+    """Bounds on the second moment of the likelihood ratio of a composition, with large privacy losses cut off.
 
     Attributes:
-        variance: v with E_Q X² ≤ 1 + v, where X is the likelihood ratio P/Q, or 0 if a step has a loss above the cut.
+        variance: v with E_Q X² ≤ 1 + v. X is the likelihood ratio dP/dQ, or 0 if a step has a loss above the cut.
         log_exceeding: log η, where η bounds the probability under P of such a loss.
     """
 
@@ -58,9 +64,14 @@ class Moment:
     def log_delta(self, epsilon: float) -> float:
         """Return an upper bound on log δ(ε), from the second moment v and the probability η of large losses.
 
-        It is δ ≤ η + (v + 2αη)/(2(k + √(k² + v + 2αη))) with α = e^ε and k = α − 1.
+        It is δ ≤ η + (v + 2αη)/(2(k + √(k² + v + 2αη))) with α = e^ε and k = α − 1, by the inequality of Cauchy and
+        Schwarz.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
         """
-        k, eta = math.expm1(min(epsilon, _FURTHEST)), math.exp(self.log_exceeding)
+        k = math.expm1(min(epsilon, _FURTHEST))
+        eta = math.exp(self.log_exceeding)
         square = self.variance + 2.0 * (1.0 + k) * eta
         bound = eta
         if square > 0.0:
@@ -71,19 +82,23 @@ class Moment:
 
 
 def second_moment(parts: Sequence[tuple[Pair, int]], *, backward: bool = False) -> Moment | None:
-    """Bound the second moment of the likelihood ratio R = dP/dQ of a product, over outcomes without large losses.
+    """Bound the second moment of the likelihood ratio dP/dQ of a composition, over outcomes without large losses.
+
+    The second moment of independent steps is the product of those of the single steps.
 
     Args:
-        parts: pairs (P, Q), and the number of runs of each.
+        parts: pairs (P, Q) of the steps, and the number of runs of each.
         backward: whether P and Q are exchanged.
 
     Returns:
-        The bounds v and η, as a `Moment`. None if v + 2η ≥ 1, where the bound on δ is not proved (module docstring), if
-        the losses beyond every cut are too likely to be charged, or if squares of losses underflow.
+        The bounds v and η, as a `Moment`. None if v + 2η ≥ 1, where the bound on δ is not proved (module docstring),
+        if the losses beyond every cut are too likely, or if squares of losses underflow.
     """
     log_growth, log_exceeding = 0.0, -math.inf
     for pair, count in parts:
         first, second = (pair.backward, pair.forward) if backward else (pair.forward, pair.backward)
+
+        # The first loss of the grid beyond which the losses of all runs are negligible.
         grid = _moment_grid(first)
         log_beyond = _log_beyond(first, grid) + math.log(count)
         negligible = np.flatnonzero(log_beyond <= _NEGLIGIBLE)
@@ -91,19 +106,26 @@ def second_moment(parts: Sequence[tuple[Pair, int]], *, backward: bool = False) 
             return None
         cut = int(negligible[0])
         log_exceeding = float(np.logaddexp(log_exceeding, log_beyond[cut]))
+
+        # E_Q[(dP/dQ − 1)²] of one run, below the cut.
         square = _integral(first, grid[: cut + 1]) + _integral(second, grid)
         if square < _LEAST_SQUARE:
             return None
         log_growth += count * math.log1p(square * _ROUNDING)
-    moment = Moment(math.expm1(min(log_growth * _ROUNDING, 1.0)), log_exceeding)
-    return moment if moment.variance + 2.0 * math.exp(log_exceeding) < 1.0 else None
+
+    variance = math.expm1(min(log_growth * _ROUNDING, 1.0))
+    if not variance + 2.0 * math.exp(log_exceeding) < 1.0:
+        return None
+    return Moment(variance, log_exceeding)
 
 
 def _moment_grid(profile: Profile) -> FloatArray:
-    """Return 0 and a geometric grid of ε, from a small share of δ(0) up to `_FURTHEST`.
+    """Return the ε at which a profile is evaluated for a second moment: 0, and a geometric grid up to `_FURTHEST`.
+
+    The grid begins at a small fraction of δ(0), where the privacy loss of the step is.
 
     Args:
-        profile: profile ε ↦ δ(ε) of one direction of a pair.
+        profile: privacy profile ε ↦ δ(ε) of one direction of a pair.
     """
     log_delta_at_zero = float(profile.log_delta(np.zeros(1)).upper[0])
     start = max(_LEAST_SHARE * math.exp(log_delta_at_zero), 1e-300)
@@ -112,22 +134,33 @@ def _moment_grid(profile: Profile) -> FloatArray:
 
 
 def _log_beyond(profile: Profile, epsilon: FloatArray) -> FloatArray:
-    """Return upper bounds on the log tail probabilities log P(L > ε) of the loss, from the profile δ only.
+    """Return upper bounds on the log probabilities log P(L > ε) of the privacy loss L, from the profile δ only.
 
-    They follow from δ(b) ≥ P(L > ε)·(1 − e^(b − ε)), with b the previous point.
+    They follow from δ(b) ≥ P(L > ε) (1 − e^(b − ε)), with b the previous point.
 
     Args:
-        profile: the profile δ.
-        epsilon: ε, increasing from 0.
+        profile: the privacy profile δ.
+        epsilon: ε in nats, increasing from 0.
+
+    Returns:
+        One logarithm for each ε; 0 for the first.
     """
-    log_delta, gap = profile.log_delta(epsilon[:-1]).upper, np.diff(epsilon)
-    return np.append(0.0, np.minimum(log_delta - np.log(-np.expm1(-gap)) + 1e-9, 0.0))
+    log_delta = profile.log_delta(epsilon[:-1]).upper
+    gaps = np.diff(epsilon)
+    rounding = 1e-9
+    log_tails = log_delta - np.log(-np.expm1(-gaps)) + rounding
+    return np.append(0.0, np.minimum(log_tails, 0.0))
 
 
 def _integral(profile: Profile, epsilon: FloatArray) -> float:
-    """Return a bound on 2 ∫ E_γ dγ over γ = e^ε by chords, plus E_γ at the last point.
+    """Return an upper bound on twice the integral of the hockey-stick divergence E_γ over γ = e^ε, plus the last E_γ.
 
-    The last term exceeds the part of ∫ γ⁻³ E_γ dγ beyond the last point.
+    E_γ is convex in γ, so that the trapezoidal rule bounds its integral from above. The last term exceeds twice the
+    part of ∫ γ⁻³ E_γ dγ beyond the last point.
+
+    Args:
+        profile: privacy profile δ(ε) = E_γ of one direction of a pair.
+        epsilon: ε of the points in nats, increasing from 0.
     """
     divergence = np.exp(profile.log_delta(epsilon).upper)
     gamma_minus_one = np.expm1(np.minimum(epsilon, _FURTHEST))
@@ -137,14 +170,15 @@ def _integral(profile: Profile, epsilon: FloatArray) -> float:
 
 @dataclass(frozen=True, eq=False)
 class RareProfile(PointwiseProfile):
-    """The profile of one direction of a product of very many steps with tiny losses.
+    """The privacy profile of a composition of very many steps with tiny privacy losses, in one direction.
 
-    Guarantees: lower ≤ log δ ≤ upper at every ε ≥ 0. Tails and infinite mass are those of a dominating pair.
+    Guarantees: lower ≤ log δ ≤ upper at every ε ≥ 0. The tails and the probability of an infinite loss are those of a
+    dominating pair.
 
     Attributes:
-        moment: the second moment of the loss.
-        large: bounds for one large step.
-        fallback: makes the dominating pair. A second call returns the same pair.
+        moment: bounds on the second moment of the likelihood ratio of the composition.
+        large: bounds on δ for the case that one step has a large loss.
+        fallback: function that computes the dominating pair. A second call returns the same pair.
         is_backward: True for the backward direction of that pair.
     """
 
@@ -178,18 +212,22 @@ class RareProfile(PointwiseProfile):
         return self.fallback_profile.attained_log_tails(epsilon)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Return the lower bound of one large step, and the smaller of both upper bounds."""
+        """Enclose log δ at one ε, by the lower bound of one large step and the smaller one of both upper bounds.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+        """
         lower, upper = self.large.log_delta(epsilon) if epsilon > 0.0 else (-math.inf, 0.0)
         upper = min(upper, self.moment.log_delta(epsilon))
         return Interval(min(lower, upper), upper)
 
 
 class RareComposition(NamedTuple):
-    """The product of many steps with tiny losses, bounded by the second moment of its likelihood ratio.
+    """The composition of many steps with tiny privacy losses, bounded by the second moment of its likelihood ratio.
 
     Attributes:
-        pair: bounds on the product, which are close if ε is about the deviation or more.
-        deviation: √v, the standard deviation of the total loss, in nats.
+        pair: bounds on the composition, which are close if ε is about the deviation or more.
+        deviation: √v, the standard deviation of the total privacy loss, in nats.
     """
 
     pair: Pair
@@ -197,21 +235,27 @@ class RareComposition(NamedTuple):
 
 
 def rare_composition(parts: Sequence[tuple[Pair, int]], dominating: Callable[[], Pair]) -> RareComposition | None:
-    """Return the product of many steps with losses so small that a lattice would lose them in its roundings.
+    """Return the composition of many steps with losses so small that a lattice would lose them in its roundings.
+
+    A lattice, the grid of losses of another method, rounds every loss. Here the second moment of the likelihood ratio
+    bounds δ.
 
     Args:
-        parts: pairs, and the number of runs of each.
-        dominating: makes a pair that dominates the product; it gives the tails.
+        parts: pairs of the steps, and the number of runs of each.
+        dominating: function that computes a pair that dominates the composition; it gives the tails.
 
     Returns:
-        The product; None if the losses are not that small, or if their second moment has no bound.
+        The composition; None if the losses are not that small, or if their second moment has no bound.
     """
     count = sum(times for _, times in parts)
     if not all(_may_be_lost(pair, times) for pair, times in parts):
         return None
+
+    # One direction is sufficient if both directions of every step are equal.
     is_symmetric = all(pair.symmetric for pair, _ in parts)
+    directions = (False,) if is_symmetric else (False, True)
     profiles, deviations = [], []
-    for backward in (False,) if is_symmetric else (False, True):
+    for backward in directions:
         moment = second_moment(parts, backward=backward)
         if moment is None or math.sqrt(moment.variance) > LATTICE_ERROR * count:
             return None
@@ -222,6 +266,13 @@ def rare_composition(parts: Sequence[tuple[Pair, int]], dominating: Callable[[],
 
 
 def _may_be_lost(pair: Pair, count: int) -> bool:
-    """Return whether a step's loss may be too small for a lattice. Its deviation is at least twice its δ at ε = 0."""
+    """Return whether a step's privacy loss may be too small for a lattice, the grid of losses of another method.
+
+    The standard deviation of the loss is at least twice the step's δ at ε = 0.
+
+    Args:
+        pair: the pair of the step.
+        count: number of runs of the step.
+    """
     most = max(float(profile.log_delta(np.zeros(1)).upper[0]) for profile in pair.directions())
     return 2.0 * math.exp(most) * math.sqrt(count) <= LATTICE_ERROR * count

@@ -43,7 +43,7 @@ class Share:
         """Return the inclusion probability of a Poisson batch, or of a batch of a fixed size without replacement.
 
         Args:
-            spec: the subsampled run. It has a rate for Poisson batches, else a batch size and a population.
+            spec: the subsampled run. It has a rate for Poisson batches, or a batch size and a population.
         """
         if spec.rate is not None:
             return cls.at(spec.rate)

@@ -50,14 +50,15 @@ _CELLS = np.concatenate([[0.0], np.geomspace(1e-18, 1.0, 1024)])
 
 @dataclass(frozen=True)
 class RunsDistribution:
-    """Distribution of the random number K of runs of which the best is released: negative binomial or Poisson.
+    """The distribution of the random number K of runs of which the best is released: negative binomial or Poisson.
 
-    With the generating function f(x) = E[x^K], it gives φ = log f′ as a function of u = 1 − q.
+    Its generating function f(x) = E[x^K] determines how much the choice of the best run costs. φ = log f′ is used as a
+    function of u = 1 − q, for a probability q.
 
     Attributes:
         mean: E[K], exactly.
-        shape: η of a negative binomial number that is at least 1; math.inf for a Poisson number.
-        odds: bounds on c = (1 − γ)/γ of a negative binomial number. Not used for a Poisson number.
+        shape: shape η of a negative binomial number that is at least 1; math.inf for a Poisson number.
+        odds: lower and upper bound on c = (1 − γ)/γ of a negative binomial number. Not used for a Poisson number.
     """
 
     mean: float
@@ -70,19 +71,21 @@ class RunsDistribution:
         return math.exp(-self.mean) * (1.0 + 4 * UNIT_ROUNDOFF) if math.isinf(self.shape) else 0.0
 
     def fall(self, share: FloatArray, *, up: bool) -> FloatArray:
-        """Return φ(1) − φ(1 − u), rounded up or down.
+        """Return φ(1) − φ(1 − u), rounded up or down, with φ = log f′ for the generating function f of the number K.
 
-        Here φ = log f′, and f is the generating function of the number of runs.
+        K is the number of runs. The difference is μ u for a Poisson number of mean μ, and (1 + η) log(1 + c u) for a
+        negative binomial one.
 
         Args:
-            share: u ≥ 0. Bounds on u may exceed 1.
-            up: the direction of rounding.
+            share: array of u ≥ 0. Bounds on u may exceed 1.
+            up: True to round up, False to round down.
         """
         if math.isinf(self.shape):
             value = self.mean * share
         else:
             lower_odds, upper_odds = self.odds
-            value = (1.0 + self.shape) * np.log1p((upper_odds if up else lower_odds) * share)
+            odds = upper_odds if up else lower_odds
+            value = (1.0 + self.shape) * np.log1p(odds * share)
         rounding = 16 * UNIT_ROUNDOFF if up else -16 * UNIT_ROUNDOFF
         return np.asarray(np.maximum(value * (1.0 + rounding), 0.0))
 
@@ -96,7 +99,8 @@ class RunsDistribution:
     def some_in(self, inside: FloatArray, outside: FloatArray, *, up: bool) -> FloatArray:
         """Bound 1 − f(1 − p), the probability that the output of some run is in a set, from one side.
 
-        It increases with c, because larger numbers of runs become likelier. The bound on c to that side is used.
+        f is the generating function of the number of runs. The probability increases with c, because larger numbers of
+        runs become likelier. The bound on c to that side is used.
 
         Args:
             inside: probability p that the output of one run is in the set.
@@ -106,16 +110,20 @@ class RunsDistribution:
         del outside
         if math.isinf(self.shape):
             return np.asarray(-np.expm1(-self.mean * inside))
-        odds = self.odds[up]
+        lower_odds, upper_odds = self.odds
+        odds = upper_odds if up else lower_odds
         if self.shape == 0.0:
             return np.asarray(np.log1p(odds * inside) / math.log1p(odds))
+
         # f(x) = ((1 − (1 − γ) x)^−η − 1)/(γ^−η − 1) with 1/γ = 1 + c
-        return np.asarray(np.expm1(-self.shape * np.log1p(odds * inside)) / math.expm1(-self.shape * math.log1p(odds)))
+        numerator = np.expm1(-self.shape * np.log1p(odds * inside))
+        return np.asarray(numerator / math.expm1(-self.shape * math.log1p(odds)))
 
     def all_in(self, inside: FloatArray, outside: FloatArray, *, up: bool) -> FloatArray:
         """Bound f(p) − f(0), the probability that there are runs and all their outputs are in a set, from one side.
 
-        It decreases with c, of which the bound to the other side is used.
+        f is the generating function of the number of runs. The probability decreases with c, of which the bound to the
+        other side is used.
 
         Args:
             inside: probability p that the output of one run is in the set.
@@ -124,8 +132,10 @@ class RunsDistribution:
         """
         if math.isinf(self.shape):
             return np.asarray(np.exp(-self.mean * outside) * -np.expm1(-self.mean * inside))
-        odds = self.odds[not up]
+        lower_odds, upper_odds = self.odds
+        odds = lower_odds if up else upper_odds
         log_odds = math.log1p(odds)
+
         # log(1 − (1 − γ) p) and log((1 − (1 − γ) p)/γ), each from the smaller of p and 1 − p
         from_inside = np.log1p(-inside * (odds / (1.0 + odds)))
         from_outside = np.log1p(odds * outside)
@@ -140,15 +150,17 @@ class RunsDistribution:
 
 @dataclass(frozen=True)
 class SelectionGain:
-    """How much the choice of the best run adds to the losses of one run, in one direction of a pair.
+    """The increase of privacy losses by the choice of the best of several runs, in one direction of a pair.
 
-    It is the supremum of v φ(q) − w φ(q′) over all tests, with the means q and q′ of a test under Q and Q′.
+    One run has the distributions Q and Q′ on two neighbours. A test has the probabilities q and q′ under them. With
+    φ = log f′ for the generating function f of the number of runs, the increase is the supremum of v φ(q) − w φ(q′)
+    over all tests, for weights v and w.
 
     Attributes:
-        runs: the number of runs.
-        forward: profile E(Q‖Q′).
-        backward: profile E(Q′‖Q).
-        epsilons: the ε = log γ at which the profiles are evaluated, at least 0.
+        runs: distribution of the number of runs.
+        forward: privacy profile of Q against Q′.
+        backward: privacy profile of Q′ against Q.
+        epsilons: array of ε ≥ 0 in nats at which the profiles are evaluated.
     """
 
     runs: RunsDistribution
@@ -168,25 +180,26 @@ class SelectionGain:
     def _lines(self) -> tuple[FloatArray, FloatArray]:
         """Slope and intercept, on each cell of u, of a line that bounds u′ by the profile of one run.
 
-        u = 1 − q and u′ = 1 − q′, for the probabilities q and q′ of one test on two neighbours. It is the lowest line
-        at the cell's middle. In the first cell, which begins at 0, it is the lowest one at the end: a line that is
-        lowest at 0 may be far above 1 at the end.
+        u = 1 − q and u′ = 1 − q′, for the probabilities q and q′ of one test on two neighbours. A cell is an interval
+        of u. The line is the lowest one at the cell's middle. In the first cell, which begins at 0, it is the lowest
+        one at the end: a line that is lowest at 0 may be far above 1 at the end.
         """
+        # All lines: u′ ≤ 1, u′ ≤ γ u + E_γ(Q′‖Q), and u′ ≤ 1 − (1 − u − E_γ(Q‖Q′))/γ.
         gamma, forward, backward = self._tables
         slopes = np.concatenate([[0.0], gamma, 1.0 / gamma])
         intercepts = np.concatenate([[1.0], backward, 1.0 - (1.0 - forward) / gamma])
+
         middle = np.sqrt(np.maximum(_CELLS[:-1], _CELLS[1]) * _CELLS[1:])
         lowest = np.argmin(slopes * middle[:, None] + intercepts, axis=1)
         rounding = 1.0 + 32 * UNIT_ROUNDOFF
         return slopes[lowest] * rounding, np.maximum(intercepts[lowest], 0.0) * rounding + 1e-300
 
     def supremum(self, first: float, second: float) -> float:
-        """Return an upper bound on v φ(q) − w φ(q′) − (v − w) φ(1) over all tests.
+        """Return an upper bound on v φ(q) − w φ(q′) − (v − w) φ(1) over all tests, the cost of choosing the best run.
 
-        It bounds the privacy cost of choosing the best run. A test has the probabilities q and q′ on two neighbours,
-        and φ = log f′ for the generating function f of the number of runs. On each cell of u = 1 − q, 1 − q′ is at most
-        the line γu + b (`_lines`). The largest value is at a boundary of the cell, or where the derivative in u
-        vanishes (`_stationary_points`).
+        A test has the probabilities q and q′ on two neighbours, and φ = log f′ for the generating function f of the
+        number of runs. On each cell, an interval of u = 1 − q, 1 − q′ is at most a line γu + b (`_lines`). The largest
+        value is at a boundary of the cell, or where the derivative in u vanishes (`_stationary_points`).
 
         Args:
             first: weight v > 0.
@@ -197,25 +210,28 @@ class SelectionGain:
         has_stationary_point = first != second and math.isfinite(self.runs.shape) and self.runs.odds[1] > 0.0
         if has_stationary_point:
             candidates.append(self._stationary_points(first, second))
+
         largest, size = -math.inf, 0.0
         for u in candidates:
             gain = second * self.runs.fall(slopes * u + intercepts, up=True)
             loss = first * self.runs.fall(u, up=False)
             largest = max(largest, float(np.max(gain - loss)))
             size = max(size, float(np.max(gain)), float(np.max(loss)))
-        return largest + 64 * UNIT_ROUNDOFF * (1.0 + size)
+        rounding = 64 * UNIT_ROUNDOFF * (1.0 + size)
+        return largest + rounding
 
     def _stationary_points(self, first: float, second: float) -> FloatArray:
         """Return the u in each cell at which the derivative of w log(1 + c (γu + b)) − v log(1 + c u) vanishes.
 
-        There is one such u at most. It is moved into the cell.
+        γu + b is the line of the cell (`_lines`), and c belongs to the number of runs. There is one such u at most. It
+        is moved into the cell.
 
         Args:
-            first: weight v.
+            first: weight v > 0.
             second: weight w ≠ v.
         """
         slopes, intercepts = self._lines
-        odds = self.runs.odds[1]
-        denominator = odds * slopes * (second - first) - 1e-300
-        stationary = (first * (1.0 + odds * intercepts) - second * slopes) / denominator
+        _, upper_odds = self.runs.odds
+        denominator = upper_odds * slopes * (second - first) - 1e-300  # not 0
+        stationary = (first * (1.0 + upper_odds * intercepts) - second * slopes) / denominator
         return np.clip(stationary, _CELLS[:-1], _CELLS[1:])

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class BestOfRunsRenyi:
-    """Upper bounds on the Rényi divergences of the best of a random number of runs.
+    """Upper bounds on the Rényi divergences of the release of the best of a random number of runs.
 
     Attributes:
-        base: dominating pair of one run.
+        base: dominating pair of distributions of one run.
         runs: distribution of the number of runs.
-        gains: the gain of the choice in each direction.
-        loss: H, an upper bound on the increase of every loss by the choice.
+        gains: increase of the privacy losses by the choice, in each direction.
+        loss: H in nats, an upper bound on the increase of every privacy loss by the choice.
         listed: bounds on the divergences of the best run at some orders.
     """
 
@@ -47,17 +47,20 @@ class BestOfRunsRenyi:
 
     @cached_property
     def rho(self) -> float:
-        """A number ρ such that the Rényi divergence of every order a > 1 is at most ρ a; math.inf if one run has none.
+        """A number ρ such that the Rényi divergence D_a of every order a > 1 is at most ρ a; math.inf if none is known.
 
-        Let D_a be the divergence of order a. Between two listed orders D_a/a is at most the bound at the larger one
-        over the smaller one.
+        Between two listed orders D_a/a is at most the bound at the larger one over the smaller one. Beyond the last
+        order, D_a is at most that of one run plus H + (log E[K] + log 2)/(a − 1), for the number K of runs (module
+        docstring).
         """
         orders = (1.0, *self.listed.orders)
         ratios = [self.listed.at(larger) / smaller for smaller, larger in itertools.pairwise(orders)]
+
         last = orders[-1]
-        added = self.loss + (abs(math.log(self.runs.mean)) + math.log(2.0)) / (last - 1.0)
-        base = min(concentration_of_parts(pair) for pair in self.base.alternatives or (self.base,))
-        return max(*ratios, base + added / last) * (1.0 + 16 * UNIT_ROUNDOFF)
+        increase = self.loss + (abs(math.log(self.runs.mean)) + math.log(2.0)) / (last - 1.0)
+        base_rho = min(concentration_of_parts(pair) for pair in self.base.alternatives or (self.base,))
+        rounding = 1.0 + 16 * UNIT_ROUNDOFF
+        return max(*ratios, base_rho + increase / last) * rounding
 
     def divergence(self, order: float) -> Interval:
         """Return an upper bound on the Rényi divergence of order a in both directions, and 0 as a lower bound.
@@ -72,21 +75,27 @@ class BestOfRunsRenyi:
 def selected_renyi(base: Pair, runs: RunsDistribution, gains: Sequence[SelectionGain], order: float) -> float:
     """Return an upper bound on the Rényi divergence of the best of a random number of runs, in the worse direction.
 
+    With the divergence D_a of one run it is log(f(0) + f′(1) e^{(a−1) D_a + S})/(a − 1). f is the generating function
+    of the number of runs, and S bounds the increase of the losses by the choice.
+
     Args:
-        base: dominating pair of one run.
+        base: dominating pair of distributions of one run.
         runs: distribution of the number of runs.
-        gains: the gain of the choice in each direction.
-        order: order a > 1.
+        gains: increase of the privacy losses by the choice, in each direction.
+        order: order a > 1 of the divergence.
 
     Returns:
-        The bound; math.inf if none is known.
+        The bound in nats; math.inf if none is known.
     """
     divergence = upper_renyi(base, order)
     if divergence == math.inf:
         return math.inf
     gain = max(direction.supremum(order, order - 1.0) for direction in gains)
     terms = ((order - 1.0) * divergence, math.log(runs.mean), gain)
-    log_moment = math.fsum(terms) + 16 * UNIT_ROUNDOFF * math.fsum(map(abs, (*terms, order)))
+    rounding = 16 * UNIT_ROUNDOFF * math.fsum(map(abs, (*terms, order)))
+    log_moment = math.fsum(terms) + rounding
+
+    # Without a run, the output is the same on both neighbours.
     if runs.never_runs > 0.0:
         log_moment = float(np.logaddexp(math.log(runs.never_runs), log_moment)) + 16 * UNIT_ROUNDOFF
     return max(log_moment, 0.0) / (order - 1.0) * (1.0 + 8 * UNIT_ROUNDOFF)

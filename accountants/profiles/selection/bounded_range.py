@@ -28,18 +28,22 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 ACCURACY = 32 * UNIT_ROUNDOFF
+"""Bound on the error of a logarithm, per unit of 1 + |logarithm|."""
 
 
 @dataclass(frozen=True)
 class BoundedRangeProfile(Profile):
-    """The largest profile of mechanisms with losses in an interval of length ε: (1 − e^{(ε' − ε)/2})²/(1 − e^{−ε}).
+    """The largest privacy profile of mechanisms with privacy losses in an interval of length ε.
 
-    It holds in either direction.
+    The exponential mechanism is one of them. The profile is δ(ε') = (1 − e^{(ε' − ε)/2})²/(1 − e^{−ε}) in either
+    direction.
 
-    Guarantees: `log_delta` encloses, and is exactly −inf from ε on.
+    Guarantees: `log_delta` encloses, and is exactly −∞ from ε on.
 
     Attributes:
         range: ε, the length of the interval of losses, in nats.
+        log_infinite_mass: log of the probability of an infinite loss, −∞ because no loss is infinite.
+        tail_accuracy: bound on the error of a log tail, per unit of 1 + |log tail|.
     """
 
     root_search: ClassVar[RootSearch] = "sweep"
@@ -65,15 +69,24 @@ class BoundedRangeProfile(Profile):
             return np.asarray(np.log(share))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ(ε') as log P(L > ε') + log(1 − e^{(ε' − ε)/2})."""
-        at = np.asarray(epsilon, dtype=np.float64)
-        return Enclosure.around(self._log_tail(at) + log_one_minus_exp(0.5 * (at - self.range)), ACCURACY)
+        """Enclose log δ(ε') as the sum of log P(L > ε') and log(1 − e^{(ε' − ε)/2}), with the privacy loss L.
+
+        Args:
+            epsilon: array of ε' ≥ 0, in nats.
+        """
+        points = np.asarray(epsilon, dtype=np.float64)
+        log_share = log_one_minus_exp(0.5 * (points - self.range))
+        return Enclosure.around(self._log_tail(points) + log_share, ACCURACY)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of both distributions; −∞ from ε on."""
-        at = np.asarray(epsilon, dtype=np.float64)
-        log_p = self._log_tail(at)
-        return Tails(np.minimum(log_p, 0.0), log_p - 0.5 * (self.range + at))
+        """Return the log probabilities of a privacy loss above ε' under both distributions; −∞ from ε on.
+
+        Args:
+            epsilon: array of ε' ≥ 0, in nats.
+        """
+        points = np.asarray(epsilon, dtype=np.float64)
+        log_p = self._log_tail(points)
+        return Tails(np.minimum(log_p, 0.0), log_p - 0.5 * (self.range + points))
 
 
 def bounded_range_pair(epsilon: float) -> Pair:
@@ -88,28 +101,34 @@ def two_outcome_pair(
     """Return the pair of two distributions on two outcomes.
 
     Args:
-        losses: log ratio of the masses of each outcome, increasing, in nats.
-        log_first: log masses under the first distribution.
-        log_second: log masses under the second distribution.
+        losses: privacy loss of each outcome, the log ratio of its two probabilities, increasing, in nats.
+        log_first: log probabilities of the outcomes under the first distribution.
+        log_second: log probabilities of the outcomes under the second distribution.
     """
+    least_loss, largest_loss = losses
     forward = AtomicProfile(losses, log_first, mass_accuracy=ACCURACY)
-    backward = AtomicProfile((-losses[1], -losses[0]), log_second[::-1], mass_accuracy=ACCURACY)
+    backward = AtomicProfile((-largest_loss, -least_loss), log_second[::-1], mass_accuracy=ACCURACY)
     return Pair(forward, backward, atoms=FiniteLaw(losses, log_first, log_second, accuracy=ACCURACY))
 
 
 def largest_loss_pair(epsilon: float, share: float) -> Pair:
-    """Return an attained pair of the exponential mechanism with two candidates, with losses t = (1 − s) ε and −s ε.
+    """Return an attained pair of the exponential mechanism with two candidates, for lower bounds on δ.
 
-    The candidate with loss t has probability (1 − e^{−sε})/(1 − e^{−ε}) under the first distribution. The second
-    distribution has suitable fixed weights, and the scores of the two candidates change by 1 in opposite directions.
+    The candidates have the privacy losses (1 − s) ε and −s ε. The one with the positive loss has the probability
+    (1 − e^{−sε})/(1 − e^{−ε}) under the first distribution. The weights of the candidates are fixed such that this
+    holds, and the scores of the two candidates change by 1 in opposite directions.
 
     Args:
-        epsilon: ε, in nats.
+        epsilon: ε, the length of the interval of losses, in nats.
         share: s, a power of one half.
     """
-    fall = share * epsilon
+    fall = share * epsilon  # the size of the negative loss
+
+    # The logarithms of 1 − e^{−ε}, 1 − e^{−sε} and 1 − e^{−(1−s)ε}.
     log_whole = math.log(-math.expm1(-epsilon))
-    log_fall, log_rise = math.log(-math.expm1(-fall)), math.log(-math.expm1(fall - epsilon))
+    log_fall = math.log(-math.expm1(-fall))
+    log_rise = math.log(-math.expm1(fall - epsilon))
+
     log_first = (log_rise - fall - log_whole, log_fall - log_whole)
     log_second = (log_rise - log_whole, log_fall - (epsilon - fall) - log_whole)
     return two_outcome_pair((-fall, epsilon - fall), log_first, log_second)

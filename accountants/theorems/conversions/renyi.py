@@ -16,7 +16,8 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.numerics.outward import product_up, raise_by_units
 from epsilond.accountants.numerics.renyi_divergence import sampled_gaussian_renyi
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.concentrated import ConcentratedProfile, concentrated_log_delta, minimiser
+from epsilond.accountants.profiles.concentrated import ConcentratedProfile
+from epsilond.accountants.profiles.declared.concentrated_bound import concentrated_log_delta, minimiser
 from epsilond.accountants.quantities import (
     DeltaFields,
     Epsilon,

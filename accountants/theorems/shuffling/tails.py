@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from scipy.special import ndtri
 
+from epsilond.accountants.curve.bracketed_search import upper_epsilon
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Interval
 from epsilond.accountants.curve.pair import Pair
-from epsilond.accountants.curve.search import upper_epsilon
 from epsilond.accountants.numerics.root_search import Guess
 from epsilond.accountants.profiles.bound import Bound, BoundProfile
 from epsilond.accountants.profiles.gaussian import gaussian_pair

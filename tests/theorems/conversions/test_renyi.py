@@ -20,10 +20,10 @@ from epsilond.accountants.numerics.special import log_theta
 from epsilond.accountants.profiles.concentrated import (
     ConcentratedProfile,
     composed_concentrated,
-    concentrated_log_delta,
     concentrated_pair,
     log_escape_of,
 )
+from epsilond.accountants.profiles.declared.concentrated_bound import concentrated_log_delta
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.theorems.conversions.renyi import (
     IMPROVED,

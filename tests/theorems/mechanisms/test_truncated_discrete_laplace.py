@@ -24,7 +24,7 @@ from epsilond.accountants.kinds.integers.truncated_discrete_laplace import (
     log_survival_and_escape,
     worst_shift,
 )
-from epsilond.accountants.profiles.concentrated import concentrated_log_delta
+from epsilond.accountants.profiles.declared.concentrated_bound import concentrated_log_delta
 from epsilond.accountants.specs import Repeated, Subsampled, TruncatedDiscreteLaplace
 from tests.oracles.enclosure import log_of
 from tests.oracles.finite import hockey_stick, joint, truncated_laplace

@@ -14,7 +14,7 @@ import numpy as np
 from epsilond.accountants.numerics.outward import raise_by_units
 from epsilond.accountants.numerics.root_search import brent_root
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, FloatArray
-from epsilond.accountants.profiles.concentrated import concentrated_log_delta
+from epsilond.accountants.profiles.declared.concentrated_bound import concentrated_log_delta
 
 MOST_NEWTON_STEPS = 100
 """Largest number of Newton steps; 100 halvings of the bracket would already reach the last digit of a double."""

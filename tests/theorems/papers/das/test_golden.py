@@ -20,7 +20,7 @@ from epsilond.accountants.numerics.truncated_laplace import (
     normaliser,
     variance,
 )
-from epsilond.accountants.profiles.concentrated import concentrated_log_delta
+from epsilond.accountants.profiles.declared.concentrated_bound import concentrated_log_delta
 from epsilond.accountants.specs import TruncatedDiscreteLaplace
 from epsilond.accountants.theorems.mechanisms import binomial
 from epsilond.accountants.theorems.papers.das import (
