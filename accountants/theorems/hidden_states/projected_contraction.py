@@ -179,8 +179,10 @@ def check_length(values: tuple[float, ...], steps: int, *, at: str) -> None:
     Raises:
         InvalidInput: if the list has another length, or an entry that is not positive.
     """
+    entries = Explicit(values=())
     try:
-        entries = schedule(values) if values else Explicit(values=())
+        if values:
+            entries = schedule(values)
         demand_length(entries, steps, at="")
     except InvalidInput as error:
         # The fault has the path of a schedule, and the request has a list.
@@ -214,6 +216,9 @@ class BatchesOnce(ParticipantFields):
 
         Args:
             changes: further fields of `ProjectedRun`, by name; they replace the defaults.
+
+        Returns:
+            The run for replace-one neighbours.
         """
         fields: dict[str, Any] = {
             "steps": self.steps,

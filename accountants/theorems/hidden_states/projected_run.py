@@ -184,7 +184,9 @@ class ProjectedRun:
         Raises:
             BeyondBudget: there are too many steps to process one by one.
         """
-        most = MOST_SCHEDULED if self.stops == 1 else MOST_SCHEDULED_STOPS
+        most = MOST_SCHEDULED_STOPS
+        if self.stops == 1:
+            most = MOST_SCHEDULED
         if self.steps > most:
             raise BeyondBudget(f"{self.steps} steps of changing size or noise are more than {most:.0e}")
         return self.steps
@@ -195,7 +197,9 @@ class ProjectedRun:
         if self.constant:
             return self.steps
         most = MOST_SCHEDULED if self.one_sensitivity else MOST_SCHEDULED_NOISES
-        return most if self.stops == 1 else min(most, MOST_SCHEDULED_STOPS)
+        if self.stops == 1:
+            return most
+        return min(most, MOST_SCHEDULED_STOPS)
 
     @property
     def largest_sensitivity(self) -> float:

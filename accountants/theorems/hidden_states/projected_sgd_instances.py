@@ -64,7 +64,7 @@ _FEW_COMPONENTS = 1024
 
 
 def released_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pair, ...]:
-    """Return attained pairs for lower bounds on δ: the released models of a concrete run on two neighbouring data sets.
+    """Return pairs for lower bounds on δ: the released models of a concrete run on two neighbouring data sets.
 
     A pair consists of the two distributions of the output. As a concrete run attains it, no upper bound on δ can be
     smaller than the δ of the pair.
@@ -222,7 +222,12 @@ def _masses_near_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[
         return move_cells_down(below, above, error)
 
     def distribution(pull: float, *, up: bool) -> FloatArray:
-        """Return the distribution of the released model with a pull of the record, rounded down or up."""
+        """Return the distribution of the released model for a pull of the record.
+
+        Args:
+            pull: shift by the record, in units of the shift of the first run; 0 for a zeroed record.
+            up: whether the model is rounded up to the grid in every step, and not down.
+        """
         contraction = line.contraction
         if pull == 0.0:  # a zeroed record
             contraction += (1.0 - line.contraction) / line.spec.participants

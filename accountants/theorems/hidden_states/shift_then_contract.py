@@ -124,6 +124,9 @@ class EqualSteps:
                 shift too.
             switch: u for every ε. The result is then a sum of products of convex functions of e^ε, hence convex. If
                 None, the best u for this ε is used.
+
+        Returns:
+            A lower and an upper value of the natural logarithm.
         """
 
         def total_over(most: int | None) -> Interval | None:

@@ -78,7 +78,7 @@ def powers_sum(rate: float, count: FloatArray | float) -> FloatArray:
 def periodic_mu(
     *, uses: int, period: int, after: FloatArray, contraction: float, shift: float, diameter: float
 ) -> FloatArray:
-    """Compute the Gaussian-DP parameter μ of the last model for a record that is used every `period` steps, rounded up.
+    """Compute the Gaussian-DP parameter μ of the last model, for a record that is used every `period` steps.
 
     The noise of each step hides a part of the distance of two runs on neighbouring data. A plan chooses these parts. In
     the best plan the hidden total increases linearly in the accumulated noise variance, from the first use to just
@@ -97,7 +97,7 @@ def periodic_mu(
         diameter: diameter of the domain in the same unit; `math.inf` for none.
 
     Returns:
-        The least μ over these plans. It is `math.inf` where μ² of every plan is above the largest double.
+        The least μ over these plans, rounded up. It is `math.inf` where μ² of every plan is above the largest double.
     """
     rate = -math.log(max(contraction, LEAST_CONTRACTION))
     steps = np.asarray(after, dtype=np.float64)
@@ -128,7 +128,7 @@ def periodic_mu(
 
 
 def _distance_before_last_use(uses: int, period: int, rate: float, shift: float) -> tuple[float, float]:
-    """Return the distance of two runs on neighbouring data just before the last use, and the steps since the first use.
+    """Compute the distance of two runs on neighbouring data just before the last use, and the steps since the first.
 
     Each of the earlier uses shifts the model by s, and each later step multiplies the distance by c. With period P and
     n uses the distance is s c^{P−1} Σ_{k<n−1} c^{Pk}, and the number of steps is P (n − 1). Both are 0 for a single

@@ -210,7 +210,7 @@ def noisy_cgd(inputs: Cyclic) -> Outputs:
 
 
 def noisy_cgd_in_ball(inputs: CyclicInBall) -> Outputs:
-    """Compute the Gaussian-DP parameter μ of projected noisy descent on cyclic batches, by Bok, Su and Altschuler 2024.
+    """Compute the Gaussian-DP parameter μ of projected descent on cyclic batches, by Bok, Su and Altschuler 2024.
 
     It is μ = (1/σ) √(3ΔD/(bηl) + (Δ/b)² + (Δ/b)² ⌈bD/(Δη)⌉/l).
 

@@ -157,7 +157,7 @@ def figures_at(mu: float, *, epsilon: float | None, log_delta: float | None, pre
 
 # At a target --------------------------------------------------------------------------------------------------------
 def constants_at(*, epsilon: float, log_delta: float, relation: Relation) -> dict[str, float]:
-    """Compute the least constant c in the noise of Theorem 4.1 of Bietti et al. with which the noise meets this target.
+    """Compute the least constants c with which the noise of Theorem 4.1 of Bietti et al. meets a target.
 
     Args:
         epsilon: ε of the target.

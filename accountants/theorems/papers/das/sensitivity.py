@@ -48,11 +48,16 @@ class Movement(NamedTuple):
 
 
 def trivial_bounds(dimension: int, levels: int) -> Movement:
-    """Return the sensitivities Δ₁ = 2ds and Δ∞ = 2s of rounded updates, valid for any two points of the cube [−1, 1]^d.
+    """Return the sensitivities of rounded updates that are valid for any two points of the cube [−1, 1]^d.
+
+    They are Δ₁ = 2ds and Δ∞ = 2s, because every coordinate moves by at most 2.
 
     Args:
         dimension: number d of coordinates.
         levels: grid steps s in a unit.
+
+    Returns:
+        The bounds in grid steps, without an ℓ2 bound.
     """
     return Movement(2.0 * dimension * levels, 2.0 * levels)
 
@@ -67,6 +72,9 @@ def relative_bounds(dimension: int, levels: int, movement: float) -> Movement:
         dimension: number d of coordinates.
         levels: grid steps s in a unit.
         movement: μ, the ℓ2 distance of the unit updates.
+
+    Returns:
+        The bounds in grid steps, which hold for every outcome of the rounding.
     """
     root_dimension = math.sqrt(dimension)
     scaled_movement = movement * levels
@@ -89,6 +97,9 @@ def rounded_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: f
         l1: ‖u−u'‖₁ of the unit updates.
         l2: ‖u−u'‖₂ of the unit updates.
         linf: ‖u−u'‖∞ of the unit updates.
+
+    Returns:
+        The bounds in grid steps, which hold for every outcome of the rounding.
     """
     return Movement(
         l1=levels * l1 + 2.0 * dimension,
@@ -108,6 +119,9 @@ def coupled_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: f
         l1: ‖u−u'‖₁ of the unit updates.
         l2: ‖u−u'‖₂ of the unit updates.
         linf: ‖u−u'‖∞ of the unit updates. Its decimal form is used, so that 0.1 · 10 is 1.
+
+    Returns:
+        The bounds in grid steps.
     """
     return Movement(
         l1=levels * l1 + dimension,
@@ -135,6 +149,9 @@ def hoeffding_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf:
         l2: ‖u−u'‖₂ of the unit updates.
         linf: ‖u−u'‖∞ of the unit updates.
         log_failure: logarithm of the failure probability 2e^−L.
+
+    Returns:
+        The bounds in grid steps, with the failure probability.
     """
     exponent = math.log(2.0) - log_failure  # L
     scaled_l1 = levels * l1  # S₁

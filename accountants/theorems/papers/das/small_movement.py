@@ -37,7 +37,9 @@ def movement(inputs: GrowthInputs, reading: Reading) -> float:
     Returns:
         The distance of two unit vectors, without unit.
     """
-    constant = 15.0 if reading == "printed" else 40.0 / 3.0
+    constant = 15.0
+    if reading == "corrected":
+        constant = 40.0 / 3.0
     return constant * math.exp(0.25) * inputs.growth_ratio / inputs.samples_per_client
 
 

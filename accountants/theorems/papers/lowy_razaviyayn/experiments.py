@@ -250,6 +250,9 @@ def _check_values(record: FormulaRequest) -> None:
 def _check_client_count(record: FormulaRequest) -> None:
     """Check that the list of group sizes is short enough for an answer.
 
+    Args:
+        record: the request, with the number of `clients`.
+
     Raises:
         InvalidInput: there are more than 10,000 clients.
     """

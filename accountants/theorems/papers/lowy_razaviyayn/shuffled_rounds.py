@@ -183,7 +183,9 @@ def _log_least_local_delta(inputs: StandardInputs, reading: Reading) -> float:
     Returns:
         The natural logarithm of the least δ₀.
     """
-    divisor = 16.0 if reading == "printed" else 16.0 * math.e
+    divisor = 16.0
+    if reading == "corrected":
+        divisor = 16.0 * math.e
     records = inputs.clients * inputs.samples_per_client  # nN
     return math.log(2.0) - inputs.clients / divisor - math.log(records)
 

@@ -79,6 +79,9 @@ class WeightInputs:
 def _check_rounds(record: FormulaRequest) -> None:
     """Check that the list of rounds is not empty.
 
+    Args:
+        record: the request, with the ε₀ of each round in `local_epsilons`.
+
     Raises:
         InvalidInput: it is empty.
     """
