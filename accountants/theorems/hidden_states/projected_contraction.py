@@ -179,7 +179,7 @@ def check_length(values: tuple[float, ...], steps: int, *, at: str) -> None:
     Raises:
         InvalidInput: if the list has another length, or an entry that is not positive.
     """
-    entries = Explicit(values=())
+    entries: Constant | Explicit = Explicit(values=())
     try:
         if values:
             entries = schedule(values)
