@@ -19,8 +19,12 @@ def generators(seed: int, repetitions: Iterable[int]) -> list[np.random.Generato
     Args:
         seed: seed of the simulation.
         repetitions: numbers of the repetitions, from 0.
+
+    Returns:
+        One generator for each repetition, in the given order.
     """
-    return [np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,))) for number in repetitions]
+    sequences = [np.random.SeedSequence(seed, spawn_key=(number,)) for number in repetitions]
+    return [np.random.default_rng(sequence) for sequence in sequences]
 
 
 def own_stream(generator: np.random.Generator, part: int) -> np.random.Generator:
@@ -37,7 +41,8 @@ def own_stream(generator: np.random.Generator, part: int) -> np.random.Generator
     """
     parent = generator.bit_generator.seed_seq
     assert isinstance(parent, np.random.SeedSequence)
-    return np.random.default_rng(np.random.SeedSequence(parent.entropy, spawn_key=(*parent.spawn_key, part)))
+    child = np.random.SeedSequence(parent.entropy, spawn_key=(*parent.spawn_key, part))
+    return np.random.default_rng(child)
 
 
 def population_generator(seed: int, *part: int) -> np.random.Generator:
@@ -49,5 +54,8 @@ def population_generator(seed: int, *part: int) -> np.random.Generator:
     Args:
         seed: seed of the problem.
         part: one number or more, which name the part.
+
+    Returns:
+        The generator, which depends only on the seed and the part.
     """
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(POPULATION, *part)))

@@ -13,12 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from epsilond.accountants.theorem import Condition
 from epsilond.accountants.theorems.papers.bietti.billboard import BILLBOARD, COALITION
-from epsilond.accountants.theorems.papers.bietti.noise import (
-    LEAST_NOISE,
-    NORM_BOUNDED,
-    THEOREM_4_1,
-    implied_constant,
-)
+from epsilond.accountants.theorems.papers.bietti.noise import LEAST_NOISE, NORM_BOUNDED, THEOREM_4_1, implied_constant
 from epsilond.accountants.theorems.papers.bietti.sampled_noise import THEOREM_5_1
 from epsilond.accountants.theorems.risk.bietti.full_participation import ANY_STEP, THEOREM_4_5
 from epsilond.accountants.theorems.risk.bietti.personalization import OPTIMUM

@@ -42,7 +42,8 @@ def participation_faults(count_distribution: CountDistribution) -> list[Fault]:
     """
     if not 1 <= len(count_distribution) <= MOST_COUNTS:
         return [Fault("/participation", "has too few or too many entries", f"1 to {MOST_COUNTS}")]
-    if abs(math.fsum(count.probability for count in count_distribution) - 1.0) > 1e-9:
+    total_probability = math.fsum(count.probability for count in count_distribution)
+    if abs(total_probability - 1.0) > 1e-9:
         return [Fault("/participation", "has probabilities that do not sum to 1")]
     return []
 
@@ -61,8 +62,11 @@ def read_participation(run: AnyRun) -> None:
     """
     if run.participation is None:
         return
-    counts = tuple(ReportingCount(**entry) if isinstance(entry, Mapping) else entry for entry in run.participation)
-    object.__setattr__(run, "participation", counts)
+    counts = []
+    for entry in run.participation:
+        is_converted = not isinstance(entry, Mapping)
+        counts.append(entry if is_converted else ReportingCount(**entry))
+    object.__setattr__(run, "participation", tuple(counts))
     faults = participation_faults(counts)
     if run.participants is not None:
         faults.append(Fault("/participation", "give at most one of participants and participation"))
@@ -76,7 +80,11 @@ def largest_count(count_distribution: CountDistribution) -> int:
 
 
 def harmonic_mean(count_distribution: CountDistribution) -> float:
-    """Return the harmonic mean 1/E[1/M_r] of the random number M_r of participants, on which risk bounds depend."""
+    """Return the harmonic mean 1/E[1/M_r] of the random number M_r of participants, on which risk bounds depend.
+
+    Args:
+        count_distribution: numbers of participants with their probabilities.
+    """
     return 1.0 / math.fsum(count.probability / count.participants for count in count_distribution)
 
 
@@ -98,10 +106,11 @@ def weights(
     largest = largest_count(count_distribution)
     probabilities = np.array([count.probability for count in count_distribution])
     counts = np.array([count.participants for count in count_distribution])
+    normalised = probabilities / probabilities.sum()
     # A stream of its own leaves all other draws equal to those of a run with a fixed number of participants.
     streams = [own_stream(generator, OWN_STREAM) for generator in generators]
     for _ in range(rounds):
-        reporting = np.array([stream.choice(counts, p=probabilities / probabilities.sum()) for stream in streams])
+        reporting = np.array([stream.choice(counts, p=normalised) for stream in streams])
         # The clients with the smallest ranks of a random permutation report.
         ranks = np.stack([stream.permutation(largest) for stream in streams])
         yield np.where(ranks < reporting[:, None], largest / reporting[:, None], 0.0)

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import Sampling
-from epsilond.simulators.algorithms.batches import poisson_batches, subsets
-from epsilond.simulators.federations.draws import deal_records, draw_records, shuffle_records
+from epsilond.simulators.algorithms.report_chunks import ChunkDraws, deal_chunk, draw_chunk
+from epsilond.simulators.federations.draws import shuffle_records
 from epsilond.simulators.federations.groups import ClientArrays
 from epsilond.simulators.problems.problem import Floats, Indices, Records, SimulatedProblem
 from epsilond.training.steps.messages import batch_mean, norms_of, with_noise
@@ -28,9 +28,16 @@ CHUNK = 40_000
 class Reporting:
     """Which clients and records take part in the rounds of a run: M random clients, and K records of each.
 
-    `poisson` includes every record independently with probability K/n and divides the sum by K. `full` reads all
-    records. The other samplings draw K fresh records in every round. If clients differ, n and K are the largest values,
-    and `client_arrays` has the values of each client.
+    The sampling `poisson` includes every record independently with probability K/n and divides the sum by K. `full`
+    reads all records. The other samplings draw K fresh records in every round.
+
+    Attributes:
+        participants: number M of clients in a round.
+        batch_size: number K of records of a client in a round; the largest one if clients differ.
+        rounds: number of rounds.
+        sampling: rule by which a client samples its batch.
+        samples_per_client: number n of records of a client; the largest one if clients differ.
+        client_arrays: sizes, batch sizes, noise and loss scale of each client; None if all clients are equal.
     """
 
     participants: int
@@ -71,22 +78,26 @@ def reporting_for(
     Raises:
         InvalidInput: there are more participants than clients, or a batch exceeds the client's records.
     """
-    n = problem.samples_per_client
+    records = problem.samples_per_client
     faults = []
     if participants is not None and participants > problem.clients:
         faults.append(Fault("/participants", "cannot exceed clients", f"≤ {problem.clients}"))
-    if client_arrays is None and batch_size > n:
-        faults.append(Fault("/batch_size", "cannot exceed samples_per_client", f"≤ {n}"))
-    if client_arrays is None and sampling == "full" and batch_size != n:
-        faults.append(Fault("/batch_size", "is samples_per_client if all records are read", f"{n}"))
+    if client_arrays is None and batch_size > records:
+        faults.append(Fault("/batch_size", "cannot exceed samples_per_client", f"≤ {records}"))
+    if client_arrays is None and sampling == "full" and batch_size != records:
+        faults.append(Fault("/batch_size", "is samples_per_client if all records are read", f"{records}"))
     if faults:
         raise InvalidInput(*faults)
+
+    # If clients differ, arrays have the size of the largest client.
+    if client_arrays is not None:
+        batch_size, records = client_arrays.largest_batch, client_arrays.most_records
     return Reporting(
         participants=participants or problem.clients,
-        batch_size=batch_size if client_arrays is None else client_arrays.largest_batch,
+        batch_size=batch_size,
         rounds=rounds,
         sampling=sampling,
-        samples_per_client=n if client_arrays is None else client_arrays.most_records,
+        samples_per_client=records,
         client_arrays=client_arrays,
     )
 
@@ -97,30 +108,13 @@ class RoundDraws:
 
     Attributes:
         clients: the M participants, (S, M).
-        records: their records.
-        counted: whether each record counts; None if all do.
+        records: their records, looked up in the problem.
+        counted: whether each record counts in the batch, one entry for each record; None if all do.
         normal: standard normal variables for the noise, (S, M, d).
     """
 
     clients: Indices
     records: Records
-    counted: npt.NDArray[np.bool_] | None
-    normal: Floats
-
-
-@dataclass(frozen=True)
-class _ChunkDraws:
-    """Random draws of T rounds in one repetition: who participates, with which records, and the noise.
-
-    Attributes:
-        clients: the M participants of each round, (T, M).
-        records: indices of their records in their populations, (T, M, K).
-        counted: whether each record counts; None if all do.
-        normal: standard normal variables for the noise, (T, M, d).
-    """
-
-    clients: Indices
-    records: Indices
     counted: npt.NDArray[np.bool_] | None
     normal: Floats
 
@@ -190,6 +184,7 @@ def client_gradients(problem: SimulatedProblem, models: Floats, draws: RoundDraw
     record_gradients = problem.gradients(models[:, None, None, :], draws.records)
     if reporting.client_arrays is None:
         return batch_mean(record_gradients, draws.counted, reporting.batch_size)
+    # If clients differ, each sum is divided by the client's own batch size.
     sums = batch_mean(record_gradients, draws.counted, 1)
     factors = reporting.client_arrays.scales[draws.clients] / reporting.client_arrays.batches[draws.clients]
     return sums * factors[..., None]
@@ -209,7 +204,8 @@ def messages_of(gradients: Floats, draws: RoundDraws, reporting: Reporting, nois
     """
     if reporting.client_arrays is None:
         return with_noise(gradients, noise_std, draws.normal)
-    return with_noise(gradients, reporting.client_arrays.noise_stds[draws.clients][..., None], draws.normal)
+    own_noise_stds = reporting.client_arrays.noise_stds[draws.clients]
+    return with_noise(gradients, own_noise_stds[..., None], draws.normal)
 
 
 def largest_norm(gradients: Floats, draws: RoundDraws, reporting: Reporting) -> Floats:
@@ -230,7 +226,8 @@ def largest_norm(gradients: Floats, draws: RoundDraws, reporting: Reporting) -> 
     client_arrays = reporting.client_arrays
     if draws.counted is not None:
         batches = reporting.batch_size if client_arrays is None else client_arrays.batches[draws.clients]
-        norms = norms * (batches / np.maximum(np.sum(draws.counted, axis=-1), 1.0))
+        drawn_records = np.maximum(np.sum(draws.counted, axis=-1), 1.0)  # not 0, for the division
+        norms = norms * (batches / drawn_records)
     if client_arrays is not None:
         norms = norms / client_arrays.scales[draws.clients]
     largest: Floats = np.max(norms, axis=1)
@@ -238,9 +235,15 @@ def largest_norm(gradients: Floats, draws: RoundDraws, reporting: Reporting) -> 
 
 
 def records_read(reporting: Reporting) -> int:
-    """Return the number of records that a client reads in a round."""
+    """Return the number of records that a client reads in a round.
+
+    Args:
+        reporting: participation in the run. With Poisson sampling all records are read, of which some do not count.
+    """
     reads_all = reporting.sampling in ("full", "poisson")
-    return reporting.samples_per_client if reads_all else reporting.batch_size
+    if reads_all:
+        return reporting.samples_per_client
+    return reporting.batch_size
 
 
 def chunk_rounds(problem: SimulatedProblem, reporting: Reporting) -> int:
@@ -253,9 +256,13 @@ def chunk_rounds(problem: SimulatedProblem, reporting: Reporting) -> int:
     Returns:
         The number, at least 1 and at most the number of rounds.
     """
-    keys = reporting.samples_per_client if reporting.sampling != "with-replacement" else reporting.batch_size
-    numbers = reporting.participants * (keys + records_read(reporting) + problem.dimension) + problem.clients
-    return max(1, min(reporting.rounds, CHUNK // numbers))
+    # Random numbers that select the records of a client.
+    selecting_numbers = reporting.samples_per_client
+    if reporting.sampling == "with-replacement":
+        selecting_numbers = reporting.batch_size
+    numbers_per_client = selecting_numbers + records_read(reporting) + problem.dimension
+    numbers_per_round = reporting.participants * numbers_per_client + problem.clients
+    return max(1, min(reporting.rounds, CHUNK // numbers_per_round))
 
 
 def _rounds(
@@ -284,14 +291,14 @@ def _rounds(
         chunks = []
         for generator, data_set in zip(generators, data, strict=True):
             if one_pass:
-                chunks.append(_deal_chunk(problem, reporting, generator, data_set, numbers))
+                chunks.append(deal_chunk(problem, reporting, generator, data_set, numbers))
             else:
-                chunks.append(_draw_chunk(problem, reporting, generator, data_set, len(numbers)))
+                chunks.append(draw_chunk(problem, reporting, generator, data_set, len(numbers)))
         for index in range(len(numbers)):
             yield _stack_round(problem, chunks, index)
 
 
-def _stack_round(problem: SimulatedProblem, chunks: Sequence[_ChunkDraws], index: int) -> RoundDraws:
+def _stack_round(problem: SimulatedProblem, chunks: Sequence[ChunkDraws], index: int) -> RoundDraws:
     """Join the draws of one round from all repetitions into arrays.
 
     Args:
@@ -305,76 +312,10 @@ def _stack_round(problem: SimulatedProblem, chunks: Sequence[_ChunkDraws], index
     """
     clients = np.stack([chunk.clients[index] for chunk in chunks])
     positions = np.stack([chunk.records[index] for chunk in chunks])
-    counted = [chunk.counted[index] for chunk in chunks if chunk.counted is not None]
+    masks = [chunk.counted[index] for chunk in chunks if chunk.counted is not None]
     return RoundDraws(
-        clients,
-        problem.records(clients[..., None], positions),
-        np.stack(counted) if counted else None,
-        np.stack([chunk.normal[index] for chunk in chunks]),
+        clients=clients,
+        records=problem.records(clients[..., None], positions),
+        counted=np.stack(masks) if masks else None,
+        normal=np.stack([chunk.normal[index] for chunk in chunks]),
     )
-
-
-def _draw_chunk(
-    problem: SimulatedProblem, reporting: Reporting, generator: np.random.Generator, data: Indices, rounds: int
-) -> _ChunkDraws:
-    """Draw the clients, then the batches, then the noise of some rounds of one repetition.
-
-    Args:
-        problem: learning problem.
-        reporting: participation in the run.
-        generator: generator of the repetition.
-        data: indices of each client's n records in its population, (N, n).
-        rounds: number T of rounds to draw.
-
-    Returns:
-        M participants of each round, (T, M); the indices of their records, (T, M, K) or (T, M, n); and standard normal
-        variables, (T, M, d). With Poisson sampling, or if clients differ, a mask says which records count.
-    """
-    n, m, k = data.shape[1], reporting.participants, reporting.batch_size
-    clients = subsets(generator, (rounds,), problem.clients, m)
-    counted = None
-    if reporting.client_arrays is not None:
-        records, counted = draw_records(generator, data, clients, reporting.client_arrays, reporting.sampling)
-    elif reporting.sampling == "full" or (reporting.sampling == "without-replacement" and k == n):
-        # Every record of the participants is read.
-        records = data[clients]
-    elif reporting.sampling == "poisson":
-        counted = poisson_batches(generator, (rounds, m, n), k / n)
-        records = data[clients]
-    elif reporting.sampling == "with-replacement":
-        records = data[clients[..., None], generator.integers(n, size=(rounds, m, k))]
-    else:
-        records = data[clients[..., None], subsets(generator, (rounds, m), n, k)]
-    return _ChunkDraws(clients, records, counted, generator.standard_normal((rounds, m, problem.dimension)))
-
-
-def _deal_chunk(
-    problem: SimulatedProblem,
-    reporting: Reporting,
-    generator: np.random.Generator,
-    data: Indices,
-    numbers: range,
-) -> _ChunkDraws:
-    """Draw the clients and the noise of some rounds, and take the batches from records that are already shuffled.
-
-    Args:
-        problem: learning problem.
-        reporting: participation in the run.
-        generator: generator of the repetition.
-        data: indices of each client's records in its population, in shuffled order, (N, n).
-        numbers: numbers t of T consecutive rounds, from 0. Round t takes the records tK, …, (t + 1)K − 1 of a client,
-            where K is its batch size.
-
-    Returns:
-        M participants of each round, (T, M); the indices of their records, (T, M, K); and standard normal variables,
-        (T, M, d). If clients differ, a mask says which records count.
-    """
-    m, k = reporting.participants, reporting.batch_size
-    clients = subsets(generator, (len(numbers),), problem.clients, m)
-    if reporting.client_arrays is not None:
-        records, counted = deal_records(data, clients, reporting.client_arrays, numbers)
-        normal = generator.standard_normal((len(numbers), m, problem.dimension))
-        return _ChunkDraws(clients, records, counted, normal)
-    batches = np.asarray(numbers)[:, None] * k + np.arange(k)
-    normal = generator.standard_normal((len(numbers), m, problem.dimension))
-    return _ChunkDraws(clients, data[clients[..., None], batches[:, None, :]], None, normal)

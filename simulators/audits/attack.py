@@ -35,17 +35,23 @@ class CountedTest:
     """A threshold test that guesses which data set an output is from, and how often it was right and wrong.
 
     The counts are from outputs that did not serve to select the test.
+
+    Attributes:
+        threshold: value with which the statistic of an output is compared.
+        above: True if the test is positive at the threshold and above; False if at the threshold and below.
+        first_is_positive: True if true positives are counted on the first data set and false ones on the second; False
+            for the reverse.
+        true_positives: number of positive answers on the positive data set.
+        false_positives: number of positive answers on the other data set.
+        trials: number of samples counted on each data set.
     """
 
     threshold: float
     above: bool
-    """True if the test is positive at the threshold and above; False if at the threshold and below."""
     first_is_positive: bool
-    """True if true positives are counted on the first data set and false ones on the second; False for the reverse."""
     true_positives: int
     false_positives: int
     trials: int
-    """Number of samples counted on each data set."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,7 @@ class SplitStatistics:
         middle = first.size // 2
         choose = (np.sort(first[:middle]), np.sort(second[:middle]))
         count = (np.sort(first[middle:]), np.sort(second[middle:]))
-        return cls(choose, count)
+        return cls(choose=choose, count=count)
 
     @property
     def trials(self) -> int:
@@ -93,7 +99,12 @@ Score = Callable[[Floats, Floats], Floats]
 
 @dataclass(frozen=True)
 class AttackBound:
-    """A lower bound on a privacy parameter such as ε, and the test of outputs that proves it."""
+    """A lower bound on a privacy parameter such as ε, and the test of outputs that proves it.
+
+    Attributes:
+        value: the lower bound.
+        rule: the test, with its counts.
+    """
 
     value: float
     rule: CountedTest
@@ -118,23 +129,39 @@ def best(halves: SplitStatistics, score: Score, error: float) -> AttackBound:
     """
     # Choose the test on one half of the outputs, and count its hits on the other half.
     selected = _select_test(halves.choose, score, min(error / 2, CHOOSING_ERROR))
-    trials = halves.trials
     threshold = np.asarray([selected.threshold])
     first_hits, second_hits = (
         int(_count_positives(sample, threshold, above=selected.above)[0]) for sample in halves.count
     )
+    true_positives, false_positives = second_hits, first_hits
     if selected.first_is_positive:
-        true, false = first_hits, second_hits
-    else:
-        true, false = second_hits, first_hits
+        true_positives, false_positives = first_hits, second_hits
+
     # The bounds on both rates hold together except with probability `error`.
-    value = score(lower_rate([true], trials, error / 2), upper_rate([false], trials, error / 2))
-    rule = CountedTest(selected.threshold, selected.above, selected.first_is_positive, true, false, trials)
+    trials = halves.trials
+    true_rate = lower_rate([true_positives], trials, error / 2)
+    false_rate = upper_rate([false_positives], trials, error / 2)
+    value = score(true_rate, false_rate)
+    rule = CountedTest(
+        threshold=selected.threshold,
+        above=selected.above,
+        first_is_positive=selected.first_is_positive,
+        true_positives=true_positives,
+        false_positives=false_positives,
+        trials=trials,
+    )
     return AttackBound(float(value[0]), rule)
 
 
 class _SelectedTest(NamedTuple):
-    """A threshold test that was selected by its score; `threshold`, `above` and so on are as in `CountedTest`."""
+    """A threshold test that was selected by its score.
+
+    Attributes:
+        score: lower bound that the test suggests on the samples of the selection.
+        threshold: value with which the statistic of an output is compared.
+        above: True if the test is positive at the threshold and above; False if at the threshold and below.
+        first_is_positive: True if the first data set is the positive one.
+    """
 
     score: float
     threshold: float
@@ -162,8 +189,12 @@ def _select_test(samples: tuple[Floats, Floats], score: Score, error: float) -> 
     for above in (True, False):
         first_hits, second_hits = (_count_positives(sample, thresholds, above=above) for sample in samples)
         for first_is_positive in (True, False):
-            positives, negatives = (first_hits, second_hits) if first_is_positive else (second_hits, first_hits)
-            scores = score(lower_rate(positives, trials, error), upper_rate(negatives, trials, error))
+            true_positives, false_positives = second_hits, first_hits
+            if first_is_positive:
+                true_positives, false_positives = first_hits, second_hits
+            true_rates = lower_rate(true_positives, trials, error)
+            false_rates = upper_rate(false_positives, trials, error)
+            scores = score(true_rates, false_rates)
             index = int(np.argmax(scores))
             candidates.append(_SelectedTest(float(scores[index]), float(thresholds[index]), above, first_is_positive))
     return max(candidates, key=lambda candidate: candidate.score)
@@ -184,19 +215,27 @@ def epsilon_score(delta: float) -> Score:
     """
 
     def score(true: Floats, false: Floats) -> Floats:
-        """Return the score of tests from bounds on their rates."""
+        """Return the score of tests from bounds on their true and on their false positive rates."""
         excess = np.maximum(true - delta, 0.0)
-        # The floor only avoids log 0; such entries are replaced by 0 in the next line.
+        # The floor only avoids log 0; such entries are replaced by 0 at the end.
         log_ratio = np.log(np.maximum(excess, LEAST_ESCAPE)) - np.log(false)
-        return np.asarray(np.where(excess > 0, np.maximum(log_ratio, 0.0), 0.0))
+        bounds = np.maximum(log_ratio, 0.0)
+        return np.asarray(np.where(excess > 0, bounds, 0.0))
 
     return score
 
 
 def delta_score(epsilon: float) -> Score:
-    """Return the score TPR − e^ε FPR, a lower bound on δ at ε; 0 if it is negative.
+    """Return a function that scores tests by TPR − e^ε FPR, a lower bound on δ at ε.
 
-    TPR and FPR are the true and the false positive rate of a test.
+    A test guesses from an output which of two neighbouring data sets was used. TPR and FPR are its true and false
+    positive rates.
+
+    Args:
+        epsilon: ε of the guarantee, in nats.
+
+    Returns:
+        A function of lower bounds on TPR and upper bounds on FPR. The score is 0 if it would be negative.
     """
     weight = math.exp(min(epsilon, 700.0))  # the exponential of more than 709 is not a double
     return lambda true, false: np.asarray(np.maximum(true - weight * false, 0.0))
@@ -243,10 +282,12 @@ def gaussian_epsilon(mu: float, log_delta: float) -> float:
         first_term = float(log_ndtr(mu / 2 - epsilon / mu))
         second_term = epsilon + float(log_ndtr(-mu / 2 - epsilon / mu))
         # The difference of the logarithms is negative; rounding must not make it 0.
-        return (first_term + math.log(-math.expm1(min(second_term - first_term, -1e-300)))) - log_delta
+        log_ratio = min(second_term - first_term, -1e-300)
+        return (first_term + math.log(-math.expm1(log_ratio))) - log_delta
 
     if excess(0.0) <= 0.0:
         return 0.0
+
     # Φ(μ/2 − ε/μ) ≤ e^(−(ε/μ − μ/2)²/2), which is below δ here.
     top = mu * (mu / 2 + math.sqrt(max(-2 * log_delta, 0.0)) + 1.0)
     return brent_root(excess, 0.0, top, absolute=1e-12, relative=1e-12)
@@ -326,14 +367,15 @@ def roc(first: Floats, second: Floats, points: int = 120) -> list[tuple[float, f
 
 
 def _values_at_ranks(ordered: Floats, count: int) -> Floats:
-    """Return the values of a sorted sample at ranks that grow geometrically from both extremes.
+    """Return the values of a sorted sample at ranks that grow geometrically from both of its extremes.
 
     Args:
         ordered: the sorted sample.
         count: number of ranks from each extreme, before equal ranks are merged.
     """
     ranks = np.unique(np.geomspace(1, ordered.size, count).astype(np.int64)) - 1
-    return np.concatenate([ordered[ranks], ordered[ordered.size - 1 - ranks]])
+    last_index = ordered.size - 1
+    return np.concatenate([ordered[ranks], ordered[last_index - ranks]])
 
 
 def _thresholds(samples: tuple[Floats, Floats]) -> Floats:
@@ -348,6 +390,9 @@ def _count_positives(ordered: Floats, thresholds: Floats, *, above: bool) -> Flo
         ordered: statistics of the outputs, sorted.
         thresholds: the thresholds.
         above: whether the test is positive at the threshold and above; otherwise at the threshold and below.
+
+    Returns:
+        The number of positive outputs for each threshold.
     """
     if above:
         return np.asarray(ordered.size - np.searchsorted(ordered, thresholds, side="left"))

@@ -22,15 +22,15 @@ from epsilond.accountants.specs import Shuffled as ShuffledSpec
 from epsilond.accountants.specs.primitives import CategoryReport, NoisySum, RandomSum
 from epsilond.simulators.audits.descent import attack_descent
 from epsilond.simulators.audits.draws.allocation import AllocatedSum
+from epsilond.simulators.audits.draws.choices import level_of_draw, participation_of, sees_participation
 from epsilond.simulators.audits.draws.client_records import attack_client_records
-from epsilond.simulators.audits.draws.participation import SampledParticipation, truncated_participation
+from epsilond.simulators.audits.draws.participation import SampledParticipation
 from epsilond.simulators.audits.draws.sampling import FixedSizeDraw, HiddenDraw, RepeatedDraw, SeenDraw
 from epsilond.simulators.audits.noise import NoisyValue
 from epsilond.simulators.audits.primitives import attack_primitive
 from epsilond.simulators.audits.sequence import in_sequence
 from epsilond.simulators.audits.shuffling import ShuffledReports, ShuffledResponses
 from epsilond.simulators.audits.worlds import (
-    PARTICIPANT_SEEN,
     AttackedMechanism,
     AttackSetting,
     AuditTarget,
@@ -53,6 +53,9 @@ def target(spec: Spec, setting: AttackSetting) -> AuditTarget:
 
     Raises:
         InvalidInput: no attack is implemented on neighbouring data sets of the mechanism in this relation.
+
+    Returns:
+        The attack, which simulates the mechanism and computes the statistic.
     """
     if isinstance(spec, ProjectedSgd):
         return attack_descent(spec, setting)
@@ -123,6 +126,9 @@ def _attack_shuffled(spec: ShuffledSpec, setting: AttackSetting) -> AttackedMech
 
     Raises:
         InvalidInput: the relation changes the number of reports, which the observer sees.
+
+    Returns:
+        A sampler of outputs, with their log densities on each neighbouring data set.
     """
     if setting.relation != "replace-one":
         raise InvalidInput.at("/relation", "the number of reports is seen", allowed="replace-one")
@@ -152,11 +158,15 @@ def _attack_subsampled(spec: Subsampled, setting: AttackSetting) -> AttackedMech
         InvalidInput: the relation adds or removes a record of a batch of fixed size, or records are drawn with
             replacement for a mechanism other than noise on one number.
     """
-    level = _level(spec, setting)
+    level = level_of_draw(spec, setting)
     if spec.sampling == "shuffled-epochs":
         return _attack_shuffled_epochs(spec, setting)
     # In the mechanism on a batch of clients, a further draw is of records.
-    inner = replace(setting, within_clients=True) if level == "clients" else setting
+    inner = setting
+    if level == "clients":
+        inner = replace(setting, within_clients=True)
+
+    # Cases in which the changed client or record is in every batch, or several of its records are.
     if spec.records_of_one_client is not None and setting.unit == "client":
         return attack_client_records(spec, attack_spec(spec.mechanism, setting), setting)
     if spec.inclusion_probability >= 1.0 and spec.sampling != "with-replacement" and spec.largest_batch is None:
@@ -164,8 +174,10 @@ def _attack_subsampled(spec: Subsampled, setting: AttackSetting) -> AttackedMech
     if level == "records" and setting.unit == "client":
         # All records of the client change, so that every batch consists of changed records.
         return attack_spec(spec.mechanism, setting)
-    participation = _participation(spec, setting)
-    if level == "clients" and _sees_participation(spec, setting):
+
+    # The client or record is in some batches only.
+    participation = participation_of(spec, setting)
+    if level == "clients" and sees_participation(spec, setting):
         return SeenDraw(attack_spec(spec.mechanism, inner), participation)
     if spec.sampling == "with-replacement":
         return _attack_with_replacement(spec, inner)
@@ -190,6 +202,9 @@ def _attack_shuffled_epochs(spec: Subsampled, setting: AttackSetting) -> Attacke
 
     Raises:
         InvalidInput: a record is added or removed, the batches do not divide the records, or the noise is not Gaussian.
+
+    Returns:
+        A sampler of outputs, with their log densities on each neighbouring data set.
     """
     if setting.relation == "add-or-remove-one":
         raise InvalidInput.at("/relation", "the cut of the order moves", allowed="replace-one, zero-out-one")
@@ -202,6 +217,7 @@ def _attack_shuffled_epochs(spec: Subsampled, setting: AttackSetting) -> Attacke
         )
     if population % batch_size:
         raise InvalidInput.at("/batch_size", "an attack is on batches of equal size", allowed="a divisor of population")
+
     # In units of the noise, a contribution moves the sum by 1 over the noise multiplier.
     shift = 1.0 / primitive.multiplier
     # A shift is relative to the second data set, so that replacing a contribution counts twice.
@@ -232,12 +248,18 @@ def _attack_random_allocation(spec: RandomAllocation, setting: AttackSetting) ->
     if not isinstance(primitive, NoisySum) or primitive.distribution != "gaussian":
         message = "an attack on a random allocation is on Gaussian noise"
         raise InvalidInput.at("/mechanism/kind", message, allowed="gaussian")
+
+    # The shift of a batch sum by a contribution, in units of the noise.
     shift = 1.0 / primitive.multiplier
+    allocations = spec.epochs
     if spec.kept:  # the sum over the epochs has their number times the shift, and its root times the noise
         shift *= math.sqrt(spec.epochs)
-    shifts = (shift, -shift, 0.0) if setting.relation == "replace-one" else (shift, 0.0, 0.0)
+        allocations = 1
+    shifts = (shift, 0.0, 0.0)
+    if setting.relation == "replace-one":
+        shifts = (shift, -shift, 0.0)
     epoch = AllocatedSum(shifts, spec.steps, spec.times_chosen)
-    return in_sequence([(epoch, 1 if spec.kept else spec.epochs)])
+    return in_sequence([(epoch, allocations)])
 
 
 def _attack_hidden_draw(
@@ -285,77 +307,12 @@ def _attack_with_replacement(spec: Subsampled, setting: AttackSetting) -> Attack
     return RepeatedDraw(inner, spec.batch_size or 1, spec.population or 1)
 
 
-def _level(spec: Subsampled, setting: AttackSetting) -> str:
-    """Return whether a random draw selects "clients" or "records".
-
-    The spec may say it. Otherwise a draw within clients that were drawn before selects records. Any other draw selects
-    clients if the protected unit is a client, or if the mechanism on the batch contains a further draw.
-
-    Args:
-        spec: the draw.
-        setting: protected unit, and whether clients have been drawn already.
-    """
-    if spec.level is not None:
-        return spec.level
-    if setting.within_clients:
-        return "records"
-    return "clients" if setting.unit == "client" or _contains_draw(spec.mechanism) else "records"
-
-
-def _contains_draw(spec: object) -> bool:
-    """Return whether a mechanism draws a batch at random, itself or in a part of it.
-
-    Args:
-        spec: specification of the mechanism; composed, repeated and shuffled mechanisms are searched recursively.
-
-    Returns:
-        True if some part subsamples its input by a sampling other than `full`.
-    """
-    if isinstance(spec, Subsampled) and spec.sampling != "full":
-        return True
-    if isinstance(spec, Composed):
-        return any(_contains_draw(part) for part in spec.mechanisms)
-    return isinstance(spec, Subsampled | Repeated | ShuffledSpec) and _contains_draw(spec.mechanism)
-
-
-def _sees_participation(spec: Subsampled, setting: AttackSetting) -> bool:
-    """Return whether the observer of an attack learns if the attacked record or client, the victim, participates.
-
-    A server receives the messages and sees their senders. All other clients together know it if the number of
-    participants is fixed.
-
-    Args:
-        spec: mechanism with a draw of participants.
-        setting: setting of the attack, with the observer.
-    """
-    if setting.observer == "other-clients":
-        return spec.sampling != "poisson"
-    return setting.observer in PARTICIPANT_SEEN
-
-
-def _participation(spec: Subsampled, setting: AttackSetting) -> SampledParticipation:
-    """Return the draw that decides whether the changed client or record is in a batch.
-
-    It uses a single random number. It draws the whole batch if the program of a training is attacked.
-
-    Args:
-        spec: the draw of a batch.
-        setting: the attack is `implemented` if the draw is by the program that a training runs.
-
-    Returns:
-        The draw, with its inclusion probability.
-    """
-    rate = spec.inclusion_probability
-    if spec.largest_batch is not None:
-        return truncated_participation(spec, implemented=setting.attack == "implemented")
-    if setting.attack == "implemented" and spec.population is not None and spec.sampling != "with-replacement":
-        batch_size = spec.batch_size if spec.sampling == "without-replacement" else None
-        return SampledParticipation(rate, batch_size, spec.population)
-    return SampledParticipation(rate)
-
-
 def _reject_nested(spec: ProjectedSgd, setting: AttackSetting) -> AttackedMechanism:
     """Reject projected SGD inside another mechanism.
+
+    Args:
+        spec: the run of projected SGD; it is not used.
+        setting: the attacked setting; it is not used.
 
     Raises:
         InvalidInput: always.

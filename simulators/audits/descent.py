@@ -27,6 +27,10 @@ class Descent:
     and only the victim's loss differs between them. Its gradient at 0 is −g in FIRST. In SECOND it is g for replace-one
     and 0 for zero-out-one. All other gradients at 0 are 0, and the descent starts at 0. Without strong convexity, g is
     the Lipschitz constant L. Otherwise g = L − λρ for the radius ρ of the ball, so that |λw − g| ≤ L on the ball.
+
+    Attributes:
+        spec: the run: step sizes, noise, batches and constants of the losses.
+        setting: neighbouring relation and observer that are attacked.
     """
 
     spec: ProjectedSgd
@@ -53,21 +57,23 @@ class Descent:
         """
         spec = self.spec
         steps = spec.steps
-        m = spec.participants
+        participants = spec.participants
         sizes = spec.step_schedule.at(1, steps)
         noises = spec.noise_schedule.at(1, steps)
         # The step after which each run releases its model.
         stops = generator.integers(spec.first_stop, steps + 1, size=count)
         batch_of_victim = self._batch_of_victim(generator, count)
         pull = self._pull(world)
+
         model = np.zeros(count)
         released = np.zeros(count)
         for step in range(1, steps + 1):
             takes_part = self._takes_part(generator, step, batch_of_victim)
             # Only the victim's loss has a linear part; a mean over m participants scales it by 1/m.
-            gradient = spec.strong_convexity * model - np.where(takes_part, pull / m, 0.0)
-            noise = noises[step - 1] / math.sqrt(m) * generator.standard_normal(count)
-            model = np.clip(model - sizes[step - 1] * (gradient + noise), -spec.radius, spec.radius)
+            gradient = spec.strong_convexity * model - np.where(takes_part, pull / participants, 0.0)
+            noise = noises[step - 1] / math.sqrt(participants) * generator.standard_normal(count)
+            new_model = model - sizes[step - 1] * (gradient + noise)
+            model = np.clip(new_model, -spec.radius, spec.radius)
             released = np.where(stops == step, model, released)
         return released
 
@@ -79,11 +85,16 @@ class Descent:
 
         Args:
             world: FIRST or SECOND.
+
+        Returns:
+            The force by which the victim pulls the model up; negative if it pulls down.
         """
         strength = max(self.spec.lipschitz - self.spec.strong_convexity * self.spec.radius, 0.0)
         if world == FIRST:
             return strength
-        return -strength if self.setting.relation == "replace-one" else 0.0
+        if self.setting.relation == "replace-one":
+            return -strength
+        return 0.0
 
     def _batch_of_victim(self, generator: np.random.Generator, count: int) -> npt.NDArray[np.int64]:
         """Draw the batch that the changed client (the victim) belongs to, in several runs.
@@ -129,6 +140,9 @@ def attack_descent(spec: ProjectedSgd, setting: AttackSetting) -> Descent:
 
     Raises:
         InvalidInput: the relation changes the number of clients, or the observer sees more than one model.
+
+    Returns:
+        The attack, whose statistic is the released model.
     """
     if setting.relation == "add-or-remove-one":
         raise InvalidInput.at("/relation", "batches have a fixed size", allowed="replace-one, zero-out-one")

@@ -31,12 +31,12 @@ def fully_connected(widths: Sequence[int]) -> Any:
     Returns:
         A torch module with a linear last layer, without a ReLU.
     """
-    nn = load_torch().nn
+    modules = load_torch().nn
     layers: list[Any] = []
     for inputs, outputs in pairwise(widths):
-        layers += [nn.Linear(inputs, outputs), nn.ReLU()]
+        layers += [modules.Linear(inputs, outputs), modules.ReLU()]
     # The outputs have no ReLU: drop the last one.
-    return nn.Sequential(*layers[:-1])
+    return modules.Sequential(*layers[:-1])
 
 
 def connected_dimension(widths: Sequence[int]) -> int:
@@ -72,10 +72,15 @@ def draw_representation() -> dict[str, torch.Tensor]:
 
 
 def draw_output_layer(classes: int) -> torch.Tensor:
-    """Draw an output layer, of shape (features, classes), with a variance of one over the number of features.
+    """Draw the initial weights of a linear output layer, which maps features to a score of each class.
+
+    The weights are normal with a variance of one over the number of features. Torch's global generator draws them.
 
     Args:
         classes: number of classes.
+
+    Returns:
+        The weights, of shape (features, classes).
     """
     layer: torch.Tensor = load_torch().randn(REPRESENTATION, classes) / math.sqrt(REPRESENTATION)
     return layer
@@ -95,14 +100,15 @@ def represent(weights: Mapping[str, torch.Tensor], images: torch.Tensor) -> torc
         Features of shape (images, 32).
     """
     functional = load_torch().nn.functional
-    first = functional.relu(
-        functional.conv2d(images, weights["first_weight"], weights["first_bias"], stride=2, padding=3)
-    )
-    second = functional.relu(
-        functional.conv2d(
-            functional.max_pool2d(first, 2, stride=1), weights["second_weight"], weights["second_bias"], stride=2
-        )
-    )
-    flat = functional.max_pool2d(second, 2, stride=1).flatten(1)
-    features: torch.Tensor = functional.relu(functional.linear(flat, weights["dense_weight"], weights["dense_bias"]))
+    # The first convolution, with pooling.
+    first = functional.conv2d(images, weights["first_weight"], weights["first_bias"], stride=2, padding=3)
+    first_pooled = functional.max_pool2d(functional.relu(first), 2, stride=1)
+
+    # The second convolution, with pooling.
+    second = functional.conv2d(first_pooled, weights["second_weight"], weights["second_bias"], stride=2)
+    second_pooled = functional.max_pool2d(functional.relu(second), 2, stride=1)
+
+    # The fully connected layer.
+    dense = functional.linear(second_pooled.flatten(1), weights["dense_weight"], weights["dense_bias"])
+    features: torch.Tensor = functional.relu(dense)
     return features

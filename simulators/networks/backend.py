@@ -70,6 +70,9 @@ def seeded_torch(seed: int) -> Iterator[None]:
 
     Args:
         seed: seed of the initial weights, from 0 to 2^63 − 1.
+
+    Yields:
+        Nothing; the settings hold within the context.
     """
     torch = load_torch()
     threads = torch.get_num_threads()

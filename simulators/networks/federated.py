@@ -29,21 +29,29 @@ CHUNK: Final = 10_000
 
 @dataclass(frozen=True)
 class ImageVectors:
-    """Images as vectors of numbers, with the class of each."""
+    """Images as vectors of numbers, with the class of each.
+
+    Attributes:
+        features: pixels of the images, (records, pixels).
+        labels: class of each image, from 0, (records).
+    """
 
     features: npt.NDArray[np.float32]
-    """(records, pixels)."""
     labels: npt.NDArray[np.int64]
-    """(records)."""
 
 
 @dataclass(frozen=True)
 class ImageFederation:
-    """Images of clients, and test images."""
+    """Images of clients, and test images.
+
+    Attributes:
+        training: training images of all clients.
+        clients: records of each client, as indices into `training`.
+        test: test images.
+    """
 
     training: ImageVectors
     clients: Sequence[Indices]
-    """Records of each client, as indices into `training`."""
     test: ImageVectors
 
 
@@ -78,13 +86,17 @@ class FederatedTraining:
 
 @dataclass(frozen=True)
 class ModelQuality:
-    """Quality of the server's model after a number of rounds."""
+    """Quality of the server's model after a number of rounds.
+
+    Attributes:
+        rounds: number of rounds.
+        training_loss: mean cross-entropy on all training images, in nats; infinite if it is not a number.
+        test_error: share of the test images with a wrong class.
+    """
 
     rounds: int
     training_loss: float
-    """Mean cross-entropy on all training images, in nats; infinite if it is not a number."""
     test_error: float
-    """Share of the test images with a wrong class."""
 
 
 @dataclass(frozen=True)
@@ -106,9 +118,14 @@ class _Records:
         Args:
             images: images, one vector each, with labels.
             device: torch device, for example a GPU.
+
+        Returns:
+            The copies as torch tensors.
         """
         torch = load_torch()
-        return cls(torch.as_tensor(images.features, device=device), torch.as_tensor(images.labels, device=device))
+        features = torch.as_tensor(images.features, device=device)
+        labels = torch.as_tensor(images.labels, device=device)
+        return cls(features, labels)
 
 
 def train_federated(
@@ -136,12 +153,14 @@ def train_federated(
     # Separate streams, so that the same clients and batches are drawn with any noise.
     streams = np.random.SeedSequence(seed, spawn_key=(1,)).spawn(3)
     clients, batches, noise = (np.random.default_rng(stream) for stream in streams)
-    widths = (federation.training.features.shape[1], *training.hidden, classes)
+    pixels = federation.training.features.shape[1]
+    widths = (pixels, *training.hidden, classes)
     with seeded_torch(seed):
         model = fully_connected(widths).to(device)
         weights = torch.nn.utils.parameters_to_vector(model.parameters()).detach().clone()
         records = _Records.of(federation.training, device)
         test = _Records.of(federation.test, device)
+
         results = []
         step_sizes = zip(training.local_step_sizes, training.server_step_sizes, strict=True)
         for number, (local_step, server_step) in enumerate(step_sizes, start=1):
@@ -191,7 +210,8 @@ def _train_clients(
         )
         for _ in range(training.local_steps):
             size = min(training.batch_size, len(own_records))
-            batch = torch.as_tensor(generator.choice(own_records, size=size, replace=False), device=weights.device)
+            drawn = generator.choice(own_records, size=size, replace=False)
+            batch = torch.as_tensor(drawn, device=weights.device)
             loss = torch.nn.functional.cross_entropy(model(records.features[batch]), records.labels[batch])
             optimizer.zero_grad()
             loss.backward()
@@ -219,15 +239,15 @@ def _measure(rounds: int, model: Any, training: _Records, test: _Records) -> Mod
     losses = []
     for outputs, labels in _predict(model, training):
         losses.append(float(functional.cross_entropy(outputs, labels, reduction="sum")))
+    mean_loss = sum(losses) / len(training.labels)
+    if not math.isfinite(mean_loss):
+        mean_loss = math.inf
+
     errors = []
     for outputs, labels in _predict(model, test):
-        errors.append(int((outputs.argmax(dim=1) != labels).sum()))
-    mean_loss = sum(losses) / len(training.labels)
-    return ModelQuality(
-        rounds=rounds,
-        training_loss=mean_loss if math.isfinite(mean_loss) else math.inf,
-        test_error=sum(errors) / len(test.labels),
-    )
+        is_wrong = outputs.argmax(dim=1) != labels
+        errors.append(int(is_wrong.sum()))
+    return ModelQuality(rounds=rounds, training_loss=mean_loss, test_error=sum(errors) / len(test.labels))
 
 
 def _predict(model: Any, records: _Records) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:

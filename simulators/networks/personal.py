@@ -30,17 +30,25 @@ USERS_AT_ONCE: Final = 100
 
 @dataclass(frozen=True)
 class UserImages:
-    """Images of one user, with the class of each."""
+    """Images of one user, with the class of each.
+
+    Attributes:
+        images: pixels, (images, 28, 28).
+        labels: class of each image, from 0, (images).
+    """
 
     images: npt.NDArray[np.float32]
-    """(images, 28, 28)."""
     labels: npt.NDArray[np.int64]
-    """(images)."""
 
 
 @dataclass(frozen=True)
 class UserFederation:
-    """Training and test images of each user."""
+    """Images of all users.
+
+    Attributes:
+        training: training images of each user.
+        test: test images of each user, in the same order.
+    """
 
     training: Sequence[UserImages]
     test: Sequence[UserImages]
@@ -106,12 +114,15 @@ def train_personal(
         runs = len(step_sizes)
         shared: Weights = {name: value.to(device).expand(runs, *value.shape).clone() for name, value in start.items()}
         personal = torch.zeros((runs, len(users.training), *start[OUTPUT].shape), device=device)
+
         accuracies = []
         for index in range(1, max(training.measured) + 1):
+            # The users of the round, their batches, and their gradients in every run.
             drawn = generator.choice(len(users.training), size=training.participants, replace=False)
             images, labels = _draw_batches([users.training[user] for user in drawn], training, generator, device)
             chosen = torch.as_tensor(drawn, device=device)
             gradients, personal_gradients = _gradients(shared, personal[:, chosen], images, labels)
+
             # Only the participants' personal layers move; they get no noise.
             personal[:, chosen] -= _broadcast_steps(personal_steps, personal_gradients) * personal_gradients
             noise = _draw_noise(start, training, device)
@@ -145,13 +156,14 @@ def _draw_batches(
         −0.1 for the others.
     """
     torch = load_torch()
-    images, labels = [], []
+    images, targets = [], []
     for user in users:
         too_few = len(user.labels) < training.batch_size
         chosen = generator.choice(len(user.labels), size=training.batch_size, replace=too_few)
         images.append(user.images[chosen][:, None])
-        labels.append(np.eye(training.classes, dtype=np.float32)[user.labels[chosen]] - np.float32(0.1))
-    return torch.tensor(np.stack(images), device=device), torch.tensor(np.stack(labels), device=device)
+        indicators = np.eye(training.classes, dtype=np.float32)[user.labels[chosen]]
+        targets.append(indicators - np.float32(0.1))
+    return torch.tensor(np.stack(images), device=device), torch.tensor(np.stack(targets), device=device)
 
 
 def _user_loss(shared: Weights, personal: torch.Tensor, images: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
@@ -227,6 +239,9 @@ def _draw_noise(shapes: Mapping[str, torch.Tensor], training: PersonalOutputs, d
         shapes: weights by name, which have the shapes of the noise.
         training: settings of the run.
         device: torch device of the result.
+
+    Returns:
+        The noise for each of the shared weights, by name.
     """
     std = training.noise_multiplier * training.clipping_norm / training.participants
     torch = load_torch()
@@ -257,10 +272,12 @@ def _measure_accuracies(
             images = torch.tensor(np.concatenate([user.images for user in chunk])[:, None], device=device)
             labels = torch.tensor(np.concatenate([user.labels for user in chunk]), device=device)
             # Index of the user of each image in the chunk.
-            owner = np.repeat(np.arange(start, start + len(chunk)), [len(user.labels) for user in chunk])
+            image_counts = [len(user.labels) for user in chunk]
+            owner = np.repeat(np.arange(start, start + len(chunk)), image_counts)
             # Each image is classified by its user's output layer: the shared one plus the personal one.
             layers = shared[OUTPUT][:, None] + personal[:, torch.as_tensor(owner, device=device)]
             outputs = torch.einsum("rif,rifc->ric", features_of_run(shared, images), layers)
-            right += (outputs.argmax(dim=2) == labels).sum(dim=1).cpu().numpy()
+            is_right = outputs.argmax(dim=2) == labels
+            right += is_right.sum(dim=1).cpu().numpy()
             total += len(labels)
     return right / total

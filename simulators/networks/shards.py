@@ -25,8 +25,9 @@ def deal_shards(
     Returns:
         The records of each client, as indices into `labels`. No record has two clients.
     """
-    shards = clients * shards_per_client
-    size = len(labels) // shards
-    by_class = np.argsort(labels, kind="stable")[: shards * size].reshape(shards, size)
-    numbers = generator.permutation(shards).reshape(clients, shards_per_client)
-    return tuple(by_class[own_numbers].reshape(-1) for own_numbers in numbers)
+    shard_count = clients * shards_per_client
+    shard_size = len(labels) // shard_count
+    sorted_records = np.argsort(labels, kind="stable")[: shard_count * shard_size]
+    shards = sorted_records.reshape(shard_count, shard_size)
+    shards_of_clients = generator.permutation(shard_count).reshape(clients, shards_per_client)
+    return tuple(shards[own_shards].reshape(-1) for own_shards in shards_of_clients)

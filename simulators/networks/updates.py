@@ -26,12 +26,15 @@ UpdateScaling = Literal["normalised", "clipped", "none"]
 
 @dataclass(frozen=True, kw_only=True)
 class LaplaceLevels:
-    """Truncated discrete Laplace noise on integers: y with |y| ≤ m has a probability proportional to e^(−α|y|)."""
+    """Truncated discrete Laplace noise on integers: y with |y| ≤ m has a probability proportional to e^(−α|y|).
+
+    Attributes:
+        noise_levels: largest size m of the noise, at least 1, in grid steps.
+        decay_rate: decay rate α of the probabilities per grid step, above 0.
+    """
 
     noise_levels: int
-    """Largest size m of the noise, at least 1, in grid steps."""
     decay_rate: float
-    """Decay rate α of the probabilities per grid step, above 0."""
 
     def draw(self, dimension: int, generator: np.random.Generator) -> Integers:
         """Draw the noise of a vector, in grid steps (integer multiples of the distance of the grid's points).
@@ -48,10 +51,13 @@ class LaplaceLevels:
 
 @dataclass(frozen=True, kw_only=True)
 class BinomialTrials:
-    """Binomial noise Z − N/2, where Z is the number of heads of N fair coins; N is even."""
+    """Binomial noise Z − N/2, where Z is the number of heads of N fair coins.
+
+    Attributes:
+        trials: number N of fair coins, even and at least 2.
+    """
 
     trials: int
-    """Number N of fair coins, even and at least 2."""
 
     def draw(self, dimension: int, generator: np.random.Generator) -> Integers:
         """Draw the noise of a vector, in grid steps (integer multiples of the distance of the grid's points).
@@ -63,7 +69,8 @@ class BinomialTrials:
         Returns:
             Independent integers, (dimension,), each between −N/2 and N/2.
         """
-        return np.asarray(generator.binomial(self.trials, 0.5, size=dimension) - self.trials // 2)
+        heads = generator.binomial(self.trials, 0.5, size=dimension)
+        return np.asarray(heads - self.trials // 2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +102,9 @@ class UpdateRule:
         Args:
             update: the update, of shape (d).
 
+        Returns:
+            The scaled update, of the same shape.
+
         Guarantees:
             The ℓ2 norm of a clipped update is at most 1, and that of a normalised one is 1 up to rounding. An update
             with a coordinate that is not finite becomes zero, unless the scaling is `none`.
@@ -123,7 +133,8 @@ class UpdateRule:
             count += 1
         if self.noise is not None and self.noise_at == "server":
             total = total + self.noise.draw(len(total), generator)
-        return np.asarray(total * (self.unit / (count * (self.quantization_levels or 1))))
+        grid_steps_in_unit = self.quantization_levels or 1
+        return np.asarray(total * (self.unit / (count * grid_steps_in_unit)))
 
     def _message(self, update: Floats, generator: np.random.Generator) -> Floats | Integers:
         """Return the message that a client sends: its update after scaling, rounding and noise.

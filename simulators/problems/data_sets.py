@@ -111,7 +111,9 @@ class DataSetProblem:
     @property
     def dealt(self) -> int:
         """Number of records of a client, including held-out records."""
-        return 2 * PAIR_RECORDS if self.split == "odd-even-pairs" else _FACTS[self.data_set].records // self.clients
+        if self.split == "odd-even-pairs":
+            return 2 * PAIR_RECORDS
+        return _FACTS[self.data_set].records // self.clients
 
     @property
     def tested(self) -> int:
@@ -129,7 +131,13 @@ class DataSetProblem:
 
 @dataclass(frozen=True)
 class _Facts:
-    """The number of records and of classes of a data set (0 for a regression), and its losses, the default first."""
+    """Facts about a data set of scikit-learn.
+
+    Attributes:
+        records: number of records.
+        classes: number of classes; 0 for a regression.
+        losses: losses for which it may be used, the default first.
+    """
 
     records: int
     classes: int
@@ -166,13 +174,17 @@ def _build_problem(spec: DataSetProblem) -> LinearModelProblem | SoftmaxProblem:
     records = _split_records(spec, labels, generator)
     facts = _FACTS[spec.data_set]
     loss = spec.loss or facts.losses[0]
-    targets = np.where(labels % 2 == 1, 1.0, -1.0) if loss == "logistic" else labels
+    targets = labels
+    if loss == "logistic":
+        targets = np.where(labels % 2 == 1, 1.0, -1.0)
+
     # Shuffle each client's records, so that the held-out ones are a random subset.
     if spec.tested:
         records = generator.permuted(records, axis=1)
     test, training = records[:, : spec.tested].reshape(-1), records[:, spec.tested :]
     size = training.shape[1]
     population = Population(features[training], targets[training], size)
+
     common_fields: dict[str, Any] = {
         "samples_per_client": spec.samples_per_client or size,
         "diameter": spec.diameter,
@@ -186,9 +198,11 @@ def _build_problem(spec: DataSetProblem) -> LinearModelProblem | SoftmaxProblem:
         outputs = facts.classes if loss == "softmax" else 1
         measure = _measure_of(loss, training_mean=float(np.mean(population.targets)))
         common_fields["held_out"] = HeldOut(features[test], targets[test], measure, outputs)
+
     if loss == "softmax":
         return SoftmaxProblem.of(population, classes=facts.classes, **common_fields)
-    return LinearModelProblem.of(LOGISTIC if loss == "logistic" else SQUARED, population, **common_fields)
+    linear_loss = LOGISTIC if loss == "logistic" else SQUARED
+    return LinearModelProblem.of(linear_loss, population, **common_fields)
 
 
 def _measure_of(loss: str, *, training_mean: float) -> Callable[[Floats, Floats, Floats], Mapping[str, Floats]]:
@@ -200,6 +214,9 @@ def _measure_of(loss: str, *, training_mean: float) -> Callable[[Floats, Floats,
     Args:
         loss: name of the loss.
         training_mean: mean of the training targets.
+
+    Returns:
+        A function of models, features and targets, which returns scores by name.
     """
     if loss == "logistic":
         return by_sign

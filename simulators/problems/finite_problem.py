@@ -42,6 +42,8 @@ class FiniteProblem(ABC):
         minimiser: minimiser of the objective on the ball.
         described: facts about the problem for its description, by name.
         held_out: records for tests; None if there are none.
+        sizes: records of each of N clients in one data set, (N); None if every client has `samples_per_client`. With an
+            empirical objective they are the first ones in a client's row.
     """
 
     population: Population
@@ -55,7 +57,6 @@ class FiniteProblem(ABC):
     described: Mapping[str, float | int | str]
     held_out: HeldOut | None = None
     sizes: Indices | None = None
-    """(N): records of each client in one data set, first in its row; None if every client has `samples_per_client`."""
 
     @abstractmethod
     def of_population(self, population: Population) -> Self:
@@ -73,17 +74,23 @@ class FiniteProblem(ABC):
         Args:
             sizes: number of records of each client, (N,).
             scales: factor s_i of each client's loss, (N,).
+
+        Returns:
+            The problem with the same loss and records, other weights of the clients, and the changed constants.
         """
         clients, size = self.population.targets.shape
         is_truncated = self.objective == "empirical" and bool(np.any(sizes != size))
         if not is_truncated and bool(np.all(scales == 1.0)):
             return replace(self, sizes=sizes)
+
+        # Weight of each record's loss in the objective.
         if is_truncated:
             # A client keeps the last records of its population, as many as its own number.
             is_present = np.arange(size) >= size - sizes[:, None]
             shares = is_present * (scales / sizes)[:, None]
         else:
             shares = np.broadcast_to((scales / size)[:, None], (clients, size))
+
         problem = self.of_population(replace(self.population, shares=shares))
         # Bound on both deviations for any loss with this Lipschitz constant, after scaling.
         bound = problem.constants.lipschitz * max(1.0, float(np.max(scales))) * SAFE
@@ -114,9 +121,13 @@ class FiniteProblem(ABC):
         clients, size = self.population.targets.shape
         if self.objective == "empirical":
             # Clients that differ keep their last records, so that these come first in a row.
-            order = np.arange(size) if self.sizes is None else np.arange(size)[::-1]
+            order = np.arange(size)
+            if self.sizes is not None:
+                order = order[::-1]
             return np.broadcast_to(order, (clients, size))
-        most = self.samples_per_client if self.sizes is None else int(np.max(self.sizes))
+        most = self.samples_per_client
+        if self.sizes is not None:
+            most = int(np.max(self.sizes))
         return generator.integers(size, size=(clients, most))
 
     def draw_fresh(self, generator: np.random.Generator, shape: tuple[int, ...]) -> Indices:
@@ -137,8 +148,10 @@ class FiniteProblem(ABC):
             Features and targets of the records, with the broadcast shape; features have a further axis.
         """
         features, targets = self.population.rows()
-        rows_per_client = self.population.targets.shape[1] if self.population.own else 0  # 0 if all share one
-        # The table has the rows of one client after another.
+        # The table has the rows of one client after another, or the same rows for all.
+        rows_per_client = 0
+        if self.population.own:
+            rows_per_client = self.population.targets.shape[1]
         rows = indices + clients * rows_per_client
         return Records(np.take(features, rows, axis=0), np.take(targets, rows))
 
@@ -160,7 +173,9 @@ class FiniteProblem(ABC):
 
     def scores(self, models: Floats) -> Mapping[str, Floats]:
         """Return scores of models on the held-out records, by name; empty if no records are held out."""
-        return {} if self.held_out is None else self.held_out.scores(models)
+        if self.held_out is None:
+            return {}
+        return self.held_out.scores(models)
 
     def facts(self) -> Mapping[str, float | int | str]:
         """Return a description of the problem, without the constants."""

@@ -64,7 +64,8 @@ def by_sign(models: Floats, features: Floats, targets: Floats) -> Mapping[str, F
     Returns:
         Scores by name, one number for each model.
     """
-    signs = np.sign(np.matmul(features, models[..., None])[..., 0] * targets)
+    predictions = np.matmul(features, models[..., None])[..., 0]
+    signs = np.sign(predictions * targets)  # 1 if right, −1 if wrong, 0 for a prediction of 0
     return _error_and_accuracy(0.5 * (1.0 + signs))
 
 
@@ -82,7 +83,8 @@ def by_largest(models: Floats, features: Floats, targets: Floats) -> Mapping[str
         Scores by name, one number for each model.
     """
     weights = models.reshape(len(models), -1, features.shape[1])
-    predicted = np.argmax(np.matmul(features, weights.swapaxes(-1, -2)), axis=-1)
+    outputs = np.matmul(features, weights.swapaxes(-1, -2))
+    predicted = np.argmax(outputs, axis=-1)
     return _error_and_accuracy(np.where(predicted == targets, 1.0, 0.0))
 
 
@@ -106,14 +108,26 @@ def relative_error(training_mean: float) -> Callable[[Floats, Floats, Floats], M
             models: weights of s models, (s, d).
             features: features of the records, (T, d).
             targets: targets of the records, (T).
+
+        Returns:
+            One RRMSE for each model, under its name.
         """
-        squared_errors = np.sum(np.square(np.matmul(features, models[..., None])[..., 0] - targets), axis=-1)
-        return {"test_rrmse": np.sqrt(squared_errors / np.sum(np.square(targets - training_mean)))}
+        predictions = np.matmul(features, models[..., None])[..., 0]
+        squared_errors = np.sum(np.square(predictions - targets), axis=-1)
+        squared_deviations = np.sum(np.square(targets - training_mean))
+        return {"test_rrmse": np.sqrt(squared_errors / squared_deviations)}
 
     return measure
 
 
 def _error_and_accuracy(credit: Floats) -> Mapping[str, Floats]:
-    """Return the error and the accuracy of each model from the credit of each prediction: 1 if right, ½ or 0."""
+    """Return the error and the accuracy of each model from the credit of each of its predictions.
+
+    Args:
+        credit: 1 for a right prediction, 0 for a wrong one, and ½ for an undecided one, (models, predictions).
+
+    Returns:
+        `test_error` and `test_accuracy`, one number in [0, 1] for each model.
+    """
     accuracy = np.mean(credit, axis=-1)
     return {"test_error": 1.0 - accuracy, "test_accuracy": accuracy}

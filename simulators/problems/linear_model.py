@@ -60,6 +60,9 @@ class LinearModelProblem(FiniteProblem):
             objective: `population` or `empirical`.
             described: description of the problem for reports.
             held_out: test records, if any.
+
+        Returns:
+            The problem, with every client having the same number of records.
         """
         radius = 0.5 * diameter
         mean = MeanLoss(loss, *population.distinct(), strong_convexity)
@@ -108,7 +111,8 @@ class LinearModelProblem(FiniteProblem):
         Returns:
             Gradients, (…, d).
         """
-        slopes = self.loss.slope(np.matmul(records.features, models[..., None])[..., 0], records.targets)
+        predictions = np.matmul(records.features, models[..., None])[..., 0]
+        slopes = self.loss.slope(predictions, records.targets)
         sums = np.matmul(slopes[..., None, :], records.features)[..., 0, :]
         mean: Floats = sums / records.targets.shape[-1] + self.strong_convexity * models
         return mean
@@ -124,17 +128,20 @@ class MeanLoss:
     """Objective F of a problem and its gradient: the weighted mean loss of distinct records, plus a ridge term.
 
     Records that several clients share are stored once. The ridge term is ½μ‖w‖².
+
+    Attributes:
+        loss: loss of a linear prediction and a target.
+        features: features of n records, (n, d).
+        targets: their targets, (n).
+        weights: weight of each record's loss in F, (n).
+        strong_convexity: weight μ of the ridge term.
     """
 
     loss: Loss
     features: Floats
-    """(n, d)."""
     targets: Floats
-    """(n)."""
     weights: Floats
-    """(n): weight of each record's loss in F."""
     strong_convexity: float
-    """Weight μ of the ridge term."""
 
     def values(self, models: Floats) -> Floats:
         """Return the objective (weighted mean loss plus ridge term) at each model of an array.
@@ -155,7 +162,8 @@ class MeanLoss:
             chunk = rows[start : start + step]
             predictions = np.matmul(self.features, chunk[..., None])[..., 0]
             losses = self.loss.value(predictions, self.targets)
-            means[start : start + step] = np.matmul(losses[..., None, :], self.weights[:, None])[..., 0, 0]
+            weighted_means = np.matmul(losses[..., None, :], self.weights[:, None])
+            means[start : start + step] = weighted_means[..., 0, 0]
         # The ridge term is (λ/2)‖w‖², where λ is the strong convexity.
         ridge: Floats = 0.5 * self.strong_convexity * np.sum(np.square(models), axis=-1)
         return means.reshape(models.shape[:-1]) + ridge
@@ -178,6 +186,9 @@ def _constants(population: Population, mean: MeanLoss, minimum: Minimum, radius:
         mean: mean loss of all records.
         minimum: its certified minimum on the ball.
         radius: radius of the ball.
+
+    Returns:
+        The constants, rounded up where they are bounds.
     """
     loss, strong_convexity = mean.loss, mean.strong_convexity
     # Features have norm at most 1, so that predictions on the ball are at most the radius.
@@ -238,6 +249,9 @@ def _gradient_std(loss: Loss, population: Population, radius: float) -> float:
         loss: loss of a linear prediction.
         population: records of all clients.
         radius: radius r of the domain.
+
+    Returns:
+        The bound φ, in units of the loss over those of the model.
     """
     features, targets = population.features, population.targets
     if loss.curvature == 0.0:
@@ -245,7 +259,8 @@ def _gradient_std(loss: Loss, population: Population, radius: float) -> float:
         squared = np.mean(np.sum(np.square(deviations), axis=-1), axis=1)
     else:
         norms = np.linalg.norm(features, axis=-1)
-        squared = np.mean(np.square(loss.steepest(radius * norms, targets) * norms), axis=1)
+        largest_gradients = loss.steepest(radius * norms, targets) * norms
+        squared = np.mean(np.square(largest_gradients), axis=1)
     return math.sqrt(float(np.max(squared))) * SAFE
 
 
@@ -267,6 +282,9 @@ def _heterogeneity(loss: Loss, population: Population, radius: float) -> float:
         loss: loss of a linear prediction.
         population: records of all clients.
         radius: radius r of the domain.
+
+    Returns:
+        The bound on v; 0 if all records are shared or there is one client.
     """
     if population.own == 0 or population.features.shape[0] == 1:
         return 0.0
@@ -311,6 +329,9 @@ def _largest_of_eigenvalues(features: Floats) -> Floats:
 
     Args:
         features: features of the records, (clients, records, d).
+
+    Returns:
+        One eigenvalue for each client.
     """
     clients, records, dimension = features.shape
     eigenvalue_of_mean = _largest_eigenvalue(features.reshape(clients * records, dimension)) / clients

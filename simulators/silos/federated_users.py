@@ -40,6 +40,9 @@ def read_digit_writers(folder: Path, count: int) -> ClassifiedUsers:
         folder: folder of federated EMNIST.
         count: number of writers.
 
+    Returns:
+        The training and the test images of the first writers by identifier.
+
     Raises:
         InvalidInput: a file is missing or malformed, or has fewer writers.
         MissingExtra: h5py is not installed.
@@ -82,6 +85,9 @@ def read_tagging_users(folder: Path, count: int, words: int, tags: int) -> Class
         words: number of the most frequent words.
         tags: number of the most frequent tags.
 
+    Returns:
+        The training and the test documents of the users.
+
     Raises:
         InvalidInput: a file is missing or malformed, or has fewer users, words or tags.
         MissingExtra: protobuf is not installed.
@@ -116,7 +122,8 @@ def _join_texts(
     documents = [document for user in users for document in user]
     targets = np.zeros((len(documents), len(tag_columns)), dtype=np.float32)
     for row, document in enumerate(documents):
-        targets[row, [tag_columns[tag] for tag in document.tags if tag in tag_columns]] = 1.0
+        columns = [tag_columns[tag] for tag in document.tags if tag in tag_columns]
+        targets[row, columns] = 1.0
     bounds = _bounds([len(user) for user in users])
     return ClassifiedRecords(features=_word_shares(documents, word_columns), targets=targets, bounds=bounds)
 
@@ -127,6 +134,9 @@ def _word_shares(documents: Sequence[TaggedText], word_columns: Mapping[str, int
     Args:
         documents: the documents.
         word_columns: column of each word; other words only count in the number of words.
+
+    Returns:
+        The shares, (documents, columns).
     """
     columns: list[int] = []
     shares: list[float] = []

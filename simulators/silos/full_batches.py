@@ -28,8 +28,8 @@ def balanced_schedule(machines: int, participants: int, rounds: int, generator: 
         # First take machines that still have to report in the current pass over all machines.
         chosen = [queue.pop(0) for _ in range(min(participants, len(queue)))]
         missing = participants - len(chosen)
+        # If they do not suffice, begin a new pass, with machines that are not in this round yet.
         if missing:
-            # If they do not suffice, begin a new pass, with machines that are not in this round yet.
             unchosen = [machine for machine in generator.permutation(machines).tolist() if machine not in chosen]
             added = unchosen[:missing]
             chosen += added
@@ -74,7 +74,8 @@ def noisy_full_batches(
         gradient = np.repeat(noise[None], len(step_sizes), axis=0)
         for machine in chosen:
             rows = slice(machine * size, (machine + 1) * size)
-            gradient += mean_gradients(model, records.features[rows], records.labels[rows]) / np.float32(len(chosen))
+            own_gradient = mean_gradients(model, records.features[rows], records.labels[rows])
+            gradient += own_gradient / np.float32(len(chosen))
         model = into_ball(model - step_sizes[:, None, None] * gradient, settings.radius)
         total += model
     return total / np.float32(rounds)

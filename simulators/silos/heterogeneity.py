@@ -22,12 +22,15 @@ SMALLEST_GRADIENT: Final = 1e-12
 
 
 def heterogeneity_at_minimiser(silos: SiloRecords) -> float:
-    """Return how much the silos' data differs: the mean of their squared gradient norms at the common minimiser, v*².
+    """Compute how much the silos' data differs: the mean of their squared gradient norms at the common minimiser, v*².
 
-    The minimiser is that of the silos' mean logistic loss.
+    The minimiser is that of the silos' mean logistic loss, which Newton's method finds.
 
     Args:
         silos: training records with targets ±1. If a hyperplane separates the targets, there is no minimiser.
+
+    Returns:
+        v*², in squared units of the loss over those of the model.
 
     Raises:
         ArithmeticError: the mean gradient is still above `SMALLEST_GRADIENT` after `MOST_STEPS` Newton steps.
@@ -53,11 +56,11 @@ def silo_gradients(silos: SiloRecords, model: Floats) -> Floats:
     Returns:
         Gradients of the N silos, (N, d).
     """
-    rows = [
-        features.T @ (-targets * expit(-targets * (features @ model))) / len(targets)
-        for features, targets in zip(silos.features, silos.targets, strict=True)
-    ]
-    return np.stack(rows)
+    gradients = []
+    for features, targets in zip(silos.features, silos.targets, strict=True):
+        slopes = -targets * expit(-targets * (features @ model))  # derivatives of the losses by the predictions
+        gradients.append(features.T @ slopes / len(targets))
+    return np.stack(gradients)
 
 
 def _mean_hessian(silos: SiloRecords, model: Floats) -> Floats:

@@ -31,13 +31,17 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClassifiedRecords:
-    """Records with their classes for all users in one table, those of one user after another."""
+    """Records with their classes for all users in one table, those of one user after another.
+
+    Attributes:
+        features: features of the records, (records, d), dense or sparse.
+        targets: 1 for the classes of a record, and 0 for others, (records, classes).
+        bounds: user i has the records from `bounds[i]` up to `bounds[i + 1]`, (users + 1).
+    """
 
     features: Features
     targets: Floats
-    """(records, classes): 1 for the classes of a record, and 0 for others."""
     bounds: Indices
-    """(users + 1): user i has the records from `bounds[i]` up to `bounds[i + 1]`."""
 
     def user(self, index: int) -> slice:
         """Return which rows of the table are the records of one user.
@@ -50,7 +54,12 @@ class ClassifiedRecords:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClassifiedUsers:
-    """Users with records for training and for tests."""
+    """Users with records for training and for tests.
+
+    Attributes:
+        training: training records of all users.
+        test: test records of the same users, in the same order.
+    """
 
     training: ClassifiedRecords
     test: ClassifiedRecords
@@ -81,24 +90,28 @@ class ClassifiedUsers:
 
 @dataclass(frozen=True, kw_only=True)
 class ClassifierTraining:
-    """Settings of a training run with a shared model and a personal model of each user, except its step size."""
+    """Settings of a training run with a shared model and a personal model of each user, except its step size.
+
+    Attributes:
+        personalization: step size of the shared model divided by that of a personal model; inf for no personal model.
+            In the notation of Bietti et al. it is αQ for Q users in a round.
+        noise_multiplier: standard deviation of the noise in the sum of clipped gradients, divided by the clipping norm.
+        clipping_norm: largest norm of a user's gradient of the shared model.
+        participants: number Q of users in a round. Towards the end fewer users may have batches left.
+        batch_size: number of records of a user's batch.
+        passes: passes of each user over its whole batches.
+        target_offset: number that is subtracted from every target.
+        measured: shares of the rounds after which the accuracy is measured, in increasing order, each in (0, 1].
+    """
 
     personalization: float
-    """Step size of the shared model divided by that of a personal model; inf for no personal model.
-
-    In the notation of Bietti et al. it is αQ for Q users in a round."""
     noise_multiplier: float
-    """Standard deviation of the noise in the sum of clipped gradients, divided by the clipping norm."""
     clipping_norm: float
     participants: int
-    """Number Q of users in a round. Towards the end fewer users may have batches left."""
     batch_size: int
     passes: int
-    """Passes of each user over its whole batches."""
     target_offset: float
-    """Number that is subtracted from every target."""
     measured: Sequence[float]
-    """Shares of the rounds after which the accuracy is measured, in increasing order, each in (0, 1]."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +144,10 @@ def draw_rounds(
     Returns:
         The participants of each round, with their batches.
     """
-    orders = [np.concatenate([generator.permutation(count) for _ in range(passes)]) for count in batches]
+    orders = []
+    for count in batches:
+        orders_of_passes = [generator.permutation(count) for _ in range(passes)]
+        orders.append(np.concatenate(orders_of_passes))
     lengths = np.array([len(order) for order in orders])
     used = np.zeros(len(orders), dtype=np.int64)  # batches that each user has already trained on
     rounds = []
@@ -206,7 +222,9 @@ class _ClassifierRuns:
         self._noise = np.zeros((dimension, self._classes), dtype=np.float32)
         self._has_shared = bool(shared.any())
         self._has_personal = bool(personal.any())
-        self._residuals = np.zeros((records if self._has_personal else 0, width), dtype=np.float32)
+        # Sum of the residuals of each training record, from which the personal models follow.
+        kept_records = records if self._has_personal else 0
+        self._residuals = np.zeros((kept_records, width), dtype=np.float32)
 
     def step(self, participation: UserRound, generator: np.random.Generator) -> None:
         """Train the shared and the personal models of all runs for one round.
@@ -218,21 +236,26 @@ class _ClassifierRuns:
             participation: users and batches of the round.
             generator: generator of the noise.
         """
+        # The records of all batches, one batch after another.
         size = self._training.batch_size
         bounds = self._users.training.bounds
         offsets = size * participation.batches  # first record of each user's batch among its records
         rows = (bounds[participation.users] + offsets)[:, None] + np.arange(size)
         features = self._users.training.features[rows.ravel()]
         targets = self._users.training.targets[rows.ravel()] - np.float32(self._training.target_offset)
+
+        # Residuals of the shared and the personal models, and the norm of each user's gradient.
         residuals = self._shared_scores(features) - np.tile(targets, self._steps)
         norms = np.empty((len(rows), self._steps), dtype=np.float32)
         by_user = residuals.reshape(len(rows), size, -1)
         for own, norm, user, offset in zip(by_user, norms, participation.users, offsets, strict=True):
             batch = slice(offset, offset + size)
-            products = self._users.products[user][0][batch]
+            products_of_user, _ = self._users.products[user]
+            products = products_of_user[batch]
             if self._has_personal:
                 np.subtract(own, self._personal_scores(user, products), out=own)  # changes `residuals` in place
-                self._residuals[bounds[user] + offset : bounds[user] + offset + size] += own
+                first_row = bounds[user] + offset
+                self._residuals[first_row : first_row + size] += own
             squares = np.sum((products[:, batch] @ own) * own, axis=0)
             norm[:] = np.sqrt(np.maximum(squares.reshape(self._steps, -1).sum(axis=1), 0.0)) / size
         if self._has_shared:
@@ -253,7 +276,9 @@ class _ClassifierRuns:
         """
         training = self._training
         users, size, width = residuals.shape
-        scales = 1.0 / (np.maximum(1.0, norms / np.float32(training.clipping_norm)) * np.float32(size * users))
+        # Clip, and divide by the number of records.
+        divisors = np.maximum(1.0, norms / np.float32(training.clipping_norm))
+        scales = 1.0 / (divisors * np.float32(size * users))
         residuals *= np.repeat(scales, self._classes, axis=1)[:, None, :]
         flat = residuals.reshape(-1, width)
         if isinstance(features, np.ndarray):
@@ -262,8 +287,10 @@ class _ClassifierRuns:
             words = np.unique(features.indices)
             columns: Any = features
             self._learned[words] -= (columns[:, words].T @ flat) * self._shared_steps
+
         noise = generator.standard_normal(self._noise.shape, dtype=np.float32)
-        self._noise += noise * np.float32(training.noise_multiplier * training.clipping_norm / users)
+        noise_std = np.float32(training.noise_multiplier * training.clipping_norm / users)
+        self._noise += noise * noise_std
 
     def _shared_scores(self, features: Features) -> Floats:
         """Return the scores that the shared models give records for each class.
@@ -291,7 +318,8 @@ class _ClassifierRuns:
             Negative scores, (records, S · classes).
         """
         residuals = self._residuals[self._users.training.user(user)]
-        scores: Floats = (products @ residuals) * (self._personal_steps / np.float32(self._training.batch_size))
+        steps_over_batch = self._personal_steps / np.float32(self._training.batch_size)
+        scores: Floats = (products @ residuals) * steps_over_batch
         return scores
 
     def measure(self) -> npt.NDArray[np.float64]:
@@ -308,7 +336,8 @@ class _ClassifierRuns:
             records = test.user(user)
             scores = self._shared_scores(test.features[records])
             if self._has_personal:
-                scores = scores - self._personal_scores(user, self._users.products[user][1])
+                _, test_products = self._users.products[user]
+                scores = scores - self._personal_scores(user, test_products)
             by_step = scores.reshape(-1, self._steps, self._classes)
             best = by_step.argmax(axis=2)
             # A class is right if its target is positive. A run that diverged counts as wrong.
@@ -319,5 +348,7 @@ class _ClassifierRuns:
 
 def _dense(products: Any) -> Floats:
     """Return a product of two matrices as a dense array, if it is dense or sparse."""
-    dense: Floats = products if isinstance(products, np.ndarray) else products.toarray()
+    if isinstance(products, np.ndarray):
+        return products
+    dense: Floats = products.toarray()
     return dense

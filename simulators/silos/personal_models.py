@@ -25,6 +25,14 @@ class SyntheticUsers:
 
     Features are Gaussian, and feature k has variance 1/k. The optimum of all users is N(0, `optimum_std`² I). That of a
     user differs from it in the last `own` coordinates, by N(0, `own_std`²).
+
+    Attributes:
+        users: number N of users.
+        dimension: number d of features.
+        own: number of coordinates in which optimal models differ.
+        optimum_std: standard deviation of a coordinate of the shared optimum.
+        own_std: standard deviation of a user's change of a coordinate.
+        target_std: standard deviation of the noise of the targets.
     """
 
     users: int = 1000
@@ -33,7 +41,6 @@ class SyntheticUsers:
     optimum_std: float = 10.0
     own_std: float = 0.01
     target_std: float = 0.01
-    """Standard deviation of the noise of the targets."""
 
     def variances(self) -> Floats:
         """Return the variance 1/k of each feature k = 1, …, d, (d)."""
@@ -57,33 +64,39 @@ class SyntheticUsers:
 
 @dataclass(frozen=True, kw_only=True)
 class PersonalRun:
-    """A training run with one shared model and a personal model of each user."""
+    """A training run with one shared model and a personal model of each user.
+
+    Attributes:
+        step_size: the larger of the step sizes of the shared and the personal models.
+        personalization: step size of the shared model divided by that of a personal model; inf for no personal model.
+            In the notation of Bietti et al. it is αQ for Q users in a round.
+        noise_multiplier: standard deviation of the noise in the sum of clipped gradients, divided by the clipping norm.
+    """
 
     step_size: float
-    """The larger of the step sizes of the shared and the personal models."""
     personalization: float
-    """Step size of the shared model divided by that of a personal model; inf for no personal model.
-
-    In the notation of Bietti et al. it is αQ for Q users in a round."""
     noise_multiplier: float
-    """Standard deviation of the noise in the sum of clipped gradients, divided by the clipping norm."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PersonalTraining:
-    """Settings of personalised training that several runs have in common."""
+    """Settings of personalised training that several runs have in common.
+
+    Attributes:
+        clipping_norm: largest norm of a user's gradient of the shared model.
+        batch_size: fresh records of each user in a round.
+        measured: rounds after which the excess risk is measured, in increasing order.
+    """
 
     clipping_norm: float
     batch_size: int
-    """Fresh records of each user in a round."""
     measured: Sequence[int]
-    """Rounds after which the excess risk is measured, in increasing order."""
 
 
 def excess_risks(
     users: SyntheticUsers, training: PersonalTraining, runs: Sequence[PersonalRun], seed: int
 ) -> npt.NDArray[np.float64]:
-    """Train personalised least-squares models in several runs, and return their excess risks after the measured rounds.
+    """Train personalised least-squares models in several runs, and measure their excess risks.
 
     The risk is (1/N) Σ_i (w + θ_i − θ_i*)ᵀ Σ (w + θ_i − θ_i*) over N users i. Here w is the shared model, θ_i the
     personal model of user i, θ_i* the user's optimum, and Σ the covariance of the features.
@@ -165,13 +178,16 @@ class _Models:
             residuals = np.matmul(records, personal)
             residuals += (rows @ self._shared).reshape(residuals.shape) - targets[chunk]
             residuals /= np.float32(batch_size)  # now r/b, so that products with X are gradients
+
+            # Clip the shared gradients by their norms, which follow from X Xᵀ.
             transposed = records.swapaxes(1, 2)
             products = np.matmul(np.matmul(records, transposed), residuals)
             norms = np.sqrt(np.sum(residuals * products, axis=1, keepdims=True).clip(0.0))
             clipped = residuals / np.maximum(1.0, norms / self._clipping_norm)
             clipped_sum += rows.T @ clipped.reshape(len(rows), -1)
             personal -= np.matmul(transposed, residuals * self._personal_steps)
-        self._shared -= self._shared_steps * (clipped_sum / np.float32(users) + self._noise_std * noise)
+        noisy_mean = clipped_sum / np.float32(users) + self._noise_std * noise
+        self._shared -= self._shared_steps * noisy_mean
 
     def excess(self, optima: Floats, variances: Floats) -> npt.NDArray[np.float64]:
         """Return the excess risk of each run's models.

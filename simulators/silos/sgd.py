@@ -25,22 +25,28 @@ Slope = Callable[[Floats, Floats], Floats]
 
 @dataclass(frozen=True, kw_only=True)
 class SiloRun:
-    """Settings of B runs of one algorithm; they share all but the step size and the clipping norm."""
+    """Settings of B runs of one algorithm, which share all but the step size, the clipping norm and the noise.
+
+    Attributes:
+        algorithm: mini-batch SGD or local SGD.
+        rounds: number of rounds.
+        participants: number M of silos in a round.
+        gradients: number K of gradients of a silo in a round: of one batch, or of K local steps.
+        step_sizes: step size of each run, (B).
+        clipping_norms: bound on the norm of one record's gradient in each run, (B); inf for no clipping.
+        noise_stds: standard deviation of each coordinate of the noise in a report or a local step, for each run and
+            silo, (B, N).
+        averaged: number of last iterates whose mean is the output.
+    """
 
     algorithm: Literal["mini-batch", "local"]
     rounds: int
     participants: int
-    """Number M of silos in a round."""
     gradients: int
-    """Number K of gradients of a silo in a round: of one batch, or of K local steps."""
     step_sizes: Floats
-    """Step size of each run, (B)."""
     clipping_norms: Floats
-    """Bound on the norm of one record's gradient in each run, (B); inf for no clipping."""
     noise_stds: Floats
-    """Standard deviation of each coordinate of the noise in a report or a local step, for each run and silo, (B, N)."""
     averaged: int = 1
-    """Number of last iterates whose mean is the output."""
 
 
 def train(silos: SiloRecords, slope: Slope, run: SiloRun, generator: np.random.Generator) -> Floats:
@@ -61,10 +67,14 @@ def train(silos: SiloRecords, slope: Slope, run: SiloRun, generator: np.random.G
     runs = len(run.step_sizes)
     models = np.zeros((runs, silos.dimension))
     total = np.zeros_like(models)
-    training = _LocalSteps(silos, run) if run.algorithm == "local" else _MiniBatches(silos)
+    training: _LocalSteps | _MiniBatches = _MiniBatches(silos)
+    if run.algorithm == "local":
+        training = _LocalSteps(silos, run)
     with np.errstate(over="ignore", invalid="ignore"):
         for index in range(run.rounds):
-            chosen = np.argsort(generator.random((runs, len(silos.sizes))), axis=1)[:, : run.participants]
+            # The participants have the smallest of independent random numbers.
+            order = np.argsort(generator.random((runs, len(silos.sizes))), axis=1)
+            chosen = order[:, : run.participants]
             models = training.next_models(models, chosen, slope, run, generator)
             if index >= run.rounds - run.averaged:
                 total += models
@@ -107,7 +117,8 @@ class _MiniBatches:
             if rows.size == 0:
                 continue
             slopes = slope(features @ models[rows].T, targets[:, None])
-            limits = run.clipping_norms[rows] / np.maximum(self._norms[silo], np.finfo(float).tiny)  # (records, rows)
+            positive_norms = np.maximum(self._norms[silo], np.finfo(float).tiny)
+            limits = run.clipping_norms[rows] / positive_norms  # (records, rows)
             counts = count_draws(generator, rows.size, run.gradients, len(targets))
             weights = np.clip(slopes, -limits, limits) * counts.T / run.gradients
             noise = generator.standard_normal((rows.size, models.shape[1])) * run.noise_stds[rows, silo, None]
@@ -127,15 +138,21 @@ def count_draws(generator: np.random.Generator, runs: int, draws: int, records: 
     Returns:
         Counts, (runs, records).
     """
+    drawn = generator.integers(records, size=(runs, draws))
     # Record r of batch b has the number b · records + r, so that one count serves all batches.
-    numbers = generator.integers(records, size=(runs, draws)) + records * np.arange(runs)[:, None]
-    return np.bincount(numbers.ravel(), minlength=runs * records).reshape(runs, records)
+    numbers = drawn + records * np.arange(runs)[:, None]
+    counts = np.bincount(numbers.ravel(), minlength=runs * records)
+    return counts.reshape(runs, records)
 
 
 class _LocalSteps:
     """Computes rounds of local SGD on the data of all silos, for B runs at once.
 
     Silos are padded to equal numbers of records, so that all runs and silos step at once. No padding is ever drawn.
+
+    Args:
+        silos: training records of each silo.
+        run: settings of the runs, which say whether gradients are clipped.
     """
 
     def __init__(self, silos: SiloRecords, run: SiloRun) -> None:
@@ -174,10 +191,10 @@ class _LocalSteps:
             # One uniform record of each chosen silo.
             records = (generator.random(chosen.shape) * self._sizes[chosen]).astype(np.int64)
             features = self._features[chosen, records]
-            slopes = slope(np.einsum("bmd,bmd->bm", features, local), self._targets[chosen, records])
+            predictions = np.einsum("bmd,bmd->bm", features, local)
+            slopes = slope(predictions, self._targets[chosen, records])
+            # The gradient is slope times features. So clipping bounds the slope by the norm bound over ‖features‖.
             if self._clips:
-                # Clip the gradient, slope times features, by its norm: bound the slope by the norm bound over
-                # ‖features‖.
                 limits = run.clipping_norms[:, None] / self._norms[chosen, records]
                 slopes = np.clip(slopes, -limits, limits)
             steps = slopes[..., None] * features

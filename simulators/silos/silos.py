@@ -12,16 +12,19 @@ from epsilond.simulators.problems.problem import Floats
 
 @dataclass(frozen=True)
 class SiloRecords:
-    """Training records of N silos, and the test records of all of them together."""
+    """Training records of N silos, and the test records of all of them together.
+
+    Attributes:
+        features: features of the n_i training records of each silo i, (n_i, d).
+        targets: targets of the training records of each silo i, (n_i).
+        test_features: features of the T test records, (T, d).
+        test_targets: targets of the test records, (T).
+    """
 
     features: tuple[Floats, ...]
-    """Features of the n_i training records of each silo i, (n_i, d)."""
     targets: tuple[Floats, ...]
-    """Targets of the training records of each silo i, (n_i)."""
     test_features: Floats
-    """Features of the T test records, (T, d)."""
     test_targets: Floats
-    """Targets of the test records, (T)."""
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -55,12 +58,16 @@ def split_silos(features: Sequence[Floats], targets: Sequence[Floats], test_shar
     test: list[tuple[Floats, Floats]] = []
     for silo_features, silo_targets in zip(features, targets, strict=True):
         order = generator.permutation(len(silo_targets))
-        # The number of test records is rounded up.
-        test_rows, training_rows = np.split(order, [int(np.ceil(test_share * len(silo_targets)))])
+        test_size = int(np.ceil(test_share * len(silo_targets)))
+        test_rows, training_rows = np.split(order, [test_size])
         test.append((silo_features[test_rows], silo_targets[test_rows]))
         training.append((silo_features[training_rows], silo_targets[training_rows]))
+
     training_features, training_targets = zip(*training, strict=True)
     test_features, test_targets = zip(*test, strict=True)
     return SiloRecords(
-        tuple(training_features), tuple(training_targets), np.concatenate(test_features), np.concatenate(test_targets)
+        features=tuple(training_features),
+        targets=tuple(training_targets),
+        test_features=np.concatenate(test_features),
+        test_targets=np.concatenate(test_targets),
     )

@@ -20,26 +20,32 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class SinglePass:
-    """Settings of one pass over records that arrive at many machines, by which softmax regression is trained."""
+    """Settings of one pass over records that arrive at many machines, by which softmax regression is trained.
+
+    Attributes:
+        machines: number M of machines.
+        participants: number m of machines that take part in a round, each with one new record.
+        radius: radius D/2 of the ball around 0 onto which models are projected; D is its diameter.
+        classes: number of classes of the labels.
+    """
 
     machines: int
-    """Number M of machines."""
     participants: int
-    """Number m of machines that take part in a round, each with one new record."""
     radius: float
-    """Radius D/2 of the ball around 0 onto which models are projected; D is its diameter."""
     classes: int
-    """Number of classes of the labels."""
 
 
 @dataclass(frozen=True)
 class LabelledRecords:
-    """Records in the order in which they arrive."""
+    """Records in the order in which they arrive.
+
+    Attributes:
+        features: features of the n records, (n, d).
+        labels: class of each record, from 0 to classes − 1, (n).
+    """
 
     features: Floats
-    """(n, d)."""
     labels: Integers
-    """(n), each 0 to classes − 1."""
 
 
 def cancelled_noise(
@@ -74,14 +80,20 @@ def cancelled_noise(
     last_noise = np.zeros((settings.machines, *shape), dtype=np.float32)
     reports = np.zeros(settings.machines)  # number of reports of each machine
     for index, (features, labels) in enumerate(_rounds(records, settings), start=1):
+        # The machines of the round, and the new noise of each.
         chosen = generator.permutation(settings.machines)[: settings.participants]
         reports[chosen] += 1.0
         stds = (base_std * np.sqrt(reports[chosen])).astype(np.float32)
         noise = generator.standard_normal((len(chosen), *shape), dtype=np.float32) * stds[:, None, None]
+
+        # The mean of the reports is added to the sum of all rounds.
         correction = index * mean_gradients(query, features, labels)
         correction -= (index - 1) * mean_gradients(previous, features, labels)
-        momentum += correction + (noise.sum(axis=0) - last_noise[chosen].sum(axis=0)) / settings.participants
+        uncancelled_noise = noise.sum(axis=0) - last_noise[chosen].sum(axis=0)
+        momentum += correction + uncancelled_noise / settings.participants
         last_noise[chosen] = noise
+
+        # The next iterate, and the next query point.
         center = into_ball(center - step_sizes[:, None, None] * momentum, settings.radius)
         weight = 2.0 / (index + 2.0)  # α_{t+1}/α_{1:t+1} with α_t = t
         previous, query = query, (1.0 - weight) * query + weight * center
@@ -123,7 +135,9 @@ def noisy_sgd(
         model = into_ball(model - step_sizes[:, None, None] * gradient, settings.radius)
         total += model
         rounds += 1
-    return model if output == "last" else total / np.float32(rounds)
+    if output == "last":
+        return model
+    return total / np.float32(rounds)
 
 
 def _rounds(records: LabelledRecords, settings: SinglePass) -> Iterator[tuple[Floats, Integers]]:
@@ -170,9 +184,13 @@ def into_ball(models: Floats, radius: float) -> Floats:
     Args:
         models: weights of each class, (S, d, classes).
         radius: radius of the ball in the Euclidean norm of all weights of a model.
+
+    Returns:
+        The models in the ball, (S, d, classes). Models in the ball already are unchanged.
     """
     norms = np.sqrt(np.sum(np.square(models), axis=(1, 2), keepdims=True))
-    scaled: Floats = models * np.minimum(1.0, radius / np.maximum(norms, np.finfo(np.float32).tiny))
+    positive_norms = np.maximum(norms, np.finfo(np.float32).tiny)
+    scaled: Floats = models * np.minimum(1.0, radius / positive_norms)
     return scaled
 
 

@@ -19,21 +19,27 @@ from epsilond.simulators.silos.silos import SiloRecords
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """Settings of a grid search: one algorithm runs several times at every pair of step size and clipping norm."""
+    """Settings of a grid search: one algorithm runs several times at every pair of step size and clipping norm.
+
+    Attributes:
+        algorithm: mini-batch SGD or local SGD.
+        rounds: number of rounds.
+        participants: number of silos in a round.
+        gradients: gradients of each silo in a round: the size of its batch, or its number of local steps.
+        step_sizes: step sizes that are tried.
+        clipping_norms: largest norms of a record's gradient that are tried; inf for no clipping.
+        repetitions: number of runs at each point of the grid.
+        averaged: number of last iterates whose mean is the output of a run.
+    """
 
     algorithm: Literal["mini-batch", "local"]
     rounds: int
     participants: int
-    """Number of silos in a round."""
     gradients: int
-    """Gradients of each silo in a round: the size of its batch, or its number of local steps."""
     step_sizes: Sequence[float]
     clipping_norms: Sequence[float]
-    """Largest norms of a record's gradient; inf for no clipping."""
     repetitions: int
-    """Number of runs at each point of the grid."""
     averaged: int = 1
-    """Number of last iterates whose mean is the output of a run."""
 
     def points(self) -> list[tuple[float, float]]:
         """Return the step size and the clipping norm of each point of the grid."""
@@ -42,14 +48,19 @@ class Search:
 
 @dataclass(frozen=True)
 class TunedModel:
-    """Result of a grid search: the best step size and clipping norm, and the model trained with them."""
+    """Result of a grid search: the best step size and clipping norm, and the model trained with them.
+
+    Attributes:
+        model: mean of the outputs of all repetitions at the point, (d).
+        step_size: step size with the least mean training loss.
+        clipping_norm: clipping norm at the same point of the grid.
+        training_loss: mean training loss over the repetitions.
+    """
 
     model: Floats
-    """(d): mean of the outputs of all repetitions at the point."""
     step_size: float
     clipping_norm: float
     training_loss: float
-    """Mean over the repetitions."""
 
 
 def choose(
@@ -72,22 +83,29 @@ def choose(
         search: the grid, and the settings of a run.
         noise_stds: function from a clipping norm to the standard deviation of the noise of each of N silos, (N).
         generator: source of all randomness.
+
+    Returns:
+        The best point, its mean model and its mean training loss.
     """
+    # All repetitions at all points are trained as one set of runs.
     points = search.points()
-    runs = np.repeat(np.array(points), search.repetitions, axis=0)
+    step_sizes, clipping_norms = np.repeat(np.array(points), search.repetitions, axis=0).T
     stds = {clipping_norm: noise_stds(clipping_norm) for clipping_norm in search.clipping_norms}
     run = SiloRun(
         algorithm=search.algorithm,
         rounds=search.rounds,
         participants=search.participants,
         gradients=search.gradients,
-        step_sizes=runs[:, 0],
-        clipping_norms=runs[:, 1],
-        noise_stds=np.stack([stds[clipping_norm] for clipping_norm in runs[:, 1]]),
+        step_sizes=step_sizes,
+        clipping_norms=clipping_norms,
+        noise_stds=np.stack([stds[clipping_norm] for clipping_norm in clipping_norms]),
         averaged=search.averaged,
     )
     models = train(silos, slope, run, generator)
-    losses = training_losses(silos, models, value).reshape(len(points), search.repetitions).mean(axis=1)
+
+    # The point with the least mean loss.
+    losses_of_runs = training_losses(silos, models, value).reshape(len(points), search.repetitions)
+    losses = losses_of_runs.mean(axis=1)
     best = int(np.argmin(losses))
     outputs = models.reshape(len(points), search.repetitions, -1)[best]
     step_size, clipping_norm = points[best]

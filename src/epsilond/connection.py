@@ -24,7 +24,7 @@ class _RejectRedirects(HTTPRedirectHandler):
     """Handler that rejects redirects, so that the API key and requests to spend budget go to no other host."""
 
     def redirect_request(self, *_: object) -> None:
-        """Return nothing, so that the redirect is an error."""
+        """Return no new request, so that urllib raises an error for the redirect."""
 
 
 _OPENER = build_opener(_RejectRedirects)
@@ -121,13 +121,16 @@ class Connection:
             ServiceProblem: the service answers with an error.
             NoAnswer: no complete answer was received.
         """
-        authorization = {} if self.key is None else {"Authorization": f"Bearer {self.key}"}
-        request = Request(f"{self.url}{path}", data, {**headers, **authorization}, method=method)  # noqa: S310  http
+        all_headers = dict(headers)
+        if self.key is not None:
+            all_headers["Authorization"] = f"Bearer {self.key}"
+        request = Request(f"{self.url}{path}", data, all_headers, method=method)  # noqa: S310  http
         for number, pause in enumerate(_pauses(), start=1):
             try:
                 with _OPENER.open(request, timeout=self.timeout) as response:
                     content = response.read(self.longest_answer)
-                    return read(ServiceAnswer(response.status, response.headers.get_content_type(), content))
+                    media_type = response.headers.get_content_type()
+                    return read(ServiceAnswer(response.status, media_type, content))
             except HTTPError as error:
                 requested_pause = self._pause_after(error, pause)
                 if requested_pause is None or number == TRIES:
@@ -154,15 +157,15 @@ class Connection:
         Returns:
             The pause in seconds. None if the request must not or need not be sent again.
         """
-        repeated_statuses = (429, 502, 503, 504) if self.is_repeatable else (429, 503)
-        if error.code not in repeated_statuses:
+        is_postponed = error.code in (429, 503)
+        is_lost = error.code in (502, 504)
+        if not is_postponed and not (is_lost and self.is_repeatable):
             return None
         retry_after = error.headers.get("Retry-After", "")
-        if not retry_after.isdecimal():
-            return pause if self.is_repeatable else None
-        if int(retry_after) > self.longest_pause:
-            return None
-        return float(retry_after) + pause
+        if retry_after.isdecimal():
+            is_too_long = int(retry_after) > self.longest_pause
+            return None if is_too_long else float(retry_after) + pause
+        return pause if self.is_repeatable else None
 
     def _problem_of(self, error: HTTPError) -> JsonObject:
         """Return the problem document (RFC 9457) in the content of an HTTP error.
@@ -179,13 +182,19 @@ class Connection:
             problem = json.loads(error.read(self.longest_answer))
         except (ValueError, OSError):
             return {}
-        return problem if isinstance(problem, dict) else {}
+        if not isinstance(problem, dict):
+            return {}
+        return problem
 
 
 def _pauses() -> Iterator[float]:
     """Yield the pause [s] after each try: twice as long as the one before, times a random factor from 1 to 2.
 
     The random factor keeps several clients from repeating their requests at the same time.
+
+    Yields:
+        `TRIES` pauses.
     """
     for number in range(TRIES):
-        yield FIRST_PAUSE * 2.0**number * (1.0 + random.random())  # noqa: S311  no secret
+        random_factor = 1.0 + random.random()  # noqa: S311  no secret
+        yield FIRST_PAUSE * 2.0**number * random_factor

@@ -85,12 +85,15 @@ def least_mu(
     contraction_list = _to_list(contractions)
     if not contraction_list:
         return math.inf if initial_distance > 0 else 0.0
+
+    # Merge each step into the block before it, until the slopes increase.
     blocks: list[Block] = []
     for step in _weighted_steps(contraction_list, _to_list(shifts), _to_list(noises), initial_distance):
         block = step
         while blocks and _slope_is_at_least(blocks[-1], block):
             block = _merge_blocks(blocks.pop(), block)
         blocks.append(block)
+
     squared_mu = Decimal(0)
     for block in blocks:
         square = DECIMAL.multiply(block.distance, block.distance)
@@ -117,15 +120,19 @@ def _weighted_steps(
         shifts: largest difference of each step's maps on neighbouring data.
         noises: standard deviation of each step's noise.
         initial_distance: distance of the two starts.
+
+    Yields:
+        One block for each remaining step, in the order of the steps.
     """
-    first = max((k for k, contraction in enumerate(contractions) if contraction == 0.0), default=0)
+    resetting_steps = [step for step, contraction in enumerate(contractions) if contraction == 0.0]
+    first = max(resetting_steps, default=0)
     influences = _influences(contractions[first:])
     # The first step also adds the distance of the starts, after all maps. It is 0 after a map of constant 0.
     earlier = DECIMAL.multiply(influences[0], DECIMAL.create_decimal_from_float(float(initial_distance)))
-    for k in range(first, len(contractions)):
-        influence = influences[k - first + 1]
-        distance = DECIMAL.multiply(influence, DECIMAL.create_decimal_from_float(shifts[k]))
-        deviation = DECIMAL.multiply(influence, DECIMAL.create_decimal_from_float(noises[k]))
+    for step in range(first, len(contractions)):
+        influence = influences[step - first + 1]
+        distance = DECIMAL.multiply(influence, DECIMAL.create_decimal_from_float(shifts[step]))
+        deviation = DECIMAL.multiply(influence, DECIMAL.create_decimal_from_float(noises[step]))
         yield Block(DECIMAL.add(earlier, distance), DECIMAL.multiply(deviation, deviation))
         earlier = Decimal(0)
 
@@ -156,10 +163,15 @@ def _slope_is_at_least(first: Block, second: Block) -> bool:
 
 def _merge_blocks(first: Block, second: Block) -> Block:
     """Return the block that has the steps of two consecutive blocks."""
-    return Block(DECIMAL.add(first.distance, second.distance), DECIMAL.add(first.noise_variance, second.noise_variance))
+    distance = DECIMAL.add(first.distance, second.distance)
+    noise_variance = DECIMAL.add(first.noise_variance, second.noise_variance)
+    return Block(distance, noise_variance)
 
 
 def _round_up(value: Decimal) -> float:
     """Return the least double that is not below `value`; `math.inf` above the largest."""
     nearest = float(value)
-    return nearest if nearest == math.inf or Decimal(nearest) >= value else math.nextafter(nearest, math.inf)
+    is_above = nearest == math.inf or Decimal(nearest) >= value
+    if is_above:
+        return nearest
+    return math.nextafter(nearest, math.inf)

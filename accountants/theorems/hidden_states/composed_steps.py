@@ -51,7 +51,9 @@ class ComposedSteps(Bound):
 
         In a run shorter than one pass, the shares do not sum to 1, because some records are never used.
         """
-        return self._groups_by_batch() if self.run.noise_schedule.constant is None else self._groups_by_uses()
+        if self.run.noise_schedule.constant is None:
+            return self._groups_by_batch()
+        return self._groups_by_uses()
 
     def _groups_by_uses(self) -> RecordGroups:
         """Return the groups for equal noise in all steps: records that are used equally often.
@@ -63,7 +65,9 @@ class ComposedSteps(Bound):
         """
         run = self.run
         # With several passes, a later release only adds uses. So the last possible one is the worst.
-        last_release = replace(run, first_stop=run.steps) if run.steps > run.period else run
+        last_release = run
+        if run.steps > run.period:
+            last_release = replace(run, first_stop=run.steps)
         kinds, log_probability = places(last_release)
         mu = [math.sqrt(kind.uses) * run.largest_sensitivity * OUTWARD for kind in kinds]
         # The number of places of each kind: those at most `kind.last` steps before the release.
@@ -81,7 +85,7 @@ class ComposedSteps(Bound):
             One group for each batch, with its μ, rounded up, and the log probability that a record is in it.
         """
         run = self.run
-        passes = -(-run.steps // run.period)
+        passes = -(-run.steps // run.period)  # rounded up
         shifts, _ = run.shifts(1, run.steps)
         squares = shifts**2
         # Row i holds the squares of pass i. A last pass that is incomplete is filled up with zeros.
@@ -99,10 +103,20 @@ class ComposedSteps(Bound):
         return float(self.groups.mu.max())
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose numerically the logarithm of the mean of δ(ε) over all records."""
+        """Enclose numerically the logarithm of the mean of δ(ε) over all records.
+
+        δ(ε) of a record is that of N(μ, 1) against N(0, 1), with the μ of its group.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            A lower and an upper value of the natural logarithm, which differ by the numerical error.
+        """
         mu, log_shares = self.groups
-        parts = [theta_of_many(epsilon, mu[first : first + CHUNK]) for first in range(0, mu.size, CHUNK)]
-        value = np.concatenate([theta for theta, _ in parts]) + log_shares
-        error = np.concatenate([theta_error for _, theta_error in parts]) + 1e-14  # and the rounding of the shares
+        # `CHUNK` groups are evaluated at once, which limits the memory.
+        chunks = [theta_of_many(epsilon, mu[first : first + CHUNK]) for first in range(0, mu.size, CHUNK)]
+        value = np.concatenate([theta for theta, _ in chunks]) + log_shares
+        error = np.concatenate([theta_error for _, theta_error in chunks]) + 1e-14  # and the rounding of the shares
         lower, upper = log_sum(value - error), log_sum(value + error)
         return Interval(lower, min(upper, 0.0))

@@ -77,30 +77,47 @@ class FiniteChannel:
 
 @formula(given="Two Gaussians of the same variance.", bounded=False)
 def two_gaussians(*, epsilon: PrivacyLoss, distance: Distance, noise_std: KernelNoiseStd) -> Outputs:
-    """Return the hockey-stick divergence E_{e^ε} of two Gaussians of the same variance.
+    """Compute the hockey-stick divergence E_{e^ε} of two Gaussians of the same variance.
 
     Args:
         epsilon: ε ≥ 0.
         distance: distance of the means.
         noise_std: common standard deviation s per coordinate.
+
+    Returns:
+        The divergence, its complement to 1, and the distance in standard deviations.
     """
     return shift_outputs(epsilon, distance / noise_std)
 
 
 @formula(given="y ↦ N(y, s²I) on a set of the given diameter.", bounded=False)
 def gaussian_kernel(*, epsilon: PrivacyLoss, diameter: ImageDiameter, noise_std: KernelNoiseStd) -> Outputs:
-    """Return the contraction coefficient of the kernel y ↦ N(y, s²I).
+    """Compute the contraction coefficient of the kernel y ↦ N(y, s²I), which adds Gaussian noise to its input.
+
+    Applied to two distributions on a set of diameter D, it multiplies their hockey-stick divergence by at most this.
 
     Args:
         epsilon: ε ≥ 0.
         diameter: diameter D of the set of inputs.
         noise_std: standard deviation s per coordinate.
+
+    Returns:
+        The coefficient θ_ε(D/s) in [0, 1], its complement to 1, and D/s.
     """
     return shift_outputs(epsilon, diameter / noise_std)
 
 
 def finite_channel(inputs: FiniteChannel) -> Outputs:
-    """Return the contraction coefficient of a finite channel, the largest hockey-stick divergence of two rows."""
+    """Compute the contraction coefficient of a finite channel, the largest hockey-stick divergence of two rows.
+
+    A channel multiplies the hockey-stick divergence of two distributions by at most this factor.
+
+    Args:
+        inputs: ε, and the rows of the channel; a row is the distribution of the output for one input.
+
+    Returns:
+        `coefficient`, a number in [0, 1].
+    """
     rows = np.asarray(inputs.rows, dtype=np.float64)
     gamma = math.exp(min(inputs.epsilon, 700.0))  # the minimum keeps e^ε finite
     # Σ_i (p_i − γ q_i)₊ for every two rows p and q.

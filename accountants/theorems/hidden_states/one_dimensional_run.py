@@ -75,15 +75,21 @@ class OneDimensionalRun:
             An array with one number for each step: 1.0 if the step uses the record, otherwise 0.0.
         """
         period = self.spec.period
-        return np.where(np.arange(steps) % period == (self.spec.first_stop - 1) % period, 1.0, 0.0)
+        batch_of_step = np.arange(steps) % period
+        batch_of_record = (self.spec.first_stop - 1) % period
+        return np.where(batch_of_step == batch_of_record, 1.0, 0.0)
 
     def deviation(self, steps: int) -> float:
         """Return the standard deviation of the model after some steps, without the projection.
 
         Args:
             steps: number of steps.
+
+        Returns:
+            The root of the sum of the variances of the steps' noise, each contracted by the later steps.
         """
-        return self.noise_std * math.sqrt(float((self.contraction ** (2.0 * np.arange(steps))).sum()))
+        squared_contractions = self.contraction ** (2.0 * np.arange(steps))
+        return self.noise_std * math.sqrt(float(squared_contractions.sum()))
 
     def pulls(self, steps: int) -> tuple[FloatArray, FloatArray] | None:
         """Return the possible total shifts of the model by the record, and their probabilities.
@@ -103,8 +109,10 @@ class OneDimensionalRun:
         if self.has_equal_steps and self.share == 1.0:
             return np.asarray([powers.sum()]), np.ones(1)
         # Fresh batches: the number of uses is random.
+        if self.has_equal_steps and self.contraction == 1.0:
+            return self._binomial_pulls(steps)
         if self.has_equal_steps:
-            return self._binomial_pulls(steps) if self.contraction == 1.0 else None
+            return None
         # A known order: the steps that use the record are fixed.
         if self.spec.batches == "cyclic":
             return np.asarray([powers @ self.uses(steps)]), np.ones(1)
@@ -158,5 +166,6 @@ def one_dimensional_run(spec: ProjectedSgd) -> OneDimensionalRun | None:
         shift=step * pull / spec.participants,
         noise_std=step * noise / math.sqrt(spec.participants),
     )
-    is_usable = line.contraction >= 0.0 and line.noise_std > 0.0 and math.isfinite(line.shift / line.noise_std)
-    return line if is_usable else None
+    if line.contraction < 0.0 or not line.noise_std > 0.0:
+        return None
+    return line if math.isfinite(line.shift / line.noise_std) else None

@@ -8,7 +8,7 @@ direction. The masses are then those of a distribution that is certainly below t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,9 @@ def symmetric_points(end: float, count: int) -> FloatArray:
     Args:
         end: the last point x > 0.
         count: number of points, at least 2.
+
+    Returns:
+        An increasing array of the points.
     """
     points = np.linspace(-end, end, count)
     # The mean of each point and the negative of its mirror image is exactly antisymmetric.
@@ -51,6 +54,9 @@ def half_line_error(reach: float, deviation: float, roundings: int = 8) -> float
         reach: bound on the size of both terms of the difference.
         deviation: least standard deviation.
         roundings: number of roundings of the terms and of the standard deviation.
+
+    Returns:
+        The bound, a number without unit.
     """
     return _TAIL_ACCURACY + 40 * roundings * UNIT_ROUNDOFF * reach / deviation
 
@@ -67,11 +73,20 @@ def move_cells_down(below: FloatArray, above: FloatArray, error: float, moved: f
         above: probability of a value above each edge.
         error: relative error of these probabilities.
         moved: further probability that is moved to the lowest cell.
+
+    Returns:
+        The masses along the last axis, with one cell more than there are edges.
     """
-    edge = [(0, 0)] * (below.ndim - 1) + [(1, 1)]
+    # Move both probabilities by their error, and keep them monotone along the line.
     below = np.maximum.accumulate(np.minimum(below * (1.0 + error) + moved, 1.0), axis=-1)
     above = np.minimum.accumulate(np.maximum(above * (1.0 - error) - moved, 0.0), axis=-1)
-    below, above = np.pad(below, edge, constant_values=(0.0, 1.0)), np.pad(above, edge, constant_values=(1.0, 0.0))
+
+    # Add the two ends of the line as edges.
+    one_on_each_side = [(0, 0)] * (below.ndim - 1) + [(1, 1)]
+    below = np.pad(below, one_on_each_side, constant_values=(0.0, 1.0))
+    above = np.pad(above, one_on_each_side, constant_values=(1.0, 0.0))
+
+    # The mass of a cell is a difference of the smaller ones of both probabilities.
     is_lower = below <= above
     ends_in_lower_half, begins_in_lower_half = is_lower[..., 1:], is_lower[..., :-1]
     mass_in_lower_half = np.diff(below, axis=-1)
@@ -79,6 +94,18 @@ def move_cells_down(below: FloatArray, above: FloatArray, error: float, moved: f
     mass_in_upper_half = -np.diff(above, axis=-1)
     upper_or_middle = np.where(begins_in_lower_half, mass_across_middle, mass_in_upper_half)
     return np.asarray(np.where(ends_in_lower_half, mass_in_lower_half, upper_or_middle))
+
+
+class _CellMasses(NamedTuple):
+    """The masses of a cell of the line under two distributions.
+
+    Attributes:
+        first: probability of the cell under the first distribution.
+        second: probability of the cell under the second distribution.
+    """
+
+    first: float
+    second: float
 
 
 def monotone_pair(first: FloatArray, second: FloatArray) -> Pair:
@@ -94,25 +121,25 @@ def monotone_pair(first: FloatArray, second: FloatArray) -> Pair:
     Returns:
         The pair, as logarithms of the masses of the merged cells.
     """
-    merged: list[tuple[float, float]] = []  # masses of a cell under both distributions
-    for p, q in zip(first.tolist(), second.tolist(), strict=True):
+    cells: list[_CellMasses] = []
+    for first_mass, second_mass in zip(first.tolist(), second.tolist(), strict=True):
         # Add the next cell, and merge backwards as long as the ratio does not increase.
-        merged.append((max(p, 0.0), max(q, 0.0)))
-        while len(merged) > 1 and _must_merge(merged[-2], merged[-1]):
-            merged[-2:] = [_merge_cells(merged[-2], merged[-1])]
+        cells.append(_CellMasses(max(first_mass, 0.0), max(second_mass, 0.0)))
+        while len(cells) > 1 and _must_merge(cells[-2], cells[-1]):
+            cells[-2:] = [_merge_cells(cells[-2], cells[-1])]
     # Only the last cell may still be tiny.
-    if len(merged) > 1 and min(merged[-1]) < _LEAST:
-        merged[-2:] = [_merge_cells(merged[-2], merged[-1])]
-    log_p, log_q = np.log(np.asarray(merged)).T
-    return finite_pair(log_p, log_q, ACCURACY)
+    if len(cells) > 1 and min(cells[-1]) < _LEAST:
+        cells[-2:] = [_merge_cells(cells[-2], cells[-1])]
+    log_first, log_second = np.log(np.asarray(cells)).T
+    return finite_pair(log_first, log_second, ACCURACY)
 
 
-def _merge_cells(left: tuple[float, float], right: tuple[float, float]) -> tuple[float, float]:
+def _merge_cells(left: _CellMasses, right: _CellMasses) -> _CellMasses:
     """Return the masses of the union of two cells under both distributions."""
-    return left[0] + right[0], left[1] + right[1]
+    return _CellMasses(left.first + right.first, left.second + right.second)
 
 
-def _must_merge(left: tuple[float, float], right: tuple[float, float]) -> bool:
+def _must_merge(left: _CellMasses, right: _CellMasses) -> bool:
     """Return whether the left cell is too small, or the likelihood ratio decreases to the right cell."""
-    decreases = left[0] * right[1] > right[0] * left[1]
+    decreases = left.first * right.second > right.first * left.second
     return min(left) < _LEAST or decreases

@@ -67,6 +67,9 @@ def log_contraction_bound(epsilon: float, run: ProjectedRun, *, passes: float | 
         passes: number T of steps as a real number, for the closed form of a run that is released at its end. Papers
             print n/m, which need not be an integer. None for the steps of the run.
 
+    Returns:
+        A lower and an upper value of the natural logarithm of the bound, which differ by the numerical error.
+
     Raises:
         BeyondBudget: if the run has too many steps of changing size or noise.
 
@@ -74,11 +77,17 @@ def log_contraction_bound(epsilon: float, run: ProjectedRun, *, passes: float | 
         Let every step's map and noise be as in `ProjectedRun`. Then e^upper is at least the hockey-stick divergence
         E_{e^ε} of the released models on any two neighbours, in both directions.
     """
+    # The sum over the steps of the use and over the released steps.
     if run.constant:
-        bounds = _constant_bound(epsilon, run, float(run.steps) if passes is None else passes)
+        steps = float(run.steps) if passes is None else passes
+        bounds = _constant_bound(epsilon, run, steps)
     else:
         bounds = log_scheduled_sum(epsilon, run, run.first_stop, worst=run.known_order)
-    log_batch_share = 0.0 if run.known_order else math.log(run.participants) - math.log(run.clients)
+
+    # Its mean: each released step is equally likely, and each batch of the record if the order is secret.
+    log_batch_share = 0.0
+    if not run.known_order:
+        log_batch_share = math.log(run.participants) - math.log(run.clients)
     log_weight = -math.log(run.stops) + log_batch_share
     slack = 8 * UNIT_ROUNDOFF * (1.0 + abs(log_weight))
     return Interval(bounds.lower + log_weight - slack, min(bounds.upper + log_weight + slack, 0.0))
@@ -94,15 +103,20 @@ def _constant_bound(epsilon: float, run: ProjectedRun, steps: float) -> Interval
         epsilon: ε ≥ 0, in nats.
         run: the run, with the same step size and noise at every step.
         steps: number of steps, which may be a real number.
+
+    Returns:
+        A lower and an upper value of the natural logarithm.
     """
     sensitivity, contraction = run.shifts(1, 1)
     log_theta_use, error = theta_with_error(epsilon, sensitivity)
     log_complement = float(log_theta_complement(epsilon, contraction)[0])
     complement = math.exp(log_complement)  # u = 1 − θ_c
     log_sum = math.log(_sum_of_contractions(run, complement, steps))
+
     # A relative error of u changes the log of the sum by at most min(1, T u) times this error. As a double, u = 0 if
     # log u is below −750; its size does not matter then.
-    log_change = min(1.0, steps * complement) * (2.0 + min(abs(log_complement), 750.0) + epsilon)
+    error_of_log = 2.0 + min(abs(log_complement), 750.0) + epsilon
+    log_change = min(1.0, steps * complement) * error_of_log
     slack = float(error[0]) + 2.0 * ROUNDING * log_change + 64 * UNIT_ROUNDOFF * (1.0 + abs(log_sum))
     log_bound = float(log_theta_use[0]) + log_sum
     return Interval(log_bound - slack, log_bound + slack)
@@ -118,6 +132,9 @@ def _sum_of_contractions(run: ProjectedRun, complement: float, steps: float) -> 
         run: the run.
         complement: u = 1 − θ_c, between 0 and 1.
         steps: number of steps, which may be a real number.
+
+    Returns:
+        The sum, a number of at least 1.
     """
     if run.known_order:
         return geometric_sum(complement, run.stops)
@@ -127,14 +144,25 @@ def _sum_of_contractions(run: ProjectedRun, complement: float, steps: float) -> 
     if before == 0:
         return triangular_sum(complement, run.steps)
     # For k < `before`, all stops have a use k steps earlier. From there on their number falls by one with each k.
-    power = np.exp(before * np.log1p(-complement)) if complement < 1.0 else 0.0
-    return run.stops * geometric_sum(complement, before) + float(power) * triangular_sum(complement, run.stops)
+    power = 0.0
+    if complement < 1.0:
+        power = float(np.exp(before * np.log1p(-complement)))
+    return run.stops * geometric_sum(complement, before) + power * triangular_sum(complement, run.stops)
 
 
 # The theorem --------------------------------------------------------------------------------------------------------
 def schedule(values: tuple[float, ...]) -> Constant | Explicit:
-    """Return a constant schedule for a single value, or a schedule with one value per step."""
-    return Constant(value=values[0]) if len(values) == 1 else Explicit(values=values)
+    """Return a schedule of step sizes or noises from the list of a request.
+
+    Args:
+        values: one value for all steps, or one for each step.
+
+    Returns:
+        A constant schedule for a single value, otherwise a schedule with one value per step.
+    """
+    if len(values) == 1:
+        return Constant(value=values[0])
+    return Explicit(values=values)
 
 
 def check_length(values: tuple[float, ...], steps: int, *, at: str) -> None:
@@ -148,8 +176,10 @@ def check_length(values: tuple[float, ...], steps: int, *, at: str) -> None:
     Raises:
         InvalidInput: if the list has another length, or an entry that is not positive.
     """
+    entries: Constant | Explicit = Explicit(values=())
     try:
-        entries = schedule(values) if values else Explicit(values=())
+        if values:
+            entries = schedule(values)
         demand_length(entries, steps, at="")
     except InvalidInput as error:
         # The fault has the path of a schedule, and the request has a list.
@@ -172,7 +202,7 @@ class BatchesOnce(ParticipantFields):
 
     @property
     def steps(self) -> int:
-        """The number ⌊n/m⌋ of steps."""
+        """The number ⌊n/m⌋ of steps, for n clients and batches of m."""
         return self.clients // self.participants
 
     def run_of(self, **changes: Any) -> ProjectedRun:
@@ -183,6 +213,9 @@ class BatchesOnce(ParticipantFields):
 
         Args:
             changes: further fields of `ProjectedRun`, by name; they replace the defaults.
+
+        Returns:
+            The run for replace-one neighbours.
         """
         fields: dict[str, Any] = {
             "steps": self.steps,
@@ -260,9 +293,13 @@ def bound_outputs(epsilon: float, run: ProjectedRun, *, passes: float | None = N
         epsilon: ε ≥ 0.
         run: the run.
         passes: number of steps as a real number, for formulas in which it is a quotient; None for the steps of the run.
+
+    Returns:
+        `delta` and its decimal logarithm, `steps`, and the two factors if step size and noise are constant.
     """
     log_delta = log_contraction_bound(epsilon, run, passes=passes).upper
-    outputs = delta_outputs(log_delta) | {"steps": run.steps if passes is None else passes}
+    steps = run.steps if passes is None else passes
+    outputs = delta_outputs(log_delta) | {"steps": steps}
     if not run.constant:
         return outputs
     sensitivity, contraction = run.shifts(1, 1)
@@ -273,18 +310,46 @@ def bound_outputs(epsilon: float, run: ProjectedRun, *, passes: float | None = N
 
 
 def _theta(epsilon: float, shift: FloatArray) -> float:
-    """Return θ_ε(r), the δ(ε) of N(r, 1) against N(0, 1), for a single shift r."""
-    return math.exp(float(theta_with_error(epsilon, shift)[0][0]))
+    """Compute θ_ε(r), the δ(ε) of N(r, 1) against N(0, 1), for a single shift r.
+
+    Args:
+        epsilon: ε ≥ 0, in nats.
+        shift: array with the one entry r ≥ 0.
+
+    Returns:
+        A number in [0, 1].
+    """
+    (log_theta,), _ = theta_with_error(epsilon, shift)
+    return math.exp(float(log_theta))
 
 
 def any_losses(inputs: AnyOnePass) -> Outputs:
-    """Return δ of the released model, by a bound on the diameter of the image of each step."""
+    """Compute δ(ε) of the released model, by a bound on the diameter of the image of each step.
+
+    Args:
+        inputs: one pass of projected SGD, and ε.
+
+    Returns:
+        The upper bound on δ, and the factors that it is made of; see `bound_outputs`.
+    """
     return bound_outputs(inputs.epsilon, inputs.run)
 
 
 def check_step_sizes(run: ProjectedRun) -> Sides:
-    """Compare the largest step size with 2/β, for the smoothness β; the limit is infinite without a smoothness."""
-    return Sides.at_most(run.largest_step, math.inf if run.smoothness is None else 2.0 / run.smoothness)
+    """Compare the largest step size with 2/β, for the smoothness β of the losses.
+
+    Up to this size a gradient step moves two models no further apart, if losses are convex.
+
+    Args:
+        run: the run of projected SGD.
+
+    Returns:
+        The step size and the limit, which is infinite if the run states no smoothness.
+    """
+    largest_allowed = math.inf
+    if run.smoothness is not None:
+        largest_allowed = 2.0 / run.smoothness
+    return Sides.at_most(run.largest_step, largest_allowed)
 
 
 LIPSCHITZ_LOSSES = Condition(

@@ -45,13 +45,15 @@ def lipschitz_constant(
     """
     if smoothness is None:
         return None
+    largest_product = step * smoothness  # ηβ
     if not convex:
-        return np.asarray(1.0 + step * smoothness + 4 * UNIT_ROUNDOFF * (1.0 + step * smoothness))
+        return np.asarray(1.0 + largest_product + 4 * UNIT_ROUNDOFF * (1.0 + largest_product))
     if strong_convexity == 0.0:
-        return np.maximum(1.0, (step * smoothness - 1.0) * (1.0 + 8 * UNIT_ROUNDOFF))
-    smallest_product, largest_product = step * strong_convexity, step * smoothness
+        return np.maximum(1.0, (largest_product - 1.0) * (1.0 + 8 * UNIT_ROUNDOFF))
+    smallest_product = step * strong_convexity  # ηλ
     constant = np.maximum(np.abs(1.0 - smallest_product), np.abs(1.0 - largest_product))
     constant = constant + 4 * UNIT_ROUNDOFF * (1.0 + largest_product)
+    # For η ≤ 2/β the constant is at most 1, so rounding up need not exceed it.
     return np.where(largest_product <= 2.0, np.minimum(constant, 1.0), constant)
 
 
@@ -80,10 +82,15 @@ def image_diameter(
         smoothness: β; None if the loss is not smooth.
         strong_convexity: λ.
         convex: whether the loss is convex.
+
+    Returns:
+        One bound for each step size, in the unit of the radius.
     """
     by_lipschitz = 2.0 * (radius + step * lipschitz)
     constant = lipschitz_constant(step, smoothness=smoothness, strong_convexity=strong_convexity, convex=convex)
-    return by_lipschitz if constant is None else np.minimum(2.0 * radius * constant, by_lipschitz)
+    if constant is None:
+        return by_lipschitz
+    return np.minimum(2.0 * radius * constant, by_lipschitz)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,6 +140,9 @@ class ProjectedRun:
             spec: specification of the run (a request). The order of its batches counts as known if they are cyclic.
             relation: neighbouring relation, such as "replace-one". It decides how far one record may shift a gradient
                 sum: by 2L if it is replaced, and by L if it is zeroed, for the Lipschitz constant L.
+
+        Returns:
+            The run, with the sensitivity that follows from the relation.
         """
         return cls(
             clients=spec.clients,
@@ -174,7 +184,9 @@ class ProjectedRun:
         Raises:
             BeyondBudget: there are too many steps to process one by one.
         """
-        most = MOST_SCHEDULED if self.stops == 1 else MOST_SCHEDULED_STOPS
+        most = MOST_SCHEDULED_STOPS
+        if self.stops == 1:
+            most = MOST_SCHEDULED
         if self.steps > most:
             raise BeyondBudget(f"{self.steps} steps of changing size or noise are more than {most:.0e}")
         return self.steps
@@ -185,18 +197,24 @@ class ProjectedRun:
         if self.constant:
             return self.steps
         most = MOST_SCHEDULED if self.one_sensitivity else MOST_SCHEDULED_NOISES
-        return most if self.stops == 1 else min(most, MOST_SCHEDULED_STOPS)
+        if self.stops == 1:
+            return most
+        return min(most, MOST_SCHEDULED_STOPS)
 
     @property
     def largest_sensitivity(self) -> float:
         """The largest shift r_s of a use of the record, which is at the least noise, in standard deviations."""
-        return self.sensitivity / (math.sqrt(self.participants) * self.noise_schedule.least(self.steps))
+        least_noise = self.noise_schedule.least(self.steps)
+        return self.sensitivity / (math.sqrt(self.participants) * least_noise)
 
     @property
     def largest_step(self) -> float:
         """The largest step size."""
         constant = self.step_schedule.constant
-        return constant if constant is not None else float(self.step_schedule.at(1, min(self.count, 10**6)).max())
+        if constant is not None:
+            return constant
+        most_evaluated = 10**6
+        return float(self.step_schedule.at(1, min(self.count, most_evaluated)).max())
 
     @property
     def one_sensitivity(self) -> bool:
@@ -209,10 +227,20 @@ class ProjectedRun:
         return {}
 
     def least_contraction(self, first: int, last: int) -> float:
-        """Return the least contraction shift r_c of the steps first, …, last, see `shifts`. The result is stored."""
-        if (first, last) not in self._least_contractions:
-            self._least_contractions[first, last] = float(self.shifts(first, last)[1].min())
-        return self._least_contractions[first, last]
+        """Return the least contraction shift r_c of a range of steps; see `shifts`. The result is stored.
+
+        Args:
+            first: index of the first step, from 1.
+            last: index of the last step.
+
+        Returns:
+            The least diameter of a step's image, in standard deviations of its noise.
+        """
+        steps = (first, last)
+        if steps not in self._least_contractions:
+            _, contraction = self.shifts(first, last)
+            self._least_contractions[steps] = float(contraction.min())
+        return self._least_contractions[steps]
 
     def shifts(self, first: int, last: int) -> tuple[FloatArray, FloatArray]:
         """Return two distances for each of the steps first, …, last, in standard deviations of the step's noise.
@@ -225,9 +253,12 @@ class ProjectedRun:
             Two arrays with one entry for each step. r_s is the largest distance by which a use of the record may move
             the model. r_c is an upper bound on the diameter of the set of models after the step without its noise.
         """
-        step, noise = self.step_schedule.at(first, last), self.noise_schedule.at(first, last)
+        step = self.step_schedule.at(first, last)
+        noise = self.noise_schedule.at(first, last)
         root = math.sqrt(self.participants)
-        return self.sensitivity / (root * noise), self.image_diameter(step) * root / (step * noise)
+        use_shifts = self.sensitivity / (root * noise)
+        contraction_shifts = self.image_diameter(step) * root / (step * noise)
+        return use_shifts, contraction_shifts
 
     def image_diameter(self, step: FloatArray) -> FloatArray:
         """Return upper bounds on the diameter of the set of models after a step without noise, before the projection.

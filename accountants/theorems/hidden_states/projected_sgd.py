@@ -26,6 +26,13 @@ from epsilond.accountants.theorem import Condition, Source, Status, Theorem
 from epsilond.accountants.theorems.hidden_states.composed_steps import ComposedSteps
 from epsilond.accountants.theorems.hidden_states.contraction import LEMMA_2
 from epsilond.accountants.theorems.hidden_states.differing_steps import MOST_PLACES, DifferingSteps
+from epsilond.accountants.theorems.hidden_states.projected_checks import (
+    check_setting,
+    fixed_batches,
+    run_for,
+    single_pass,
+    smooth_and_convex,
+)
 from epsilond.accountants.theorems.hidden_states.projected_contraction import (
     ANY_LOSSES,
     CONVEX_LOSSES,
@@ -34,7 +41,6 @@ from epsilond.accountants.theorems.hidden_states.projected_contraction import (
     PROJECTED,
     SECRET_ORDER,
     SMOOTH_LOSSES,
-    check_step_sizes,
 )
 from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
 from epsilond.accountants.theorems.hidden_states.projected_sgd_instances import released_model_instances
@@ -57,7 +63,6 @@ from epsilond.accountants.theorems.hidden_states.shifted_interpolation_sampled i
 )
 from epsilond.accountants.theorems.papers.asoodeh.one_pass import THEOREM_2
 from epsilond.accountants.theorems.sampling.subsampling import ZEROED_IS_REPLACED
-from epsilond.accountants.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,72 +85,6 @@ COMPOSED = Theorem(
 
 
 # Rules --------------------------------------------------------------------------------------------------------------
-def check_setting(theorem: Theorem, spec: ProjectedSgd, case: Case) -> Refusal | None:
-    """Return a refusal if no bound on the released model of projected SGD covers the setting; None otherwise.
-
-    Refused are observers of more than the released model, add-or-remove-one, and too many different steps.
-
-    Args:
-        theorem: the theorem that the refusal names.
-        spec: the run.
-        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
-    """
-    if case.setting.observer != "final-model":
-        return Refusal(theorem, "covers the released model only; for an observer who sees more, use the composition")
-    if case.setting.relation == "add-or-remove-one":
-        return Refusal(theorem, "batches of fixed size from n or n − 1 records: no valid pair is known")
-    most = ProjectedRun.of(spec, case.setting.relation).most_accounted
-    if spec.steps > most:
-        return Refusal(theorem, f"{spec.steps} steps of changing size or noise are more than {most}")
-    return None
-
-
-def fixed_batches(theorem: Theorem, spec: ProjectedSgd) -> Refusal | None:
-    """Return a refusal if batches are drawn anew in every step; None if they are fixed in advance."""
-    if spec.batches == "without-replacement" and spec.participants < spec.clients:
-        return Refusal(theorem, "every step draws its batch afresh, so that no step is behind the record's last use")
-    return None
-
-
-def single_pass(theorem: Theorem, spec: ProjectedSgd) -> Refusal | None:
-    """Return a refusal if the run is longer than one pass, so that a record is used twice; None otherwise."""
-    if spec.steps <= spec.period:
-        return None
-    return Refusal(theorem, f"T ≤ n/m fails, {spec.steps} > {spec.period}: a record is used more than once")
-
-
-def smooth_and_convex(theorem: Theorem, spec: ProjectedSgd, run: ProjectedRun) -> Refusal | None:
-    """Return a refusal if losses are not convex and β-smooth, or a step size exceeds 2/β; None otherwise.
-
-    Args:
-        theorem: the theorem that the refusal names.
-        spec: the run.
-        run: the same run under the relation of the setting.
-    """
-    if not spec.convex:
-        return Refusal(theorem, "needs convex losses")
-    if spec.smoothness is None:
-        return Refusal(theorem, "needs smooth losses: the gradient has no Lipschitz constant")
-    sides = check_step_sizes(run)
-    if sides.holds != Verdict.YES:
-        return Refusal(theorem, f"η_t ≤ 2/β at every t fails, {sides.left:g} > {sides.right:g}")
-    return None
-
-
-def run_for(spec: ProjectedSgd, case: Case) -> ProjectedRun:
-    """Return the run of a spec under the relation of the setting.
-
-    With full batches, all records are used in the same steps. The order of the batches then counts as known.
-
-    Args:
-        spec: the projected SGD run.
-        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
-    """
-    run = ProjectedRun.of(spec, case.setting.relation)
-    has_full_batches = run.period == 1 and run.clients == run.participants
-    return replace(run, known_order=True) if has_full_batches else run
-
-
 def make_guarantee(case: Case, theorem: Theorem, run: ProjectedRun, upper: Pair, *declared: Condition) -> Guarantee:
     """Return the guarantee of a run of projected SGD, with its derivation and the conditions that the caller declares.
 
@@ -155,23 +94,38 @@ def make_guarantee(case: Case, theorem: Theorem, run: ProjectedRun, upper: Pair,
         run: the run under the relation of the setting.
         upper: the dominating pair.
         declared: conditions of this theorem beyond Lipschitz losses, fresh noise, and a fixed or secret order.
+
+    Returns:
+        The guarantee for the setting of the case, without lower bounds.
     """
-    premises = []
+    # The theorems that this one is based on.
+    used_theorems = []
     if theorem is HYBRID:
-        premises.append(INTERPOLATION.because())
+        used_theorems.append(INTERPOLATION.because())
     if theorem in {THEOREM_2, ANY_LOSSES, HYBRID}:
-        premises.append(LEMMA_2.because())
-    step = theorem.because(*premises, steps=run.steps, batches_in_a_pass=run.period, sensitivity=run.sensitivity)
+        used_theorems.append(LEMMA_2.because())
+    step = theorem.because(*used_theorems, steps=run.steps, batches_in_a_pass=run.period, sensitivity=run.sensitivity)
+    order = FIXED_ORDER if run.known_order else SECRET_ORDER
     return Guarantee(
         setting=case.setting,
         curve=Curve(upper),
         derivation=step,
-        declared=(LIPSCHITZ_LOSSES, FRESH_NOISE, *declared, FIXED_ORDER if run.known_order else SECRET_ORDER),
+        declared=(LIPSCHITZ_LOSSES, FRESH_NOISE, *declared, order),
     )
 
 
 def every_model(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of the composition of all steps, which bounds the released model too; or a refusal."""
+    """Return the guarantee of composing the messages of all steps, which bounds the released model too; or a refusal.
+
+    The released model is computed from these messages, so it reveals no more than they do.
+
+    Args:
+        spec: the projected SGD run.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee. It is a refusal, which says why the theorem does not apply, for settings that are not covered.
+    """
     if refusal := check_setting(COMPOSED, spec, case):
         return refusal
     if fixed_batches(COMPOSED, spec) is None:
@@ -185,9 +139,13 @@ def _compose_fixed_batches(spec: ProjectedSgd, case: Case) -> Guarantee:
     Args:
         spec: the projected SGD run.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee, with lower bounds by concrete runs in one dimension where these are known.
     """
     run = run_for(spec, case)
     bound = ComposedSteps(run)
+    # If the order is secret, the bound is averaged over the batches that a record may be in.
     upper = gaussian_pair(bound.worst_mu) if run.known_order else bound_pair(bound)
     guarantee = make_guarantee(case, COMPOSED, run, upper)
     attained = released_model_instances(spec, case.setting.relation)
@@ -218,7 +176,14 @@ def _compose_fresh_batches(spec: ProjectedSgd, case: Case) -> Guarantee | Refusa
 
 
 def _count_noises(spec: ProjectedSgd) -> dict[float, int]:
-    """Return the number of steps with each noise of a run, by increasing noise."""
+    """Count the steps of a run with each noise.
+
+    Args:
+        spec: the projected SGD run.
+
+    Returns:
+        The number of steps by the standard deviation of a client's noise, in increasing order of the noise.
+    """
     constant = spec.noise_schedule.constant
     if constant is not None:
         return {float(constant): spec.steps}
@@ -227,9 +192,17 @@ def _count_noises(spec: ProjectedSgd) -> dict[float, int]:
 
 
 def one_pass(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of Theorem 2 of Asoodeh, Diaz and Calmon 2021; a refusal if a condition fails.
+    """Return the guarantee of Theorem 2 of Asoodeh, Diaz and Calmon 2021, or a refusal if a condition fails.
 
     It bounds δ of the released model of a single pass of projected SGD over convex and smooth losses.
+
+    Args:
+        spec: the projected SGD run.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee. It is a refusal, which says why the theorem does not apply, if a condition on the setting, the
+        batches or the losses fails.
     """
     run = run_for(spec, case)
     refusal = (
@@ -249,6 +222,14 @@ def any_losses(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
     Each step after the record's use contracts the divergence by a factor. It depends on a bound on the diameter of the
     step's image.
+
+    Args:
+        spec: the projected SGD run.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee. It is a refusal, which says why the theorem does not apply, for other settings and longer runs.
+        It also is one if Theorem 2 of Asoodeh et al. gives the same bound.
     """
     run = run_for(spec, case)
     refusal = check_setting(ANY_LOSSES, spec, case) or fixed_batches(ANY_LOSSES, spec) or single_pass(ANY_LOSSES, spec)
@@ -302,6 +283,10 @@ def interpolation(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     Args:
         spec: the projected SGD run.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee. It is a refusal, which says why the theorem does not apply, for settings and runs that are not
+        covered.
     """
     steps = _steps(INTERPOLATION, spec, case)
     if isinstance(steps, Refusal):
@@ -324,6 +309,10 @@ def hybrid(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     Args:
         spec: the projected SGD run.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee. It is a refusal, which says why the theorem does not apply, for settings and runs that are not
+        covered, and for full batches.
     """
     steps = _steps(HYBRID, spec, case)
     if isinstance(steps, Refusal):
@@ -356,6 +345,8 @@ def sampled_batches(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
         return Refusal(SAMPLED, "the batches are not drawn afresh in every step")
     if not run.constant or run.stops > 1 or run.steps < 2:
         return Refusal(SAMPLED, "covers the last model of two or more equal steps")
+
+    # The split of the run that seems best, if it promises more than the composition of all steps.
     replacing = ProjectedRun.of(spec, "replace-one")
     window = best_window(replacing)
     if not window.helps:
@@ -364,6 +355,7 @@ def sampled_batches(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
             f"no last part of the run promises to beat composing all of it: μ² about {window.expected_square:.3g} "
             f"against {window.composed_square:.3g}",
         )
+
     setting = Setting(relation="replace-one", unit=case.setting.unit, observer=case.setting.observer)
     inner = case.account(dominating_mechanism(replacing, window), setting)
     step = SAMPLED.because(inner.derivation, steps=window.steps, share=window.share, shift_mu=window.shift_mu)
@@ -379,6 +371,9 @@ def _rule(theorem: Theorem, apply: Callable[[ProjectedSgd, Case], Guarantee | Re
     Args:
         theorem: the theorem.
         apply: function from a spec and a case to the guarantee or a refusal.
+
+    Returns:
+        The rule, which `account` applies to specifications of projected SGD.
     """
     return Rule(theorem, "projected_sgd", apply, combines=True)
 

@@ -64,7 +64,7 @@ _FEW_COMPONENTS = 1024
 
 
 def released_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pair, ...]:
-    """Return attained pairs for lower bounds on δ: the released models of a concrete run on two neighbouring data sets.
+    """Return pairs for lower bounds on δ: the released models of a concrete run on two neighbouring data sets.
 
     A pair consists of the two distributions of the output. As a concrete run attains it, no upper bound on δ can be
     smaller than the δ of the pair.
@@ -83,7 +83,8 @@ def released_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pa
     if line is None or not line.has_known_distribution:
         return ()
     second_pull = 0.0 if relation == "zero-out-one" else -1.0
-    return (deferred_pair(functools.partial(_pair, line, second_pull)),)
+    compute_pair = functools.partial(_pair, line, second_pull)
+    return (deferred_pair(compute_pair),)
 
 
 def _pair(line: OneDimensionalRun, second_pull: float) -> Pair:
@@ -98,8 +99,10 @@ def _pair(line: OneDimensionalRun, second_pull: float) -> Pair:
     """
     # With a zeroed record and strong convexity, the two runs contract differently.
     contracts_differently = second_pull == 0.0 and line.spec.strong_convexity > 0.0
+    masses = None
     # The Gaussian form is cheaper, but only possible if the projection hardly matters.
-    masses = None if contracts_differently else _masses_far_from_boundary(line, second_pull)
+    if not contracts_differently:
+        masses = _masses_far_from_boundary(line, second_pull)
     if masses is None:
         masses = _masses_near_boundary(line, second_pull)
     first, second = masses
@@ -121,6 +124,7 @@ def _masses_far_from_boundary(line: OneDimensionalRun, second_pull: float) -> tu
         The masses of the cells for the first and the second run. None if the mixtures are unknown or have too many
         components, or if the boundary is closer than `_FAR_DEVIATIONS` standard deviations.
     """
+    # Least distance of the model's mean from the boundary, in standard deviations.
     steps = line.spec.steps
     final_std = line.deviation(steps)
     most_uses = steps if line.has_equal_steps else math.ceil(steps / line.spec.period)
@@ -132,16 +136,20 @@ def _masses_far_from_boundary(line: OneDimensionalRun, second_pull: float) -> tu
     if components is None:
         return None
     pulls, deviations, weights = components
-    projected = 2.0 * steps * float(ndtr(-distance)) * (1.0 + 1e-9)  # π, rounded up
-    end = largest_shift + 9.0 * final_std  # less than 1e-18 of the mass is beyond either end
-    edges = symmetric_points(end, _CELLS if pulls.size <= _FEW_COMPONENTS else _CELLS // 4)
+    projected_probability = 2.0 * steps * float(ndtr(-distance)) * (1.0 + 1e-9)  # π, rounded up
+
+    # Edges of the cells. Less than 1e-18 of the mass is beyond either end.
+    end = largest_shift + 9.0 * final_std
+    edge_count = _CELLS if pulls.size <= _FEW_COMPONENTS else _CELLS // 4
+    edges = symmetric_points(end, edge_count)
     # Each pull and each variance is a sum of powers of the contraction, one for each step.
     error = ACCURACY + half_line_error(end, float(deviations.min()), roundings=8 + 2 * steps)
 
     def masses(pull: float) -> FloatArray:
         """Return the masses of the cells for a pull of the record, with π moved to the lower end."""
         distances = (edges[:, None] - pull * line.shift * pulls[None, :]) / deviations[None, :]
-        return move_cells_down(ndtr(distances) @ weights, ndtr(-distances) @ weights, error, projected)
+        below, above = ndtr(distances) @ weights, ndtr(-distances) @ weights
+        return move_cells_down(below, above, error, projected_probability)
 
     # The edges are symmetric. With the opposite pull, moving mass up is the mirror image of moving it down.
     return masses(1.0), masses(-second_pull)[::-1]
@@ -202,6 +210,9 @@ def _masses_near_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[
             shift: shift of the model by the record.
             contraction: factor by which the step multiplies the model.
             up: whether values are rounded up, and not down.
+
+        Returns:
+            A square matrix; row i is the distribution of the next value from grid point i.
         """
         edges = grid[:-1] if up else grid[1:]
         distances = (edges[None, :] - contraction * grid[:, None] - shift) / line.noise_std
@@ -211,11 +222,17 @@ def _masses_near_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[
         return move_cells_down(below, above, error)
 
     def distribution(pull: float, *, up: bool) -> FloatArray:
-        """Return the distribution of the released model with a pull of the record, rounded down or up."""
+        """Return the distribution of the released model for a pull of the record.
+
+        Args:
+            pull: shift by the record, in units of the shift of the first run; 0 for a zeroed record.
+            up: whether the model is rounded up to the grid in every step, and not down.
+        """
         contraction = line.contraction
-        if pull == 0.0:
+        if pull == 0.0:  # a zeroed record
             contraction += (1.0 - line.contraction) / line.spec.participants
-        rest, use = step(0.0, line.contraction, up=up), step(pull * line.shift, contraction, up=up)
+        rest = step(0.0, line.contraction, up=up)
+        use = step(pull * line.shift, contraction, up=up)
         return _released_distribution(line, rest, use)
 
     first = distribution(1.0, up=False)
@@ -267,7 +284,9 @@ def _models(line: OneDimensionalRun, rest: FloatArray, use: FloatArray) -> Itera
         return _run_steps(start, itertools.repeat(mixed, line.spec.steps))
     # A known order: the steps that use the record are fixed.
     if line.spec.batches == "cyclic":
-        return _run_steps(start, (use if is_use else rest for is_use in line.uses(line.spec.steps)))
+        uses = line.uses(line.spec.steps)
+        return _run_steps(start, (use if is_use else rest for is_use in uses))
+    # A secret order.
     if line.repeats_one_batch:
         return _repeat_one_batch(line, rest, use, start)
     return _pass_once(line, rest, use, start)
@@ -307,7 +326,8 @@ def _repeat_one_batch(
     """
     with_record = without_record = start
     for _ in range(line.spec.steps):
-        with_record, without_record = np.asarray(with_record @ use), np.asarray(without_record @ rest)
+        with_record = np.asarray(with_record @ use)
+        without_record = np.asarray(without_record @ rest)
         yield np.asarray(line.share * with_record + (1.0 - line.share) * without_record)
 
 
@@ -331,4 +351,5 @@ def _pass_once(line: OneDimensionalRun, rest: FloatArray, use: FloatArray, start
         # The use is in this step with probability q. Earlier uses stay uses.
         after_use = after_use @ rest + line.share * (before_use @ use)
         before_use = np.asarray(before_use @ rest)
-        yield np.asarray(after_use + max(1.0 - line.share * step, 0.0) * before_use)
+        unused_probability = max(1.0 - line.share * step, 0.0)
+        yield np.asarray(after_use + unused_probability * before_use)

@@ -1,4 +1,7 @@
-"""The places of a record in the order of the batches, by the steps from its last use to the release of the model."""
+"""The places of a record in the order of the batches, by the steps from its last use to the release of the model.
+
+At the places, bounds on δ are logarithms with bounds on their errors.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from epsilond.accountants.numerics.factor_sums import LEAST_LOG_FACTOR
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.theorems.hidden_states.shifted_interpolation import BLOCK_RATIO
 
 if TYPE_CHECKING:
@@ -42,28 +47,27 @@ class RecordPlaces:
     cap: float = 1.0
     top: float = math.inf
 
-    def before(self, v: FloatArray) -> FloatArray:
-        """Return how many possible places of the record have fewer than v steps from its last use to the release.
+    def before(self, steps_after_use: FloatArray) -> FloatArray:
+        """Count the possible places of the record with fewer than v steps from its last use to the release.
 
         It is Σ_{first ≤ w < v} min(cap, top − w). Below w = `turn` every term is `cap`. From there on the terms top − w
         fall by one each, so that their sum is that of an arithmetic series.
 
         Args:
-            v: array of numbers of steps from the last use to the release.
+            steps_after_use: array of numbers v of steps from the last use to the release.
 
         Returns:
             An array with one count for each v.
         """
         turn = max(float(self.first), min(self.last + 1.0, self.top - self.cap + 1.0))
         # No place is before the first v or after the last one.
-        inside = np.clip(v, self.first, self.last + 1.0)
-        level_terms = self.cap * (np.minimum(inside, turn) - self.first)
+        inside = np.clip(steps_after_use, self.first, self.last + 1.0)
+        level_sum = self.cap * (np.minimum(inside, turn) - self.first)
         if math.isinf(self.top):
-            return np.asarray(level_terms)
-        falling_terms = np.maximum(inside - turn, 0.0)
-        return np.asarray(
-            level_terms + (falling_terms * (self.top - turn) - 0.5 * falling_terms * (falling_terms - 1.0))
-        )
+            return np.asarray(level_sum)
+        falling_count = np.maximum(inside - turn, 0.0)
+        falling_sum = falling_count * (self.top - turn) - 0.5 * falling_count * (falling_count - 1.0)
+        return np.asarray(level_sum + falling_sum)
 
     @cached_property
     def nodes(self) -> FloatArray:
@@ -83,11 +87,12 @@ class RecordPlaces:
     @cached_property
     def weights(self) -> FloatArray:
         """The number of places in the block of each node; a v below `EXACT_PLACES` is a block of its own."""
-        return np.asarray(np.diff(self.before(np.append(self.nodes, self.last + 1.0))))
+        node_bounds = np.append(self.nodes, self.last + 1.0)
+        return np.asarray(np.diff(self.before(node_bounds)))
 
     @cached_property
     def log_weights(self) -> FloatArray:
-        """Logarithms of `weights`."""
+        """Natural logarithms of `weights`; −∞ for a block without places."""
         with np.errstate(divide="ignore"):
             return np.log(self.weights)
 
@@ -112,8 +117,13 @@ def places(run: ProjectedRun) -> PossiblePlaces:
 
     Args:
         run: the run of projected SGD, with equal step sizes and noises.
+
+    Returns:
+        The places in groups of equally many uses, with the probability of each place.
     """
-    return _places_of_random_release(run) if run.stops > 1 else _places_of_last_release(run)
+    if run.stops > 1:
+        return _places_of_random_release(run)
+    return _places_of_last_release(run)
 
 
 def _places_of_random_release(run: ProjectedRun) -> PossiblePlaces:
@@ -126,10 +136,15 @@ def _places_of_random_release(run: ProjectedRun) -> PossiblePlaces:
 
     Args:
         run: a single pass of projected SGD with equal steps.
+
+    Returns:
+        The one kind of places, because the record is used once at all of them.
     """
+    log_release = -math.log(run.stops)
     if run.known_order:
-        return PossiblePlaces((RecordPlaces(1, 0, run.stops - 1),), -math.log(run.stops))
-    kind = RecordPlaces(1, 0, run.steps - 1, cap=float(run.stops), top=float(run.steps))
+        kind = RecordPlaces(uses=1, first=0, last=run.stops - 1)
+        return PossiblePlaces((kind,), log_release)
+    kind = RecordPlaces(uses=1, first=0, last=run.steps - 1, cap=float(run.stops), top=float(run.steps))
     return PossiblePlaces((kind,), math.log(run.participants) - math.log(run.clients) - math.log(run.stops))
 
 
@@ -142,15 +157,83 @@ def _places_of_last_release(run: ProjectedRun) -> PossiblePlaces:
 
     Args:
         run: a run of projected SGD with equal steps.
+
+    Returns:
+        One or two kinds of places, by the number of uses.
     """
     passes, extra = divmod(run.steps, run.period)
     if run.known_order:
-        return PossiblePlaces((RecordPlaces(passes + 1 if extra else passes, 0, 0),), 0.0)
+        most_uses = passes + 1 if extra else passes
+        return PossiblePlaces((RecordPlaces(uses=most_uses, first=0, last=0),), 0.0)
     kinds = []
     # The records of the first r batches.
     if extra:
-        kinds.append(RecordPlaces(passes + 1, 0, extra - 1))
+        kinds.append(RecordPlaces(uses=passes + 1, first=0, last=extra - 1))
     # All other records, if there is a full pass.
     if passes:
-        kinds.append(RecordPlaces(passes, extra, run.period - 1))
+        kinds.append(RecordPlaces(uses=passes, first=extra, last=run.period - 1))
     return PossiblePlaces(tuple(kinds), math.log(run.participants) - math.log(run.clients))
+
+
+class LogProduct(NamedTuple):
+    """The product of the contraction factors of all steps after some place, as a logarithm with a bound on its error.
+
+    Place v means that the record is used v steps before the release.
+
+    Attributes:
+        value: natural logarithm of the product.
+        error: bound on the error of the logarithm.
+    """
+
+    value: float = 0.0
+    error: float = 0.0
+
+
+class LogValues(NamedTuple):
+    """Logarithms of bounds on δ, or of factors that multiply δ, with bounds on their numerical errors.
+
+    Attributes:
+        value: the logarithms, one for each place of a record, its number of steps from use to release.
+        error: bound on the error of each logarithm.
+    """
+
+    value: FloatArray
+    error: FloatArray
+
+
+def replace_by_smaller(best: LogValues, candidates: LogValues, places: slice) -> None:
+    """Replace the values at some places, with their errors, by candidates that are smaller.
+
+    A place is a number of steps from a record's use to the release of the model.
+
+    Args:
+        best: logarithms and bounds on their errors, one for each place; both arrays are changed.
+        candidates: logarithms and bounds on their errors, one for each place of `places`.
+        places: range of the places that the candidates are for.
+    """
+    values, errors = best.value[places], best.error[places]
+    is_smaller = candidates.value < values
+    best.value[places] = np.where(is_smaller, candidates.value, values)
+    best.error[places] = np.where(is_smaller, candidates.error, errors)
+
+
+def running_products(product: LogProduct, factors: LogValues, last: int) -> LogValues:
+    """Compute the logs of running products: of a given product, and of it times the first 1, 2, … further factors.
+
+    The factors are the contraction factors of steps, by which a step multiplies a bound on δ.
+
+    Args:
+        product: log of the product of the previous factors, with its error.
+        factors: logs of the further factors, with bounds on their errors.
+        last: number of all factors, which bounds the number of roundings of a running sum.
+
+    Returns:
+        One logarithm more than `factors` has, with bounds on the errors.
+    """
+    # A factor of 0 is replaced by a tiny one, so that sums stay finite.
+    logs = np.maximum(factors.value, LEAST_LOG_FACTOR)
+    sums = np.append(product.value, product.value + np.cumsum(logs))
+    errors = np.append(product.error, product.error + np.cumsum(factors.error))
+    # The sums themselves are rounded as well.
+    errors += UNIT_ROUNDOFF * last * np.abs(sums)
+    return LogValues(sums, errors)

@@ -84,10 +84,10 @@ class EqualSteps:
 
     @cached_property
     def mus(self) -> tuple[FloatArray, ...]:
-        """Gaussian-DP parameters μ of the last model by shifted interpolation, for each number of uses of the record.
+        """Gaussian-DP parameters μ of the last model by shifted interpolation, one array for each kind of places.
 
-        The entries of an array belong to the numbers of steps after the last use in `kind.nodes`. Distances are in
-        standard deviations of a step's noise.
+        A kind has one number of uses of the record. The entries of its array belong to the numbers of steps after the
+        last use in `kind.nodes`.
         """
         run = self.run
         step_size = run.step_schedule.at(1, 1)
@@ -95,6 +95,7 @@ class EqualSteps:
         contraction = run.lipschitz_constant(step_size)
         assert contraction is not None  # the theorem requires smooth losses
         noise_std = float(step_size[0]) * float(run.noise_schedule.at(1, 1)[0]) / math.sqrt(run.participants)
+        # Distances are in standard deviations of a step's noise.
         mu_of = functools.partial(
             periodic_mu,
             period=run.period,
@@ -124,6 +125,9 @@ class EqualSteps:
                 shift too.
             switch: u for every ε. The result is then a sum of products of convex functions of e^ε, hence convex. If
                 None, the best u for this ε is used.
+
+        Returns:
+            A lower and an upper value of the natural logarithm.
         """
 
         def total_over(most: int | None) -> Interval | None:
@@ -169,7 +173,9 @@ class EqualSteps:
         """Return the log of the mean over the places, from the log of the sum over the places, rounded outward."""
         log_probability = self.places.log_probability
         slack = 16 * UNIT_ROUNDOFF * (1.0 + abs(log_probability)) + 1e-13
-        return Interval(total.lower + log_probability - slack, min(total.upper + log_probability + slack, 0.0))
+        lower = total.lower + log_probability - slack
+        upper = min(total.upper + log_probability + slack, 0.0)
+        return Interval(lower, upper)
 
     def _shifts(self, most: int | None) -> FloatArray:
         """Return the distances r at which θ_ε(r), the δ(ε) of N(r, 1) against N(0, 1), is needed.
@@ -208,7 +214,7 @@ class EqualSteps:
             log_factor = max(float(theta[-1]), LEAST_LOG_FACTOR)
             contraction = _Contraction(log_factor, float(error[-1]), switch)
         lower = upper = -math.inf
-        first = 0
+        first = 0  # index of the first node of a kind in `theta`
         for kind, mu in zip(self.places.kinds, self.mus, strict=True):
             last = first + mu[:most].size
             bounds = _sum_over_places(kind, theta[first:last], error[first:last], contraction)
@@ -245,6 +251,7 @@ def _sum_over_places(
     lower, upper = log_sum(terms - error), log_sum(terms + error)
     if count == kind.nodes.size:
         return Interval(lower, upper)
+    # The omitted places are only added to the upper bound.
     largest_omitted = float(theta[-1] + error[-1])
     omitted = largest_omitted + log_sum(kind.log_weights[count:])
     if omitted >= lower - NEGLIGIBLE:
@@ -253,28 +260,31 @@ def _sum_over_places(
 
 
 def _contract(
-    v: FloatArray, theta: FloatArray, error: FloatArray, contraction: _Contraction
+    after_use: FloatArray, theta: FloatArray, error: FloatArray, contraction: _Contraction
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the log of min_u θ_ε(μ_u) θ_c^(v−u) for each number v of steps after the last use, with error bounds.
+    """Compute the log of min_u θ_ε(μ_u) θ_c^(v−u) for each number v of steps after the last use, with error bounds.
 
     After u of these steps, δ(ε) is θ_ε(μ_u), the δ(ε) of N(μ_u, 1) against N(0, 1). Each of the remaining v − u steps
-    multiplies it by θ_c. The minimum is over the entries u ≤ v of the argument v, or u is fixed.
+    multiplies it by θ_c. The minimum is over the entries u ≤ v of `after_use`, or u is fixed.
 
     Args:
-        v: numbers of steps after the last use, increasing.
+        after_use: numbers v of steps after the last use, increasing.
         theta: log θ_ε(μ_v) for each of them.
         error: bound on its error.
         contraction: log θ_c, and u if it is fixed.
+
+    Returns:
+        The logarithm for each v, and a bound on its error.
     """
     log_factor = contraction.log_factor
-    relative = theta - v * log_factor  # log θ_ε(μ_u) θ_c^(−u) at u = v
+    relative = theta - after_use * log_factor  # log θ_ε(μ_u) θ_c^(−u) at u = v
     if contraction.switch is None:
         least = np.minimum.accumulate(relative)
     else:
-        last = int(np.searchsorted(v, contraction.switch, side="right")) - 1
-        least = np.where(v > v[last], relative[last], relative)
-    factor_error = v * (contraction.error + 4 * UNIT_ROUNDOFF * abs(log_factor))
-    return v * log_factor + least, np.maximum.accumulate(error) + factor_error
+        last = int(np.searchsorted(after_use, contraction.switch, side="right")) - 1
+        least = np.where(after_use > after_use[last], relative[last], relative)
+    factor_error = after_use * (contraction.error + 4 * UNIT_ROUNDOFF * abs(log_factor))
+    return after_use * log_factor + least, np.maximum.accumulate(error) + factor_error
 
 
 # One ε at a time -----------------------------------------------------------------------------------------------------
@@ -324,14 +334,15 @@ class InterpolationBound(Bound):
         while self.log_bound(epsilon).upper > SMALL_LOG_DELTA and epsilon < LARGEST_EPSILON:
             epsilon *= 2.0
         without_contraction = InterpolationBound(self.steps, contracted=False)
-        return min((without_contraction, *self._bounds_with_switch()), key=lambda bound: bound.log_bound(epsilon).upper)
+        candidates = (without_contraction, *self._bounds_with_switch())
+        return min(candidates, key=lambda bound: bound.log_bound(epsilon).upper)
 
     def _bounds_with_switch(self) -> Sequence[Bound]:
         """Return bounds with contraction after 0, 1, 2, 4, … steps if steps are equal, else right after the use."""
         if not isinstance(self.steps, EqualSteps):
             return [ContractionBound(self.steps.run)]
         doublings = max(1, self.steps.run.period).bit_length()
-        switches = [0.0, *(2.0**k for k in range(doublings))]
+        switches = [0.0, *(2.0**exponent for exponent in range(doublings))]
         return [SwitchedBound(self.steps, switch) for switch in switches]
 
     def log_bound(self, epsilon: float) -> Interval:

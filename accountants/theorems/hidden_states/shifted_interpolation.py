@@ -70,13 +70,15 @@ def powers_sum(rate: float, count: FloatArray | float) -> FloatArray:
         An array of the shape of `count`.
     """
     number = np.asarray(count, dtype=np.float64)
-    return number if rate == 0.0 else np.asarray(np.expm1(-rate * number) / math.expm1(-rate))
+    if rate == 0.0:
+        return number
+    return np.asarray(np.expm1(-rate * number) / math.expm1(-rate))
 
 
 def periodic_mu(
     *, uses: int, period: int, after: FloatArray, contraction: float, shift: float, diameter: float
 ) -> FloatArray:
-    """Compute the Gaussian-DP parameter μ of the last model for a record that is used every `period` steps, rounded up.
+    """Compute the Gaussian-DP parameter μ of the last model, for a record that is used every `period` steps.
 
     The noise of each step hides a part of the distance of two runs on neighbouring data. A plan chooses these parts. In
     the best plan the hidden total increases linearly in the accumulated noise variance, from the first use to just
@@ -95,7 +97,7 @@ def periodic_mu(
         diameter: diameter of the domain in the same unit; `math.inf` for none.
 
     Returns:
-        The least μ over these plans. It is `math.inf` where μ² of every plan is above the largest double.
+        The least μ over these plans, rounded up. It is `math.inf` where μ² of every plan is above the largest double.
     """
     rate = -math.log(max(contraction, LEAST_CONTRACTION))
     steps = np.asarray(after, dtype=np.float64)
@@ -105,6 +107,7 @@ def periodic_mu(
         noise_variance=powers_sum(2.0 * rate, steps + 1.0),
         contraction=_powers(rate, steps + 1.0),
     )
+
     # Each plan before the last use: a distance, and the number of steps that hide it.
     plans = [_distance_before_last_use(uses, period, rate, shift)]
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -113,16 +116,19 @@ def periodic_mu(
         squares = [last_use.cost(distance, hiding_steps) for distance, hiding_steps in plans]
         if math.isfinite(diameter):
             # The plan starts after the last use, at the diameter of the domain.
-            squares.append((diameter * _powers(rate, steps)) ** 2 / powers_sum(2.0 * rate, steps))
+            remaining_distance = diameter * _powers(rate, steps)
+            squares.append(remaining_distance**2 / powers_sum(2.0 * rate, steps))
+
     # A plan whose square exceeds the doubles is not used, and a square that underflows counts as `LEAST_SQUARE`.
-    squares = [np.where(np.isnan(square), np.inf, square) for square in np.broadcast_arrays(*squares)]
+    usable_squares = [np.where(np.isnan(square), np.inf, square) for square in np.broadcast_arrays(*squares)]
     has_distance = shift > 0.0 and diameter > 0.0
-    least_square = np.maximum(np.minimum.reduce(squares), LEAST_SQUARE if has_distance else 0.0)
+    smallest = LEAST_SQUARE if has_distance else 0.0
+    least_square = np.maximum(np.minimum.reduce(usable_squares), smallest)
     return np.asarray(np.sqrt(least_square) * OUTWARD)
 
 
 def _distance_before_last_use(uses: int, period: int, rate: float, shift: float) -> tuple[float, float]:
-    """Return the distance of two runs on neighbouring data just before the last use, and the steps since the first use.
+    """Compute the distance of two runs on neighbouring data just before the last use, and the steps since the first.
 
     Each of the earlier uses shifts the model by s, and each later step multiplies the distance by c. With period P and
     n uses the distance is s c^{P−1} Σ_{k<n−1} c^{Pk}, and the number of steps is P (n − 1). Both are 0 for a single
@@ -133,6 +139,9 @@ def _distance_before_last_use(uses: int, period: int, rate: float, shift: float)
         period: steps P from one use to the next.
         rate: −log c.
         shift: s, in units of the noise of one step.
+
+    Returns:
+        The distance in units of the noise of one step, and the number of steps.
     """
     if uses == 1:
         return 0.0, 0.0
@@ -142,13 +151,17 @@ def _distance_before_last_use(uses: int, period: int, rate: float, shift: float)
 
 
 def _powers(rate: float, count: FloatArray | float) -> FloatArray:
-    """Return e^(−r n), or e^−690 if that is larger, so that squares underflow only.
+    """Compute powers e^(−r n) of a contraction factor, but at least e^−690, so that only their squares underflow.
 
     Args:
-        rate: r ≥ 0.
-        count: numbers n.
+        rate: r ≥ 0, minus the log of the contraction factor.
+        count: numbers n of steps.
+
+    Returns:
+        One power for each number.
     """
-    return np.asarray(np.exp(np.maximum(-rate * np.asarray(count, dtype=np.float64), LEAST_LOG_POWER)))
+    exponents = -rate * np.asarray(count, dtype=np.float64)
+    return np.asarray(np.exp(np.maximum(exponents, LEAST_LOG_POWER)))
 
 
 class _LastUse(NamedTuple):
@@ -175,11 +188,15 @@ class _LastUse(NamedTuple):
         Args:
             distance: distance of the two runs before the last use, in standard deviations of a step's noise.
             steps: number of steps before the last use over which it is hidden.
+
+        Returns:
+            One μ² for each entry of the arrays of this record.
         """
         total = distance * self.contraction + self.last
         if steps == 0.0:
             return np.asarray(total**2 / self.noise_variance)
         variance_before = float(powers_sum(2.0 * self.rate, steps))
+
         # One slope is possible if the slope before the last use is at least the slope after it. Two slopes are always
         # possible, so a margin of 1e-9 covers the rounding at a negligible cost.
         threshold = self.last * variance_before * self.contraction * (1.0 + 1e-9)
@@ -194,8 +211,7 @@ def _late_starts(
 ) -> Iterator[tuple[float, float]]:
     """Yield the late starts: plans that ignore the first uses of the record, and start from the domain's diameter.
 
-    Each item is the distance of the two runs before the last use, and the number of steps over which it is hidden. If
-    the diameter is smaller than the shift of a use, only the start just before the last use is considered.
+    If the diameter is smaller than the shift of a use, only the start just before the last use is considered.
 
     Args:
         uses: number of uses of the record.
@@ -203,14 +219,20 @@ def _late_starts(
         rate: −log c, with c the Lipschitz constant of every step's map.
         shift: shift per use, in units of the noise of one step.
         diameter: diameter of the domain in the same unit.
+
+    Yields:
+        The distance of the two runs before the last use, and the number of steps over which it is hidden.
     """
     most = uses - 1.0 if diameter >= shift else 1.0
     # The best start is near the use from which the shifts add up to the diameter; the grid covers contracting steps.
-    uses_to_diameter = min(diameter / shift, 1e15) if shift > 0.0 else 1e15
+    uses_to_diameter = 1e15  # more than any number of uses
+    if shift > 0.0:
+        uses_to_diameter = min(diameter / shift, uses_to_diameter)
     near_best = np.clip(np.round(uses_to_diameter) + np.arange(-2.0, 4.0), 1.0, most)
     grid = np.geomspace(1.0, most, MOST_STARTS).round()
+    candidates = np.unique(np.concatenate((near_best, grid))).tolist()
     shift_before_next_use = shift * float(_powers(rate, period - 1.0))
-    for remaining_uses in np.unique(np.concatenate((near_best, grid))).tolist():
+    for remaining_uses in candidates:
         steps = period * remaining_uses - 1.0
         from_start = diameter * float(_powers(rate, steps))
         from_uses = shift_before_next_use * float(powers_sum(period * rate, remaining_uses - 1.0))
@@ -236,7 +258,8 @@ class ListedSteps:
         """
         lists = {"contractions": self.contractions, "shifts": self.shifts, "noises": self.noises}
         for name, values in lists.items():
-            if not 1 <= len(values) <= MOST_STEPS or len(values) != len(self.noises):
+            has_valid_length = 1 <= len(values) <= MOST_STEPS and len(values) == len(self.noises)
+            if not has_valid_length:
                 raise InvalidInput.at(f"/{name}", "must be as long as the others", allowed=f"1 to {MOST_STEPS} entries")
             least = math.ulp(0.0) if name == "noises" else 0.0
             if not all(least <= value < math.inf for value in values):

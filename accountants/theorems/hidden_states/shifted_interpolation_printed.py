@@ -119,6 +119,9 @@ def _best(*, uses: int, period: int, contraction: float, shift: float, diameter:
         contraction: Lipschitz constant c ≤ 1 of every step's map.
         shift: shift of the model per use, in standard deviations of the noise of one step.
         diameter: diameter of the domain in the same unit; `math.inf` for none.
+
+    Returns:
+        The least μ over the plans of `periodic_mu`, rounded up.
     """
     mu = periodic_mu(
         uses=uses, period=period, after=np.zeros(1), contraction=contraction, shift=shift, diameter=diameter
@@ -138,15 +141,16 @@ def noisy_gd(inputs: FullBatch) -> Outputs:
     Returns:
         This μ, rounded up, as `gaussian_dp_mu`, and the least μ that shifted interpolation gives as `best_mu`.
     """
-    c, t = inputs.contraction, inputs.rounds
+    contraction, steps = inputs.contraction, inputs.rounds
     shift = inputs.sensitivity / (inputs.population * inputs.noise_std)
-    if c == 1.0:
-        ratio = float(t)
+    if contraction == 1.0:
+        ratio = float(steps)
     else:
-        power_ratio = math.tanh(-0.5 * (t * math.log(c)))  # (1 − c^t)/(1 + c^t)
-        ratio = power_ratio * (1.0 + c) / (1.0 - c)
+        power_ratio = math.tanh(-0.5 * (steps * math.log(contraction)))  # (1 − c^t)/(1 + c^t)
+        ratio = power_ratio * (1.0 + contraction) / (1.0 - contraction)
     mu = shift * math.sqrt(ratio) * ROUNDED_UP
-    return {"gaussian_dp_mu": mu, "best_mu": _best(uses=t, period=1, contraction=c, shift=shift)}
+    best_mu = _best(uses=steps, period=1, contraction=contraction, shift=shift)
+    return {"gaussian_dp_mu": mu, "best_mu": best_mu}
 
 
 def noisy_gd_in_ball(inputs: FullBatchInBall) -> Outputs:
@@ -163,14 +167,14 @@ def noisy_gd_in_ball(inputs: FullBatchInBall) -> Outputs:
     shift = inputs.sensitivity / inputs.population
     square = 3.0 * shift * inputs.diameter / inputs.step_size + shift**2 * inputs.saturation
     mu = math.sqrt(square) / inputs.noise_std * ROUNDED_UP
-    best = _best(
+    best_mu = _best(
         uses=inputs.rounds,
         period=1,
         contraction=inputs.contraction,
         shift=shift / inputs.noise_std,
         diameter=inputs.diameter / (inputs.step_size * inputs.noise_std),
     )
-    return {"gaussian_dp_mu": mu, "best_mu": best}
+    return {"gaussian_dp_mu": mu, "best_mu": best_mu}
 
 
 def noisy_cgd(inputs: Cyclic) -> Outputs:
@@ -185,22 +189,28 @@ def noisy_cgd(inputs: Cyclic) -> Outputs:
     Returns:
         This μ, rounded up, as `gaussian_dp_mu`, and the least μ that shifted interpolation gives as `best_mu`.
     """
-    c, period, passes = inputs.contraction, inputs.period, inputs.rounds
+    contraction, period, passes = inputs.contraction, inputs.period, inputs.rounds
     shift = inputs.sensitivity / (inputs.batch_size * inputs.noise_std)
-    if c == 1.0:
+
+    # The second term under the root, the effect of the earlier passes.
+    if contraction == 1.0:
         by_earlier_passes = (passes - 1) / period
     else:
-        log_c = math.log(c)
+        log_contraction = math.log(contraction)
         # 1 − c² and 1 − c^l by expm1, so that nothing cancels near c = 1
-        ratio = c ** (2 * period - 2) * -math.expm1(2.0 * log_c) / math.expm1(period * log_c) ** 2
+        one_minus_square = -math.expm1(2.0 * log_contraction)
+        power_minus_one = math.expm1(period * log_contraction)
+        ratio = contraction ** (2 * period - 2) * one_minus_square / power_minus_one**2
         # (1 − x)/(1 + x) = tanh(−log(x)/2) with x = c^{l(E−1)}
-        by_earlier_passes = ratio * math.tanh(-0.5 * period * (passes - 1) * log_c)
+        by_earlier_passes = ratio * math.tanh(-0.5 * period * (passes - 1) * log_contraction)
+
     mu = shift * math.sqrt(1.0 + by_earlier_passes) * ROUNDED_UP
-    return {"gaussian_dp_mu": mu, "best_mu": _best(uses=passes, period=period, contraction=c, shift=shift)}
+    best_mu = _best(uses=passes, period=period, contraction=contraction, shift=shift)
+    return {"gaussian_dp_mu": mu, "best_mu": best_mu}
 
 
 def noisy_cgd_in_ball(inputs: CyclicInBall) -> Outputs:
-    """Compute the Gaussian-DP parameter μ of projected noisy descent on cyclic batches, by Bok, Su and Altschuler 2024.
+    """Compute the Gaussian-DP parameter μ of projected descent on cyclic batches, by Bok, Su and Altschuler 2024.
 
     It is μ = (1/σ) √(3ΔD/(bηl) + (Δ/b)² + (Δ/b)² ⌈bD/(Δη)⌉/l).
 
@@ -215,14 +225,14 @@ def noisy_cgd_in_ball(inputs: CyclicInBall) -> Outputs:
     square = 3.0 * shift * inputs.diameter / (inputs.step_size * inputs.period)
     square += shift**2 * (1.0 + inputs.saturation / inputs.period)
     mu = math.sqrt(square) / inputs.noise_std * ROUNDED_UP
-    best = _best(
+    best_mu = _best(
         uses=inputs.rounds,
         period=inputs.period,
         contraction=inputs.contraction,
         shift=shift / inputs.noise_std,
         diameter=inputs.diameter / (inputs.step_size * inputs.noise_std),
     )
-    return {"gaussian_dp_mu": mu, "best_mu": best}
+    return {"gaussian_dp_mu": mu, "best_mu": best_mu}
 
 
 def _source(item: str) -> Source:

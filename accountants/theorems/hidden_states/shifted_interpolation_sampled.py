@@ -92,7 +92,11 @@ def sampled_square(rate: float, shift: FloatArray) -> FloatArray:
     """Estimate the μ² that one step adds if replace-one batches are drawn without replacement.
 
     μ is the parameter of Gaussian differential privacy, and μ² adds up over steps. The estimate is the limit by the
-    central limit theorem. It guides a search only, and enters no certified bound.
+    central limit theorem. With the rate q and the shift s it is
+
+        2q² (e^{s²} Φ(3s/2) + 3Φ(−s/2) − 2).
+
+    It guides a search only, and enters no certified bound.
 
     Args:
         rate: share of the records in a batch, in (0, 1].
@@ -101,8 +105,10 @@ def sampled_square(rate: float, shift: FloatArray) -> FloatArray:
     Returns:
         An array of the shape of `shift`.
     """
+    largest_shift = 25.0  # the exponential of its square is a double
     with np.errstate(over="ignore"):
-        variance = np.exp(np.minimum(shift, 25.0) ** 2) * ndtr(1.5 * shift) + 3.0 * ndtr(-0.5 * shift) - 2.0
+        growth = np.exp(np.minimum(shift, largest_shift) ** 2)
+        variance = growth * ndtr(1.5 * shift) + 3.0 * ndtr(-0.5 * shift) - 2.0
     return np.asarray(2.0 * rate * rate * variance)
 
 
@@ -125,9 +131,13 @@ def shift_square(run: ProjectedRun, window: FloatArray) -> FloatArray:
     rate = -math.log(max(float(constant[0]), LEAST_CONTRACTION))
     (shift,), _ = run.shifts(1, 1)
     noise = float(step[0]) * float(run.noise_schedule.at(1, 1)[0]) / math.sqrt(run.participants)
+
     # z is at most the diameter of the domain, and at most the sum of the shifts of the earlier steps.
-    distance = np.minimum(2.0 * run.radius / noise, float(shift) * powers_sum(rate, run.steps - window))
-    return np.asarray((distance * np.exp(-rate * window)) ** 2 / powers_sum(2.0 * rate, window) * OUTWARD)
+    diameter = 2.0 * run.radius / noise
+    sum_of_shifts = float(shift) * powers_sum(rate, run.steps - window)
+    distance = np.minimum(diameter, sum_of_shifts)
+    remaining_distance = distance * np.exp(-rate * window)
+    return np.asarray(remaining_distance**2 / powers_sum(2.0 * rate, window) * OUTWARD)
 
 
 def best_window(run: ProjectedRun) -> StepWindow:
@@ -139,14 +149,20 @@ def best_window(run: ProjectedRun) -> StepWindow:
 
     Args:
         run: a run of equal steps, each on a fresh batch.
+
+    Returns:
+        The split, with the Gaussian-DP parameter of the shift rounded up.
     """
     rate = run.participants / run.clients
     (shift,), _ = run.shifts(1, 1)
+
+    # The estimate for each number of last steps (rows) and each share κ (columns).
     steps = np.unique(np.geomspace(1.0, max(run.steps - 1.0, 1.0), MOST_WINDOWS).round())
     shift_squares = shift_square(run, steps)
     step_squares = sampled_square(rate, float(shift) / np.sqrt(1.0 - SHARES))
     total = shift_squares[:, None] / SHARES + steps[:, None] * step_squares
     row, column = np.unravel_index(int(np.argmin(total)), total.shape)
+
     share = float(SHARES[column])
     return StepWindow(
         steps=int(steps[row]),
@@ -186,11 +202,15 @@ def dominating_mechanism(run: ProjectedRun, window: StepWindow) -> Composed:
     Args:
         run: a run of equal steps.
         window: the split of the run into earlier and last steps.
+
+    Returns:
+        The specification of the composed mechanism, whose noise multipliers are rounded down.
     """
     noise = float(run.noise_schedule.at(1, 1)[0])
     # Under replace-one, noise multiplier z gives μ = 2/z. It is rounded down.
     shift = Gaussian(noise_multiplier=2.0 / window.shift_mu * (2.0 - OUTWARD))
-    return Composed(mechanisms=(Repeated(times=window.steps, mechanism=sampled_step(run, noise, window.share)), shift))
+    last_steps = Repeated(times=window.steps, mechanism=sampled_step(run, noise, window.share))
+    return Composed(mechanisms=(last_steps, shift))
 
 
 THEOREMS: tuple[Theorem, ...] = (SAMPLED,)

@@ -217,6 +217,9 @@ def epochs_and_runs(spec: RandomAllocation) -> tuple[int, int]:
     Args:
         spec: specification of the allocation. Either its batches are kept over all epochs, or each epoch is
             independent.
+
+    Returns:
+        The two numbers, of which one is 1.
     """
     if spec.kept:
         return spec.epochs, 1

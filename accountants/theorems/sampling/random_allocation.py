@@ -148,14 +148,15 @@ def k_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
 
 
 def block_sizes(steps: int, times_chosen: int) -> list[tuple[int, int]]:
-    """Return the sizes of k blocks that divide t batches as evenly as possible, with the number of blocks of each size.
+    """Return the sizes of k blocks that divide t batches evenly, with the number of blocks of each size.
 
     Args:
         steps: number t of batches.
         times_chosen: number k of blocks, from 1 to t.
 
     Returns:
-        Pairs of a size and the number of blocks of this size; one pair if k divides t, otherwise two.
+        Pairs of a size and the number of blocks of this size. There is one pair if k divides t, otherwise there are two
+        with sizes that differ by 1.
     """
     size, longer = divmod(steps, times_chosen)
     if longer == 0:
@@ -204,6 +205,9 @@ def _block_pair(shift: float, size: int) -> Pair:
     Args:
         shift: norm of the unit's contribution over the standard deviation of the noise.
         size: number of the batches, at least 1. The unit is in each with the same probability.
+
+    Returns:
+        The pair, with the shift rounded up.
     """
     # The shift is rounded up, which moves the two Gaussians further apart.
     if size == 1:
@@ -344,6 +348,9 @@ def _guarantee(spec: RandomAllocation, case: Case, theorem: Theorem, curve: Curv
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         theorem: the theorem that gives the curve.
         curve: the privacy curve, with upper and lower bounds on δ.
+
+    Returns:
+        The guarantee, which declares that noise is added to one sum and that the allocation is secret.
     """
     # The noise of several Gaussian releases is that of the release to which they amount.
     noise_multiplier = gaussian_multiplier(spec.mechanism) or 1.0 / root_up(_squared_shift(spec))

@@ -203,7 +203,7 @@ def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     mixture = inner.curve.upper.law
     assert isinstance(mixture, GaussianMixtureLaw)
     upper, attained = sampled_mixture_pairs(mixture, share)
-    instances = (attained,)
+    instances: tuple[Pair, ...] = (attained,)
     if not inner.curve.tight:
         instances = random_among_zeros(inner, share)
     return amplified_guarantee(inner, Curve(upper, instances), POISSON_REPLACE_ONE, spec)

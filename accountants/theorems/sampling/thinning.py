@@ -136,9 +136,14 @@ def _is_free_without_unit(mechanism: Spec) -> bool:
 
     This is true for integers, scores and queries that may depend on the batch in any way. It is false if the mechanism
     samples again: it may then miss the unit, and its output is as for a batch without the unit.
+
+    Args:
+        mechanism: the mechanism that is run on the batch.
     """
-    free = NoisyIntegers | ShiftedIntegers | ScoredChoice | ThresholdAnswers
-    return not draws(mechanism) and all(isinstance(primitive, free) for primitive in primitives(mechanism))
+    if draws(mechanism):
+        return False
+    may_depend_freely = NoisyIntegers | ShiftedIntegers | ScoredChoice | ThresholdAnswers
+    return all(isinstance(primitive, may_depend_freely) for primitive in primitives(mechanism))
 
 
 THEOREMS: tuple[Theorem, ...] = (DRAWN_OR_NOT,)

@@ -61,10 +61,11 @@ class CountBounds(NamedTuple):
 
 
 class _Event(NamedTuple):
-    """The terms of δ_c(ε), the δ of a shuffled report that is hidden among c clones, for each ε (rows) and c (columns).
+    """The terms of δ_c(ε), the δ of a shuffled report that is hidden among c clones.
 
-    A report is of type 0 or 1. The victim's has type 0 with probability p = e^{ε₀}/(1 + e^{ε₀}) on the first data set
-    and 1 − p on the second, and a clone's with probability 1/2. With α = e^ε, `bounds_given_clones` has the equation.
+    The arrays have a row for each ε and a column for each c. A report is of type 0 or 1. The victim's has type 0 with
+    probability p = e^{ε₀}/(1 + e^{ε₀}) on the first data set and 1 − p on the second, and a clone's with probability
+    1/2. With α = e^ε, `bounds_given_clones` has the equation.
 
     Attributes:
         gap: A = p − α(1 − p), one column.
@@ -234,7 +235,9 @@ def _direct_masses(clones: FloatArray, least: FloatArray, type_one: FloatArray, 
     """
     binomial = Binomial(clones, 0.5, 0.5)
     log_scale = binomial.log_mass(least - 1.0)
-    tail_ratio = binomial.quick_tail_ratio if effort.quick else binomial.tail_ratio
+    tail_ratio = binomial.tail_ratio
+    if effort.quick:
+        tail_ratio = binomial.quick_tail_ratio
     # At κ = c + 1 the tail is 0, because no report is of type 1; the minimum keeps the argument in range.
     tail = tail_ratio(np.minimum(least, clones)) * type_one / least
     return _MassesAndTails(log_scale, np.ones_like(tail), tail)

@@ -327,6 +327,9 @@ class _UpperSequence:
 
         Args:
             epsilon: ε in nats, above those of the previous calls.
+
+        Returns:
+            The natural logarithm of the bound.
         """
         if self.single or len(self.values) < 2:
             return self.bound.upper(epsilon)

@@ -215,8 +215,10 @@ class LocalClonesBound(ScaledBound):
         """
         representative = cell_representative(self.local.pair)
         is_gaussian = bool(representative.gaussian_dp_mu)
-        make_table = _stored_table if is_gaussian else _make_table
-        local, table = make_table(self.clients, representative, self.coarse)
+        if is_gaussian:
+            local, table = _stored_table(self.clients, representative, self.coarse)
+        else:
+            local, table = _make_table(self.clients, representative, self.coarse)
         return table.rows(self._costs(local))
 
     def _costs(self, local: FloatArray) -> Costs:
@@ -353,5 +355,8 @@ def _clone_pair(clients: int, local: float) -> ClonesBound:
     Args:
         clients: number n of clients.
         local: ε₀ of the report, in nats. Another report is a clone with probability e^−ε₀.
+
+    Returns:
+        The bound, without a distance of real reports from the idealised ones.
     """
     return ClonesBound(clients, math.exp(-local), local)

@@ -43,6 +43,9 @@ class ScaledBound(Bound):
 
     Subclasses implement `log_bound`. They may add cheaper evaluations, for one ε (`upper`), for increasing ε
     (`sequential_upper`) or for a whole table (`rows`).
+
+    Attributes:
+        is_convex: whether the bound on δ is convex in e^ε.
     """
 
     is_convex: ClassVar[bool] = False

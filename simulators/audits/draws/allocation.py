@@ -49,17 +49,20 @@ class AllocatedSum:
             Logarithms of the likelihood ratios, (worlds, runs).
         """
         shift_of_run = np.asarray(self.shifts)[world]
-        left = np.full(world.size, self.times_chosen)  # sums that are still to be chosen
+        remaining_choices = np.full(world.size, self.times_chosen)
         # Row j of a world has the log of the elementary symmetric polynomial of degree j of all ratios so far.
         polynomials = np.full((self.worlds, self.times_chosen + 1, world.size), -math.inf)
         polynomials[:, 0] = 0.0
         for step in range(self.steps):
-            is_chosen = generator.random(world.size) * (self.steps - step) < left
-            left = left - is_chosen
+            # A sum is chosen with probability (remaining choices)/(remaining sums), which gives a uniform set.
+            remaining_sums = self.steps - step
+            is_chosen = generator.random(world.size) * remaining_sums < remaining_choices
+            remaining_choices = remaining_choices - is_chosen
             output = generator.standard_normal(world.size) + np.where(is_chosen, shift_of_run, 0.0)
             for index, shift in enumerate(self.shifts):
                 terms = polynomials[index, :-1] + shift * output - 0.5 * shift * shift
                 polynomials[index, 1:] = np.logaddexp(polynomials[index, 1:], terms)
+
         # The mean over all sets is the polynomial of degree k, divided by the number of sets of k among t sums.
         log_sets = math.lgamma(self.steps + 1)
         log_sets -= math.lgamma(self.times_chosen + 1) + math.lgamma(self.steps - self.times_chosen + 1)

@@ -37,11 +37,15 @@ def attack_client_records(spec: Subsampled, inner: AttackedMechanism, setting: A
         raise InvalidInput.at("/records_of_one_client", "is more than an attack can add", allowed=f"≤ {MOST_RECORDS}")
     if spec.sampling == "without-replacement" and setting.relation == "add-or-remove-one":
         raise InvalidInput.at("/relation", "a batch of fixed size is drawn", allowed="replace-one, zero-out-one")
+
+    # Probability of each number of the client's records in the batch.
     numbers = np.arange(records + 1)
     if spec.sampling == "without-replacement" and spec.batch_size is not None and spec.population is not None:
         masses = np.asarray(hypergeom.pmf(numbers, spec.population, records, spec.batch_size))
     else:
         masses = np.asarray(binom.pmf(numbers, records, spec.inclusion_probability))
+
+    # All records are equal, so their contributions add up.
     shift = abs(inner.value_in_world[FIRST])
     signs = np.sign(inner.value_in_world)
     sizes = tuple((shift * numbers).tolist())

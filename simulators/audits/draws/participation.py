@@ -17,11 +17,18 @@ CELLS = 500_000
 
 @dataclass(frozen=True)
 class SampledParticipation:
-    """Draw that decides whether the changed record (the victim) is in a batch; its probability is `rate`.
+    """Draw that decides whether the changed record (the victim) is in a batch.
 
     With a `population`, whole batches are drawn by the program that a training runs. Without it, a single random number
-    decides whether the victim is in a batch. With a `largest_batch`, records are drawn at the `drawn_rate`, and of more
-    records a uniform subset of this size is kept.
+    decides whether the victim is in a batch.
+
+    Attributes:
+        rate: probability that the victim is in a batch.
+        batch_size: number of records in a batch; None for Poisson batches.
+        population: number of records; None for a single random number.
+        largest_batch: largest size of a Poisson batch. Of more drawn records a uniform subset of this size is kept.
+            None if there is no limit.
+        drawn_rate: probability that a record is drawn, before a batch is cut to its largest size; None without a limit.
     """
 
     rate: float
@@ -33,7 +40,9 @@ class SampledParticipation:
     @property
     def work(self) -> float:
         """Cost of one draw: a coin, or every record of the population."""
-        return 0.5 if self.population is None else 0.4 * self.population
+        if self.population is None:
+            return 0.5
+        return 0.4 * self.population
 
     def draw(self, generator: np.random.Generator, count: int) -> Bools:
         """Draw batches, and return for each whether the victim is in it.
@@ -49,10 +58,15 @@ class SampledParticipation:
         """
         if self.population is None:
             return generator.random(count) < self.rate
+        if count == 0:
+            return np.zeros(0, dtype=np.bool_)
         # Draw the batches in chunks of at most `CELLS` mask entries, to bound the memory.
         rows = max(1, CELLS // self.population)
-        parts = [self._batches(generator, min(rows, count - start))[:, 0] for start in range(0, count, rows)]
-        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.bool_)
+        chunks = []
+        for start in range(0, count, rows):
+            batches = self._batches(generator, min(rows, count - start))
+            chunks.append(batches[:, 0])  # the victim is record 0
+        return np.concatenate(chunks)
 
     def _batches(self, generator: np.random.Generator, rows: int) -> Bools:
         """Draw whole batches with the functions that a training uses.
@@ -100,6 +114,9 @@ def truncated_participation(spec: Subsampled, *, implemented: bool) -> SampledPa
     Args:
         spec: the draw, with `rate`, `population` and `largest_batch`.
         implemented: whether whole batches are drawn by the program that a training runs.
+
+    Returns:
+        The draw, with this probability.
     """
     from scipy.stats import binom  # noqa: PLC0415  the import takes a second, and only this draw needs it
 
@@ -108,7 +125,8 @@ def truncated_participation(spec: Subsampled, *, implemented: bool) -> SampledPa
     largest = spec.largest_batch or 1
     untruncated = float(binom.cdf(largest - 1, population - 1, rate))
     truncated = float(binom.sf(largest, population, rate))
-    in_batch = rate * untruncated + min(largest / population, 1.0) * truncated
-    if implemented:
-        return SampledParticipation(in_batch, None, population, largest, rate)
-    return SampledParticipation(in_batch)
+    kept_share = min(largest / population, 1.0)
+    in_batch = rate * untruncated + kept_share * truncated
+    if not implemented:
+        return SampledParticipation(in_batch)
+    return SampledParticipation(in_batch, population=population, largest_batch=largest, drawn_rate=rate)

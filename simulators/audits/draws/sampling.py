@@ -32,14 +32,16 @@ class HiddenDraw:
     This is so for Poisson batches, and for batches of fixed size in which all other records contribute zero. An
     attacker distinguishes two data sets, FIRST and SECOND, which differ in one record, the victim's. A third case,
     ABSENT, is that the batch does not contain this record.
+
+    Attributes:
+        inner: mechanism on the batch.
+        participation: draw of the victim's record.
+        removal: True if SECOND is the data set without the victim's record, so that no batch contains it there.
     """
 
     inner: AttackedMechanism
-    """Mechanism on the batch."""
     participation: SampledParticipation
-    """Draw of the victim's record."""
     removal: bool
-    """True if SECOND is the data set without the victim's record, so that no batch contains it there."""
 
     @property
     def worlds(self) -> int:
@@ -63,10 +65,13 @@ class HiddenDraw:
         """
         is_included = self.participation.draw(generator, world.size)
         logs = self.inner.draw(generator, np.where(is_included, world, ABSENT))
+        absent = logs[ABSENT]
         rate = self.participation.rate
-        first = mix_log_densities(rate, logs[FIRST], logs[ABSENT])
-        second = logs[ABSENT] if self.removal else mix_log_densities(rate, logs[SECOND], logs[ABSENT])
-        return np.stack([first, second, logs[ABSENT]])
+        first = mix_log_densities(rate, logs[FIRST], absent)
+        second = absent
+        if not self.removal:
+            second = mix_log_densities(rate, logs[SECOND], absent)
+        return np.stack([first, second, absent])
 
 
 @dataclass(frozen=True)
@@ -76,12 +81,15 @@ class FixedSizeDraw:
     FIRST and SECOND are the two data sets; they differ in one record, the victim's. All other records equal the record
     that the victim has in SECOND. If the batch does not contain the victim, the output is therefore distributed as in
     SECOND.
+
+    Attributes:
+        inner: mechanism on the batch.
+        participation: draw of the victim's record.
+        worlds: number of data sets that the attacker distinguishes.
     """
 
     inner: AttackedMechanism
-    """Mechanism on the batch."""
     participation: SampledParticipation
-    """Draw of the victim's record."""
     worlds: int = 2
 
     @property
@@ -103,7 +111,8 @@ class FixedSizeDraw:
         """
         is_included = self.participation.draw(generator, world.size)
         logs = self.inner.draw(generator, np.where(is_included, world, SECOND))
-        return np.stack([mix_log_densities(self.participation.rate, logs[FIRST], logs[SECOND]), logs[SECOND]])
+        first = mix_log_densities(self.participation.rate, logs[FIRST], logs[SECOND])
+        return np.stack([first, logs[SECOND]])
 
 
 @dataclass(frozen=True)
@@ -111,12 +120,14 @@ class SeenDraw:
     """Attack on a random batch with members that the attacker sees.
 
     The data sets differ in one client or record, the victim. If it is not in the batch, the output reveals nothing.
+
+    Attributes:
+        inner: mechanism on the batch.
+        participation: draw of the victim.
     """
 
     inner: AttackedMechanism
-    """Mechanism on the batch."""
     participation: SampledParticipation
-    """Draw of the victim."""
 
     @property
     def worlds(self) -> int:
@@ -153,14 +164,17 @@ class RepeatedDraw:
     FIRST and SECOND are the two data sets; they differ in one record, the victim's. All other records equal the record
     that the victim has in SECOND. On FIRST the number is shifted by k steps, where k is how often the batch contains
     the victim's record, its multiplicity.
+
+    Attributes:
+        noisy_value: the number with noise; its `step` is the shift for one occurrence of the victim's record.
+        batch_size: number of independent draws.
+        population: number of records that are drawn from.
+        worlds: number of data sets that the attacker distinguishes.
     """
 
     noisy_value: NoisyValue
-    """The number with noise; its `step` is the shift for one occurrence of the victim's record."""
     batch_size: int
-    """Number of independent draws."""
     population: int
-    """Number of records that are drawn from."""
     worlds: int = 2
 
     @property
@@ -202,6 +216,8 @@ class RepeatedDraw:
         times = generator.binomial(self.batch_size, 1.0 / self.population, size=world.size)
         shifts = np.where(world == FIRST, times * self.noisy_value.step, 0.0)
         outputs = shifts + self.noisy_value.noise.draw(generator, world.size)
+
+        # The density on FIRST is summed over the multiplicities, as logarithms.
         total = np.full(world.size, -math.inf)
         for count in self.multiplicities:
             weight = float(distribution.logpmf(count))

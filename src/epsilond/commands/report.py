@@ -123,8 +123,11 @@ def verify(
         from epsilond.questions import report as reporting  # noqa: PLC0415  it needs an extra, this list does not
 
         page = reporting.read_page(Path(report))
-        token = None if signature is None else _signature_text(signature)
-        body = None if request is None else structure_of(request, at="/request")
+        token = body = None
+        if signature is not None:
+            token = _signature_text(signature)
+        if request is not None:
+            body = structure_of(request, at="/request")
         with show_progress("computing the answer anew"):
             result = reporting.verify(page, signature=token, keys=keys, request=body)
         if as_outcome:
@@ -172,7 +175,7 @@ def _write(kind: Kind, algorithm: str | None, request: str, out: str, date: str 
 
         path = _file(out)
         body = structure_of(request, at="/request")
-        day = None if date == NONE else date or dt.datetime.now(tz=dt.UTC).date().isoformat()
+        day = _date_of(date)
         with show_progress(algorithm or kind):
             page = reporting.report(kind, algorithm, request=body, date=day)
         if path is None:
@@ -183,6 +186,22 @@ def _write(kind: Kind, algorithm: str | None, request: str, out: str, date: str 
         except OSError as error:
             raise InvalidInput.at("/out", f"cannot be written: {error.strerror}") from None
         typer.echo(f"report: {path}")
+
+
+def _date_of(option: str | None) -> str | None:
+    """Return the date that a page shows.
+
+    Args:
+        option: the text of --date.
+
+    Returns:
+        The date as YYYY-MM-DD; today in UTC without the option, and None for `none`.
+    """
+    if option == NONE:
+        return None
+    if option:
+        return option
+    return dt.datetime.now(tz=dt.UTC).date().isoformat()
 
 
 def _option(pointer: str) -> str:
@@ -196,8 +215,10 @@ def _option(pointer: str) -> str:
     Returns:
         The pointer with the name of the option as its first part.
     """
-    first = pointer.removeprefix("/").partition("/")[0]
-    return pointer if first in OWN else f"/request{pointer}"
+    first_part, _, _ = pointer.removeprefix("/").partition("/")
+    if first_part in OWN:
+        return pointer
+    return f"/request{pointer}"
 
 
 def _file(out: str) -> Path | None:

@@ -51,7 +51,8 @@ class Service:
         Raises:
             InvalidInput: the URL is invalid, or the file cannot be read or is empty.
         """
-        if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
             raise InvalidInput.at("/service", "must be a URL such as http://127.0.0.1:8000")
         if key_file is None:
             return cls(url.rstrip("/"), os.environ.get("EPSILOND_API_KEY") or None)
@@ -88,7 +89,9 @@ class Service:
             longest_answer=-1,
             is_repeatable=False,
         )
-        headers = {"Accept": "*/*"} | ({"Prefer": f"wait={wait}"} if wait else {})
+        headers = {"Accept": "*/*"}
+        if wait:
+            headers["Prefer"] = f"wait={wait}"
         try:
             return service.send(method, path, lambda answer: answer, headers=headers)
         except ServiceProblem as error:
@@ -118,7 +121,9 @@ def refuse(problem: JsonObject) -> NoReturn:
     typer.echo(f"error: {reason}", err=True)
     for fault in problem.get("errors", ()):
         typer.echo(f"  {fault.get('pointer') or fault.get('parameter')}: {fault.get('message')}", err=True)
-    raise typer.Exit(BAD_INPUT if status in CALLER_ERRORS else UNANSWERED)
+    if status in CALLER_ERRORS:
+        raise typer.Exit(BAD_INPUT)
+    raise typer.Exit(UNANSWERED)
 
 
 def exit_unanswered(message: str) -> NoReturn:

@@ -83,6 +83,8 @@ def simulate(
         if listed or source is None:
             simulating.show_presets()
             return
+
+        # A source is the name of a preset, or that of a file with a request.
         reads_file = request is not None or source == "-" or source.endswith(".json")
         experiment = fields_of(source) if reads_file else source
         figure = out
@@ -115,10 +117,14 @@ def experiment_of(words: Sequence[str]) -> str | None:
     Raises:
         InvalidInput: there are several arguments, or only the word `preset`.
     """
-    names = words[1:] if words and words[0] == "preset" else words
-    if len(names) > 1 or (words and not names):
+    if not words:
+        return None
+    names = words
+    if words[0] == "preset":
+        names = words[1:]
+    if len(names) != 1:
         raise InvalidInput.at("/PRESET", "must be one name, also after the word preset: see epsilond simulate --list")
-    return names[0] if names else None
+    return names[0]
 
 
 def folders_of(options: Sequence[str]) -> dict[str, str]:
@@ -136,7 +142,8 @@ def folders_of(options: Sequence[str]) -> dict[str, str]:
     folders = {}
     for option in options:
         name, equals, folder = option.partition("=")
-        if not (name and equals and folder):
+        is_complete = name and equals and folder
+        if not is_complete:
             raise InvalidInput.at("/data", f"{option!r} is not NAME=FOLDER")
         folders[name] = folder
     return folders

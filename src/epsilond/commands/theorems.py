@@ -71,7 +71,9 @@ def evaluate(
 
         texts: JsonRecord = dict(assignment(text, at="/input") for text in inputs or [])
         problem = evaluating.theorem(theorem_id).inputs
-        values = option_values.read_options(problem, texts) if problem is not None else texts
+        values = texts
+        if problem is not None:
+            values = option_values.read_options(problem, texts)
         answer = evaluating.evaluate(theorem_id, reading=reading, **values)
         print_answer(answer, lambda evaluation: lists.evaluation(theorem_id, evaluation), as_body=as_body)
 

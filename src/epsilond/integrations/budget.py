@@ -53,22 +53,14 @@ class LedgerBudget:
         refused: error of the last rejected payment; None if there was none.
         observations: observations that contradict the record of the run; empty if there are none.
 
-    Example:
-        >>> import epsilond, tempfile
-        >>> from epsilond.integrations.budget import LedgerBudget
-        >>> books = epsilond.ledger(tempfile.mkdtemp() + "/ledger.db")
-        >>> step = epsilond.Subsampled(sampling="poisson", rate=0.01, mechanism=epsilond.Gaussian(noise_multiplier=1.0))
-        >>> ledger = books.open(
-        ...     name="survey", dataset="survey",
-        ...     unit="record", relation="add-or-remove-one", observer="released-models",
-        ...     epsilon=2.0, delta=1e-6, plan={"train": epsilond.Repeated(times=25, mechanism=step)}, sealed=True,
-        ... )
-        >>> with LedgerBudget(ledger, "train", chunk=10) as budget:
-        ...     while not budget.would_exceed(step):
-        ...         budget.pay(step)  # and then the step is taken
-        >>> budget.taken, [receipt.entry["count"] for receipt in budget.receipts]
-        (25, [10, 10, 5])
-        >>> books.close()
+    Example: >>> import epsilond, tempfile >>> from epsilond.integrations.budget import LedgerBudget >>> books =
+        epsilond.ledger(tempfile.mkdtemp() + "/ledger.db") >>> step = epsilond.Subsampled(sampling="poisson", rate=0.01,
+        mechanism=epsilond.Gaussian(noise_multiplier=1.0)) >>> ledger = books.open( ...     name="survey",
+        dataset="survey", ...     unit="record", relation="add-or-remove-one", observer="released-models", ...
+        epsilon=2.0, delta=1e-6, plan={"train": epsilond.Repeated(times=25, mechanism=step)}, sealed=True, ... ) >>>
+        with LedgerBudget(ledger, "train", chunk=10) as budget: ...     while not budget.would_exceed(step): ...
+        budget.pay(step)  # and then the step is taken >>> budget.taken, [receipt.entry["count"] for receipt in
+        budget.receipts] (25, [10, 10, 5]) >>> books.close()
     """
 
     def __init__(
@@ -101,10 +93,12 @@ class LedgerBudget:
         has_one_source = (item is None) != (slot is None)
         if not has_one_source:
             raise InvalidInput.at("/item", "give either the plan's item or a slot")
-        hold = chunk if hold is None else hold
+        if hold is None:
+            hold = chunk
         for name, value in (("chunk", chunk), ("hold", hold)):
             if value < 1:
                 raise InvalidInput.at(f"/{name}", "is out of range", allowed="≥ 1")
+
         self.ledger = ledger
         self.receipts: list[Receipt] = []
         self.taken = 0
@@ -115,6 +109,7 @@ class LedgerBudget:
         self._hold = hold
         self._chunk = min(chunk, hold)
         self._expires_in = expires_in
+
         # Steps that are committed and not handed out yet, and the ids of the reservations with commits.
         self._paid: Counter[Spec] = Counter()
         self._paid_by: dict[str, None] = {}
@@ -210,7 +205,10 @@ class LedgerBudget:
         reserved_step, left = self._reserved
         if reserved_step == step:
             missing -= left
-        return missing > 0 and not self.ledger.what_if(self._item, spec=step, count=missing, **self._charge).fits
+        if missing <= 0:
+            return False
+        charge = self.ledger.what_if(self._item, spec=step, count=missing, **self._charge)
+        return not charge.fits
 
     def contradict(self, observations: Sequence[Observation]) -> None:
         """Reject all further payments, because the run was observed to differ from its recorded steps.
@@ -245,7 +243,11 @@ class LedgerBudget:
             run.cancel()
 
     def _require_consistent(self) -> None:
-        """Reject further payments of a run that an observation contradicts."""
+        """Reject further payments of a run that an observation contradicts.
+
+        Raises:
+            RunDiffers: there is such an observation.
+        """
         if self.observations:
             raise RunDiffers.of(self.observations)
 

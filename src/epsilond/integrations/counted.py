@@ -32,5 +32,12 @@ def run_of(parts: Iterable[tuple[Spec, int]]) -> Spec | None:
 
 
 def _repeat(mechanism: Spec, times: int) -> Spec:
-    """Return the spec of `times` ≥ 1 runs of a mechanism."""
-    return mechanism if times == 1 else Repeated(times=times, mechanism=mechanism)
+    """Return the description (spec) of several runs of a mechanism.
+
+    Args:
+        mechanism: spec of one run.
+        times: number of runs, at least 1.
+    """
+    if times == 1:
+        return mechanism
+    return Repeated(times=times, mechanism=mechanism)

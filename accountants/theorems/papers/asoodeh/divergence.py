@@ -49,7 +49,8 @@ class DivergenceInputs(TwoLaws):
         super().check()
         if self.kernel is not None:
             check_kernel("/kernel", self.kernel, len(self.first))
-        if (self.other_first is None) != (self.other_second is None):
+        has_half_a_pair = (self.other_first is None) != (self.other_second is None)
+        if has_half_a_pair:
             raise InvalidInput.at("/other_second", "both distributions of the second pair are needed, or none")
         if self.other_first is not None and self.other_second is not None:
             check_distribution("/other_first", self.other_first, len(self.first))
@@ -70,26 +71,31 @@ def facts(inputs: DivergenceInputs) -> Outputs:
         is E_ε of the outputs. With another pair, `divergence_of_mixture` is E_ε of the mixtures, and `mean_divergence`
         is λE_ε(P‖Q) + (1 − λ)E_ε(P'‖Q').
     """
-    p, q, epsilon = normalise(inputs.first), normalise(inputs.second), inputs.epsilon
-    divergence = hockey_stick(p, q, epsilon)
+    first, second, epsilon = normalise(inputs.first), normalise(inputs.second), inputs.epsilon
+    divergence = hockey_stick(first, second, epsilon)
     outputs = {
         "divergence": divergence,
-        "reversed_divergence": hockey_stick(q, p, epsilon),
-        "total_variation": hockey_stick(p, q, 0.0),
-        "largest_loss": largest_loss(p, q),
-        "singular_mass": math.fsum(p[q == 0.0]),
+        "reversed_divergence": hockey_stick(second, first, epsilon),
+        "total_variation": hockey_stick(first, second, 0.0),
+        "largest_loss": largest_loss(first, second),
+        "singular_mass": math.fsum(first[second == 0.0]),
     }
+
+    # Post-processing: a channel that both distributions go through does not enlarge the divergence.
     if inputs.kernel is not None:
-        p_output, q_output = apply_channel(p, inputs.kernel), apply_channel(q, inputs.kernel)
-        outputs["divergence_after_kernel"] = hockey_stick(p_output, q_output, epsilon)
+        first_output = apply_channel(first, inputs.kernel)
+        second_output = apply_channel(second, inputs.kernel)
+        outputs["divergence_after_kernel"] = hockey_stick(first_output, second_output, epsilon)
+
+    # Joint convexity: the divergence of mixtures is at most the mean of the divergences.
     if inputs.other_first is not None and inputs.other_second is not None:
-        p_prime, q_prime = normalise(inputs.other_first), normalise(inputs.other_second)
         share = inputs.share
-        p_mixture = share * p + (1.0 - share) * p_prime
-        q_mixture = share * q + (1.0 - share) * q_prime
-        divergence_of_primes = hockey_stick(p_prime, q_prime, epsilon)
-        outputs["divergence_of_mixture"] = hockey_stick(p_mixture, q_mixture, epsilon)
-        outputs["mean_divergence"] = share * divergence + (1.0 - share) * divergence_of_primes
+        further_first, further_second = normalise(inputs.other_first), normalise(inputs.other_second)
+        first_mixture = share * first + (1.0 - share) * further_first
+        second_mixture = share * second + (1.0 - share) * further_second
+        further_divergence = hockey_stick(further_first, further_second, epsilon)
+        outputs["divergence_of_mixture"] = hockey_stick(first_mixture, second_mixture, epsilon)
+        outputs["mean_divergence"] = share * divergence + (1.0 - share) * further_divergence
     return outputs
 
 

@@ -92,11 +92,21 @@ class MisprintedSteps:
         return True
 
     def least_contraction(self, first: int, last: int) -> float:
-        """Return the smallest contraction shift of the steps first, …, last; infinite if there is no step.
+        """Return the smallest contraction shift r_c of the steps first, …, last; infinite if there is no step.
 
         The first step has the smallest shift, because the shifts increase.
+
+        Args:
+            first: index of the first step, from 1.
+            last: index of the last step.
+
+        Returns:
+            The shift in standard deviations of the noise.
         """
-        return float(self.shifts(first, first)[1][0]) if last >= first else math.inf
+        if last < first:
+            return math.inf
+        _, contraction_shifts = self.shifts(first, first)
+        return float(contraction_shifts[0])
 
     def shifts(self, first: int, last: int) -> tuple[FloatArray, FloatArray]:
         """Compute the distances r_s and r_c of some steps, of which r_c is the misprinted one.
@@ -127,8 +137,8 @@ def corollary_1(inputs: InverseTimeSteps, reading: Reading = "printed") -> Outpu
     Args:
         inputs: batches of m clients, noise σ in d dimensions, radius ρ of the domain, and the constants of the loss:
             smoothness β and strong convexity λ.
-        reading: `printed` uses r_c(j) = 2ρ√(λmj)/σ, which is unsafe if λj > 1, and σ² in the risk. `corrected` uses
-            the diameter of the set of models that step j can reach before its noise, and dσ² in the risk.
+        reading: `printed` uses r_c(j) = 2ρ√(λmj)/σ, which is unsafe if λj > 1, and σ² in the risk. `corrected` uses the
+            diameter of the set of models that step j can reach before its noise, and dσ² in the risk.
 
     Returns:
         `delta` is the bound for the chosen `reading`. `delta_two_rho` uses r_c(j) = 2ρλj√m/σ, which takes 2ρ for every
@@ -151,16 +161,30 @@ def corollary_1(inputs: InverseTimeSteps, reading: Reading = "printed") -> Outpu
 
 
 def misprinted_log_delta(inputs: InverseTimeSteps) -> float:
-    """Compute log δ of Corollary 1 as printed, with the contraction shifts 2ρ√(λmj)/σ. It is not a valid bound."""
+    """Compute log δ of Corollary 1 as printed, with the contraction shifts 2ρ√(λmj)/σ. It is not a valid bound.
+
+    Args:
+        inputs: the pass of n clients in batches of m, its noise σ, and the constants of the losses.
+
+    Returns:
+        The natural logarithm of the printed δ, at most 0.
+    """
     log_rate = math.log(inputs.participants) - math.log(inputs.clients)
-    log_sum = log_scheduled_sum(inputs.epsilon, MisprintedSteps(inputs), inputs.steps, worst=False).upper
+    steps = MisprintedSteps(inputs)
+    log_sum = log_scheduled_sum(inputs.epsilon, steps, inputs.steps, worst=False).upper
     return min(log_sum + log_rate, 0.0)
 
 
 def run_of_bound_11(inputs: InverseTimeSteps) -> ProjectedRun:
-    """Return the run to which bound (11) of the paper applies.
+    """Return the run to which bound (11) of Asoodeh et al. applies.
 
     The diameter of the models is 2ρ in every step, and every step has the size of the last one, 1/(λT).
+
+    Args:
+        inputs: the pass of T steps with the strong convexity λ and the radius ρ.
+
+    Returns:
+        The run with constant steps, released after the last one.
     """
     last = Constant(value=1.0 / (inputs.strong_convexity * inputs.steps))
     return replace(inputs.run, whole_ball=True, step_schedule=last)

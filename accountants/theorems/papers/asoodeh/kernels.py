@@ -37,7 +37,15 @@ Channel = tuple[Probabilities, ...]
 
 
 class WorstPair(NamedTuple):
-    """The two rows of a channel with the largest divergence E_ε, by their indices from 0, and this divergence."""
+    """The two rows of a channel with the largest hockey-stick divergence E_ε.
+
+    A channel is a matrix; its row for an input is the distribution of the output.
+
+    Attributes:
+        first: index of the first row, from 0.
+        second: index of the second row, from 0.
+        divergence: E_ε of the first row from the second one, in [0, 1].
+    """
 
     first: int
     second: int
@@ -45,7 +53,7 @@ class WorstPair(NamedTuple):
 
 
 def worst_pair(rows: Sequence[FloatArray], epsilon: float) -> WorstPair:
-    """Return which two of several distributions have the largest hockey-stick divergence E_ε, and this divergence.
+    """Find the two of several distributions with the largest hockey-stick divergence E_ε, and this divergence.
 
     The hockey-stick divergence is E_ε(P‖Q) = Σ max(P − e^ε Q, 0). Its largest value over neighbouring data is the least
     δ of a mechanism at ε. If several pairs attain the maximum, the first one in lexicographic order is returned.
@@ -64,8 +72,9 @@ def worst_pair(rows: Sequence[FloatArray], epsilon: float) -> WorstPair:
         # Compare this row with all rows at once.
         divergences = np.maximum(row - gamma * table, 0.0).sum(axis=1)
         second = int(divergences.argmax())
-        if divergences[second] > worst.divergence:
-            worst = WorstPair(index, second, float(divergences[second]))
+        divergence = float(divergences[second])
+        if divergence > worst.divergence:
+            worst = WorstPair(index, second, divergence)
     return worst
 
 

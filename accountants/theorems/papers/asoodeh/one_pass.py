@@ -40,7 +40,7 @@ class OnePass(ScheduledPass):
 
     @property
     def run(self) -> ProjectedRun:
-        """The pass of Theorem 2. The proof bounds the distance of two models by the diameter 2ρ of the domain."""
+        """The pass of Theorem 2, whose proof bounds the distance of two models by the diameter 2ρ of the domain."""
         return self.run_of(smoothness=self.smoothness, whole_ball=True)
 
 
@@ -51,6 +51,10 @@ def theorem_2(inputs: OnePass, reading: Reading = "printed") -> Outputs:
         inputs: the pass of n clients in batches of m, its schedules of step sizes and noise, and ε.
         reading: `printed` has n/m steps, which need not be an integer; `corrected` has the ⌊n/m⌋ steps of a run. The
             two differ only if step size and noise are constant.
+
+    Returns:
+        `delta`, an upper bound on δ(ε), with its decimal logarithm, and the number of steps. `sensitivity_theta` and
+        `contraction_theta` are the two factors θ_s and θ_c of the theorem, if step size and noise are constant.
     """
     printed_steps = None
     if reading == "printed" and inputs.run.constant:
@@ -59,7 +63,14 @@ def theorem_2(inputs: OnePass, reading: Reading = "printed") -> Outputs:
 
 
 def compare_steps(inputs: OnePass) -> Sides:
-    """Compare the printed number of steps, n/m, with the number ⌊n/m⌋ of a run."""
+    """Compare the printed number of steps, n/m, with the number ⌊n/m⌋ of a run.
+
+    Args:
+        inputs: a pass of n clients in batches of m.
+
+    Returns:
+        Both numbers. The condition that the first is at most the second holds if n is a multiple of m.
+    """
     return Sides.at_most(inputs.clients / inputs.participants, float(inputs.steps))
 
 

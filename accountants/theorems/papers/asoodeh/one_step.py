@@ -215,18 +215,29 @@ def delta_at_root_noise(inputs: RootNoise, reading: Reading = "printed") -> Outp
         noise_schedule=Constant(value=inputs.noise_std),
     )
     log_delta = log_contraction_bound(inputs.epsilon, run).upper
+    # The noise of d coordinates has d times the variance of one; the printed term omits d/2.
     noise_factor = 1.0 if reading == "printed" else 0.5 * inputs.dimension
+    noise_term = noise_factor * harmonic(steps) / (inputs.strong_convexity * math.sqrt(inputs.clients))
+    optimisation_order = inputs.participants * math.log(steps) / (inputs.strong_convexity * inputs.clients)
     return {
         **delta_outputs(log_delta),
         "steps": steps,
-        "noise_term": noise_factor * harmonic(steps) / (inputs.strong_convexity * math.sqrt(inputs.clients)),
-        "optimisation_order": inputs.participants * math.log(steps) / (inputs.strong_convexity * inputs.clients),
+        "noise_term": noise_term,
+        "optimisation_order": optimisation_order,
     }
 
 
 def check_first_step(inputs: RootNoise) -> Sides:
-    """Check that the largest step size, 1/λ, is at most 2/β."""
-    return Sides.at_most(1.0 / inputs.strong_convexity, 2.0 / inputs.smoothness)
+    """Compare the largest step size, which is 1/λ in the first step, with 2/β.
+
+    Args:
+        inputs: the pass, with the strong convexity λ and the smoothness β of the losses.
+
+    Returns:
+        Both sides of the condition that the step size is at most 2/β.
+    """
+    largest_step_size = 1.0 / inputs.strong_convexity
+    return Sides.at_most(largest_step_size, 2.0 / inputs.smoothness)
 
 
 AFTER_COROLLARY_3 = Theorem(

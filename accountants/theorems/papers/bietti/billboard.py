@@ -72,8 +72,12 @@ def to_other_clients(shared: Guarantee) -> Guarantee:
 
     Raises:
         InvalidInput: `shared` has another unit than `client`, or another observer than `other-clients`.
+
+    Returns:
+        The guarantee of the outputs of all other clients, with the same curve.
     """
-    if (shared.setting.unit, shared.setting.observer) != ("client", "other-clients"):
+    protects_client = shared.setting.unit == "client"
+    if not protects_client or shared.setting.observer != "other-clients":
         raise InvalidInput.at(
             "/observer", "joint privacy is that of a client against the others", allowed="other-clients"
         )
@@ -159,10 +163,14 @@ def billboard_experiment(
         log_delta: natural logarithm of δ.
         relation: `replace-one` has sensitivity 2C, the other relations have C.
         reading: `printed` adds noise σC to the mean over clients; `corrected` adds σC/N, as the experiments' code does.
+
+    Returns:
+        `gaussian_dp_mu`, the parameter μ of the run, and `epsilon` at δ.
     """
     # A message changes the mean by C/N. The noise is σC as printed, and σC/N in the code.
-    noise_in_units_of_code = clients if reading == "printed" else 1.0
-    mu = sensitivity_factor(relation) * math.sqrt(rounds) / (noise_multiplier * noise_in_units_of_code)
+    noise_over_code = clients if reading == "printed" else 1.0
+    noise_over_message = noise_multiplier * noise_over_code
+    mu = sensitivity_factor(relation) * math.sqrt(rounds) / noise_over_message
     return {"gaussian_dp_mu": mu, **figures_at(mu, epsilon=None, log_delta=log_delta)}
 
 

@@ -33,25 +33,14 @@ from epsilond.accountants.structure import sensitivity_factor
 from epsilond.accountants.target import natural_log_delta
 from epsilond.accountants.theorem import Condition, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std
+from epsilond.accountants.theorems.papers.bietti.closed_forms import (
+    full_participation_mu,
+    sharp_constant,
+    sufficient_noise_std,
+)
 from epsilond.accountants.theorems.papers.bietti.errata import NO_CONSTANT, PROOF_LOSES, SENSITIVITY
 
-
 # Formulas -----------------------------------------------------------------------------------------------------------
-def full_participation_mu(
-    *, noise_std: float, clipping_norm: float, clients: int, rounds: int, sensitivity_factor: float
-) -> float:
-    """Compute the Gaussian-DP parameter μ = kC√n/(Nσ_ζ) of n rounds, in each of which all clients take part.
-
-    Args:
-        noise_std: σ_ζ, standard deviation of the noise on the mean; μ is infinite at 0.
-        clipping_norm: bound C on the ℓ2 norm of a message, in the unit of σ_ζ.
-        clients: number N of clients.
-        rounds: number n of rounds.
-        sensitivity_factor: k, 2 for replace-one and 1 for the other relations.
-    """
-    if noise_std == 0.0:
-        return math.inf
-    return sensitivity_factor * clipping_norm * math.sqrt(rounds) / clients / noise_std
 
 
 def least_noise_std(
@@ -66,28 +55,12 @@ def least_noise_std(
         epsilon: ε of the target.
         log_delta: natural logarithm of δ.
         sensitivity_factor: k, 2 for replace-one and 1 for the other relations.
+
+    Returns:
+        The standard deviation σ_ζ per coordinate of the mean.
     """
     sensitivity = sensitivity_factor * clipping_norm * math.sqrt(rounds) / clients
     return gaussian_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity)
-
-
-def sufficient_noise_std(
-    *, clipping_norm: float, clients: int, rounds: int, epsilon: float, log_delta: float, sensitivity_factor: float
-) -> float:
-    """Compute a sufficient noise σ_ζ on the mean for (ε, δ) in closed form, by zero-concentrated privacy.
-
-    It is kC√n (√(2(l + ε)) + √(2l))/(2Nε), where l = ln(1/δ).
-
-    Args:
-        clipping_norm: bound C on the ℓ2 norm of a message; σ_ζ has its unit.
-        clients: number N of clients.
-        rounds: number n of rounds, in each of which all clients take part.
-        epsilon: ε of the target.
-        log_delta: natural logarithm of δ.
-        sensitivity_factor: k, 2 for replace-one and 1 for the other relations.
-    """
-    sum_of_roots = math.sqrt(2.0 * (epsilon - log_delta)) + math.sqrt(-2.0 * log_delta)
-    return sensitivity_factor * clipping_norm * math.sqrt(rounds) * sum_of_roots / (2.0 * clients * epsilon)
 
 
 def noise_with_constant(
@@ -102,8 +75,12 @@ def noise_with_constant(
         rounds: number n of rounds.
         epsilon: ε of the target.
         log_delta: natural logarithm of δ.
+
+    Returns:
+        The standard deviation σ_ζ per coordinate of the mean.
     """
-    return constant * clipping_norm * math.sqrt(rounds * -log_delta) / (contributions * epsilon)
+    root = math.sqrt(rounds * -log_delta)  # √(n ln(1/δ))
+    return constant * clipping_norm * root / (contributions * epsilon)
 
 
 def implied_constant(
@@ -118,6 +95,9 @@ def implied_constant(
         rounds: number n of rounds.
         epsilon: ε of the target.
         log_delta: natural logarithm of δ.
+
+    Returns:
+        The constant c, without unit.
     """
     noise_at_1 = noise_with_constant(
         constant=1.0,
@@ -140,19 +120,12 @@ def least_constant(*, epsilon: float, log_delta: float, sensitivity_factor: floa
         epsilon: ε of the target.
         log_delta: natural logarithm of δ.
         sensitivity_factor: k, 2 for replace-one and 1 for the other relations.
+
+    Returns:
+        The constant c, without unit, rounded up.
     """
     std = gaussian_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity_factor)
     return epsilon * std / math.sqrt(-log_delta)
-
-
-def sharp_constant(*, ratio: float, sensitivity_factor: float) -> float:
-    """Compute the least constant c of Theorem 4.1 that is valid for all δ and all ε ≤ r ln(1/δ), k(1 + √(1 + r))/√2.
-
-    Args:
-        ratio: largest ratio r of ε to ln(1/δ).
-        sensitivity_factor: k, 2 for replace-one and 1 for the other relations.
-    """
-    return sensitivity_factor * (1.0 + math.sqrt(1.0 + ratio)) / math.sqrt(2.0)
 
 
 def figures_at(mu: float, *, epsilon: float | None, log_delta: float | None, prefix: str = "") -> dict[str, float]:
@@ -163,20 +136,28 @@ def figures_at(mu: float, *, epsilon: float | None, log_delta: float | None, pre
         epsilon: ε at which δ is computed, or None.
         log_delta: ln δ at which ε is computed, or None.
         prefix: prefix of the names of the outputs.
+
+    Returns:
+        `delta` and its decimal logarithm if ε is given, and `epsilon` if ln δ is given, each with the prefix.
     """
+    # An infinite μ protects nothing: δ is 1 at every ε.
+    upper_log_delta, upper_epsilon = 0.0, math.inf
     is_private = math.isfinite(mu)
     outputs: dict[str, float] = {}
     if epsilon is not None:
-        upper_log_delta = gaussian_pair(mu).log_delta_bounds(epsilon).upper if is_private else 0.0
+        if is_private:
+            upper_log_delta = gaussian_pair(mu).log_delta_bounds(epsilon).upper
         outputs |= delta_outputs(upper_log_delta, f"{prefix}delta")
     if log_delta is not None:
-        outputs[f"{prefix}epsilon"] = gaussian_pair(mu).epsilon(log_delta).upper if is_private else math.inf
+        if is_private:
+            upper_epsilon = gaussian_pair(mu).epsilon(log_delta).upper
+        outputs[f"{prefix}epsilon"] = upper_epsilon
     return outputs
 
 
 # At a target --------------------------------------------------------------------------------------------------------
 def constants_at(*, epsilon: float, log_delta: float, relation: Relation) -> dict[str, float]:
-    """Compute the least constant c in the noise of Theorem 4.1 of Bietti et al. with which the noise meets this target.
+    """Compute the least constants c with which the noise of Theorem 4.1 of Bietti et al. meets a target.
 
     Args:
         epsilon: ε of the target.
@@ -307,6 +288,9 @@ def privacy_at_noise(
         noise_std: σ_ζ, standard deviation of the noise on the mean.
         point: ε, δ or both, at which the privacy curve is evaluated.
         relation: neighbouring relation of the clients.
+
+    Returns:
+        `gaussian_dp_mu`, with δ at the given ε and ε at the given δ, rounded up.
     """
     mu = full_participation_mu(
         noise_std=noise_std,
@@ -322,8 +306,16 @@ def privacy_at_noise(
 
 
 def _compare_constant(*, noise_constant: float, epsilon: float, log_delta: float, relation: Relation) -> Sides:
-    """Compare the constant c of the request with the least constant that is valid at the target."""
-    least = least_constant(epsilon=epsilon, log_delta=log_delta, sensitivity_factor=sensitivity_factor(relation))
+    """Compare the constant c of the request with the least constant that is valid at the target.
+
+    Args:
+        noise_constant: the constant c of the request.
+        epsilon: ε of the target.
+        log_delta: natural logarithm of δ.
+        relation: neighbouring relation of the clients.
+    """
+    factor = sensitivity_factor(relation)
+    least = least_constant(epsilon=epsilon, log_delta=log_delta, sensitivity_factor=factor)
     return Sides.at_least(noise_constant, least)
 
 

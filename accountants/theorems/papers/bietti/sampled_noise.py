@@ -88,12 +88,14 @@ class DrawnClients:
     @property
     def weight(self) -> float:
         """Total weight W: N, or M if clients are weighted by records."""
-        return float(self.clients if self.weighting == "clients" else self.samples)
+        total = self.clients if self.weighting == "clients" else self.samples
+        return float(total)
 
     @property
     def largest_message(self) -> float:
         """Largest number ω of gradients added up in one message; 1 if a message is a mean."""
-        return float(1 if self.weighting == "clients" else self.largest_batch)
+        gradients = 1 if self.weighting == "clients" else self.largest_batch
+        return float(gradients)
 
     @property
     def heterogeneity_cost(self) -> float:
@@ -109,6 +111,9 @@ def noise_multiplier_of(*, noise_std: float, rate: float, weight: float, clippin
         rate: q, the probability that a client is drawn in a round.
         weight: W, the total weight of all clients; the sum is divided by qW.
         clipping_norm: bound C on the ℓ2 norm of a message, in the unit of σ_ζ.
+
+    Returns:
+        z, without unit.
     """
     return noise_std * rate * weight / clipping_norm
 
@@ -203,17 +208,30 @@ def sampled_noise(inputs: SampledNoiseInputs) -> Outputs:
     multiplier = noise_multiplier_of(
         noise_std=std, rate=clients.rate, weight=clients.weight, clipping_norm=inputs.clipping_norm
     )
+    squared_rate_times_rounds = inputs.participation_rate**2 * inputs.rounds  # q²T
     return {
         "noise_std": std,
         "noise_multiplier": multiplier,
         "total_weight": clients.weight,
-        "squared_rate_times_rounds": inputs.participation_rate**2 * inputs.rounds,
+        "squared_rate_times_rounds": squared_rate_times_rounds,
         "heterogeneity_cost": clients.heterogeneity_cost,
     }
 
 
 def _compare_epsilon(*, participation_rate: float, rounds: int, epsilon: float, range_constant: float | None) -> Sides:
-    """Compare ε with c₁q²T; the comparison is undecidable without the constant c₁, which the paper does not give."""
+    """Compare ε with the upper end c₁q²T of the range of Theorem 5.1.
+
+    The comparison is undecidable without the constant c₁, which the paper does not give.
+
+    Args:
+        participation_rate: probability q that a client is drawn in a round.
+        rounds: number T of rounds.
+        epsilon: ε of the target.
+        range_constant: assumed constant c₁, or None.
+
+    Returns:
+        Both sides; without c₁ the right side is q²T.
+    """
     squared_rate_times_rounds = participation_rate**2 * rounds
     if range_constant is None:
         return Sides(Verdict.UNDECIDABLE, epsilon, squared_rate_times_rounds)

@@ -17,7 +17,7 @@ from epsilond.accountants.theorems.papers.das.sensitivity import movement_output
 def clipped_sensitivities(
     *, dimension: Dimension, quantization_levels: QuantizationLevels, participants: Participants = 1
 ) -> Outputs:
-    """Compute the ℓ1 and ℓ∞ sensitivities of updates that are clipped and rounded to a grid of step 1/s, in grid steps.
+    """Compute the ℓ1 and ℓ∞ sensitivities of clipped and rounded updates, in steps 1/s of the grid.
 
     Args:
         dimension: coordinates d of the update.

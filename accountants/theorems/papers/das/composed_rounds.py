@@ -60,8 +60,13 @@ def printed_composition(*, epsilon: float, delta: float, rounds: int) -> float:
         epsilon: privacy parameter ε₀ ≥ 0 of each round.
         delta: slack δ of the composition, in (0, 1): the part of the total δ that the composition adds.
         rounds: number K of rounds, at least 1.
+
+    Returns:
+        The privacy parameter ε of all rounds together, not rounded up.
     """
-    return epsilon * math.sqrt(-2.0 * rounds * math.log(delta)) + rounds * epsilon * math.tanh(0.5 * epsilon)
+    deviation = epsilon * math.sqrt(-2.0 * rounds * math.log(delta))
+    drift = rounds * epsilon * math.tanh(0.5 * epsilon)
+    return deviation + drift
 
 
 def best_composition(*, epsilon: float, delta: float, rounds: int) -> float:
@@ -115,12 +120,12 @@ def theorem_2(inputs: RunInputs) -> Outputs:
         `round_epsilon` is ε₀, and `composed_epsilon` the bound (22) on the ε of all rounds. `claimed_epsilon`
         multiplies it by 2r/n for drawing r of n clients. The claimed δ is K 2^−d + δ.
     """
-    claimed = inputs.rounds * math.exp2(-inputs.dimension) + inputs.delta
+    claimed_delta = inputs.rounds * math.exp2(-inputs.dimension) + inputs.delta
     return {
         "round_epsilon": round_epsilon(epsilon=inputs.epsilon, delta=inputs.delta, rounds=inputs.rounds),
         "composed_epsilon": inputs.composed_epsilon,
         "claimed_epsilon": 2.0 * inputs.participants / inputs.clients * inputs.composed_epsilon,
-        **delta_outputs(math.log(claimed), "claimed_delta"),
+        **delta_outputs(math.log(claimed_delta), "claimed_delta"),
     }
 
 
@@ -226,7 +231,14 @@ class InverseInputs:
 
 
 def equation_22(inputs: InverseInputs) -> Outputs:
-    """Compute the parameter ε of Theorem 2 for a run with ε̂ in total: the solution of ε/8 + ε²/(256 log 1/δ) = ε̂."""
+    """Compute the parameter ε of Theorem 2 for a run with ε̂ in total: the solution of ε/8 + ε²/(256 log 1/δ) = ε̂.
+
+    Args:
+        inputs: the requested ε̂ of all rounds, and the slack δ of their composition.
+
+    Returns:
+        `epsilon`, the positive solution.
+    """
     log_inverse = -math.log(inputs.delta)
     target = inputs.composed_epsilon
     # The positive root of aε² + ε/8 − ε̂ with a = 1/(256 log 1/δ), in the form that does not cancel.
@@ -281,7 +293,10 @@ def rounds(
         epsilon = subsampled_epsilon(epsilon=round_epsilon, rate=rate)
     if amplified != "none":
         delta = round_delta * rate
-    log_delta = math.log(delta) if delta > 0.0 else -math.inf
+    log_delta = -math.inf
+    if delta > 0.0:
+        log_delta = math.log(delta)
+    # Of all rounds: δ = 1 − (1 − δ)^K (1 − δ').
     log_one_minus_delta = rounds * math.log1p(-delta) + math.log1p(-slack_delta)
     return {
         "round_epsilon": epsilon,

@@ -42,6 +42,9 @@ def _shift(dimension: int, l1_sensitivity: float, linf_sensitivity: float) -> Sh
         dimension: number of coordinates, at least 1.
         l1_sensitivity: ℓ1 sensitivity, in grid steps.
         linf_sensitivity: ℓ∞ sensitivity, in grid steps.
+
+    Returns:
+        The shift, with the coordinates that it moves and the size of the moves.
     """
     return largest_shift(dimension=dimension, l1=math.floor(l1_sensitivity), linf=math.floor(linf_sensitivity))
 
@@ -103,6 +106,7 @@ def levels(
         # With more levels, an escape is too unlikely to matter, and δ does not decrease further.
         most = least_levels(decay_rate, shift.parts, log_delta - _ESCAPE_MARGIN)
         least = _bisect_levels(log_delta_at, log_delta, fewest, most)
+
     if least is None or least > _MOST_LEVELS:
         return {"noise_levels": "unbounded", "escapes_alone": escapes_decide}
     return {

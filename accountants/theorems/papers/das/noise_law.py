@@ -108,15 +108,15 @@ def noise_error(
     Returns:
         V, both bounds, and `mean_squared_error`, the bound d/(4s²) + dV on the error by rounding and noise.
     """
-    m, squared_levels = noise_levels, quantization_levels**2
-    variance_in_steps = variance(decay_rate, m)  # s²V
+    squared_levels = quantization_levels**2
+    variance_in_steps = variance(decay_rate, noise_levels)  # s²V
     error = update_error(
         dimension=dimension, quantization_levels=quantization_levels, variance_in_steps=variance_in_steps
     )
     return {
         "variance": variance_in_steps / squared_levels,
-        "uniform_bound": m * (m + 1) / (3 * squared_levels),
-        "popoviciu_bound": m * m / squared_levels,
+        "uniform_bound": noise_levels * (noise_levels + 1) / (3 * squared_levels),
+        "popoviciu_bound": noise_levels * noise_levels / squared_levels,
         "mean_squared_error": error,
     }
 
@@ -163,7 +163,16 @@ class BitsInputs:
 
 
 def bits(inputs: BitsInputs) -> Outputs:
-    """Compute the bits of a noisy coordinate, ⌈log₂(2(s + m) + 1)⌉, for s grid steps in a unit and m noise levels."""
+    """Compute the bits of a noisy coordinate, ⌈log₂(2(s + m) + 1)⌉.
+
+    A noisy coordinate is an integer from −(s + m) to s + m.
+
+    Args:
+        inputs: number s of grid steps in a unit, and number m of noise levels.
+
+    Returns:
+        `bits_per_coordinate`, an integer.
+    """
     return {"bits_per_coordinate": bits_per_coordinate(inputs.quantization_levels, inputs.noise_levels)}
 
 
@@ -185,11 +194,16 @@ EQUATION_7 = Theorem(
 def added_bits(inputs: BitsInputs) -> Outputs:
     """Compute the bits that the noise adds to a coordinate, and the printed bound ⌈log₂(1 + m/s)⌉ on them.
 
-    s is the number of grid steps in a unit, and m the number of noise levels.
+    Args:
+        inputs: number s of grid steps in a unit, and number m of noise levels.
+
+    Returns:
+        `extra_bits`, and the bound `extra_bits_bound`, both integers.
     """
-    s, m = inputs.quantization_levels, inputs.noise_levels
-    ratio = -(-(s + m) // s)  # ⌈1 + m/s⌉, in integers
-    return {"extra_bits_bound": (ratio - 1).bit_length(), "extra_bits": extra_bits(s, m)}
+    grid_steps, noise_levels = inputs.quantization_levels, inputs.noise_levels
+    ratio = -(-(grid_steps + noise_levels) // grid_steps)  # ⌈1 + m/s⌉, in integers
+    bound = (ratio - 1).bit_length()  # ⌈log₂ ratio⌉
+    return {"extra_bits_bound": bound, "extra_bits": extra_bits(grid_steps, noise_levels)}
 
 
 APPENDIX_F = Theorem(
@@ -236,13 +250,17 @@ def bits_per_round(
         dimension: number d of coordinates.
         samples_per_client: records n of a client.
         growth_ratio: ρ, the largest norm of a record's gradient over the norm of the mean gradient.
+
+    Returns:
+        The bits of all coordinates of all clients of a round, for both mechanisms.
     """
-    r, d = participants, dimension
-    bits_of_coordinate = math.ceil(math.log2(1.0 + 6.0 / math.sqrt(d) + 50.0 * growth_ratio / samples_per_client))
-    binomial_bits_of_coordinate = math.ceil(math.log2(1.0 + math.sqrt(d) / r))
+    root_dimension = math.sqrt(dimension)
+    levels_ratio = 1.0 + 6.0 / root_dimension + 50.0 * growth_ratio / samples_per_client
+    binomial_levels_ratio = 1.0 + root_dimension / participants
+    coordinates = participants * dimension
     return {
-        "extra_bits_per_round": r * d * bits_of_coordinate,
-        "binomial_extra_bits_per_round": r * d * binomial_bits_of_coordinate,
+        "extra_bits_per_round": coordinates * math.ceil(math.log2(levels_ratio)),
+        "binomial_extra_bits_per_round": coordinates * math.ceil(math.log2(binomial_levels_ratio)),
     }
 
 

@@ -41,20 +41,22 @@ def quantiser(*, coordinate: Annotated[float, COORDINATE], quantization_levels: 
     Args:
         coordinate: u in [−1, 1].
         quantization_levels: number s of grid steps in a unit.
+
+    Returns:
+        Both values with their indices and probabilities, the mean, the variance and its bound, as doubles.
     """
-    s = quantization_levels
-    b, probability_below = rounding(coordinate, s)
-    f = 1 - probability_below
+    level_below, probability_below = rounding(coordinate, quantization_levels)
+    probability_above = 1 - probability_below  # f
     return {
-        "level_below": b,
-        "level_above": b + 1,
-        "value_below": float(Fraction(b, s)),
-        "value_above": float(Fraction(b + 1, s)),
+        "level_below": level_below,
+        "level_above": level_below + 1,
+        "value_below": float(Fraction(level_below, quantization_levels)),
+        "value_above": float(Fraction(level_below + 1, quantization_levels)),
         "probability_below": float(probability_below),
-        "probability_above": float(f),
-        "mean": float((b + f) / s),
-        "variance": float(f * (1 - f) / s**2),
-        "variance_bound": 0.25 / s**2,
+        "probability_above": float(probability_above),
+        "mean": float((level_below + probability_above) / quantization_levels),
+        "variance": float(probability_above * (1 - probability_above) / quantization_levels**2),
+        "variance_bound": 0.25 / quantization_levels**2,
     }
 
 

@@ -48,7 +48,17 @@ class Movement(NamedTuple):
 
 
 def trivial_bounds(dimension: int, levels: int) -> Movement:
-    """Return the sensitivities Δ₁ = 2ds and Δ∞ = 2s, valid for any two points of the cube [−1, 1]^d."""
+    """Return the sensitivities of rounded updates that are valid for any two points of the cube [−1, 1]^d.
+
+    They are Δ₁ = 2ds and Δ∞ = 2s, because every coordinate moves by at most 2.
+
+    Args:
+        dimension: number d of coordinates.
+        levels: grid steps s in a unit.
+
+    Returns:
+        The bounds in grid steps, without an ℓ2 bound.
+    """
     return Movement(2.0 * dimension * levels, 2.0 * levels)
 
 
@@ -62,6 +72,9 @@ def relative_bounds(dimension: int, levels: int, movement: float) -> Movement:
         dimension: number d of coordinates.
         levels: grid steps s in a unit.
         movement: μ, the ℓ2 distance of the unit updates.
+
+    Returns:
+        The bounds in grid steps, which hold for every outcome of the rounding.
     """
     root_dimension = math.sqrt(dimension)
     scaled_movement = movement * levels
@@ -84,6 +97,9 @@ def rounded_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: f
         l1: ‖u−u'‖₁ of the unit updates.
         l2: ‖u−u'‖₂ of the unit updates.
         linf: ‖u−u'‖∞ of the unit updates.
+
+    Returns:
+        The bounds in grid steps, which hold for every outcome of the rounding.
     """
     return Movement(
         l1=levels * l1 + 2.0 * dimension,
@@ -103,6 +119,9 @@ def coupled_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: f
         l1: ‖u−u'‖₁ of the unit updates.
         l2: ‖u−u'‖₂ of the unit updates.
         linf: ‖u−u'‖∞ of the unit updates. Its decimal form is used, so that 0.1 · 10 is 1.
+
+    Returns:
+        The bounds in grid steps.
     """
     return Movement(
         l1=levels * l1 + dimension,
@@ -112,7 +131,7 @@ def coupled_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: f
 
 
 def hoeffding_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: float, log_failure: float) -> Movement:
-    """Return smaller sensitivities of rounded updates, which hold except with probability 2e^−L over the rounding.
+    """Compute smaller sensitivities of rounded updates, which hold except with probability 2e^−L over the rounding.
 
     Neighbouring updates u and u' are rounded by the same random numbers. The change K_i of coordinate i is then the
     floor or ceiling of s|u_i − u'_i|. Let S₁ = s ‖u−u'‖₁ and S₂ = s ‖u−u'‖₂. Hoeffding's inequality for the sums of K_i
@@ -130,13 +149,19 @@ def hoeffding_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf:
         l2: ‖u−u'‖₂ of the unit updates.
         linf: ‖u−u'‖∞ of the unit updates.
         log_failure: logarithm of the failure probability 2e^−L.
+
+    Returns:
+        The bounds in grid steps, with the failure probability.
     """
     exponent = math.log(2.0) - log_failure  # L
-    s1, squared_s2 = levels * l1, (levels * l2) ** 2
-    hoeffding_l1 = (s1 + math.sqrt(0.5 * dimension * exponent)) * _UP
-    mean_excess = min(0.25 * dimension, s1)
-    deviation = math.sqrt(0.5 * exponent * (4.0 * squared_s2 + 4.0 * s1 + dimension))
-    hoeffding_l2 = math.sqrt(squared_s2 + mean_excess + deviation) * _UP
+    scaled_l1 = levels * l1  # S₁
+    squared_l2 = (levels * l2) ** 2  # S₂²
+
+    hoeffding_l1 = (scaled_l1 + math.sqrt(0.5 * dimension * exponent)) * _UP
+    mean_excess = min(0.25 * dimension, scaled_l1)
+    deviation = math.sqrt(0.5 * exponent * (4.0 * squared_l2 + 4.0 * scaled_l1 + dimension))
+    hoeffding_l2 = math.sqrt(squared_l2 + mean_excess + deviation) * _UP
+
     certain = coupled_bounds(dimension, levels, l1=l1, l2=l2, linf=linf)
     assert certain.l2 is not None  # `coupled_bounds` always has an ℓ2 bound
     return Movement(

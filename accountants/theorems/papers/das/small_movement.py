@@ -33,8 +33,13 @@ def movement(inputs: GrowthInputs, reading: Reading) -> float:
         inputs: number n of records of the client, and ratio ρ of the largest norm of a record's gradient to that of the
             mean gradient.
         reading: `printed` has the constant 15, `corrected` has 40/3, which is sufficient.
+
+    Returns:
+        The distance of two unit vectors, without unit.
     """
-    constant = 15.0 if reading == "printed" else 40.0 / 3.0
+    constant = 15.0
+    if reading == "corrected":
+        constant = 40.0 / 3.0
     return constant * math.exp(0.25) * inputs.growth_ratio / inputs.samples_per_client
 
 
@@ -53,12 +58,15 @@ def theorem_3(inputs: GrowthInputs, reading: Reading = "printed") -> Outputs:
     """
     relative_movement = movement(inputs, reading)
     sensitivities = relative_bounds(inputs.dimension, inputs.quantization_levels, relative_movement)
-    rho = inputs.growth_ratio
-    excess = rho - 1.0 if reading == "printed" else rho * rho - 1.0
+    growth_ratio = inputs.growth_ratio
+    if reading == "printed":
+        failure_probability = 4.0 * (growth_ratio - 1.0) / inputs.samples_per_client
+    else:
+        failure_probability = 4.0 * (growth_ratio * growth_ratio - 1.0) / inputs.samples_per_client
     return {
         "relative_movement": relative_movement,
         **movement_outputs(sensitivities),
-        "failure_probability": 4.0 * excess / inputs.samples_per_client,
+        "failure_probability": failure_probability,
     }
 
 
@@ -130,6 +138,9 @@ def corollary_3_1(
         dimension: number d of coordinates; a round is claimed to have δ₀ = 2^−d.
         growth_ratio: ρ, the largest norm of a record's gradient over the norm of the mean gradient.
         samples_per_client: records n of a client.
+
+    Returns:
+        `claimed_epsilon`, and `claimed_delta` with its decimal logarithm.
     """
     claimed_epsilon = epsilon / 8.0 + epsilon**2 / (256.0 * -math.log(delta))
     failure = 4.0 * (growth_ratio - 1.0) / samples_per_client

@@ -60,24 +60,30 @@ def printed_levels(inputs: PrintedInputs) -> int | None:
     Returns:
         The integer m, or None if the argument of the logarithm is not positive and the theorem has no noise.
     """
-    epsilon, l1, linf = Decimal(inputs.epsilon), Decimal(inputs.l1_sensitivity), Decimal(inputs.linf_sensitivity)
+    epsilon = Decimal(inputs.epsilon)
+    l1_sensitivity, linf_sensitivity = Decimal(inputs.l1_sensitivity), Decimal(inputs.linf_sensitivity)
     with decimal.localcontext(decimal.Context(prec=80)) as context:
-        rate = epsilon / l1
-        if rate >= (1 + 1 / linf).ln():  # the argument is not positive; here no exponential can overflow
+        rate = epsilon / l1_sensitivity
+        if rate >= (1 + 1 / linf_sensitivity).ln():  # the argument is not positive; here no exponential can overflow
             return None
         # e^x − 1 and log(1 − y) lose as many digits as their arguments have zeros after the point.
-        context.prec += 2 * max(0, -rate.adjusted()) + max(0, -linf.adjusted())
-        rate = epsilon / l1
-        argument = 1 - (rate.exp() - 1) * linf
+        context.prec += 2 * max(0, -rate.adjusted()) + max(0, -linf_sensitivity.adjusted())
+        rate = epsilon / l1_sensitivity
+        argument = 1 - (rate.exp() - 1) * linf_sensitivity
         if argument <= 0:
             return None
-        return int((-argument.ln() / rate).to_integral_value(rounding=decimal.ROUND_CEILING))
+        exact_level = -argument.ln() / rate
+        return int(exact_level.to_integral_value(rounding=decimal.ROUND_CEILING))
 
 
 class Truth(NamedTuple):
     """The true δ of the printed noise, as the natural logarithms of δ and of 1 − δ.
 
     Both are kept, because either number may be so small that the other one rounds to 1.
+
+    Attributes:
+        log_delta: natural logarithm of δ, rounded up.
+        log_one_minus_delta: natural logarithm of 1 − δ.
     """
 
     log_delta: float
@@ -103,7 +109,9 @@ def true_delta(inputs: PrintedInputs, levels: int, rounds: int = 1) -> Truth:
     rate = inputs.decay_rate
     parts = [(size, count * rounds) for size, count in inputs.worst_shift.parts]
     with digits_for(rate, levels):
-        return Truth(float(log_escape(rate, levels, parts).upper), float(log_survival(rate, levels, parts)))
+        log_delta = float(log_escape(rate, levels, parts).upper)
+        log_one_minus_delta = float(log_survival(rate, levels, parts))
+    return Truth(log_delta, log_one_minus_delta)
 
 
 def theorem_1(inputs: PrintedInputs) -> Outputs:
@@ -125,15 +133,20 @@ def theorem_1(inputs: PrintedInputs) -> Outputs:
     if levels is None:
         limit = inputs.l1_sensitivity * math.log1p(1.0 / inputs.linf_sensitivity)
         raise InvalidInput.at("/epsilon", "the printed number of levels is not defined", allowed=f"< {limit:g}")
+
+    # The printed δ and its finer form in the proof, both for d coordinates.
+    log_claimed_delta = -inputs.dimension * math.log(2.0)
     finer_delta_of_coordinate = inputs.linf_sensitivity / float(normaliser(inputs.decay_rate, levels))
+    log_finer_delta = inputs.dimension * math.log(finer_delta_of_coordinate)
+
     truth = true_delta(inputs, levels)
     shift = inputs.worst_shift
     return {
         "decay_rate": inputs.decay_rate,
         "noise_levels": levels,
         "noise_levels_below": math.ceil(Fraction(5, 2) * Fraction(inputs.linf_sensitivity)),
-        **delta_outputs(-inputs.dimension * math.log(2.0), "claimed_delta"),
-        **delta_outputs(inputs.dimension * math.log(finer_delta_of_coordinate), "claimed_finer_delta"),
+        **delta_outputs(log_claimed_delta, "claimed_delta"),
+        **delta_outputs(log_finer_delta, "claimed_finer_delta"),
         **delta_outputs(truth.log_delta),
         "log10_one_minus_delta": truth.log_one_minus_delta / _LOG_10,
         "shifted_coordinates": shift.coordinates,
@@ -164,9 +177,11 @@ L1_AT_MOST_D_LINF = Condition(
 )
 
 
-def _expm1(x: float) -> float:
+def _expm1(exponent: float) -> float:
     """Compute e^x − 1, or infinity for x of 709 or more, where it may overflow."""
-    return math.expm1(x) if x < 709.0 else math.inf
+    if exponent >= 709.0:
+        return math.inf
+    return math.expm1(exponent)
 
 
 THEOREM_1 = Theorem(
@@ -265,7 +280,8 @@ def continuous_escape(rate: float, reach: float, shift: float) -> float:
         The probability, at most 1/2.
     """
     # The integral of the density from A − k to A. Its form with `expm1` keeps the digits of small shifts.
-    return math.exp(-rate * (reach - shift)) * math.expm1(-rate * shift) / (2.0 * math.expm1(-rate * reach))
+    density_at_start = math.exp(-rate * (reach - shift))
+    return density_at_start * math.expm1(-rate * shift) / (2.0 * math.expm1(-rate * reach))
 
 
 def remark_2(inputs: PrintedInputs, reading: Reading = "printed") -> Outputs:
@@ -277,20 +293,31 @@ def remark_2(inputs: PrintedInputs, reading: Reading = "printed") -> Outputs:
         inputs: ε and the sensitivities.
         reading: `printed` gives λ, A and the claimed δ = 2^−d. `corrected` gives the true δ at A, and the truncation at
             which one coordinate that is shifted by Δ∞ has the claimed δ.
+
+    Returns:
+        As printed: `scale` λ, `reach` A, and `claimed_delta`. Corrected: the true `delta`, its complement, and
+        `reach_of_one_coordinate`, the truncation.
     """
     rate, reach = inputs.decay_rate, inputs.linf_sensitivity
     log_claimed_delta = -inputs.dimension * math.log(2.0)
     if reading == "printed":
         return {"scale": 1.0 / rate, "reach": reach, **delta_outputs(log_claimed_delta, "claimed_delta")}
+
+    # The true δ at the printed truncation.
     log_one_minus_delta = _continuous_log_survival(inputs)
-    log_delta = math.log(-math.expm1(log_one_minus_delta)) if log_one_minus_delta < 0.0 else -math.inf
+    log_delta = -math.inf
+    if log_one_minus_delta < 0.0:
+        log_delta = math.log(-math.expm1(log_one_minus_delta))
+
     # One coordinate that is shifted by Δ∞ has δ = 2^−d at the truncation ln(1 + e^x)/rate.
-    x = math.log(_expm1(inputs.epsilon * reach / inputs.l1_sensitivity)) - math.log(2.0) - log_claimed_delta
+    log_growth = math.log(_expm1(inputs.epsilon * reach / inputs.l1_sensitivity))
+    exponent = log_growth - math.log(2.0) - log_claimed_delta  # x
     # ln(1 + e^x) = max(x, 0) + ln(1 + e^−|x|), which does not overflow.
+    sufficient_reach = max(exponent, 0.0) / rate + math.log1p(math.exp(-abs(exponent))) / rate
     return {
         **delta_outputs(log_delta),
         "log10_one_minus_delta": log_one_minus_delta / _LOG_10,
-        "reach_of_one_coordinate": max(x, 0.0) / rate + math.log1p(math.exp(-abs(x))) / rate,
+        "reach_of_one_coordinate": sufficient_reach,
     }
 
 
@@ -304,6 +331,9 @@ def _continuous_log_survival(inputs: PrintedInputs) -> float:
 
     Args:
         inputs: ε, the dimension, and the sensitivities.
+
+    Returns:
+        The natural logarithm of the probability, below 0.
     """
     reach = inputs.linf_sensitivity
     full_shifts = min(inputs.dimension, math.floor(inputs.l1_sensitivity / reach))

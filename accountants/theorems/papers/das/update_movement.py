@@ -53,16 +53,19 @@ def step_sums(ratio: float, steps: int) -> tuple[float, float]:
     Returns:
         The sum over k ≥ 0 and the sum over k ≥ 1.
     """
+    # The closed forms, where nothing cancels.
     if ratio * steps > 1.0:
         power = math.exp((steps - 1) * math.log1p(ratio))
         first_sum = (power * (1.0 + ratio) - 1.0) / ratio
         return first_sum, steps * power - first_sum
+
+    # The terms C(E, k+1) x^k, each from the one before.
     term = float(steps)
     terms, weighted_terms = [], []
-    for k in range(min(_SERIES, steps)):
+    for index in range(min(_SERIES, steps)):
         terms.append(term)
-        weighted_terms.append(k * term)
-        term *= ratio * (steps - k - 1) / (k + 2)
+        weighted_terms.append(index * term)
+        term *= ratio * (steps - index - 1) / (index + 2)
     return math.fsum(terms), math.fsum(weighted_terms)
 
 
@@ -91,21 +94,26 @@ def movement(
         local_steps: number E of gradient steps in a round.
         step_size: step size η of a client.
         smoothness: Lipschitz constant L of the gradient.
+
+    Returns:
+        Both bounds, in the unit of the model.
     """
     if mean_gradient_norm is None:
         mean_gradient_norm = 2.0 * client_gradient_norm
     scale = growth_ratio / samples_per_client * step_size  # ηρ/n
-    a, b = step_sums(step_size * smoothness, local_steps)
+    mean_factor, client_factor = step_sums(step_size * smoothness, local_steps)  # A and B
+    weighted_norms = mean_gradient_norm * mean_factor + client_gradient_norm * client_factor
     return {
         "movement": 5.0 * math.exp(0.25) * scale * local_steps * client_gradient_norm,
-        "sharper_movement": 2.0 * scale * (mean_gradient_norm * a + client_gradient_norm * b),
+        "sharper_movement": 2.0 * scale * weighted_norms,
     }
 
 
 def _compare_gradient_norms(*, client_gradient_norm: float, mean_gradient_norm: float | None) -> Sides:
     """Compare the norm of the mean gradient with twice the norm of the client's gradient."""
-    mean = 2.0 * client_gradient_norm if mean_gradient_norm is None else mean_gradient_norm
-    return Sides.at_most(mean, 2.0 * client_gradient_norm)
+    largest_mean = 2.0 * client_gradient_norm
+    mean = largest_mean if mean_gradient_norm is None else mean_gradient_norm
+    return Sides.at_most(mean, largest_mean)
 
 
 LEMMA_5 = Theorem(
@@ -172,12 +180,20 @@ LEMMA_5 = Theorem(
 def unit_distance(*, relative_distance: Annotated[float, RELATIVE_DISTANCE]) -> Outputs:
     """Compute bounds on the distance of two vectors after normalisation, if their distance is a times the first norm.
 
-    The bounds are 2a (Lemma 6 of Das et al.), and √(2 − 2√(1 − a²)), which is attained, or 2 if a > 1.
+    Args:
+        relative_distance: a ≥ 0, the distance of the vectors over the norm of the first one.
+
+    Returns:
+        `unit_distance` is 2a, by Lemma 6 of Das et al. `sharper_unit_distance` is √(2 − 2√(1 − a²)), which is attained,
+        or 2 if a > 1.
     """
-    a = relative_distance
-    # For a ≤ 1 this is √(2 − 2√(1 − a²)), in a form that does not cancel for small a.
-    attained = 2.0 if a > 1.0 else a * math.sqrt(2.0 / (1.0 + math.sqrt((1.0 - a) * (1.0 + a))))
-    return {"unit_distance": 2.0 * a, "sharper_unit_distance": attained}
+    if relative_distance > 1.0:
+        attained = 2.0
+    else:
+        # √(2 − 2√(1 − a²)), in a form that does not cancel for small a.
+        cosine = math.sqrt((1.0 - relative_distance) * (1.0 + relative_distance))
+        attained = relative_distance * math.sqrt(2.0 / (1.0 + cosine))
+    return {"unit_distance": 2.0 * relative_distance, "sharper_unit_distance": attained}
 
 
 LEMMA_6 = Theorem(

@@ -58,7 +58,9 @@ class ReportPair(TwoLaws):
     @property
     def used_epsilon(self) -> float:
         """The ε of the request, or the least one."""
-        return self.least_epsilon if self.epsilon is None else self.epsilon
+        if self.epsilon is None:
+            return self.least_epsilon
+        return self.epsilon
 
 
 def decompose(inputs: ReportPair) -> Outputs:
@@ -76,7 +78,9 @@ def decompose(inputs: ReportPair) -> Outputs:
     epsilon = inputs.used_epsilon
     change = difference(inputs.first, inputs.second)  # P − Q
     growth = math.expm1(min(epsilon, 700.0))  # e^ε − 1, limited to stay finite
-    shift = change / growth if growth > 0.0 else np.zeros_like(change)  # U₀ − P = Q − U₁
+    shift = np.zeros_like(change)  # U₀ − P = Q − U₁
+    if growth > 0.0:
+        shift = change / growth
     return {
         "epsilon": epsilon,
         "least_epsilon": inputs.least_epsilon,
@@ -87,7 +91,14 @@ def decompose(inputs: ReportPair) -> Outputs:
 
 
 def _without_rounding(values: FloatArray) -> list[float]:
-    """Return the entries, with negative ones of at most `ROUNDING` in absolute value replaced by 0."""
+    """Return the entries, with tiny negative ones replaced by 0.
+
+    Args:
+        values: array of probabilities, computed with rounding errors of up to `ROUNDING`.
+
+    Returns:
+        The probabilities as a list. Entries below −`ROUNDING` stay negative.
+    """
     is_rounding = (values < 0.0) & (values >= -ROUNDING)
     return [float(value) for value in np.where(is_rounding, 0.0, values)]
 

@@ -28,8 +28,10 @@ def binding_sides(sides_of_clients: Iterable[Sides]) -> Sides:
     failing = [sides for sides in instances if sides.holds == Verdict.NO]
 
     def relative_difference(sides: Sides) -> float:
-        """Return |left − right| over the larger absolute value."""
-        return abs(sides.left - sides.right) / max(abs(sides.left), abs(sides.right), 1e-300)  # not 0/0
+        """Return |left − right| over the larger absolute value; 0 if both sides are 0."""
+        smallest_divisor = 1e-300  # avoids 0/0
+        magnitude = max(abs(sides.left), abs(sides.right), smallest_divisor)
+        return abs(sides.left - sides.right) / magnitude
 
     if failing:
         return max(failing, key=relative_difference)
@@ -68,7 +70,14 @@ def _large_enough_batch(inputs: BatchRunInputs, outputs: Outputs) -> Sides:
 
 
 def _drawn_once(inputs: BatchRunInputs) -> Sides:
-    """Compare the largest number of times that a record may be drawn into one batch with 1."""
+    """Compare the largest number of times that a record may be drawn into one batch with 1.
+
+    Args:
+        inputs: the run. With replacement, a record may be drawn as often as a batch has places.
+
+    Returns:
+        The two sides of the condition that no record is drawn twice.
+    """
     times_drawn = 1
     if inputs.sampling == "with-replacement":
         times_drawn = max(kind.batch_size for kind in inputs.kinds)
@@ -79,10 +88,17 @@ def _shares(inputs: BatchRunInputs) -> Sides:
     """Compare the least and the largest sampling rate K_i/n_i of the clients, exactly.
 
     The condition holds if they are equal, and for the informal statement, where all clients are equal.
+
+    Args:
+        inputs: the run, with batches of K_i of n_i records for client i.
+
+    Returns:
+        The least and the largest rate, with the verdict.
     """
     shares = [Fraction(kind.batch_size, kind.samples_per_client) for kind in inputs.kinds]
     least, largest = min(shares), max(shares)
-    return Sides(Verdict.of(least == largest or inputs.variant == "informal"), float(least), float(largest))
+    are_equal = least == largest or inputs.variant == "informal"
+    return Sides(Verdict.of(are_equal), float(least), float(largest))
 
 
 def _logarithm(*, outputs: Outputs) -> Sides:

@@ -44,6 +44,9 @@ def experimental_noise_std(
         rounds: number R of rounds, at least 1.
         epsilon: privacy parameter ε > 0 of the whole run.
         log_delta: natural logarithm of δ, below 0.
+
+    Returns:
+        The standard deviation σ, in the unit of L.
     """
     return lipschitz * math.sqrt(8.0 * rounds * -log_delta) / (samples_per_client * epsilon)
 
@@ -247,6 +250,9 @@ def _check_values(record: FormulaRequest) -> None:
 def _check_client_count(record: FormulaRequest) -> None:
     """Check that the list of group sizes is short enough for an answer.
 
+    Args:
+        record: the request, with the number of `clients`.
+
     Raises:
         InvalidInput: there are more than 10,000 clients.
     """
@@ -267,6 +273,9 @@ def metric(
         values: true values y of the test records.
         predictions: their predictions ŷ, in the same order.
         training_mean: mean ȳ of the training records' values.
+
+    Returns:
+        `relative_error`, at least 0; it is 1 for predictions that all equal the training mean.
     """
     return {"relative_error": relative_error(values, predictions, training_mean)}
 

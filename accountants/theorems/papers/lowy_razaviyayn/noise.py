@@ -10,11 +10,9 @@ Each step of the proof is a function. Functions take ln δ, as δ may be below 1
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Literal
 
-from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.federation import ClientGroup, Federation
 from epsilond.accountants.quantities import (
     BATCH_WITHIN_CLIENT,
@@ -32,6 +30,7 @@ from epsilond.accountants.quantities import (
 from epsilond.accountants.theorem import Condition, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.composition.classical import expm1_or_infinity, subsampled_epsilon
 from epsilond.accountants.theorems.papers.lowy_razaviyayn import errata
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.averages import rms_average_of_largest
 
 Branch = Literal["average", "largest"]
 Range = Literal["complete", "informal", "extended"]
@@ -49,9 +48,14 @@ def xi(*, epsilon: float, log_delta: float, samples_per_client: int, rounds: int
         log_delta: natural logarithm of δ.
         samples_per_client: records n of the client.
         rounds: number R of rounds.
+
+    Returns:
+        ξ, at least 0. A client's noise variance is 256 L² R ξ.
     """
-    scale = samples_per_client * epsilon
-    return (math.log(2.5 * rounds) - log_delta) * (math.log(2.0) - log_delta) / (scale * scale)
+    scale = samples_per_client * epsilon  # nε
+    log_rounds_over_delta = math.log(2.5 * rounds) - log_delta
+    log_2_over_delta = math.log(2.0) - log_delta
+    return log_rounds_over_delta * log_2_over_delta / (scale * scale)
 
 
 def noise_std(*, lipschitz: float, samples_per_client: int, rounds: int, epsilon: float, log_delta: float) -> float:
@@ -66,9 +70,12 @@ def noise_std(*, lipschitz: float, samples_per_client: int, rounds: int, epsilon
         rounds: number R of rounds.
         epsilon: ε of the whole run.
         log_delta: natural logarithm of δ.
+
+    Returns:
+        The standard deviation σ, in the unit of L.
     """
-    value = xi(epsilon=epsilon, log_delta=log_delta, samples_per_client=samples_per_client, rounds=rounds)
-    return 16.0 * lipschitz * math.sqrt(rounds * value)
+    scaled_variance = xi(epsilon=epsilon, log_delta=log_delta, samples_per_client=samples_per_client, rounds=rounds)
+    return 16.0 * lipschitz * math.sqrt(rounds * scaled_variance)
 
 
 def minimal_batch_size_real(*, samples_per_client: int, rounds: int, epsilon: float, log_delta: float) -> float:
@@ -81,18 +88,27 @@ def minimal_batch_size_real(*, samples_per_client: int, rounds: int, epsilon: fl
         rounds: number R of rounds.
         epsilon: ε of the whole run.
         log_delta: natural logarithm of δ.
+
+    Returns:
+        The batch size as a real number, before rounding up. It may exceed n.
     """
-    return epsilon * samples_per_client / (4.0 * math.sqrt(2.0 * rounds * (math.log(2.0) - log_delta)))
+    root = math.sqrt(2.0 * rounds * (math.log(2.0) - log_delta))  # √(2R ln(2/δ))
+    return epsilon * samples_per_client / (4.0 * root)
 
 
 def minimal_batch_size(*, samples_per_client: int, rounds: int, epsilon: float, log_delta: float) -> int:
-    """Compute the least batch size of the privacy proof. If it exceeds n, no batch size is valid at this R.
+    """Compute the least integer batch size for which the privacy proof of Theorem 2.1 holds.
+
+    It is εn/(4 √(2R ln(2/δ))), rounded up.
 
     Args:
         samples_per_client: number n of the client's own records (erratum E-04).
         rounds: number R of rounds.
         epsilon: ε of the whole run.
         log_delta: natural logarithm of δ.
+
+    Returns:
+        The batch size, at least 1. If it exceeds n, no batch size is valid at this R.
     """
     real = minimal_batch_size_real(
         samples_per_client=samples_per_client, rounds=rounds, epsilon=epsilon, log_delta=log_delta
@@ -106,46 +122,11 @@ def epsilon_limit(*, log_delta: float, reading: Range = "informal") -> float:
     Args:
         log_delta: natural logarithm of δ.
         reading: "complete" for the appendix, "informal" for the main text, "extended" for the corrected proof.
+
+    Returns:
+        The largest ε, in nats.
     """
     return RANGES[reading] * (math.log(2.0) - log_delta)
-
-
-def average_of_largest(values: Sequence[tuple[float, int]], count: int) -> float:
-    """Compute the mean of the `count` largest values of a multiset.
-
-    Args:
-        values: (value, multiplicity) pairs.
-        count: number of values in the mean.
-
-    Raises:
-        InvalidInput: `count` is below 1 or above the number of values.
-    """
-    if not 1 <= count <= sum(multiplicity for _, multiplicity in values):
-        raise InvalidInput.at("/participants", "must be between 1 and the number of clients")
-    remaining, summands = count, []
-    for value, multiplicity in sorted(values, reverse=True):
-        included = min(remaining, multiplicity)
-        summands.append(value * included)
-        remaining -= included
-    return math.fsum(summands) / count
-
-
-def rms_average_of_largest(values: Sequence[tuple[float, int]], counts: Sequence[tuple[int, float]]) -> float:
-    """Compute the root mean square of the mean of the M_r largest values, for a random number M_r of participants.
-
-    It is between the mean of all values and the largest value. The averages Ξ, Ψ, Φ² and Σ² in Appendix E.1 of Lowy and
-    Razaviyayn are of this kind. Their values are the clients' ξ_i, ψ_i, φ_i² and σ_i².
-
-    Args:
-        values: (value, multiplicity) pairs, one for each group of equal clients; values are at least 0.
-        counts: distribution of M_r, as (count, probability) pairs.
-    """
-    largest = max(value for value, _ in values)
-    if largest == 0.0:
-        return 0.0
-    # Division by the largest value keeps the squares within the doubles.
-    squares = [probability * (average_of_largest(values, count) / largest) ** 2 for count, probability in counts]
-    return largest * math.sqrt(math.fsum(squares))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,11 +198,16 @@ def aggregates(federation: Federation, rounds: int, reading: Reading = "correcte
         rounds: number R of rounds, on which ξ depends.
         reading: `printed` sets M~ to √M' or √M, as Theorems 2.1 (convex), 2.2 and 2.4 define it (E-06); `corrected`
             sets M~ to M' or M.
+
+    Returns:
+        The averages, the pair that is chosen, and its ratio.
     """
     values = [(xi(rounds=rounds, **group.records_and_target), group.clients) for group in federation.groups]
     largest_xi = max(value for value, _ in values)
     average_xi = rms_average_of_largest(values, federation.counts)
     moments = federation.participation
+
+    # Choose the pair with the smaller ratio.
     average_ratio = average_xi / moments.rms  # Ξ/M'
     largest_ratio = largest_xi / moments.mean  # ξ_max/M
     # The ratios of equal clients are the same number; the margin keeps rounding errors from deciding.
@@ -277,6 +263,9 @@ def proof_chain(
         rounds: number R of rounds.
         epsilon: ε of the whole run.
         log_delta: natural logarithm of δ.
+
+    Returns:
+        The quantities in the order of the proof. The `total` is the ε that the corrected proof gives.
     """
     root = math.sqrt(2.0 * rounds * (math.log(2.0) - log_delta))  # √(2R ln(2/δ))
     round_epsilon = epsilon / (2.0 * root)
@@ -344,14 +333,25 @@ def noise(inputs: NoiseInputs) -> Outputs:
 
 
 def batch_large_enough(inputs: NoiseInputs) -> Sides:
-    """Compare the batch size K with its minimum εn/(4 √(2R ln(2/δ)))."""
+    """Compare the batch size K with its minimum εn/(4 √(2R ln(2/δ))) in the privacy proof.
+
+    Args:
+        inputs: the run of one client.
+    """
     least = minimal_batch_size_real(rounds=inputs.rounds, **inputs.client.records_and_target)
     return Sides.at_least(inputs.batch_size, least)
 
 
 def compare_times_drawn(inputs: NoiseInputs) -> Sides:
-    """Compare the largest number of times that a record may be drawn into one batch with 1."""
-    return Sides.at_most(inputs.batch_size if inputs.sampling == "with-replacement" else 1, 1)
+    """Compare the largest number of times that a record may be drawn into one batch with 1.
+
+    Args:
+        inputs: the run of one client. With replacement, a record may be drawn as often as the batch has places.
+    """
+    times_drawn = 1
+    if inputs.sampling == "with-replacement":
+        times_drawn = inputs.batch_size
+    return Sides.at_most(times_drawn, 1)
 
 
 FRESH_NOISE = Condition("fresh-noise", "every round has fresh noise and a fresh uniform batch")

@@ -30,8 +30,8 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.theorem import Condition, Outputs, Reading, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.averages import average_of_largest, rms_average_of_largest
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.errata import SECOND_MOMENT
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import average_of_largest, rms_average_of_largest
 
 _FIGURE = Quantity(symbol="x", ge=0, scale=SQUARES, description="a figure of each client, such as ξ_i or σ_i²")
 
@@ -100,12 +100,17 @@ def participation_and_averages(
     counts: tuple[tuple[int, float], ...] = ((participants or clients, 1.0),)
     if participation:
         counts = participation_counts(participation)
+
+    # Averages of the number of participants.
     moments = ParticipationMoments.of(counts)
     rms = moments.mean if reading == "printed" else moments.rms  # M'
+
+    # Averages of the clients' values.
     average = rms_average_of_largest(values, counts)
     largest = max(figure for figure, _ in values)
     mean = math.fsum(count / clients * figure for figure, count in values)
     averages_of_largest = [{"participants": count, "average": average_of_largest(values, count)} for count, _ in counts]
+
     client_sampling_share = 0.0
     if clients > 1:
         client_sampling_share = 1.0 - (moments.mean - 1.0) / (clients - 1.0)

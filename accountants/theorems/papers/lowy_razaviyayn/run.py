@@ -253,7 +253,9 @@ class UnlikeClientsInputs(BatchRunInputs):
         scales_own_noise = self.adds_own_noise(reading)
         counts: Counter[ClientGroup] = Counter()  # number of clients that are equal to a group of one client
         for kind in self.kinds:
-            lipschitz_ratio = kind.lipschitz / self.largest_lipschitz if scales_own_noise else 1.0
+            lipschitz_ratio = 1.0
+            if scales_own_noise:
+                lipschitz_ratio = kind.lipschitz / self.largest_lipschitz
             one_client = replace(with_own_lipschitz(kind, lipschitz_ratio), clients=1)
             counts[one_client] += kind.clients
         groups = tuple(replace(one_client, clients=count) for one_client, count in counts.items())

@@ -49,6 +49,9 @@ def blanket(*, log_delta: GivenLogDelta, clients: Clients, share: Annotated[floa
         log_delta: natural logarithm of δ.
         clients: number N of clients.
         share: p, the share of every report's distribution that does not depend on its input (its blanket).
+
+    Returns:
+        `epsilon`, the ε of the shuffled reports at δ.
     """
     blanket_reports = share * clients
     root = math.sqrt((math.log(4.0) - log_delta) / blanket_reports)
@@ -65,6 +68,9 @@ def transfer(*, log_delta: GivenLogDelta, epsilon: Epsilon, distance: Annotated[
         log_delta: ln δ of the indistinguishable pair.
         epsilon: ε of the pair.
         distance: t, total variation distance of each distribution from its member of the pair.
+
+    Returns:
+        `delta`, the δ of the two distributions, with its decimal logarithm.
     """
     log_distance = log10(distance) * LN10
     return delta_outputs(transferred_log_delta(epsilon=epsilon, log_delta=log_delta, log_distance=log_distance))
@@ -73,6 +79,10 @@ def transfer(*, log_delta: GivenLogDelta, epsilon: Epsilon, distance: Annotated[
 @formula(given="An (ε, δ) report, to be replaced by a report with δ = 0.", bounded=False)
 def purification_distance(*, log_delta: GivenLogDelta, epsilon: Epsilon) -> Outputs:
     """Compute the total variation distance from an (ε, δ) pair of distributions to one with δ = 0 (Lemma F.5).
+
+    Args:
+        log_delta: natural logarithm of δ.
+        epsilon: ε of the pair.
 
     Returns:
         `distance` is δ, if only one distribution is replaced. `pair_distance` is δ/(e^ε + 1), if both are replaced.
@@ -83,7 +93,15 @@ def purification_distance(*, log_delta: GivenLogDelta, epsilon: Epsilon) -> Outp
 
 @formula(given="An ε-indistinguishable pair, mixed with a common distribution.", bounded=False)
 def mixture(*, epsilon: Epsilon, rate: Annotated[float, RATE]) -> Outputs:
-    """Compute ε of an ε-indistinguishable pair, mixed at rate q with a common distribution: ln(1 + q(e^ε − 1))."""
+    """Compute ε of an ε-indistinguishable pair, mixed at rate q with a common distribution: ln(1 + q(e^ε − 1)).
+
+    Args:
+        epsilon: ε of the pair.
+        rate: share q of the pair in the mixtures.
+
+    Returns:
+        `epsilon`, the ε of the mixtures.
+    """
     return {"epsilon": subsampled_epsilon(epsilon=epsilon, rate=rate)}
 
 
@@ -101,8 +119,8 @@ def compositional(
         local_epsilon: ε₀ of all reports of a client together.
 
     Returns:
-        C, and `compositionality_used`, max(C, C²). Corollary F.1 bounds the central ε by C², which is too small if
-        C < 1 (erratum E-27).
+        C, and `compositionality_used`, max(C, C²). Corollary F.1 bounds the central ε by C², which is too small if C <
+        1 (erratum E-27).
     """
     compositionality = math.sqrt(math.fsum(epsilon * epsilon for epsilon in local_epsilons)) / local_epsilon
     square = compositionality * compositionality
@@ -130,7 +148,8 @@ def example(
         The number of rounds, ε of the algorithm, and C, which is √d as printed. If corrected, C is √d ε₀^r/ε₀, with
         ε₀^r = ln(d e^ε₀/(e^ε₀ + d − 1)), the output `round_epsilon`.
     """
-    rounds = math.ceil(2.0 * compositionality**2 - 1e-9)  # a C such as √2 must not give 5 rounds by its rounding error
+    rounding_margin = 1e-9  # a C such as √2 must not give 5 rounds by its rounding error
+    rounds = math.ceil(2.0 * compositionality**2 - rounding_margin)
     root = math.sqrt(rounds)
     if reading == "printed":
         return {"rounds": rounds, "epsilon": "unbounded", "compositionality": root}
@@ -144,8 +163,15 @@ def example(
 
 
 def _compare_share(*, share: float, log_delta: GivenLogDelta, clients: int) -> Sides:
-    """Compare the share p with its least value 16 ln(2/δ)/N."""
-    return Sides.at_least(share, 16.0 * (math.log(2.0) - log_delta) / clients)
+    """Compare the share p of a report that is the same for all inputs with its least value 16 ln(2/δ)/N.
+
+    Args:
+        share: p, in (0, 1].
+        log_delta: natural logarithm of δ.
+        clients: number N of clients.
+    """
+    least_share = 16.0 * (math.log(2.0) - log_delta) / clients
+    return Sides.at_least(share, least_share)
 
 
 BLANKET = Theorem(

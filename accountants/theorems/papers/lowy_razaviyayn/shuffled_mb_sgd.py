@@ -69,14 +69,16 @@ class ShuffledInputs(EqualClientsInputs):
         in a domain of diameter D, it is max{min{n, (εnN)²/(dM)}, βD/L · min{√(nM), εnN/√d}}. For μ-strongly convex
         losses the second number is 8β/μ · ln(a), with a of `logarithm_argument`, or 0 if a < 1.
         """
-        n, d = self.samples_per_client, self.dimension
         effective_records = self.epsilon * self.records  # εnN
-        sampling_rounds = min(float(n), effective_records * effective_records / (d * self.participants))
+        by_privacy = effective_records * effective_records / (self.dimension * self.participants)
+        sampling_rounds = min(float(self.samples_per_client), by_privacy)
         if self.strong_convexity > 0.0:
             logarithm = max(math.log(self.logarithm_argument), 0.0)
             descent_rounds = 8.0 * self.smoothness / self.strong_convexity * logarithm
         else:
-            inverse_rate = min(math.sqrt(float(n) * self.participants), effective_records / math.sqrt(d))
+            without_privacy = math.sqrt(float(self.samples_per_client) * self.participants)
+            with_privacy = effective_records / math.sqrt(self.dimension)
+            inverse_rate = min(without_privacy, with_privacy)
             descent_rounds = self.smoothness * self.diameter / self.lipschitz * inverse_rate
         return max(sampling_rounds, descent_rounds)
 
@@ -109,6 +111,9 @@ class ShuffledInputs(EqualClientsInputs):
         Args:
             printed: whether to use the printed 16 ln(18RM²/(Nδ)). Otherwise it is 16e ln(36RM²/(nNδ)), which the proof
                 needs (erratum E-21).
+
+        Returns:
+            The number as a real number. It may be below 1.
         """
         pairs = self.log_pairs
         if printed:
@@ -117,12 +122,18 @@ class ShuffledInputs(EqualClientsInputs):
 
 
 def noise_std_over_root_constant(inputs: ShuffledInputs) -> float:
-    """Compute the noise of Theorem 4.1 without its unknown constant C, for RM² > Nδ.
+    """Compute the noise of Theorem 4.1 of Lowy and Razaviyayn without its unknown constant C.
 
-    It is σ/√C = L √(RM ln(RM²/(Nδ)) ln(R/δ) ln(1/δ))/(nNε).
+    It is σ/√C = L √(RM ln(RM²/(Nδ)) ln(R/δ) ln(1/δ))/(nNε). The caller must ensure RM² > Nδ.
+
+    Args:
+        inputs: R rounds, M of N clients with n records each, the target (ε, δ), and the Lipschitz constant L.
+
+    Returns:
+        σ/√C, in the unit of L.
     """
-    scaled = inputs.rounds_run * float(inputs.participants) * inputs.logarithms
-    return inputs.lipschitz * math.sqrt(scaled) / (inputs.records * inputs.epsilon)
+    scaled_variance = inputs.rounds_run * float(inputs.participants) * inputs.logarithms
+    return inputs.lipschitz * math.sqrt(scaled_variance) / (inputs.records * inputs.epsilon)
 
 
 def excess_risk_scale(inputs: ShuffledInputs) -> tuple[float, float]:
@@ -140,12 +151,12 @@ def excess_risk_scale(inputs: ShuffledInputs) -> tuple[float, float]:
         The statistical and the privacy term, in units of the loss.
     """
     records_of_participants = inputs.samples_per_client * float(inputs.participants)  # nM
-    p = inputs.dimension * inputs.logarithms / (inputs.epsilon * inputs.records) ** 2
+    cost_of_privacy = inputs.dimension * inputs.logarithms / (inputs.epsilon * inputs.records) ** 2  # p
     if inputs.strong_convexity > 0.0:
         unit = inputs.lipschitz * inputs.lipschitz / inputs.strong_convexity
-        return unit / records_of_participants, unit * p
+        return unit / records_of_participants, unit * cost_of_privacy
     unit = inputs.lipschitz * inputs.diameter
-    return unit / math.sqrt(records_of_participants), unit * math.sqrt(p)
+    return unit / math.sqrt(records_of_participants), unit * math.sqrt(cost_of_privacy)
 
 
 def step_size(inputs: ShuffledInputs) -> float | None:
@@ -199,6 +210,7 @@ def shuffled_run(inputs: ShuffledInputs) -> Outputs:
         outputs["noise_std"] = math.sqrt(inputs.noise_constant) * std_over_root_constant
     if step is not None:
         outputs["step_size"] = step
+
     outputs |= {
         "excess_risk_scale": statistical + privacy,
         "statistical_term": statistical,

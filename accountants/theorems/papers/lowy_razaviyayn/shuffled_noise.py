@@ -115,13 +115,16 @@ class ExplicitNoiseInputs(BudgetFields):
         participants, log_delta = self.participants, self.log_delta
         rate = participants / (float(self.samples_per_client) * self.clients)
         step_epsilon = self.epsilon / (2.0 * math.sqrt(2.0 * self.rounds * (LN2 - log_delta)))
-        g = math.expm1(min(step_epsilon, 700.0)) / rate  # the minimum keeps it finite
+        growth_limit = math.expm1(min(step_epsilon, 700.0)) / rate  # g; the minimum keeps it finite
         log_uses = math.log(self.rounds) + math.log(rate)  # log Rq
         log_shuffling_delta = min(-LN2, log_delta - math.log(4.0) - log_uses)
+
+        # The local ε₀ from the factor a of the shuffling theorem.
         e_over_m = math.e / participants
-        a = 8.0 * math.sqrt(e_over_m * (math.log(4.0) - log_shuffling_delta)) + 8.0 * e_over_m
-        local_epsilon = min(1.0, 2.0 * g / a)
-        round_growth = min(g, 0.5 * a * local_epsilon)  # e^{ε^r} − 1
+        factor = 8.0 * math.sqrt(e_over_m * (math.log(4.0) - log_shuffling_delta)) + 8.0 * e_over_m  # a
+        local_epsilon = min(1.0, 2.0 * growth_limit / factor)
+        round_growth = min(growth_limit, 0.5 * factor * local_epsilon)  # e^{ε^r} − 1
+
         log_local_delta = log_delta - math.log(8.0 * participants) - log_uses - math.log(2.0 + round_growth)
         # A smaller δ₀ is valid and costs noise. Theorem A.1 is used with δ₀ ≤ 1/2.
         log_local_delta = min(log_local_delta, -LN2)

@@ -27,7 +27,8 @@ def local_epsilon_limit(*, clients: int, samples_per_client: int, log_delta: flo
     """
     if log_delta >= 0.0:
         return -math.inf
-    return (math.log(clients) - math.log(16.0 * (math.log(2.0) - log_delta))) / samples_per_client
+    least_clients = 16.0 * (math.log(2.0) - log_delta)
+    return (math.log(clients) - math.log(least_clients)) / samples_per_client
 
 
 def transferred_log_delta(*, epsilon: float, log_delta: float, log_distance: float) -> float:
@@ -47,7 +48,8 @@ def transferred_log_delta(*, epsilon: float, log_delta: float, log_distance: flo
     if log_distance == -math.inf:
         return log_delta
     # The sum is formed from logarithms, because δ and t may be too small for a double.
-    return float(np.logaddexp(log_delta, float(np.logaddexp(0.0, epsilon)) + log_distance))
+    log_factor = float(np.logaddexp(0.0, epsilon))  # ln(e^ε + 1)
+    return float(np.logaddexp(log_delta, log_factor + log_distance))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +57,10 @@ class ShuffledRound:
     """A shuffled round of N clients with n records each, whose reports are (ε₀, δ₀)-differentially private.
 
     Attributes:
-        clients, samples_per_client: number N of clients, and number n of records of each.
-        local_epsilon, local_log_delta: ε₀ and ln δ₀ of a report for each record of its client; −∞ for δ₀ = 0.
+        clients: number N of clients.
+        samples_per_client: number n of records of each client.
+        local_epsilon: ε₀ of a report for each record of its client.
+        local_log_delta: natural logarithm of δ₀; −∞ for δ₀ = 0.
     """
 
     clients: int
@@ -93,11 +97,11 @@ class ShuffledRound:
         Returns:
             The natural logarithm of a bound on the distance; −∞ if the reports have δ₀ = 0.
         """
-        n, epsilon = self.samples_per_client, self.local_epsilon
+        records, epsilon = self.samples_per_client, self.local_epsilon
         # ln(n e^{(n−1)ε₀}), the factor of δ₀ for a change of all n records of a client.
-        log_group = math.log(n) + (n - 1) * epsilon
+        log_group = math.log(records) + (records - 1) * epsilon
         if sharp:
-            log_factor = float(np.logaddexp(log_group, -n * epsilon - math.log(2.0)))
+            log_factor = float(np.logaddexp(log_group, -records * epsilon - math.log(2.0)))
         else:
             log_factor = log_group + math.log(2.0)
         return math.log(self.clients) + log_factor + self.local_log_delta
@@ -122,5 +126,7 @@ class ShuffledRound:
 
 
 def log10(delta: float) -> float:
-    """Compute log10 of a δ that may be 0."""
-    return math.log10(delta) if delta > 0.0 else -math.inf
+    """Compute the decimal logarithm of a δ that may be 0; −∞ for 0."""
+    if delta <= 0.0:
+        return -math.inf
+    return math.log10(delta)

@@ -80,7 +80,11 @@ class RepeatedInputs(StandardInputs):
 
 
 def _round(inputs: RoundInputs | StandardInputs) -> ShuffledRound:
-    """Return the shuffled round of a request."""
+    """Return the shuffled round of a request.
+
+    Args:
+        inputs: N clients with n records each, whose reports are (ε₀, δ₀)-differentially private.
+    """
     return ShuffledRound(
         clients=inputs.clients,
         samples_per_client=inputs.samples_per_client,
@@ -103,9 +107,10 @@ def single_round(inputs: RoundInputs, reading: Reading = "printed") -> Outputs:
         holds. `scale` is equation (40), the order ε₀√(ln(1/δ)/N) of ε^r for nε₀ of order 1.
     """
     epsilon = inputs.round.epsilon(inputs.log_delta)
+    formula_epsilon: float | str = epsilon if math.isfinite(epsilon) else "unbounded"
     return {
         "epsilon": min(epsilon, inputs.local_epsilon),
-        "formula_epsilon": epsilon if math.isfinite(epsilon) else "unbounded",
+        "formula_epsilon": formula_epsilon,
         **delta_outputs(inputs.round.log_delta(inputs.log_delta, reading=reading)),
         **delta_outputs(inputs.round.log_delta(inputs.log_delta, sharp=True), "sharp_delta"),
         "local_epsilon_limit": _limit(inputs),
@@ -134,8 +139,13 @@ def standard_round(inputs: StandardInputs, reading: Reading = "printed") -> Outp
 
 
 def _round_scale(inputs: RoundInputs | StandardInputs) -> float:
-    """Compute ε₀√(ln(1/δ)/N), the order of ε^r in equations (40) and (41), without constants; 0 for δ ≥ 1."""
-    return inputs.local_epsilon * math.sqrt(max(-inputs.log_delta, 0.0) / inputs.clients)
+    """Compute ε₀√(ln(1/δ)/N), the order of ε^r in equations (40) and (41), without constants; 0 for δ ≥ 1.
+
+    Args:
+        inputs: the round of N clients, with ε₀ of a report and δ.
+    """
+    log_inverse_delta = max(-inputs.log_delta, 0.0)
+    return inputs.local_epsilon * math.sqrt(log_inverse_delta / inputs.clients)
 
 
 def _limit(inputs: RoundInputs | StandardInputs) -> float:
@@ -173,8 +183,11 @@ def _log_least_local_delta(inputs: StandardInputs, reading: Reading) -> float:
     Returns:
         The natural logarithm of the least δ₀.
     """
-    divisor = 16.0 if reading == "printed" else 16.0 * math.e
-    return math.log(2.0) - inputs.clients / divisor - math.log(inputs.clients * inputs.samples_per_client)
+    divisor = 16.0
+    if reading == "corrected":
+        divisor = 16.0 * math.e
+    records = inputs.clients * inputs.samples_per_client  # nN
+    return math.log(2.0) - inputs.clients / divisor - math.log(records)
 
 
 def sequential(inputs: StandardInputs, reading: Reading = "printed") -> Outputs:
@@ -243,12 +256,14 @@ def _compare_cap(inputs: StandardInputs) -> Sides:
 
 def _compare_local_delta(inputs: RepeatedInputs) -> Sides:
     """Compare the δ₀ of a report with its largest value 1/(14NnR)."""
-    return Sides.at_most(inputs.local_delta, 1.0 / (14.0 * inputs.clients * inputs.samples_per_client * inputs.rounds))
+    record_uses = 14.0 * inputs.clients * inputs.samples_per_client * inputs.rounds
+    return Sides.at_most(inputs.local_delta, 1.0 / record_uses)
 
 
 def _compare_least_local_delta(inputs: StandardInputs) -> Sides:
     """Compare log10 δ₀ with log10 of its least value, by the corrected formula."""
-    return Sides.at_least(math.log10(inputs.local_delta), _log_least_local_delta(inputs, "corrected") / LN10)
+    log10_least = _log_least_local_delta(inputs, "corrected") / LN10
+    return Sides.at_least(math.log10(inputs.local_delta), log10_least)
 
 
 WITHIN_LIMIT = Condition(

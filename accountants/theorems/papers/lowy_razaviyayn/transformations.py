@@ -39,8 +39,12 @@ def scale_by_weights(weights: tuple[float, ...], values: tuple[float, ...]) -> t
     Args:
         weights: weight p_i of each client.
         values: constant x_i of each client's loss F_i.
+
+    Returns:
+        The scaled constants, in the order of the clients.
     """
-    return tuple(weight * len(weights) * value for weight, value in zip(weights, values, strict=True))
+    clients = len(weights)
+    return tuple(weight * clients * value for weight, value in zip(weights, values, strict=True))
 
 
 @request
@@ -75,6 +79,9 @@ class WeightInputs:
 def _check_rounds(record: FormulaRequest) -> None:
     """Check that the list of rounds is not empty.
 
+    Args:
+        record: the request, with the ε₀ of each round in `local_epsilons`.
+
     Raises:
         InvalidInput: it is empty.
     """
@@ -108,7 +115,17 @@ def weighted_constants(inputs: WeightInputs) -> Outputs:
 
 @formula(given="The guarantee of every client's messages for each of its records.", bounded=False)
 def weaker_observers(*, log_delta: GivenLogDelta, local_epsilon: LocalEpsilon) -> Outputs:
-    """Return the guarantee with a trusted server and with a trusted shuffler: the (ε, δ) of the clients' messages."""
+    """Return the guarantee with a trusted server and with a trusted shuffler: the (ε, δ) of the clients' messages.
+
+    The outputs of both are computed from the messages, so they reveal no more (post-processing).
+
+    Args:
+        log_delta: natural logarithm of δ of the messages.
+        local_epsilon: ε₀ of the messages, for each record.
+
+    Returns:
+        `central_epsilon` and `shuffled_epsilon`, both ε₀, and δ.
+    """
     return {"central_epsilon": local_epsilon, "shuffled_epsilon": local_epsilon, **delta_outputs(log_delta)}
 
 
@@ -117,6 +134,13 @@ def one_pass_compositionality(*, local_epsilon: LocalEpsilon, rounds: Rounds) ->
     """Compute the compositionality C = √R of R rounds with ε₀ each, in which every record is used once.
 
     Each round may have the whole ε₀, because no other round uses its records.
+
+    Args:
+        local_epsilon: ε₀ of a round, and of all rounds together.
+        rounds: number R of rounds.
+
+    Returns:
+        `compositionality` C, and `round_epsilon`, the ε₀ of a round.
     """
     return {"compositionality": math.sqrt(rounds), "round_epsilon": local_epsilon}
 
@@ -139,10 +163,14 @@ def advanced_compositionality(
         log_delta: ln δ' of the slack.
         reading: `printed` has the drift Σ ε(e^ε − 1) of Dwork and Roth; `corrected` has the smaller Σ ε tanh(ε/2), the
             exact mean of the privacy loss.
+
+    Returns:
+        `local_epsilon`, ε₀ of all rounds, and `compositionality` C.
     """
+    round_count = len(local_epsilons)
     total = advanced_composition(
         epsilons=local_epsilons,
-        log_deltas=(-math.inf,) * len(local_epsilons),
+        log_deltas=(-math.inf,) * round_count,
         log_slack=log_delta,
         drift="dwork-roth" if reading == "printed" else "tanh",
     )
@@ -154,7 +182,8 @@ def _compare_weights(inputs: WeightInputs) -> Sides:
     """Compare the smallest weight with 0; it may be 0 only if no loss is strongly convex."""
     is_strongly_convex = max(inputs.strong_convexity) > 0.0
     smallest = min(inputs.weights)
-    return Sides(Verdict.of(smallest > 0.0 or not is_strongly_convex), smallest, 0.0)
+    holds = smallest > 0.0 or not is_strongly_convex
+    return Sides(Verdict.of(holds), smallest, 0.0)
 
 
 def _compare_slack(*, log_delta: GivenLogDelta) -> Sides:

@@ -66,7 +66,15 @@ _LEAST_LOG_MU = -340.0
 
 
 def exact_epsilon(*, mu: float, log_delta: float) -> float:
-    """Compute the least ε ≥ 0 at which μ-Gaussian differential privacy is (ε, δ), rounded up."""
+    """Compute the least ε ≥ 0 at which μ-Gaussian differential privacy is (ε, δ).
+
+    Args:
+        mu: Gaussian DP parameter μ > 0.
+        log_delta: natural logarithm of δ, below 0.
+
+    Returns:
+        The ε, rounded up.
+    """
     return gaussian_pair(mu).epsilon(log_delta).upper
 
 
@@ -85,14 +93,17 @@ def exact_epsilons(mus: FloatArray, log_delta: float) -> tuple[FloatArray, Float
     """
     mu = np.asarray(mus, dtype=np.float64)
     # μ is known to four units of roundoff, as in the Gaussian pair.
-    upper_mu, lower_mu = mu * (1 + 4 * UNIT_ROUNDOFF), mu * (1 - 4 * UNIT_ROUNDOFF)
+    upper_mu = mu * (1 + 4 * UNIT_ROUNDOFF)
+    lower_mu = mu * (1 - 4 * UNIT_ROUNDOFF)
     by_lemma = mu * (0.5 * mu + math.sqrt(-2.0 * log_delta)) * (1.0 + PAD)
     epsilon = _newton_epsilons(mu, log_delta, by_lemma)
     lower, upper = np.zeros_like(mu), by_lemma
     for width in _CERTIFIED_WIDTHS:
         above, below = epsilon * (1.0 + width), epsilon * (1.0 - width)
-        is_upper = Enclosure.around(log_theta(above, upper_mu), LOG_ACCURACY).upper <= log_delta
-        is_lower = Enclosure.around(log_theta(below, lower_mu), LOG_ACCURACY).lower > log_delta
+        log_delta_above = Enclosure.around(log_theta(above, upper_mu), LOG_ACCURACY)
+        log_delta_below = Enclosure.around(log_theta(below, lower_mu), LOG_ACCURACY)
+        is_upper = log_delta_above.upper <= log_delta
+        is_lower = log_delta_below.lower > log_delta
         # The first width that certifies a bound is the narrowest, so a bound is set once.
         upper = np.where(is_upper & (upper == by_lemma), np.minimum(above, by_lemma), upper)
         lower = np.where(is_lower & (lower == 0.0), below, lower)
@@ -119,8 +130,8 @@ def _newton_epsilons(mu: FloatArray, log_delta: float, start: FloatArray) -> Flo
     for _ in range(MOST_NEWTON_STEPS):
         value = log_theta(epsilon, mu)
         log_slope = epsilon + log_normal_tail(epsilon / mu + 0.5 * mu) - value  # of −d ln δ/dε
-        # The limits 700 and 1e-300 keep the exponential and the quotient finite.
-        slope = np.maximum(np.exp(np.minimum(log_slope, 700.0)), 1e-300)
+        largest_log_slope, least_slope = 700.0, 1e-300  # they keep the exponential and the quotient finite
+        slope = np.maximum(np.exp(np.minimum(log_slope, largest_log_slope)), least_slope)
         step = np.maximum(log_delta - value, 0.0) / slope
         new_epsilon = np.maximum(epsilon - step, 0.0)
         if np.all(np.abs(new_epsilon - epsilon) <= 4 * UNIT_ROUNDOFF * epsilon):
@@ -141,20 +152,32 @@ def exact_mu(*, epsilon: float, log_delta: float) -> float:
 
     Raises:
         InvalidInput: if μ is above 1e5.
+
+    Returns:
+        A lower bound on the largest μ.
     """
     # At ε = 0 there is a closed form, which is moved down by its rounding error.
     if epsilon == 0.0:
         return _mu_of_advantage(log_delta) * (1.0 - 16 * UNIT_ROUNDOFF)
-    return 1.0 / gaussian_noise_std_bounds(epsilon=epsilon, log_delta=log_delta, sensitivity=1.0).upper
+    noise_std = gaussian_noise_std_bounds(epsilon=epsilon, log_delta=log_delta, sensitivity=1.0)
+    return 1.0 / noise_std.upper
 
 
 def _mu_of_advantage(log_delta: float) -> float:
     """Compute the μ at which μ-Gaussian differential privacy has δ at ε = 0, μ = 2Φ⁻¹((1 + δ)/2).
 
     For δ near 1 the complementary error function is inverted, so that 1 − δ keeps its digits.
+
+    Args:
+        log_delta: natural logarithm of δ, below 0.
+
+    Returns:
+        μ, up to the rounding error of the inverse error function.
     """
-    quantile = erfinv(math.exp(log_delta)) if log_delta < -0.5 else erfcinv(-math.expm1(log_delta))
-    return 2.0 * math.sqrt(2.0) * float(quantile)
+    factor = 2.0 * math.sqrt(2.0)
+    if log_delta < -0.5:
+        return factor * float(erfinv(math.exp(log_delta)))
+    return factor * float(erfcinv(-math.expm1(log_delta)))
 
 
 # The theorems ---------------------------------------------------------------------------------------------------------
@@ -166,8 +189,12 @@ def gaussian_renyi(*, order: RenyiOrder, distance: Distance, noise_std: Annotate
         order: Rényi order α > 1.
         distance: Δ = |u − v|, in the unit of σ.
         noise_std: standard deviation σ of the noise per coordinate.
+
+    Returns:
+        `renyi_divergence`, in nats.
     """
-    return {"renyi_divergence": 0.5 * order * (distance / noise_std) ** 2}
+    distance_in_stds = distance / noise_std
+    return {"renyi_divergence": 0.5 * order * distance_in_stds**2}
 
 
 @request
@@ -222,7 +249,14 @@ def mus(*, epsilon: float, log_delta: float) -> dict[str, float]:
 
 
 def epsilon_by_lemma(inputs: MuInputs) -> Outputs:
-    """Compute ε of Lemma 2.6 of Reshef and Levy, the Rényi order that it uses, and ε by all three conversions."""
+    """Compute ε of Lemma 2.6 of Reshef and Levy, the Rényi order that it uses, and ε by all three conversions.
+
+    Args:
+        inputs: the Gaussian DP parameter ρ, and δ.
+
+    Returns:
+        `epsilon` by the lemma, its `order`, and the three values of `epsilons`.
+    """
     mu, log_delta = inputs.gaussian_dp_mu, inputs.log_delta
     conversions = epsilons(mu=mu, log_delta=log_delta)
     order = lemma_order(mu=mu, log_delta=log_delta)
@@ -230,15 +264,31 @@ def epsilon_by_lemma(inputs: MuInputs) -> Outputs:
 
 
 def exact_conversion(inputs: MuInputs) -> Outputs:
-    """Compute the exact ε of ρ-Gaussian differential privacy, ρ²/2 of zCDP, and ε by all three conversions."""
+    """Compute the exact ε of ρ-Gaussian differential privacy, ρ²/2 of zCDP, and ε by all three conversions.
+
+    Args:
+        inputs: the Gaussian DP parameter ρ, and δ.
+
+    Returns:
+        `epsilon` by the exact curve, `zcdp_rho`, and the three values of `epsilons`.
+    """
     conversions = epsilons(mu=inputs.gaussian_dp_mu, log_delta=inputs.log_delta)
     return {"epsilon": conversions["exact_epsilon"], "zcdp_rho": 0.5 * inputs.gaussian_dp_mu**2, **conversions}
 
 
 @formula(given="ρ, and the ε at which δ is computed.", bounded=False)
 def delta_of_mu(*, gaussian_dp_mu: GaussianDpMu, epsilon: Annotated[float, EPSILON_OR_NONE]) -> Outputs:
-    """Compute δ(ε) of ρ-Gaussian differential privacy, rounded up."""
-    return delta_outputs(gaussian_pair(gaussian_dp_mu).log_delta_bounds(epsilon).upper)
+    """Compute δ(ε) of ρ-Gaussian differential privacy, rounded up.
+
+    Args:
+        gaussian_dp_mu: Gaussian DP parameter ρ.
+        epsilon: ε ≥ 0.
+
+    Returns:
+        `delta` with its decimal logarithm.
+    """
+    log_delta = gaussian_pair(gaussian_dp_mu).log_delta_bounds(epsilon)
+    return delta_outputs(log_delta.upper)
 
 
 @formula(given="The (ε, δ) for which ρ is computed. Give one of delta and log10_delta.")
@@ -260,8 +310,10 @@ def mu_of_target(*, epsilon: Annotated[float, EPSILON_OR_NONE], log_delta: Given
     exact = conversions["exact_gaussian_dp_mu"]
 
     def ratio(mu: float) -> float:
-        """Return the noise for `mu` over the noise for the exact ρ."""
-        return exact / mu if mu > 0.0 else math.inf
+        """Return the noise for `mu` over the noise for the exact ρ; infinite for `mu` = 0."""
+        if mu <= 0.0:
+            return math.inf
+        return exact / mu
 
     return {
         "gaussian_dp_mu": exact,

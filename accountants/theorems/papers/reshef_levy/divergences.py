@@ -50,9 +50,19 @@ class ChannelInputs(TwoLaws):
 
 
 def post_process(inputs: ChannelInputs) -> Outputs:
-    """Compute the Rényi divergence of two distributions, before and after a channel, each rounded up."""
-    change, second = difference(inputs.first, inputs.second), rounded_probabilities(inputs.second)
-    change_after, second_after = apply_channel(change, inputs.kernel), apply_channel(second, inputs.kernel)
+    """Compute the Rényi divergence of two distributions, before and after a channel that both go through.
+
+    Args:
+        inputs: the distributions, the channel (for each outcome, the probabilities of its outputs), and the Rényi
+            order.
+
+    Returns:
+        `renyi_divergence` and `renyi_divergence_after_kernel`, in nats, each rounded up.
+    """
+    change = difference(inputs.first, inputs.second)
+    second = rounded_probabilities(inputs.second)
+    change_after = apply_channel(change, inputs.kernel)
+    second_after = apply_channel(second, inputs.kernel)
     return {
         "renyi_divergence": renyi_divergence(change, second, inputs.order),
         "renyi_divergence_after_kernel": renyi_divergence(change_after, second_after, inputs.order),
@@ -79,7 +89,15 @@ class ProductInputs(TwoLaws):
 
 
 def product(inputs: ProductInputs) -> Outputs:
-    """Compute the Rényi divergence of each of two pairs of distributions and of their product, each rounded up."""
+    """Compute the Rényi divergence of each of two pairs of distributions and of their product.
+
+    Args:
+        inputs: the two pairs, whose outcomes are independent, and the Rényi order.
+
+    Returns:
+        `renyi_divergence` and `other_renyi_divergence` of the pairs, and `joint_renyi_divergence`, their sum. All are
+        in nats and rounded up.
+    """
     own = _pair_divergence(inputs.first, inputs.second, inputs.order)
     independent = _pair_divergence(inputs.other_first, inputs.other_second, inputs.order)
     joint = math.nextafter(own + independent, math.inf)
@@ -139,11 +157,11 @@ def composition(inputs: ConcentratedCompositionInputs) -> Outputs:
         `zcdp_rho` ρ = Σρ_k, `zcdp_offset` ξ = Σξ_k, `concentrated_mu` √(2ρ), and `epsilon` ξ + ρ + 2√(ρ ln(1/δ)).
     """
     rho = sum_up(inputs.zcdp_rhos)
-    xi = sum_up(inputs.zcdp_offsets or ())
-    epsilon = xi + rho + 2.0 * math.sqrt(rho * -inputs.log_delta)
+    offset = sum_up(inputs.zcdp_offsets or ())  # ξ
+    epsilon = offset + rho + 2.0 * math.sqrt(rho * -inputs.log_delta)
     return {
         "zcdp_rho": rho,
-        "zcdp_offset": xi,
+        "zcdp_offset": offset,
         "concentrated_mu": raise_by_units(math.sqrt(2.0 * rho), 2.0),
         "epsilon": raise_by_units(epsilon, 8.0),
     }

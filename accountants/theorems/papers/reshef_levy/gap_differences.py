@@ -32,6 +32,9 @@ LAST_ROUND = Quantity(
 def _check_gap(inputs: FormulaRequest) -> None:
     """Check that the client's last round τ is before round t.
 
+    Args:
+        inputs: the request, with `last_round` τ and `round` t.
+
     Raises:
         InvalidInput: τ ≥ t.
     """
@@ -73,9 +76,11 @@ def differences(
     movement = 0.0
     if last_round > 0:
         movement = diameter * (gap / round) * ((round + last_round + 1.0) / (round + 1.0))
+    # Bounds on the norm of the message.
+    norm_in_any_round = clipping_norm(lipschitz=lipschitz, smoothness=smoothness, diameter=diameter)
     sharper_norm = gap * lipschitz + last_round * smoothness * movement
     return {
-        "clipping_norm": gap * clipping_norm(lipschitz=lipschitz, smoothness=smoothness, diameter=diameter),
+        "clipping_norm": gap * norm_in_any_round,
         "sharper_clipping_norm": sharper_norm,
         "movement": movement,
         "noise_std": 2.0 * sharper_norm / gaussian_dp_mu,

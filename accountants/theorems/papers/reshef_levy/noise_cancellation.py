@@ -10,10 +10,8 @@ In functions, μ is the parameter of Gaussian differential privacy, which Reshef
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Annotated
 
-from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.formula import formula, in_doubles
 from epsilond.accountants.numerics.outward import product_up, raise_by_units
 from epsilond.accountants.numerics.power_sums import PAD, harmonic
@@ -30,11 +28,10 @@ from epsilond.accountants.quantities import (
 from epsilond.accountants.quantities.algorithms import MOST_PARTICIPATIONS
 from epsilond.accountants.structure import sensitivity_factor
 from epsilond.accountants.theorem import Condition, Outputs, Reading, Source, Status, Theorem
+from epsilond.accountants.theorems.papers.reshef_levy.client_reports import all_records_mu, check_listed, record_mus
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import GaussianDpMu
 from epsilond.accountants.theorems.papers.reshef_levy.errata import LEFT_OVERS, MALICIOUS, SLACK
 
-MOST_LISTED = 10**6
-"""Largest number of reports in a list."""
 CLIPPING_NORM = Quantity(
     symbol="S", gt=0, unit="loss/length", description="bound on the ℓ2 norm of one weighted gradient difference s"
 )
@@ -62,6 +59,9 @@ def printed_base_std(*, clipping_norm: float, mu: float, rounds: int) -> float:
         clipping_norm: bound S on the ℓ2 norm of a message.
         mu: Gaussian DP parameter μ of the target.
         rounds: number T of rounds.
+
+    Returns:
+        The standard deviation of the first noise, in the unit of S.
     """
     return 2.0 * clipping_norm * math.sqrt(1.0 + math.log(rounds)) / mu
 
@@ -75,6 +75,9 @@ def base_std(*, sensitivity: float, mu: float, participations: int) -> float:
         sensitivity: Δ, the largest change of a report by one record, in ℓ2 norm.
         mu: μ of Gaussian differential privacy.
         participations: number K of reports of the client.
+
+    Returns:
+        The standard deviation of the first noise, in the unit of Δ.
     """
     return sensitivity * math.sqrt(harmonic(participations)) / mu
 
@@ -88,6 +91,9 @@ def upper_mu(*, sensitivity: float, base: float, participations: int) -> float:
         sensitivity: Δ, the largest change of a report by one record, in ℓ2 norm.
         base: standard deviation of the client's first noise; its k-th noise has √k times it.
         participations: number K of reports of the client.
+
+    Returns:
+        μ, an upper bound on the exact parameter.
     """
     return sensitivity * math.sqrt(harmonic(participations)) / base * (1.0 + PAD)
 
@@ -102,6 +108,9 @@ def client_mu(*, sensitivity: float, base: float, participations: int) -> float:
         sensitivity: Δ, the largest change of a report by one record, in ℓ2 norm.
         base: standard deviation of the client's first noise; its k-th noise has √k times it.
         participations: number K of reports of the client.
+
+    Returns:
+        μ, an upper bound on the exact parameter.
     """
     sum_of_indices = 0.5 * participations * (participations + 1.0)
     return sensitivity * math.sqrt(sum_of_indices) / base * (1.0 + PAD)
@@ -117,6 +126,9 @@ def released_mu(*, sensitivity: float, noise_std: float, participants: int, rele
         noise_std: standard deviation σ of the noise of each coordinate of a mean.
         participants: number m of messages in a mean.
         releases: number R of released means.
+
+    Returns:
+        μ, an upper bound on the exact parameter.
     """
     return sensitivity / participants * math.sqrt(releases) / noise_std * (1.0 + PAD)
 
@@ -149,61 +161,22 @@ class ReportsInputs:
         return (sensitivity,) * len(self.noise_stds)
 
 
-def check_listed(name: str, values: Sequence[object], *, least: int, most: int = MOST_LISTED) -> None:
-    """Reject a list that is too short or too long, or has an entry that is not a positive finite number.
-
-    Args:
-        name: field of the request that holds the list.
-        values: the list.
-        least: smallest allowed length.
-        most: largest allowed length.
-
-    Raises:
-        InvalidInput: the length or an entry is out of range.
-    """
-    if not least <= len(values) <= most:
-        raise InvalidInput.at(f"/{name}", "has too few or too many entries", allowed=f"{least} to {most}")
-    for index, value in enumerate(values):
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < math.inf:
-            raise InvalidInput.at(f"/{name}/{index}", "is out of range", allowed="> 0 and finite")
-
-
-def record_mus(distances: Sequence[float], noise_stds: Sequence[float]) -> tuple[float, ...]:
-    """Compute the Gaussian DP parameter of the record in each report j, μ_j = Δ_j √(Σ_{k ≥ j} 1/σ_k²), rounded up.
-
-    All sums from report j on, each with its own noise, contain the record. Δ_j in `distances` is a report's ℓ2
-    sensitivity, and σ_k in `noise_stds` the standard deviation of the k-th sum's noise. The n-th sum `precision`
-    is within n + 1 units of roundoff, and its root within half of that.
-    """
-    mus_from_last, precision = [], 0.0  # `precision` is Σ_{k ≥ j} 1/σ_k²
-    for count, (distance, std) in enumerate(zip(reversed(distances), reversed(noise_stds), strict=True), start=1):
-        precision += 1.0 / std / std
-        mus_from_last.append(raise_by_units(distance * math.sqrt(precision), 0.5 * count + 4.0))
-    return tuple(reversed(mus_from_last))
-
-
-def all_records_mu(distances: Sequence[float], noise_stds: Sequence[float]) -> float:
-    """Compute the Gaussian DP parameter if all records of a client change, √(Σ_k (Δ_1 + … + Δ_k)²/σ_k²), rounded up.
-
-    Δ_j in `distances` is a report's ℓ2 sensitivity, and σ_k in `noise_stds` the standard deviation of the noise in the
-    sum of the first k reports.
-    """
-    squares, total_distance = [], 0.0
-    for distance, std in zip(distances, noise_stds, strict=True):
-        total_distance += distance
-        squares.append((total_distance / std) ** 2)
-    return raise_by_units(math.sqrt(math.fsum(squares)), len(squares) + 4.0)
-
-
 @in_doubles
 def reports(inputs: ReportsInputs) -> Outputs:
     """Compute the privacy of a record by Theorem 5.1 of Reshef and Levy: μ of Gaussian DP, and μ²/2 of zCDP.
 
     μ is the sensitivity of a message times √(Σ_k 1/σ_k²), for every record of the client, with the noises σ_k of all
-    reports. Both are rounded up, and are 0 without reports.
+    reports.
+
+    Args:
+        inputs: the noises of the client's reports, the clipping norm, and the neighbouring relation.
+
+    Returns:
+        `gaussian_dp_mu` and `zcdp_rho`. Both are rounded up, and are 0 without reports.
     """
-    total = math.fsum(1.0 / std / std for std in inputs.noise_stds)
-    mu = raise_by_units(sensitivity_factor(inputs.relation) * inputs.clipping_norm * math.sqrt(total), 8.0)
+    sensitivity = sensitivity_factor(inputs.relation) * inputs.clipping_norm
+    total_precision = math.fsum(1.0 / std / std for std in inputs.noise_stds)
+    mu = raise_by_units(sensitivity * math.sqrt(total_precision), 8.0)
     return {"gaussian_dp_mu": mu, "zcdp_rho": product_up(0.5, mu, mu)}
 
 
@@ -211,8 +184,12 @@ def reports(inputs: ReportsInputs) -> Outputs:
 def records(inputs: ReportsInputs) -> Outputs:
     """Compute the largest Gaussian DP parameter of a record of a client that reports several times.
 
-    Also returned are those of its first and last record, and `client_gaussian_dp_mu` for all records at once. All are
-    rounded up, and are 0 without reports.
+    Args:
+        inputs: the noises and the sensitivities of the client's reports.
+
+    Returns:
+        `gaussian_dp_mu`, the parameters of the first and of the last record, and `client_gaussian_dp_mu` for all
+        records at once. All are rounded up, and are 0 without reports.
     """
     mus = record_mus(inputs.distances, inputs.noise_stds)
     if not mus:
@@ -257,16 +234,21 @@ def schedule(
         most_participations: largest number K of reports of a client, or T if None.
         reading: formula of `base`, where σ = base √N. `printed` has base² = 4S²(1 + ln T)/ρ². `corrected` has base² =
             4S²(1 + 1/2 + … + 1/K)/ρ², the least that is ρ-Gaussian differentially private after K reports.
+
+    Returns:
+        `base_std`, and σ with its square at report N. `true_gaussian_dp_mu` is the parameter if the client stops then.
+        `printed_over_least` is the ratio of the printed `base` to the least one.
     """
     cap = rounds if most_participations is None else most_participations
     printed_base = printed_base_std(clipping_norm=clipping_norm, mu=gaussian_dp_mu, rounds=rounds)
     least_base = base_std(sensitivity=2.0 * clipping_norm, mu=gaussian_dp_mu, participations=cap)
     base = printed_base if reading == "printed" else least_base
+    true_mu = 2.0 * clipping_norm * math.sqrt(harmonic(participations)) / base
     return {
         "base_std": base,
         "noise_std": base * math.sqrt(participations),
         "noise_variance": base * base * participations,
-        "true_gaussian_dp_mu": 2.0 * clipping_norm * math.sqrt(harmonic(participations)) / base,
+        "true_gaussian_dp_mu": true_mu,
         "printed_over_least": printed_base / least_base,
     }
 

@@ -55,7 +55,12 @@ SmoothnessOrLinear = Annotated[float, SMOOTHNESS_OR_LINEAR]
 
 
 def value_or_bound(value: float | None, bound: float) -> float:
-    """Return a standard deviation of the request, or its largest possible value if the request has none."""
+    """Return a standard deviation of the request, or its largest possible value if the request has none.
+
+    Args:
+        value: the standard deviation, or None.
+        bound: its largest possible value.
+    """
     return bound if value is None else value
 
 
@@ -68,6 +73,9 @@ def clipping_norm(*, lipschitz: float, smoothness: float, diameter: float) -> fl
         lipschitz: bound G on the norm of a record's gradient.
         smoothness: Lipschitz constant L of the gradient.
         diameter: diameter D of the domain.
+
+    Returns:
+        S, in the unit of G.
     """
     return lipschitz + 2.0 * smoothness * diameter
 
@@ -82,6 +90,9 @@ def round_clipping_norm(*, lipschitz: float, smoothness: float, diameter: float,
         smoothness: Lipschitz constant L of the gradient.
         diameter: diameter D of the domain.
         round_: index t of the round, from 1.
+
+    Returns:
+        S_t, in the unit of G.
     """
     return lipschitz + 2.0 * smoothness * diameter * ((round_ - 1) / (round_ + 1))
 
@@ -110,13 +121,15 @@ class LossConstants:
     def total_gradient_std(self) -> float:
         """σ̃ = σ + 2σ_L D, bound on the standard deviation of s_t within a client."""
         gradient_std = value_or_bound(self.gradient_std, self.lipschitz)
-        return gradient_std + 2.0 * value_or_bound(self.smoothness_std, self.smoothness) * self.diameter
+        smoothness_std = value_or_bound(self.smoothness_std, self.smoothness)
+        return gradient_std + 2.0 * smoothness_std * self.diameter
 
     @property
     def total_heterogeneity(self) -> float:
         """ξ̃ = ξ + 2ξ_L D, bound on the standard deviation of the expected s_t over clients."""
         heterogeneity = value_or_bound(self.heterogeneity, self.lipschitz)
-        return heterogeneity + 2.0 * value_or_bound(self.smoothness_heterogeneity, self.smoothness) * self.diameter
+        smoothness_heterogeneity = value_or_bound(self.smoothness_heterogeneity, self.smoothness)
+        return heterogeneity + 2.0 * smoothness_heterogeneity * self.diameter
 
 
 @request

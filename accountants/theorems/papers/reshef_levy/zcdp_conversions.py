@@ -30,21 +30,49 @@ _MOST_LOG_RATIO = 300.0
 
 
 def lemma_epsilon(*, mu: float, log_delta: float) -> float:
-    """Compute ε = μ²/2 + μ√(2 ln(1/δ)) of Lemma 2.6 of Reshef and Levy from the Gaussian DP parameter μ, rounded up."""
+    """Compute ε of Lemma 2.6 of Reshef and Levy from the Gaussian DP parameter μ.
+
+    It is ε = μ²/2 + μ√(2 ln(1/δ)), by the Rényi divergences of two Gaussians only.
+
+    Args:
+        mu: Gaussian DP parameter μ ≥ 0.
+        log_delta: natural logarithm of δ, below 0.
+
+    Returns:
+        The ε, rounded up.
+    """
     return raise_by_units(mu * (0.5 * mu + math.sqrt(-2.0 * log_delta)), 6.0)
 
 
 def lemma_order(*, mu: float, log_delta: float) -> float:
-    """Compute the Rényi order 1 + √(2 ln(1/δ))/μ that Lemma 2.6 uses; infinite at μ = 0."""
-    return 1.0 + math.sqrt(-2.0 * log_delta) / mu if mu > 0.0 else math.inf
+    """Compute the Rényi order 1 + √(2 ln(1/δ))/μ that Lemma 2.6 of Reshef and Levy uses.
+
+    Args:
+        mu: Gaussian DP parameter μ ≥ 0.
+        log_delta: natural logarithm of δ, below 0.
+
+    Returns:
+        The order, above 1; infinite at μ = 0.
+    """
+    if mu <= 0.0:
+        return math.inf
+    return 1.0 + math.sqrt(-2.0 * log_delta) / mu
 
 
 def lemma_mu(*, epsilon: float, log_delta: float) -> float:
-    """Compute the Gaussian DP parameter for (ε, δ) by the inverse of Lemma 2.6.
+    """Compute the Gaussian DP parameter for (ε, δ) by the inverse of Lemma 2.6 of Reshef and Levy.
 
     It is μ = 2ε/(√(2(ln(1/δ) + ε)) + √(2 ln(1/δ))).
+
+    Args:
+        epsilon: ε ≥ 0 of the target.
+        log_delta: natural logarithm of δ, below 0.
+
+    Returns:
+        The largest μ that the lemma allows, not rounded down.
     """
-    return 2.0 * epsilon / (math.sqrt(2.0 * (epsilon - log_delta)) + math.sqrt(-2.0 * log_delta))
+    sum_of_roots = math.sqrt(2.0 * (epsilon - log_delta)) + math.sqrt(-2.0 * log_delta)
+    return 2.0 * epsilon / sum_of_roots
 
 
 def zcdp_epsilon(mu: FloatArray, log_delta: FloatArray) -> FloatArray:
@@ -54,14 +82,18 @@ def zcdp_epsilon(mu: FloatArray, log_delta: FloatArray) -> FloatArray:
     valid bound, so b need not be exact.
 
     Args:
-        mu: μ in (0, 1e4].
-        log_delta: ln δ in [−1e10, 0).
+        mu: array of μ in (0, 1e4].
+        log_delta: array of ln δ in [−1e10, 0).
+
+    Returns:
+        One ε for each entry of the broadcast arrays.
     """
     mus, log_deltas = np.broadcast_arrays(np.asarray(mu, dtype=np.float64), np.asarray(log_delta, dtype=np.float64))
     rho = 0.5 * mus * mus
     log_inverse_delta = -log_deltas
-    b = np.exp(_log_best_order(rho, log_inverse_delta))
-    epsilon = (b + 1.0) * rho + (log_inverse_delta - np.log1p(b)) / b - np.log1p(1.0 / b)
+    excess_order = np.exp(_log_best_order(rho, log_inverse_delta))  # b
+    by_delta = (log_inverse_delta - np.log1p(excess_order)) / excess_order
+    epsilon = (excess_order + 1.0) * rho + by_delta - np.log1p(1.0 / excess_order)
     return np.asarray(np.maximum(epsilon, 0.0))
 
 
@@ -75,35 +107,40 @@ def _log_best_order(rho: FloatArray, log_inverse_delta: FloatArray) -> FloatArra
     Args:
         rho: parameter ρ > 0 of zCDP.
         log_inverse_delta: ln(1/δ) > 0.
+
+    Returns:
+        One ln b for each entry.
     """
 
-    def log_b_with_terms_up_to(value: FloatArray) -> FloatArray:
+    def log_order_with_terms_up_to(value: FloatArray) -> FloatArray:
         """Return the largest ln b at which neither ρb² nor ln(1 + b) exceeds `value`."""
         return np.minimum(0.5 * np.log(value / rho), _log_expm1(value))
 
-    low = log_b_with_terms_up_to(0.5 * log_inverse_delta)
-    high = log_b_with_terms_up_to(log_inverse_delta)
-    log_b = 0.5 * (low + high)
+    low = log_order_with_terms_up_to(0.5 * log_inverse_delta)
+    high = log_order_with_terms_up_to(log_inverse_delta)
+    log_order = 0.5 * (low + high)  # ln b
     for _ in range(MOST_NEWTON_STEPS):
-        b = np.exp(log_b)
-        excess = rho * b * b + np.log1p(b) - log_inverse_delta
-        low = np.where(excess <= 0.0, log_b, low)
-        high = np.where(excess > 0.0, log_b, high)
-        slope = 2.0 * rho * b * b + b / (1.0 + b)
-        by_newton, by_bisection = log_b - excess / slope, 0.5 * (low + high)
+        # The sign of the excess decides which side of the bracket moves.
+        order = np.exp(log_order)
+        excess = rho * order * order + np.log1p(order) - log_inverse_delta
+        low = np.where(excess <= 0.0, log_order, low)
+        high = np.where(excess > 0.0, log_order, high)
+
+        slope = 2.0 * rho * order * order + order / (1.0 + order)  # of the excess, in ln b
+        by_newton, by_bisection = log_order - excess / slope, 0.5 * (low + high)
         is_inside = (by_newton > low) & (by_newton < high)
-        new_log_b = np.where(is_inside, by_newton, by_bisection)
-        if np.all(np.abs(new_log_b - log_b) <= UNIT_ROUNDOFF * (1.0 + np.abs(log_b))):
+        new_log_order = np.where(is_inside, by_newton, by_bisection)
+        if np.all(np.abs(new_log_order - log_order) <= UNIT_ROUNDOFF * (1.0 + np.abs(log_order))):
             break
-        log_b = new_log_b
-    return log_b
+        log_order = new_log_order
+    return log_order
 
 
-def _log_expm1(x: FloatArray) -> FloatArray:
-    """Compute ln(e^x − 1) for x > 0, elementwise."""
-    return np.asarray(
-        np.where(x > 1.0, x + np.log1p(-np.exp(-np.maximum(x, 1.0))), np.log(np.expm1(np.minimum(x, 1.0))))
-    )
+def _log_expm1(value: FloatArray) -> FloatArray:
+    """Compute ln(e^x − 1) for each x > 0, without overflow for large x and without cancellation for small x."""
+    for_large = value + np.log1p(-np.exp(-np.maximum(value, 1.0)))
+    for_small = np.log(np.expm1(np.minimum(value, 1.0)))
+    return np.asarray(np.where(value > 1.0, for_large, for_small))
 
 
 def zcdp_mu(*, epsilon: float, log_delta: float) -> float:
@@ -125,7 +162,8 @@ def zcdp_mu(*, epsilon: float, log_delta: float) -> float:
             upper_log_delta = float(concentrated_log_delta(0.5 * math.exp(2.0 * log_mu), np.asarray(epsilon)))
         return upper_log_delta - log_delta + 64 * UNIT_ROUNDOFF * (1.0 - log_delta)
 
-    start = math.log(max(lemma_mu(epsilon=epsilon, log_delta=log_delta), math.ulp(0.0)))
+    least_double = math.ulp(0.0)
+    start = math.log(max(lemma_mu(epsilon=epsilon, log_delta=log_delta), least_double))
     bracket = _bracket_root(excess, start)
     if bracket is None:
         return 0.0
@@ -172,7 +210,9 @@ def _small_log_delta(log_mu: float, epsilon: float) -> float:
     Returns:
         The bound; −∞ if ln(ε/μ) exceeds `_MOST_LOG_RATIO`, where δ is far below every double.
     """
-    log_ratio = math.log(epsilon) - log_mu if epsilon > 0.0 else -math.inf
+    log_ratio = -math.inf
+    if epsilon > 0.0:
+        log_ratio = math.log(epsilon) - log_mu
     if log_ratio > _MOST_LOG_RATIO:
         return -math.inf
     ratio = math.exp(log_ratio)

@@ -27,11 +27,7 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.conditions import (
     PRESCRIBED_ROUNDS,
     epsilon_range,
 )
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
-    FRESH_NOISE,
-    INSIDE_DOMAIN,
-    PRIVACY_ERRATA,
-)
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import FRESH_NOISE, INSIDE_DOMAIN, PRIVACY_ERRATA
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import (
     TEN_CLIENTS,
     UNLIKE_CLIENTS,

@@ -51,16 +51,11 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
     Guarantees: `get_epsilon` and `get_delta` return upper bounds of enclosures, which include all errors of the
     computation. They are never below the true values.
 
-    Example:
-        >>> import dp_accounting
-        >>> from epsilond.integrations.dp_accounting import EpsilondAccountant
-        >>> step = dp_accounting.PoissonSampledDpEvent(0.01, dp_accounting.GaussianDpEvent(1.0))
-        >>> relation = dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE
-        >>> accountant = EpsilondAccountant(relation, unit="record", observer="released-models")
-        >>> print(f"{accountant.compose(step, 1000).get_epsilon(1e-5):.4f}")
-        1.8282
-        >>> accountant.supports(dp_accounting.UnsupportedDpEvent())
-        False
+    Example: >>> import dp_accounting >>> from epsilond.integrations.dp_accounting import EpsilondAccountant >>> step =
+        dp_accounting.PoissonSampledDpEvent(0.01, dp_accounting.GaussianDpEvent(1.0)) >>> relation =
+        dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE >>> accountant = EpsilondAccountant(relation, unit="record",
+        observer="released-models") >>> print(f"{accountant.compose(step, 1000).get_epsilon(1e-5):.4f}") 1.8282 >>>
+        accountant.supports(dp_accounting.UnsupportedDpEvent()) False
     """
 
     def __init__(
@@ -103,7 +98,9 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
 
     def _open_observations(self) -> tuple[Observation, ...]:
         """Return observations of the budget that this accountant did not report itself."""
-        return () if self._evidence.observations else tuple(getattr(self._budget, "observations", ()))
+        if self._evidence.observations:
+            return ()
+        return tuple(getattr(self._budget, "observations", ()))
 
     def _enclose_epsilon(self, delta: float) -> Interval:
         """Return certified bounds on ε [nat] at δ; both are ∞ if an event has no noise.
@@ -119,7 +116,9 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         """
         if not 0.0 < delta < 1.0:
             raise InvalidInput.at("/delta", "is out of range", allowed="> 0 and < 1")
-        return super()._enclose_epsilon(delta) if self._private else Interval(math.inf, math.inf)
+        if not self._private:
+            return Interval(math.inf, math.inf)
+        return super()._enclose_epsilon(delta)
 
     @property
     def relation(self) -> Relation:
@@ -187,9 +186,11 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
             LedgerExhausted: the budget rejects a part.
         """
         parts = self._count_parts(event, count)
-        rejected = self._find_rejected(parts) if len(parts) > 1 else None
-        if rejected is not None:
-            budget.pay(*rejected)  # raises the reason, before any other part is paid for
+        # If one of several parts does not fit, its payment raises the reason before any other part is paid for.
+        if len(parts) > 1:
+            rejected = self._find_rejected(parts)
+            if rejected is not None:
+                budget.pay(*rejected)
         for part, times in parts.items():
             budget.pay(part, times)
 
@@ -366,7 +367,9 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         if not self._private:
             return 1.0
         # At an infinite ε, every mechanism has δ = 0.
-        curve = None if math.isinf(target_epsilon) else self._find_curve()
+        if math.isinf(target_epsilon):
+            return 0.0
+        curve = self._find_curve()
         return 0.0 if curve is None else float(curve.delta(epsilon=target_epsilon).upper)
 
     def _find_curve(self) -> PrivacyCurve | None:
@@ -381,12 +384,15 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         It is the smaller of two upper bounds: the bound from the curve of the whole composition, and the sum of the
         bounds of all parts (basic composition). The sum is computed exactly and rounded up.
         """
+        log_zero_delta = -math.inf  # the logarithm of δ = 0
+        bound_of_curve = math.inf
         curve = self._find_curve()
-        bound_of_curve = math.inf if curve is None else curve.natural.epsilon(-math.inf).upper
+        if curve is not None:
+            bound_of_curve = curve.natural.epsilon(log_zero_delta).upper
         exact_sum = Fraction(0)
         for part, times in self._run.items():
-            # The argument is the logarithm of δ: −∞ for δ = 0.
-            bound_of_part = account(part, **self._setting).guarantee.curve.natural.epsilon(-math.inf).upper
+            curve_of_part = account(part, **self._setting).guarantee.curve
+            bound_of_part = curve_of_part.natural.epsilon(log_zero_delta).upper
             if math.isinf(bound_of_part):
                 return bound_of_curve
             exact_sum += Fraction(bound_of_part) * times

@@ -12,14 +12,13 @@ from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.specs import Gaussian, Repeated
 from epsilond.accountants.theorems.composition.classical import advanced_composition
+from epsilond.accountants.theorems.papers.bietti.closed_forms import sharp_constant, sufficient_noise_std
 from epsilond.accountants.theorems.papers.bietti.noise import (
     ACHIEVED,
     LEAST_NOISE,
     THEOREM_4_1,
     least_constant,
     least_noise_std,
-    sharp_constant,
-    sufficient_noise_std,
 )
 from tests.oracles.bietti import least_mu
 

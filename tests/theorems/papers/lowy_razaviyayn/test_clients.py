@@ -8,7 +8,8 @@ import pytest
 
 from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.accountants.federation import ClientGroup, Federation, ParticipationMoments
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import aggregates, average_of_largest, xi
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.averages import average_of_largest
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import aggregates, xi
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import smallest_round_count
 
 

@@ -12,11 +12,11 @@ from epsilond.accountants.federation import ClientGroup, Federation, Participati
 from epsilond.accountants.theorems.composition import classical as classical_composition
 from epsilond.accountants.theorems.conversions import groups as conversions
 from epsilond.accountants.theorems.mechanisms import gaussian_calibration as classical
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.averages import average_of_largest
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     PRIVACY,
     NoiseInputs,
     aggregates,
-    average_of_largest,
     epsilon_limit,
     minimal_batch_size_real,
     proof_chain,

@@ -32,7 +32,7 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.theorem import Reading
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import rms_average_of_largest
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.averages import rms_average_of_largest
 
 
 @request

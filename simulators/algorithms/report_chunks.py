@@ -1,0 +1,106 @@
+"""Random draws of several rounds of one repetition: the clients of each round, their records, and the noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilond.simulators.algorithms.batches import poisson_batches, subsets
+from epsilond.simulators.federations.draws import deal_records, draw_records
+from epsilond.simulators.problems.problem import Floats, Indices, SimulatedProblem
+
+if TYPE_CHECKING:
+    from epsilond.simulators.algorithms.reports import Reporting
+
+
+@dataclass(frozen=True)
+class ChunkDraws:
+    """Random draws of T rounds in one repetition: who participates, with which records, and the noise.
+
+    Attributes:
+        clients: the M participants of each round, (T, M).
+        records: indices of their records in their populations, (T, M, K).
+        counted: whether each record counts; None if all do.
+        normal: standard normal variables for the noise, (T, M, d).
+    """
+
+    clients: Indices
+    records: Indices
+    counted: npt.NDArray[np.bool_] | None
+    normal: Floats
+
+
+def draw_chunk(
+    problem: SimulatedProblem, reporting: Reporting, generator: np.random.Generator, data: Indices, rounds: int
+) -> ChunkDraws:
+    """Draw the clients, then the batches, then the noise of some rounds of one repetition.
+
+    Args:
+        problem: learning problem.
+        reporting: participation in the run.
+        generator: generator of the repetition.
+        data: indices of each client's n records in its population, (N, n).
+        rounds: number T of rounds to draw.
+
+    Returns:
+        M participants of each round, (T, M); the indices of their records, (T, M, K) or (T, M, n); and standard normal
+        variables, (T, M, d). With Poisson sampling, or if clients differ, a mask says which records count.
+    """
+    population, participants, batch_size = data.shape[1], reporting.participants, reporting.batch_size
+    clients = subsets(generator, (rounds,), problem.clients, participants)
+    reads_all = reporting.sampling == "full" or (
+        reporting.sampling == "without-replacement" and batch_size == population
+    )
+    counted = None
+    if reporting.client_arrays is not None:
+        records, counted = draw_records(generator, data, clients, reporting.client_arrays, reporting.sampling)
+    elif reads_all:
+        records = data[clients]
+    elif reporting.sampling == "poisson":
+        counted = poisson_batches(generator, (rounds, participants, population), batch_size / population)
+        records = data[clients]
+    elif reporting.sampling == "with-replacement":
+        positions = generator.integers(population, size=(rounds, participants, batch_size))
+        records = data[clients[..., None], positions]
+    else:
+        positions = subsets(generator, (rounds, participants), population, batch_size)
+        records = data[clients[..., None], positions]
+    normal = generator.standard_normal((rounds, participants, problem.dimension))
+    return ChunkDraws(clients, records, counted, normal)
+
+
+def deal_chunk(
+    problem: SimulatedProblem,
+    reporting: Reporting,
+    generator: np.random.Generator,
+    data: Indices,
+    numbers: range,
+) -> ChunkDraws:
+    """Draw the clients and the noise of some rounds, and take the batches from records that are already shuffled.
+
+    Args:
+        problem: learning problem.
+        reporting: participation in the run.
+        generator: generator of the repetition.
+        data: indices of each client's records in its population, in shuffled order, (N, n).
+        numbers: numbers t of T consecutive rounds, from 0. Round t takes the records tK, …, (t + 1)K − 1 of a client,
+            where K is its batch size.
+
+    Returns:
+        M participants of each round, (T, M); the indices of their records, (T, M, K); and standard normal variables,
+        (T, M, d). If clients differ, a mask says which records count.
+    """
+    participants, batch_size = reporting.participants, reporting.batch_size
+    clients = subsets(generator, (len(numbers),), problem.clients, participants)
+    counted = None
+    if reporting.client_arrays is not None:
+        records, counted = deal_records(data, clients, reporting.client_arrays, numbers)
+    else:
+        # Positions of the records of each round, (T, K), for all participants.
+        positions = np.asarray(numbers)[:, None] * batch_size + np.arange(batch_size)
+        records = data[clients[..., None], positions[:, None, :]]
+    normal = generator.standard_normal((len(numbers), participants, problem.dimension))
+    return ChunkDraws(clients, records, counted, normal)
