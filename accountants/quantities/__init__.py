@@ -19,19 +19,8 @@ from epsilond.accountants.quantities.privacy import ANY_EPSILON, DELTA, EPSILON,
 from epsilond.accountants.quantities.ranges import count, in_squares, in_squares_or_zero, positive
 from epsilond.accountants.quantities.risks import TargetFields
 from epsilond.accountants.quantities.units import UNIT, ProtectedUnit, Unit, WindowedUnit, base_unit, require_unit
-from epsilond.accountants.quantity import (
-    LARGEST_COUNT,
-    AtMost,
-    Checks,
-    Quantity,
-    assumptions,
-    check_quantities,
-    check_scales,
-    quantity_of,
-    request,
-    value_of,
-    whole_number,
-)
+from epsilond.accountants.quantity import LARGEST_COUNT, Checks, Quantity, quantity_of, whole_number
+from epsilond.accountants.records import AtMost, assumptions, check_quantities, check_scales, request, value_of
 from epsilond.accountants.scale import ANY_SCALE, RATIOS, SQUARES
 from epsilond.accountants.target import Target, check_delta, natural_log_delta
 

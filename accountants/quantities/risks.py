@@ -7,7 +7,8 @@ from typing import Annotated, ClassVar, Protocol, get_args
 
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities.privacy import ANY_EPSILON, DELTA, LOG10_DELTA
-from epsilond.accountants.quantity import Checks, Quantity, request
+from epsilond.accountants.quantity import Checks, Quantity
+from epsilond.accountants.records import request
 from epsilond.accountants.target import RiskKind, RiskTarget, Target
 
 _INSTEAD = "in place of epsilon"

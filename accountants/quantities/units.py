@@ -11,7 +11,8 @@ from typing import Annotated, Literal, TypeAlias, get_args
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.json_types import JsonObject, JsonRecord
-from epsilond.accountants.quantity import Quantity, request
+from epsilond.accountants.quantity import Quantity
+from epsilond.accountants.records import request
 
 Unit = Literal["record", "client"]
 Window = Literal["day", "week", "month"]

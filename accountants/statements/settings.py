@@ -13,15 +13,8 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import DrawScheme, Observer, ProtectedUnit, Relation, Unit, WindowedUnit, base_unit
 from epsilond.accountants.statements.statement import Statement
 from epsilond.accountants.statements.windows import restate_for_window
-from epsilond.accountants.structure import (
-    FRESH_DRAW,
-    POSSIBLE,
-    SECRET_DRAW,
-    Definition,
-    Draw,
-    own_level,
-    sees_clients_drawn,
-)
+from epsilond.accountants.structure import FRESH_DRAW, POSSIBLE, SECRET_DRAW, Definition, own_level, sees_clients_drawn
+from epsilond.accountants.structure.random_draws import Draw
 from epsilond.accountants.theorem import Condition
 
 UNITS: Mapping[Unit, str] = {"record": "one record", "client": "all data of one client"}

@@ -18,13 +18,8 @@ from epsilond.accountants.estimates.noise import likely_noise, likely_slope
 from epsilond.accountants.json_types import Fields
 from epsilond.accountants.numerics.outward import round_up
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
-from epsilond.accountants.structure import (
-    DRAW_UNSEEN,
-    draws_of,
-    loses_amplification,
-    sees_clients_drawn,
-    sensitivity_factor,
-)
+from epsilond.accountants.structure import DRAW_UNSEEN, sees_clients_drawn, sensitivity_factor
+from epsilond.accountants.structure.random_draws import draws_of, loses_amplification
 from epsilond.accountants.theorems.mechanisms.adaptive_clipping import NOISE_SPLIT, SHIFTED_BITS
 from epsilond.accountants.theorems.risk.averaged_steps import AVERAGED_STEPS
 from epsilond.calibrators.answer import Communication, Risk, RiskBound

@@ -19,15 +19,8 @@ from epsilond.accountants.estimates.runs import nearer_noise, nearer_rate, neare
 from epsilond.accountants.quantities import DRAWN, LARGEST_COUNT, POPULATION, RATE
 from epsilond.accountants.quantities.mechanisms import LARGEST_BATCH
 from epsilond.accountants.statements.settings import noise_condition
-from epsilond.accountants.structure import (
-    DRAW_UNSEEN,
-    FRESH_DRAW,
-    SECRET_DRAW,
-    definition_against,
-    draws_of,
-    loses_amplification,
-    sensitivity_factor,
-)
+from epsilond.accountants.structure import DRAW_UNSEEN, FRESH_DRAW, SECRET_DRAW, definition_against, sensitivity_factor
+from epsilond.accountants.structure.random_draws import draws_of, loses_amplification
 from epsilond.accountants.target import Target, natural_log_delta
 from epsilond.accountants.theorem import Condition
 from epsilond.accountants.theorems.sampling.multiplicities import MOST_DRAWS
@@ -47,7 +40,8 @@ from epsilond.calibrators.targets.certified import certified_target
 if TYPE_CHECKING:
     from epsilond.accountants.quantities import Sampling
     from epsilond.accountants.specs import Spec
-    from epsilond.accountants.structure import Definition, Draw
+    from epsilond.accountants.structure import Definition
+    from epsilond.accountants.structure.random_draws import Draw
 
 CONTRIBUTIONS_BOUNDED = Condition("bounded-contributions", "every contribution has ℓ2 norm at most the clipping norm")
 

@@ -19,7 +19,8 @@ from typing_extensions import TypeAliasType
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.accountants.quantities import Tagged, quantity_of
-from epsilond.accountants.quantity import Quantity, check_value, scale_of, sure_range, whole_number
+from epsilond.accountants.quantity import Quantity, check_value, whole_number
+from epsilond.accountants.records import scale_of, sure_range
 from epsilond.accountants.scale import Scale
 from epsilond.calibrators.strict_json import MOST_FAULTS, is_numpy_scalar, step
 from epsilond.spelling import describe_unknown, not_named, quote_words, suggest

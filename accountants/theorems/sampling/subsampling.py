@@ -25,13 +25,11 @@ from epsilond.accountants.specs.primitives import RandomSum
 from epsilond.accountants.structure import (
     NO_ORDER,
     SECRET_DRAW,
-    draw_scheme,
     drawn_level,
     draws,
     gaussian_multiplier,
     left_out_is_the_same,
     may_tell_places,
-    misfit,
     of_records,
     open_level,
     parts,
@@ -40,6 +38,8 @@ from epsilond.accountants.structure import (
     tells_places,
     zeroing_is_replacing,
 )
+from epsilond.accountants.structure.batch_mechanisms import misfit
+from epsilond.accountants.structure.random_draws import draw_scheme
 from epsilond.accountants.theorem import Source, Status, Theorem
 from epsilond.accountants.theorems.sampling.batch_instances import (
     fixed_batch,
