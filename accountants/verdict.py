@@ -18,7 +18,11 @@ class Verdict(StrEnum):
 
     @classmethod
     def of(cls, truth: bool) -> Verdict:
-        """Return `yes` for a true comparison, and `no` for a false one."""
+        """Return `yes` for a true comparison, and `no` for a false one.
+
+        Args:
+            truth: result of the comparison.
+        """
         return cls.YES if truth else cls.NO
 
     __repr__ = str.__repr__
