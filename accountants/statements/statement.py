@@ -10,12 +10,7 @@ About = Literal["protects", "neighbours", "against", "trusted", "condition", "sa
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """One plain statement of a guarantee.
-
-    Attributes:
-        about: subject of the statement, such as "protects" for the protected unit.
-        text: one or more sentences.
-    """
+    """One plain statement of a guarantee, and its subject."""
 
     about: About
     text: str
