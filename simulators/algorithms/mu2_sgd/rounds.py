@@ -22,16 +22,19 @@ from epsilond.training.steps.one_release import projected_step
 
 @dataclass(frozen=True)
 class Scales:
-    """Step size, clipping norm and noise of a run on a problem."""
+    """Step size, clipping norm and noise of a run on a problem.
+
+    Attributes:
+        step: step size η.
+        largest: norm that reports are scaled down to.
+        base: standard deviation of the noise in a client's first report, or in a trusted server's sum; later cancelled.
+        fresh: standard deviation per coordinate of noise that is never cancelled, at equal privacy.
+    """
 
     step: float
-    """Step size η."""
     largest: float
-    """Norm that reports are scaled down to."""
     base: float
-    """Standard deviation of the noise in a client's first report, or in a trusted server's sum; later cancelled."""
     fresh: float
-    """Standard deviation per coordinate of noise that is never cancelled, at equal privacy."""
 
     @classmethod
     def of(cls, problem: SimulatedProblem, run: Mu2SgdRun) -> Scales:
@@ -57,8 +60,15 @@ class Scales:
 class State:
     """State of all repetitions of a run: the server's sequences, and the noise that a later report will cancel.
 
-    `server` has the models x and w and the sum q of the rounds' mean reports. `plain` is q without noise. `total` is
-    the sum of the models of noisy SGD. Clients, or a trusted server, remember their last noise in order to cancel it.
+    Clients, or a trusted server, remember their last noise in order to cancel it.
+
+    Attributes:
+        server: the server's models x and w, and the sum q of the rounds' mean reports.
+        plain: q without noise, (repetitions, d).
+        total: sum of the models of noisy SGD, (repetitions, d).
+        clients: last noise of each client; of no client if the server is trusted.
+        gaps: last reports of each client, for the method of gap differences only.
+        trusted: last noise of a trusted server.
     """
 
     def __init__(self, problem: SimulatedProblem, run: Mu2SgdRun, step: float, repetitions: int) -> None:
