@@ -7,54 +7,50 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from epsilond.simulators.memberships.training import Members
     from epsilond.simulators.problems.problem import Floats
 
 
 def round_scores(
-    population: Members, total: Floats, updates: Floats, canaries: Floats, *, rate: float, noise_std: float
+    total: Floats, updates: Floats, canaries: Floats, *, rate: float, noise_std: float, has_own_directions: bool
 ) -> Floats:
     """Return the log likelihood ratios of one round's noisy sum with and without each canary, as if the sum was normal.
 
-    A member takes part with probability q. A canary is in the data with probability ½, so that it takes part with
-    probability q/2.
+    A member takes part with probability q. A canary, that is, a member that an attacker tries to detect, is in the data
+    with probability ½, so that it takes part with probability q/2.
 
     Args:
-        population: the members.
         total: the noisy sums, (S, d).
         updates: contributions of the ordinary members, (S, B, d).
         canaries: contributions of the canaries, as if all were present, (S, m, d).
         rate: sampling rate q.
         noise_std: standard deviation of the noise per coordinate.
+        has_own_directions: whether every canary contributes along a direction of its own.
 
     Returns:
         The log likelihood ratios, (S, m).
     """
     canary_rate = 0.5 * rate
     expected = rate * updates.sum(axis=1) + canary_rate * canaries.sum(axis=1)
-    # Variances per coordinate, as means over the coordinates.
+    # Variances per coordinate, as means over the coordinates. A canary with a direction of its own changes no score of
+    # another canary.
     ordinary_variance = rate * (1.0 - rate) * np.sum(np.square(updates), axis=(1, 2)) / total.shape[1]
-    canary_variance = canary_rate * (1.0 - canary_rate) * _canary_variance(population, canaries)
+    canary_squares = np.zeros(len(canaries)) if has_own_directions else _mean_squares(canaries)
+    canary_variance = canary_rate * (1.0 - canary_rate) * canary_squares
     variance = np.square(noise_std) + ordinary_variance + canary_variance
     return _log_ratio(total - expected, canaries, rate, variance)
 
 
-def _canary_variance(population: Members, canaries: Floats) -> Floats:
-    """Return the squared norms of each canary's contributions, summed and divided by the number of coordinates.
+def _mean_squares(canaries: Floats) -> Floats:
+    """Return the squared norms of all canaries' contributions, summed and divided by the number of coordinates.
 
-    A canary is a record or client that an attacker tries to detect. Its score varies with the participation of
-    canaries, and this number is the factor of that variance. It is 0 if every canary has a direction of its own,
-    because no canary then changes the score of another.
+    The scores of a canary vary with the participation of all canaries. This number is the factor of that variance.
 
     Args:
-        population: ordinary members and canaries of the training.
-        canaries: contributions of the m canaries, each with K records, (m, K, d).
+        canaries: contributions of the m canaries in S runs, (S, m, d).
 
     Returns:
-        A number for each canary, (m,).
+        A number for each run, (S,).
     """
-    if population.directions is not None:
-        return np.zeros(len(canaries))
     return np.asarray(np.sum(np.square(canaries), axis=(1, 2)) / canaries.shape[-1])
 
 

@@ -276,7 +276,14 @@ def train(spec: CanaryTraining, generators: list[np.random.Generator], members: 
         # Release the noisy sum of the drawn participants' contributions, canaries included.
         total = np.einsum("sb,sbd->sd", ordinary_in, updates) + np.einsum("sm,smd->sd", canaries_in, canaries)
         released = total + noise_std * normal
-        scores += round_scores(population, released, updates, canaries, rate=rate, noise_std=noise_std)
+        scores += round_scores(
+            released,
+            updates,
+            canaries,
+            rate=rate,
+            noise_std=noise_std,
+            has_own_directions=population.directions is not None,
+        )
         models = models - (spec.step_size / (rate * ordinary_count)) * released
     return TrainedRuns(members, models, scores, population.confidence(models))
 
