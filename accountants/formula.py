@@ -131,7 +131,7 @@ def _parameters(function: Callable[..., object]) -> JsonObject | None:
 
 
 def _group_of(annotation: object) -> type | None:
-    """Return the request class whose fields a parameter represents; None if it represents no class.
+    """Return the request class that a parameter represents by its fields; None if it represents no class.
 
     Args:
         annotation: annotation of the parameter: a request class, or a type that is marked by `ReadFrom`.
@@ -213,7 +213,7 @@ def _reduce(record: FormulaRequest, function: Callable[..., object]) -> tuple[ob
 
     Args:
         record: the record.
-        function: the formula from whose signature the class was made.
+        function: the formula. The class was made from its signature.
 
     Returns:
         The function that rebuilds the record, and its arguments.

@@ -200,7 +200,11 @@ def _exact(bound: float) -> str:
 
 
 def _without_none(annotation: object) -> Any:
-    """Return the annotation `X` for `X | None`. Other annotations are returned unchanged."""
+    """Return the annotation `X` for `X | None`. Other annotations are returned unchanged.
+
+    Args:
+        annotation: annotation of a field, without its quantity.
+    """
     arguments = get_args(annotation)
     is_only_none = arguments == (NoneType,)
     if NoneType not in arguments or is_only_none:

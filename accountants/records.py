@@ -49,7 +49,14 @@ class _Declared(NamedTuple):
     numeric: bool
 
     def is_surely_valid(self, value: Any) -> bool:
-        """Return whether a value is valid and in its final form, by a quick check. Other types are not checked."""
+        """Return whether a value is valid and in its final form, by a quick check. Other types are not checked.
+
+        Args:
+            value: value of the field.
+
+        Returns:
+            False means that the full check is needed.
+        """
         if self.numeric:
             if type(value) is self.bare and self.above < value < self.below:
                 return True
@@ -140,9 +147,13 @@ def _checks(cls: type) -> Checks:
     Args:
         cls: the request class.
     """
-    checks = [check for base in reversed(cls.__mro__) for check in vars(base).get("checks", ())]
-    own = getattr(cls, "check", None)
-    return tuple(checks if own is None else [*checks, own])
+    checks = []
+    for base in reversed(cls.__mro__):
+        checks.extend(vars(base).get("checks", ()))
+    own_check = getattr(cls, "check", None)
+    if own_check is not None:
+        checks.append(own_check)
+    return tuple(checks)
 
 
 def value_of(record: object, name: str) -> Any:
@@ -250,6 +261,9 @@ class AtMost:
 
     def __call__(self, record: Any) -> None:
         """Reject a record in which the field is larger than its bound.
+
+        Args:
+            record: the record, which may lack either field.
 
         Raises:
             InvalidInput: the fault is at the checked field.

@@ -128,7 +128,7 @@ Schedule = TypeAliasType("Schedule", Annotated[Constant | InverseTime | Explicit
 
 
 def demand_length(schedule: Constant | InverseTime | Explicit, steps: int, *, at: str) -> None:
-    """Reject a list whose length is not the number of steps of the run.
+    """Reject a list of values that has another length than the number of steps of the run.
 
     Schedules that are given by a formula have no length and pass.
 

@@ -1,6 +1,6 @@
 """The best test between two distributions: its true positive rate at a false positive rate.
 
-The searches for it are in `curve.minimum_search`, whose docstring proves both bounds.
+The searches for it are in `curve.minimum_search`. Its docstring proves both bounds.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ class TradeOff(Divergences):
         Returns:
             The search. No profile is evaluated yet.
         """
-        return cls(forward, backward, tuple(rates), lower, {} if aims is None else aims)
+        known_aims = {} if aims is None else aims
+        return cls(forward, backward, tuple(rates), lower, known_aims)
 
     @property
     def advantage(self) -> Interval:

@@ -1,4 +1,4 @@
-"""Estimates of composed bounds, and the alternatives whose least is a curve's upper bound."""
+"""Estimates of composed bounds, and the alternative bounds of which the upper bound of a curve is the least."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ _NEARLY = 1e-9
 
 
 def alternatives(curve: Curve) -> tuple[Curve, ...]:
-    """Return the bounds whose least is the upper bound of a curve, each as a curve without witnesses.
+    """Return the alternative upper bounds of a curve, each as a curve without witnesses.
+
+    The upper bound of the curve is the least of them.
 
     A witness is a pair of distributions that some neighbours attain, which gives lower bounds.
 

@@ -30,7 +30,7 @@ def positive(symbol: str, description: str, unit: str = "") -> Quantity:
 
 
 def in_squares(symbol: str, description: str, unit: str = "") -> Quantity:
-    """Return the quantity of a positive number whose square enters formulas, in a range that squares survive.
+    """Return the quantity of a positive number that enters formulas as a square, in a range that squares survive.
 
     Args:
         symbol: symbol in formulas; empty if it has none.
@@ -41,7 +41,7 @@ def in_squares(symbol: str, description: str, unit: str = "") -> Quantity:
 
 
 def in_squares_or_zero(symbol: str, description: str, unit: str) -> Quantity:
-    """Return the quantity of 0 or a positive number whose square enters formulas, in a range that squares survive.
+    """Return the quantity of a number ≥ 0 that enters formulas as a square, in a range that squares survive.
 
     Args:
         symbol: symbol in formulas; empty if it has none.

@@ -161,7 +161,9 @@ def _statements(
     public: bool,
     shuffled: bool,
 ) -> tuple[Statement, ...]:
-    """Return the statements of `state_guarantee`. All results are stored, because there are a few hundred combinations.
+    """Return the statements of a guarantee for a record or a client, without windows of time.
+
+    All results are stored, because there are only a few hundred combinations.
 
     Args:
         definition: the trust model; None for an account of a bare spec.

@@ -122,20 +122,20 @@ def draws(spec: Spec) -> bool:
 def removing_is_replacing(spec: Spec, unit: Unit) -> bool:
     """Return whether removing or zeroing a unit has the effect of replacing it by a unit that contributes zero.
 
-    This holds for sums of contributions of bounded norm, in batches whose size is not fixed. The records that a client
-    draws among its own are within its contribution.
+    This holds for sums of contributions of bounded norm, in batches of a size that is not fixed. The records that a
+    client draws among its own are within its contribution.
 
     Args:
         spec: the description of a run.
         unit: the protected unit, a record or a client.
     """
-    draws_of_units = [
-        part
-        for part in parts(spec)
-        if isinstance(part, Subsampled) and not (unit == "client" and part.level == "records")
-    ]
-    has_free_sizes = all(part.sampling in ("poisson", "full") for part in draws_of_units)
-    return has_free_sizes and sums_bounded_contributions(spec)
+    for part in parts(spec):
+        if not isinstance(part, Subsampled):
+            continue
+        draws_units = unit != "client" or part.level != "records"
+        if draws_units and part.sampling not in ("poisson", "full"):
+            return False
+    return sums_bounded_contributions(spec)
 
 
 def tells_places(spec: Spec) -> bool:
@@ -224,7 +224,7 @@ def of_records(spec: Spec) -> Spec:
 
 
 def pools_records(spec: Spec, relation: Relation, *, pooled: bool = False) -> bool:
-    """Return whether an absent client affects the draws of other clients, because records are drawn from a common pool.
+    """Return whether an absent client affects the draws of other clients through a common pool of records.
 
     This holds for a fixed batch size if a client may be absent. It also holds for sampling with replacement, because a
     record may count several times. Inside a draw of clients, and in a shuffled report, each client draws among its own

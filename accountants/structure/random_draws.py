@@ -19,7 +19,7 @@ class Draw(NamedTuple):
     Attributes:
         sampling: the sampling scheme.
         level: the level of the units that are drawn, records or clients.
-        shuffled: whether a shuffler hides whose report is missing.
+        shuffled: whether a shuffler hides which client sent no report.
         protects_client: whether records are drawn, and the number of records of one client is bounded, so that the draw
             amplifies for a client.
     """

@@ -119,7 +119,7 @@ class CanaryTraining:
 class Members:
     """Members of a training: B ordinary ones and m canaries, each with K records (K = 1 if members are records).
 
-    A canary is an additional member, whose presence an attacker guesses.
+    A canary is an additional member. An attacker guesses whether it is present.
 
     Attributes:
         problem: learning problem, with the losses and their gradients.

@@ -88,8 +88,8 @@ def sums_of_trials(spec: PoissonBinomial, case: Case) -> Guarantee | Refusal:
     upper = composed_pair([(bounds.upper, spec.dimension)], case.effort)
     witnesses = []
     for pair in bounds.attained:
-        is_upper = pair is bounds.upper
-        witnesses.append(upper if is_upper else composed_pair([(pair, spec.dimension)], case.effort))
+        witness = upper if pair is bounds.upper else composed_pair([(pair, spec.dimension)], case.effort)
+        witnesses.append(witness)
     step = SUMS.because(trials=spec.trials, theta=spec.theta, clients=spec.clients, dimension=spec.dimension)
     curve = Curve(upper, tuple(witnesses))
     return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=(SUMS_ONLY,))

@@ -63,7 +63,7 @@ class Shift(NamedTuple):
 
 
 def largest_shift(*, dimension: int, l1: int, linf: int, square: int | None = None) -> Shift:
-    """Return the shift with as many coordinates of the largest size as the norms allow, and then the largest remainder.
+    """Return the shift with as many coordinates of the largest size as the norms allow, and a remainder.
 
     A shift is the difference of two neighbours' integers. Without a bound on the ℓ2 norm, this shift majorises every
     shift within the norms, and so reveals most. With such a bound it is only one of the allowed shifts.

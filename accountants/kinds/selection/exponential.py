@@ -75,7 +75,7 @@ BOUNDED_RANGE = Theorem(
 
 
 def bounded_range_guarantee(epsilon: float, step: Step, case: Case, *, is_whole_question: bool) -> Guarantee:
-    """Return the guarantee of a choice whose losses on any two neighbours are in an interval of length ε.
+    """Return the guarantee of a choice with privacy losses in an interval of length ε on any two neighbours.
 
     One release is exact: at each ε' some pair of neighbours attains the bound. No single pair of neighbours attains it
     at every ε', so a part of a larger spec has the witnesses of single neighbours, which compose and can be subsampled.
