@@ -21,9 +21,10 @@ from epsilond.app.callers.oidc import Tokens
 from epsilond.app.document import document
 from epsilond.app.health import HEALTH, Health
 from epsilond.app.http.body import BytesRoute, Shortcut
+from epsilond.app.http.compression import Compress
 from epsilond.app.http.handlers import answer_problem
 from epsilond.app.http.lag import LoopLag
-from epsilond.app.http.middleware import Authenticate, Compress, Observe
+from epsilond.app.http.middleware import Authenticate, Observe
 from epsilond.app.http.problems import TABLE
 from epsilond.app.jobs.manager import JOBS, Jobs
 from epsilond.app.jobs.places import JOB_WAITS, STREAMS, Places
