@@ -36,9 +36,12 @@ _RULES_OF = {kind: tuple(rule for rule in RULES if rule.kind == kind) for kind i
 
 
 def _family(spec: Spec) -> str:
-    """Return the kind of a spec, by which its rules are chosen. Shuffled epochs have rules of their own.
+    """Return the name under which the rules for a spec are listed: its kind, or "shuffled-epochs" for these.
 
     The rules of other draws are about a single fresh batch, and shuffled epochs run on many.
+
+    Args:
+        spec: the description of a run.
     """
     is_shuffled = isinstance(spec, Subsampled) and spec.sampling == "shuffled-epochs"
     return "shuffled-epochs" if is_shuffled else spec.kind
@@ -46,14 +49,23 @@ def _family(spec: Spec) -> str:
 
 @dataclass(frozen=True)
 class Considered(Attempt):
-    """A theorem that was tried, with the curve that it gave."""
+    """A theorem that was tried, with the curve that it gave.
+
+    Attributes:
+        curve: bounds on δ by this theorem; None if it does not apply.
+    """
 
     curve: Curve | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
 class Account:
-    """A guarantee, and every theorem that was tried for it."""
+    """A guarantee, and every theorem that was tried for it.
+
+    Attributes:
+        guarantee: the certified privacy curve with its derivation.
+        considered: the theorems in the order in which they were tried, including those that do not apply.
+    """
 
     guarantee: Guarantee
     considered: tuple[Considered, ...]
@@ -80,15 +92,30 @@ class _Accountant:
     at_efforts: dict[Effort, _Accountant] = field(default_factory=dict)
 
     def at_effort(self, effort: Effort | None) -> _Accountant:
-        """Return an accountant of the same request with an effort; this one for None or its own effort."""
-        if effort in (None, self.effort):
+        """Return an accountant of the same request with another effort.
+
+        Args:
+            effort: limit on the work of a composition; None for that of this accountant.
+
+        Returns:
+            The accountant, which is stored. It is this one if the effort is the same.
+        """
+        if effort is None or effort == self.effort:
             return self
         if effort not in self.at_efforts:
             self.at_efforts[effort] = _Accountant(effort, self.root, self.probes, self.considered)
         return self.at_efforts[effort]
 
     def account(self, spec: Spec, setting: Setting) -> Guarantee:
-        """Return the guarantee of a spec in a setting, from the stored ones if it was computed before."""
+        """Return the guarantee of a spec in a setting, from the stored ones if it was computed before.
+
+        Args:
+            spec: the whole mechanism, or one inside it.
+            setting: the neighbouring relation, the protected unit and the observer.
+
+        Raises:
+            ConditionViolated: no rule applies.
+        """
         key = (spec, setting)
         if key not in self.accounted:
             self.accounted[key] = self._prove(spec, setting)
@@ -97,35 +124,48 @@ class _Accountant:
     def _prove(self, spec: Spec, setting: Setting) -> Guarantee:
         """Return the guarantee of a spec by the rules for its kind.
 
-        The first rule that applies decides. If it combines with others, these are tried too, and the least bound is
-        returned.
+        A rule applies one theorem. The first rule that applies decides. If it combines with others, these are tried
+        too, and the least bound is returned.
+
+        Args:
+            spec: the whole mechanism, or one inside it.
+            setting: the neighbouring relation, the protected unit and the observer.
 
         Raises:
             ConditionViolated: no rule applies. The error has the reason of each.
         """
-        refusals, proofs = [], []
+        refusals: list[Considered] = []
+        guarantees: list[Guarantee] = []
         for rule in _RULES_OF.get(_family(spec), ()):
             case = Case(setting, self.effort, self.at_effort(rule.inner_effort).account, self.root)
             outcome = rule.apply(spec, case)
             if isinstance(outcome, Refusal):
-                refusals.append(Considered(rule.theorem.id, applies=Verdict.NO, reason=outcome.reason))
-                self._note(refusals[-1])
+                refusal = Considered(rule.theorem.id, applies=Verdict.NO, reason=outcome.reason)
+                refusals.append(refusal)
+                self._note(refusal)
                 continue
             self._note(Considered(rule.theorem.id, applies=Verdict.YES, curve=outcome.curve))
-            proofs.append(outcome)
+            guarantees.append(outcome)
             if not rule.combines:
                 break
-        if proofs:
-            return proofs[0] if len(proofs) == 1 else least(proofs, self.probes)
+
+        if len(guarantees) == 1:
+            return guarantees[0]
+        if guarantees:
+            return least(guarantees, self.probes)
         message = f"no theorem covers {spec.kind} under {setting.relation} against the observer {setting.observer}"
         if len(refusals) == 1:
             message += f": {refusals[0].reason}"
         raise ConditionViolated(message, considered=tuple(refusals))
 
-    def _note(self, tried: Considered) -> None:
-        """Store a theorem that was tried, once."""
-        if tried not in self.considered:
-            self.considered.append(tried)
+    def _note(self, attempt: Considered) -> None:
+        """Store a theorem that was tried, unless an equal entry is stored already.
+
+        Args:
+            attempt: the theorem, with its curve or the reason why it does not apply.
+        """
+        if attempt not in self.considered:
+            self.considered.append(attempt)
 
 
 def account(
@@ -161,20 +201,23 @@ def account(
     setting = Setting(relation=relation, unit=base, observer=observer)
     try:
         guarantee = accountant.account(spec, setting)
-    except ConditionViolated as refused:
-        raise _with_nearest(refused, spec, setting) from None
+    except ConditionViolated as violation:
+        raise _with_nearest(violation, spec, setting) from None
     return Account(guarantee, tuple(accountant.considered))
 
 
-def _with_nearest(refused: ConditionViolated, spec: Spec, setting: Setting) -> ConditionViolated:
+def _with_nearest(violation: ConditionViolated, spec: Spec, setting: Setting) -> ConditionViolated:
     """Return an error that proposes another observer, or otherwise another relation, for which a theorem exists.
 
-    If there is none, the given error is returned.
+    The proposals are tried in a fixed order, each with the least effort.
 
     Args:
-        refused: the error for the requested setting.
-        spec: the mechanism.
+        violation: the error for the requested setting.
+        spec: the description of a run.
         setting: the requested relation, unit and observer.
+
+    Returns:
+        The error with the first proposal that a theorem covers; the given error if there is none.
     """
     changes: list[JsonRecord] = [{"observer": observer} for observer in LIKELY_OBSERVERS]
     changes += [{"relation": relation} for relation in get_args(Relation)]
@@ -184,6 +227,6 @@ def _with_nearest(refused: ConditionViolated, spec: Spec, setting: Setting) -> C
         except NoCertificate:
             continue
         ((name, value),) = change.items()
-        message = f"ask for the {name} {value}, which is covered: {refused.message}"
-        return ConditionViolated(message, nearest=change, considered=refused.considered)
-    return refused
+        message = f"ask for the {name} {value}, which is covered: {violation.message}"
+        return ConditionViolated(message, nearest=change, considered=violation.considered)
+    return violation

@@ -9,7 +9,15 @@ from epsilond.accountants.verdict import Verdict
 
 @dataclass(frozen=True)
 class ConditionResult:
-    """A condition evaluated at inputs. Both sides are None if they cannot be computed."""
+    """A condition of a theorem, evaluated at inputs.
+
+    Attributes:
+        id: name of the condition.
+        statement: the condition in words.
+        holds: whether it holds: yes, no, or undecidable from the inputs.
+        left: left side of the comparison; None if it cannot be computed.
+        right: right side of the comparison; None if it cannot be computed.
+    """
 
     id: str
     statement: str
@@ -20,7 +28,13 @@ class ConditionResult:
 
 @dataclass(frozen=True)
 class Attempt:
-    """A theorem that was tried: its id, whether it applies, and the reason if it does not."""
+    """A theorem that was tried for a request.
+
+    Attributes:
+        theorem: id of the theorem.
+        applies: whether it applies.
+        reason: the reason if it does not apply.
+    """
 
     theorem: str
     applies: Verdict

@@ -32,22 +32,32 @@ class EpsilondError(Exception):
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault of a field: a JSON pointer to the field, a description of the fault, and the allowed values."""
+    """A fault of a field in a request.
+
+    Attributes:
+        pointer: JSON pointer to the field, such as /rounds.
+        message: description of the fault, which continues a sentence that begins with the field.
+        allowed: description of the allowed values: the choices of a word, or the range of a number.
+    """
 
     pointer: str
     message: str
     allowed: str | None = None
 
     def __str__(self) -> str:
-        """Say which field is wrong and why, with the choices of a word or the range of a number."""
-        allowed = f" ({self.allowed})" if self.allowed and self.message.startswith(ALLOWED_WANTED) else ""
-        return f"{self.pointer}: {self.message}{allowed}"
+        """Return the field and the fault, with the allowed values if the message is of a kind that calls for them."""
+        if self.allowed and self.message.startswith(ALLOWED_WANTED):
+            return f"{self.pointer}: {self.message} ({self.allowed})"
+        return f"{self.pointer}: {self.message}"
 
 
 class InvalidInput(EpsilondError, ValueError):
     """A field, or a combination of fields, that no run can have.
 
     It is a `ValueError`, so that validators which collect value errors keep its `faults`.
+
+    Attributes:
+        faults: the faults of the fields, at least one.
     """
 
     def __init__(self, *faults: Fault) -> None:
@@ -55,7 +65,7 @@ class InvalidInput(EpsilondError, ValueError):
         self.faults = faults
 
     def __reduce__(self) -> tuple[type[InvalidInput], tuple[Fault, ...]]:
-        # Exceptions pickle by `args`, here the message. This form keeps all fields.
+        """Return the class and the faults for pickle, which would otherwise pass only the message."""
         return type(self), self.faults
 
     @classmethod
@@ -63,7 +73,7 @@ class InvalidInput(EpsilondError, ValueError):
         """Return the error of a single fault.
 
         Args:
-            pointer: JSON pointer to the field.
+            pointer: JSON pointer to the field, such as /rounds.
             message: description of the fault.
             allowed: description of the allowed values.
         """
@@ -73,12 +83,12 @@ class InvalidInput(EpsilondError, ValueError):
 class ContradictoryBounds(RuntimeError):
     """A lower bound that exceeds the upper bound of the same number by more than rounding: a fault of this library.
 
-    It is no `EpsilondError`, as no request can be blamed for it.
+    It is not an `EpsilondError`, because no request can be the cause.
 
     Attributes:
-        name: the number.
+        name: name of the number that is bounded.
         lower: the lower bound.
-        upper: the upper bound.
+        upper: the upper bound, which is smaller.
     """
 
     def __init__(self, name: str, lower: float, upper: float) -> None:
@@ -86,7 +96,7 @@ class ContradictoryBounds(RuntimeError):
         self.name, self.lower, self.upper = name, lower, upper
 
     def __reduce__(self) -> tuple[type[ContradictoryBounds], tuple[str, float, float]]:
-        # Exceptions pickle by `args`. This form keeps all fields.
+        """Return the class and its arguments for pickle, which would otherwise pass only the message."""
         return type(self), (self.name, self.lower, self.upper)
 
 
@@ -108,10 +118,12 @@ class NoCertificate(EpsilondError):
     considered: tuple[Attempt, ...] = ()
 
     def __str__(self) -> str:
-        return "\n  tried ".join([self.message, *(f"{tried.theorem}: {tried.reason}" for tried in self.considered)])
+        """Return the message, followed by one line for each theorem that was tried with the reason why it failed."""
+        attempts = [f"{attempt.theorem}: {attempt.reason}" for attempt in self.considered]
+        return "\n  tried ".join([self.message, *attempts])
 
     def __reduce__(self) -> tuple[type[NoCertificate], tuple[object, ...]]:
-        # Exceptions pickle by `args`. This form keeps all fields.
+        """Return the class and all fields for pickle, which would otherwise pass only the message."""
         return type(self), (self.message, self.condition, self.nearest, self.considered)
 
 
@@ -170,10 +182,10 @@ class ReservationEnded(NoCertificate):
 # Runs ---------------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Observation:
-    """An observation that contradicts the record of a run.
+    """An observation of a training run that contradicts the record of this run.
 
     Attributes:
-        premise: id of the premise that fails.
+        premise: id of the assumption of the record that fails.
         message: description of the observation.
         remedy: the change to make in the program or in the declaration.
         count: number of times that it was observed; 0 if the number is not disclosed.
@@ -185,8 +197,12 @@ class Observation:
     count: int = 1
 
     def __str__(self) -> str:
-        """Return the observation with its count and its remedy, as one line."""
-        times = {0: "", 1: " (once)"}.get(self.count, f" ({self.count} times)")
+        """Return the observation with its count and its remedy, as one line. A count of 0 is not shown."""
+        times = f" ({self.count} times)"
+        if self.count == 0:
+            times = ""
+        elif self.count == 1:
+            times = " (once)"
         return f"{self.premise}: {self.message}{times}. {self.remedy}"
 
 
@@ -205,10 +221,11 @@ class RunDiffers(NoCertificate):
         self.observations = observations
 
     def __str__(self) -> str:
+        """Return the message, followed by one line for each observation."""
         return "\n  ".join([self.message, *map(str, self.observations)])
 
     def __reduce__(self) -> tuple[type[RunDiffers], tuple[object, ...]]:
-        # Exceptions pickle by `args`. This form keeps all fields.
+        """Return the class and its arguments for pickle, which would otherwise pass only the message."""
         return type(self), (self.message, self.observations)
 
     @classmethod

@@ -32,6 +32,9 @@ from epsilond.accountants.quantities import (
 from epsilond.accountants.target import natural_log_delta
 
 MOST_GROUPS = 1000
+"""Largest number of client groups, and of possible numbers of participants, in a request."""
+SUM_TOLERANCE = 1e-9
+"""Largest difference of a sum of probabilities from 1, which roundings of the caller explain."""
 
 
 # Values -------------------------------------------------------------------------------------------------------------
@@ -39,13 +42,13 @@ MOST_GROUPS = 1000
 class ClientGroup:
     """A group of equal clients.
 
-    Without a target, ε is infinite and δ is 1: there is no guarantee.
+    The default target is ε = ∞ and δ = 1, which means that there is no guarantee.
 
     Attributes:
         clients: number of clients in the group.
         samples_per_client: number of records of each client.
         batch_size: number of records in each client's batch.
-        lipschitz: Lipschitz constant of the weighted losses.
+        lipschitz: Lipschitz constant of the weighted losses, a bound on the norm of their gradients.
         epsilon: target ε, in nats.
         log_delta: natural logarithm of the target δ.
     """
@@ -59,7 +62,10 @@ class ClientGroup:
 
     @property
     def records_and_target(self) -> Fields:
-        """The fields n, ε and ln δ by name: the inputs of a formula for one client's noise, except for the rounds."""
+        """The number of records n, ε and ln δ by name.
+
+        They are the inputs of a formula for the noise of one client, except for the number of rounds.
+        """
         return {"samples_per_client": self.samples_per_client, "epsilon": self.epsilon, "log_delta": self.log_delta}
 
 
@@ -67,8 +73,10 @@ class ClientGroup:
 class ParticipationMoments:
     """Moments of the number M_r of participants in a round, with 1 ≤ rms ≤ mean ≤ N for N clients.
 
+    Error bounds for averages over the participants depend on the distribution of M_r only by these two numbers.
+
     Attributes:
-        mean: M = 1/E[1/M_r].
+        mean: M = 1/E[1/M_r], the harmonic mean.
         rms: M' = 1/√E[1/M_r²].
     """
 
@@ -77,10 +85,13 @@ class ParticipationMoments:
 
     @classmethod
     def of(cls, counts: Sequence[tuple[int, float]]) -> ParticipationMoments:
-        """Return the moments of the number of participants, from (participants, probability) pairs.
+        """Return the moments of the number of participants.
+
+        Args:
+            counts: pairs of a number of participants and its probability.
 
         Raises:
-            InvalidInput: a count is below 1, a probability is outside [0, 1], or the sum is not 1.
+            InvalidInput: a number is below 1, a probability is outside [0, 1], or the sum is not 1.
         """
         faults = [
             Fault("/participation", "has a count or probability out of range")
@@ -89,23 +100,28 @@ class ParticipationMoments:
         ]
         if faults:
             raise InvalidInput(*faults)
-        if abs(math.fsum(probability for _, probability in counts) - 1.0) > 1e-9:
+        total = math.fsum(probability for _, probability in counts)
+        if abs(total - 1.0) > SUM_TOLERANCE:
             raise InvalidInput.at("/participation", "has probabilities that do not sum to 1")
+
+        # A fixed number is returned exactly, without a division.
         if len(counts) == 1:
-            count = float(counts[0][0])  # exactly, without a division
-            return cls(mean=count, rms=count)
-        first = math.fsum(probability / count for count, probability in counts)
-        second = math.fsum(probability / count / count for count, probability in counts)
-        return cls(mean=1.0 / first, rms=1.0 / math.sqrt(second))
+            fixed_count, _ = counts[0]
+            return cls(mean=float(fixed_count), rms=float(fixed_count))
+        mean_inverse = math.fsum(probability / count for count, probability in counts)
+        mean_inverse_square = math.fsum(probability / count / count for count, probability in counts)
+        return cls(mean=1.0 / mean_inverse, rms=1.0 / math.sqrt(mean_inverse_square))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Federation:
     """All clients, and the distribution of the number of participants in a round.
 
+    Given the number of participants, they are a uniformly random set of clients.
+
     Attributes:
         groups: groups of equal clients.
-        counts: (count, probability) pairs of the number of participants.
+        counts: pairs of a number of participants and its probability. The probabilities sum to 1.
     """
 
     groups: tuple[ClientGroup, ...]
@@ -117,8 +133,8 @@ class Federation:
 
         Args:
             clients: number N of clients.
-            participants: number of participants in each round.
-            each: the fields of the clients' group.
+            participants: number of participants in each round, at most N.
+            each: the fields of the clients' group (`ClientGroup`), except for `clients`.
         """
         return cls(groups=(ClientGroup(clients=clients, **each),), counts=((participants, 1.0),))
 
@@ -162,8 +178,8 @@ def loss_scales(weights: Sequence[tuple[float, int]]) -> tuple[float, ...]:
         The factor of each group; 1 for equal weights.
     """
     clients = sum(count for _, count in weights)
-    total = math.fsum(weight * count for weight, count in weights)
-    return tuple(weight * clients / total for weight, _ in weights)
+    total_weight = math.fsum(weight * count for weight, count in weights)
+    return tuple(weight * clients / total_weight for weight, _ in weights)
 
 
 # Requests -----------------------------------------------------------------------------------------------------------
@@ -194,19 +210,29 @@ class ClientGroupRequest:
     weight: Annotated[float, WEIGHT, SQUARES] = 1.0
 
     def log_delta_or(self, log_delta: float) -> float:
-        """Return the group's own ln δ, or the request's ln δ if the group has none."""
+        """Return the natural logarithm of the group's own δ, or a default if the group has none.
+
+        Args:
+            log_delta: natural logarithm of the request's δ.
+        """
         if self.delta is None and self.log10_delta is None:
             return log_delta
         return natural_log_delta(self.delta, self.log10_delta)
 
     def batch_at(self, *, batch_size: int, samples_per_client: int) -> int:
-        """Return the group's batch size.
+        """Return the group's batch size, by default the same fraction of the records as in the rest of the request.
 
-        By default it is the share of the group's records that `batch_size` is of `samples_per_client`.
+        The default is rounded to the nearest whole record, at least one. It is computed in integers.
+
+        Args:
+            batch_size: batch size of the rest of the request, in records.
+            samples_per_client: number of records of each client in the rest of the request.
         """
         if self.batch_size is not None:
             return self.batch_size
-        return max(1, (2 * batch_size * self.samples_per_client + samples_per_client) // (2 * samples_per_client))
+        # The quotient b n_group/n is rounded by adding one half before the integer division.
+        twice_rounded = 2 * batch_size * self.samples_per_client + samples_per_client
+        return max(1, twice_rounded // (2 * samples_per_client))
 
 
 def read_member(record: object, name: str, kind: type) -> None:
@@ -242,9 +268,9 @@ def _build(value: object, kind: type, at: str) -> object:
     """Return a record of a class, made from a mapping of its fields if it is not one already.
 
     Args:
-        value: the record, or the mapping.
-        kind: the class.
-        at: JSON pointer to the value.
+        value: the record, or a mapping from names of fields to values, as in configuration.
+        kind: class of the record.
+        at: JSON pointer to the value in the whole request.
 
     Raises:
         InvalidInput: the fields are unknown, missing or invalid; the pointers of the faults begin with `at`.
@@ -262,19 +288,26 @@ def _build(value: object, kind: type, at: str) -> object:
 
 
 def group_count_faults(groups: Sequence[object]) -> list[Fault]:
-    """Return the fault of an empty list of groups, or of one with more than `MOST_GROUPS`."""
+    """Return the fault of a list of groups that is empty or has more than `MOST_GROUPS` groups; none if it is valid.
+
+    Args:
+        groups: the client groups of a request.
+    """
     if 1 <= len(groups) <= MOST_GROUPS:
         return []
     return [Fault("/client_groups", "has too few or too many groups", f"1 to {MOST_GROUPS}")]
 
 
 def client_group_faults(groups: Sequence[ClientGroupRequest], *, clients: int, sampling: Sampling) -> list[Fault]:
-    """Return the faults of the client groups, with pointers under /client_groups.
+    """Return the faults of the client groups of a request, with pointers under /client_groups.
 
     Args:
         groups: the client groups of the request.
-        clients: number of clients of the request.
+        clients: number of clients of the request, which the groups must add up to.
         sampling: sampling of the batches.
+
+    Returns:
+        One fault for each rule that is broken; none if the groups are valid.
     """
     faults = group_count_faults(groups)
     if faults:
@@ -287,21 +320,23 @@ def client_group_faults(groups: Sequence[ClientGroupRequest], *, clients: int, s
 
 
 def _group_faults(group: ClientGroupRequest, sampling: Sampling, pointer: str) -> list[Fault]:
-    """Return the faults of one client group.
+    """Return the faults of one client group: two values of δ, or a batch size that its records do not allow.
 
     Args:
         group: the client group.
-        sampling: sampling of the batches.
+        sampling: sampling of the batches. Only with replacement may a batch be larger than the client's data.
         pointer: JSON pointer to the group.
     """
     faults = []
-    n, batch_size = group.samples_per_client, group.batch_size
+    records, batch_size = group.samples_per_client, group.batch_size
     if group.delta is not None and group.log10_delta is not None:
         faults.append(Fault(f"{pointer}/delta", "give at most one of delta and log10_delta"))
-    if sampling == "full" and batch_size is not None and batch_size != n:
-        faults.append(Fault(f"{pointer}/batch_size", "a full batch holds samples_per_client records", f"= {n}"))
-    elif sampling != "with-replacement" and batch_size is not None and batch_size > n:
-        faults.append(Fault(f"{pointer}/batch_size", "cannot exceed samples_per_client", f"≤ {n}"))
+    if batch_size is None:
+        return faults
+    if sampling == "full" and batch_size != records:
+        faults.append(Fault(f"{pointer}/batch_size", "a full batch holds samples_per_client records", f"= {records}"))
+    elif sampling != "with-replacement" and batch_size > records:
+        faults.append(Fault(f"{pointer}/batch_size", "cannot exceed samples_per_client", f"≤ {records}"))
     return faults
 
 
@@ -313,7 +348,7 @@ def law_faults(participation: Sequence[ParticipationCount], *, participants: int
     Args:
         participation: possible numbers of participants, each with its probability.
         participants: fixed number of participants of the request; None if it has none.
-        clients: number of clients.
+        clients: number of clients, the largest possible number of participants.
     """
     if participants is not None:
         return [Fault("/participation", "give at most one of participants and participation")]
@@ -323,18 +358,32 @@ def law_faults(participation: Sequence[ParticipationCount], *, participants: int
 
 
 def participation_faults(participation: Sequence[ParticipationCount], *, clients: int) -> list[Fault]:
-    """Return the faults of the distribution of the number of participants, with pointers under /participation."""
+    """Return the faults of the distribution of the number of participants, with pointers under /participation.
+
+    Args:
+        participation: possible numbers of participants, each with its probability.
+        clients: number of clients, the largest possible number of participants.
+    """
     faults = [
         Fault(f"/participation/{index}/participants", "exceeds the number of clients", f"≤ {clients}")
         for index, count in enumerate(participation)
         if count.participants > clients
     ]
-    if abs(math.fsum(count.probability for count in participation) - 1.0) > 1e-9:
+    total = math.fsum(count.probability for count in participation)
+    if abs(total - 1.0) > SUM_TOLERANCE:
         faults.append(Fault("/participation", "has probabilities that do not sum to 1"))
     return faults
 
 
 def participation_counts(participation: Sequence[ParticipationCount]) -> tuple[tuple[int, float], ...]:
-    """Return the distribution as (count, probability) pairs that sum to 1, without impossible counts."""
+    """Return the distribution of the number of participants with probabilities that sum to 1.
+
+    Args:
+        participation: possible numbers of participants, each with its probability.
+
+    Returns:
+        Pairs of a number of participants and its probability, without impossible numbers.
+    """
     total = math.fsum(count.probability for count in participation)
-    return tuple((count.participants, count.probability / total) for count in participation if count.probability > 0.0)
+    possible = [count for count in participation if count.probability > 0.0]
+    return tuple((count.participants, count.probability / total) for count in possible)

@@ -22,7 +22,8 @@ from typing import Annotated, Any, ParamSpec, TypeAlias, TypeVar, get_args, get_
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.json_types import JsonObject
-from epsilond.accountants.quantity import Checks, request
+from epsilond.accountants.quantity import Checks
+from epsilond.accountants.records import request
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -35,7 +36,11 @@ APART = ("reading", "outputs")
 
 @dataclass(frozen=True)
 class ReadFrom:
-    """A mark of a parameter that is computed from the fields of `group`, by its property of the parameter's name."""
+    """A mark of a parameter that is computed from the fields of a group, by its property of the parameter's name.
+
+    Attributes:
+        group: request class with the fields and the property.
+    """
 
     group: type
 
@@ -46,7 +51,7 @@ class _Described:
 
     Attributes:
         summary: docstring of the class.
-        checks: checks of the fields together.
+        checks: checks of the fields together, each a function of the request.
     """
 
     summary: str = ""
@@ -67,6 +72,7 @@ def in_doubles(function: Callable[P, _Outputs]) -> Callable[P, _Outputs]:
     Raises:
         InvalidInput: from the returned formula, instead of an arithmetic error or an output that is not a number.
     """
+    message = "the figures leave the range of doubles; choose other units"
 
     @functools.wraps(function)
     def check_outputs(*arguments: P.args, **named: P.kwargs) -> _Outputs:
@@ -74,9 +80,9 @@ def in_doubles(function: Callable[P, _Outputs]) -> Callable[P, _Outputs]:
         try:
             outputs = function(*arguments, **named)
         except (ZeroDivisionError, OverflowError) as error:
-            raise InvalidInput.at("", "the figures leave the range of doubles; choose other units") from error
+            raise InvalidInput.at("", message) from error
         if any(isinstance(value, float) and math.isnan(value) for value in outputs.values()):
-            raise InvalidInput.at("", "the figures leave the range of doubles; choose other units")
+            raise InvalidInput.at("", message)
         return outputs
 
     return check_outputs
@@ -85,11 +91,13 @@ def in_doubles(function: Callable[P, _Outputs]) -> Callable[P, _Outputs]:
 def formula(
     *, given: str, checks: Checks = (), bounded: bool = True
 ) -> Callable[[Callable[P, _Outputs]], Callable[P, _Outputs]]:
-    """Return a decorator for formulas of theorems. It describes the request class that is made from the signature.
+    """Return a decorator for formulas of theorems, which describes the request class made from the signature.
+
+    The decorated function keeps its arguments. `request_of` reads the description.
 
     Args:
         given: description of the fields, as the docstring of the class.
-        checks: checks of the request class.
+        checks: checks of the fields together, each a function of the request.
         bounded: whether results that leave the doubles are rejected (`in_doubles`).
     """
 
@@ -104,7 +112,16 @@ def formula(
 
 @functools.cache
 def _parameters(function: Callable[..., object]) -> JsonObject | None:
-    """Return the annotations of the keyword-only parameters except `APART`; None for a function of a whole request."""
+    """Return the annotations of a formula's keyword-only parameters that are fields of its request.
+
+    The parameters in `APART` are left out.
+
+    Args:
+        function: a formula, or the test of a condition.
+
+    Returns:
+        The annotations by name; None if the function has a positional parameter, which takes a whole request.
+    """
     signature = inspect.signature(function)
     parameters = [parameter for parameter in signature.parameters.values() if parameter.name not in APART]
     if not all(parameter.kind is inspect.Parameter.KEYWORD_ONLY for parameter in parameters):
@@ -114,10 +131,17 @@ def _parameters(function: Callable[..., object]) -> JsonObject | None:
 
 
 def _group_of(annotation: object) -> type | None:
-    """Return the request class whose fields a parameter represents; None if it represents no class."""
+    """Return the request class that a parameter represents by its fields; None if it represents no class.
+
+    Args:
+        annotation: annotation of the parameter: a request class, or a type that is marked by `ReadFrom`.
+    """
     if isinstance(annotation, type):
-        return annotation if hasattr(annotation, "__pydantic_config__") else None
-    metadata = get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
+        is_request_class = hasattr(annotation, "__pydantic_config__")
+        return annotation if is_request_class else None
+    if get_origin(annotation) is not Annotated:
+        return None
+    _, *metadata = get_args(annotation)
     return next((mark.group for mark in metadata if isinstance(mark, ReadFrom)), None)
 
 
@@ -137,15 +161,16 @@ def request_of(function: Callable[..., object]) -> type:
     annotations = _parameters(function)
     if annotations is None:
         raise TypeError(f"{function.__name__} takes a request, whose class is written out and passed as `inputs`")
+
+    # Divide the parameters into fields of the new class and fields of base classes.
     group_of = {name: _group_of(annotation) for name, annotation in annotations.items()}
     groups = dict.fromkeys(group for group in group_of.values() if group is not None)
     # A class whose subclass is a base is inherited through the subclass.
     bases = [group for group in groups if not _has_subclass(group, groups)]
     own_fields = {name: annotation for name, annotation in annotations.items() if group_of[name] is None}
-    parameters = inspect.signature(function).parameters
-    defaults = {
-        name: parameters[name].default for name in own_fields if parameters[name].default is not inspect.Parameter.empty
-    }
+    defaults = _defaults_of(function, own_fields)
+
+    # Build the class. Its name is that of the formula in camel case.
     described = vars(function).get("described", _Described())
     body = {
         **defaults,
@@ -155,12 +180,29 @@ def request_of(function: Callable[..., object]) -> type:
         "__reduce__": functools.partialmethod(_reduce, function),
         "checks": described.checks,
     }
-    name = "".join(part.capitalize() for part in function.__name__.split("_")) + "Inputs"
-    return request(type(name, tuple(bases), body))
+    camel_case = "".join(word.capitalize() for word in function.__name__.split("_"))
+    return request(type(f"{camel_case}Inputs", tuple(bases), body))
+
+
+def _defaults_of(function: Callable[..., object], names: Collection[str]) -> dict[str, object]:
+    """Return the default values of some parameters of a function, by name. Parameters without a default are left out.
+
+    Args:
+        function: a formula.
+        names: names of the parameters.
+    """
+    parameters = inspect.signature(function).parameters
+    defaults = {name: parameters[name].default for name in names}
+    return {name: value for name, value in defaults.items() if value is not inspect.Parameter.empty}
 
 
 def _has_subclass(group: type, groups: Collection[type]) -> bool:
-    """Return whether another one of the groups is a subclass of a group."""
+    """Return whether a group has a proper subclass among the groups.
+
+    Args:
+        group: a request class.
+        groups: request classes, which include the group.
+    """
     return any(issubclass(candidate, group) for candidate in groups if candidate is not group)
 
 
@@ -168,6 +210,13 @@ def _reduce(record: FormulaRequest, function: Callable[..., object]) -> tuple[ob
     """Return the pickle of a record of a class that `request_of` made: the formula and the values of the fields.
 
     Such a class is not in any module, where pickle would look for it.
+
+    Args:
+        record: the record.
+        function: the formula. The class was made from its signature.
+
+    Returns:
+        The function that rebuilds the record, and its arguments.
     """
     values = {field.name: getattr(record, field.name) for field in fields(record)}
     return _rebuild, (function, values)
@@ -182,9 +231,9 @@ def evaluate_formula(function: Callable[..., T], inputs: object, **further: obje
     """Evaluate a formula, or the test of a condition, with the values of a request's fields.
 
     Args:
-        function: takes the request's fields by name, or the whole request.
+        function: takes the request's fields by name, or the whole request as its positional argument.
         inputs: the request.
-        further: further keyword arguments.
+        further: further keyword arguments, such as the version of the formula.
 
     Returns:
         The result of the function.
@@ -200,10 +249,21 @@ def evaluate_formula(function: Callable[..., T], inputs: object, **further: obje
 
 @functools.cache
 def _parameter_kinds(function: Callable[..., object]) -> tuple[tuple[str, bool], ...] | None:
-    """Return the names of the parameters of `_parameters`, each with whether it takes the whole request."""
+    """Return the names of a formula's parameters, each with whether it takes the whole request.
+
+    The result is stored, because a formula is evaluated at many requests.
+
+    Args:
+        function: a formula, or the test of a condition.
+
+    Returns:
+        Pairs of name and whether the annotation is a request class. None if the function has a positional parameter.
+    """
     annotations = _parameters(function)
     if annotations is None:
         return None
-    return tuple(
-        (name, isinstance(annotation, type) and bool(_group_of(annotation))) for name, annotation in annotations.items()
-    )
+    kinds = []
+    for name, annotation in annotations.items():
+        takes_request = isinstance(annotation, type) and _group_of(annotation) is not None
+        kinds.append((name, takes_request))
+    return tuple(kinds)

@@ -43,10 +43,12 @@ _WORDS = {"relation": get_args(Relation), "unit": get_args(Unit), "observer": ge
 class Setting:
     """The subject of a privacy statement: the neighbouring relation, the unit of protection and the observer.
 
+    Guarantees can be combined only if they are about the same setting.
+
     Attributes:
-        relation: the neighbouring relation.
-        unit: a record or a client.
-        observer: the adversary.
+        relation: the neighbouring relation, such as "replace-one".
+        unit: the protected unit, a record or a client.
+        observer: the adversary, named after the messages or models that it sees.
         window: the window of time to which the unit is restricted; None for the whole record or client.
     """
 
@@ -56,7 +58,11 @@ class Setting:
     window: Window | None = None
 
     def __post_init__(self) -> None:
-        """Reject an unknown word. A relation that is misread could halve a sensitivity."""
+        """Reject an unknown word. A relation that is misread could halve a sensitivity.
+
+        Raises:
+            InvalidInput: the relation, the unit or the observer is not one of the allowed words.
+        """
         for name, words in _WORDS.items():
             if getattr(self, name) not in words:
                 raise InvalidInput.at(f"/{name}", "is not one of the allowed values", allowed=", ".join(words))
@@ -67,7 +73,7 @@ class Setting:
 
         Args:
             relation: the neighbouring relation.
-            unit: the protected unit.
+            unit: the protected unit: a record or a client, or the part of either within one window of time.
             observer: the adversary.
         """
         window = unit.window if isinstance(unit, WindowedUnit) else None
@@ -81,13 +87,17 @@ class Setting:
     def same_as(self, other: Setting) -> None:
         """Reject the combination of guarantees about different settings.
 
+        Args:
+            other: setting of the guarantee that is combined with one in this setting.
+
         Raises:
-            InvalidInput: the message names the values that differ.
+            InvalidInput: relation, protected unit or observer differ. The message names the values.
         """
         for name in ("relation", "protected_unit", "observer"):
             ours, theirs = getattr(self, name), getattr(other, name)
             if ours != theirs:
-                raise InvalidInput.at(f"/{name.removeprefix('protected_')}", f"cannot combine {ours} with {theirs}")
+                field_name = name.removeprefix("protected_")
+                raise InvalidInput.at(f"/{field_name}", f"cannot combine {ours} with {theirs}")
 
 
 P = ParamSpec("P")
@@ -101,19 +111,21 @@ def require_setting(function: Callable[P, T]) -> Callable[P, T]:
 
     Args:
         function: takes `relation`, `unit` and `observer` as keywords without defaults.
+
+    Returns:
+        A function with the same arguments and result.
+
+    Raises:
+        InvalidInput: from the returned function, with one fault for each missing keyword.
     """
+    needed = {"relation": RELATION, "unit": UNIT, "observer": OBSERVER}
 
     @functools.wraps(function)
     def call(*arguments: P.args, **keywords: P.kwargs) -> T:
         """Call the function if the setting is complete."""
-        needed = {"relation": RELATION, "unit": UNIT, "observer": OBSERVER}
-        faults = [
-            Fault(f"/{name}", "is required", quantity.allowed)
-            for name, quantity in needed.items()
-            if keywords.get(name) is None
-        ]
-        if faults:
-            raise InvalidInput(*faults)
+        missing = [name for name in needed if keywords.get(name) is None]
+        if missing:
+            raise InvalidInput(*(Fault(f"/{name}", "is required", needed[name].allowed) for name in missing))
         return function(*arguments, **keywords)
 
     return call
@@ -125,6 +137,12 @@ class Guarantee:
 
     Guarantees: at every ε ≥ 0 the upper bound of `curve` is at least the true δ of every pair of neighbours in
     `setting`, if the `declared` conditions hold. The lower bound is at most the largest of these δ.
+
+    Attributes:
+        setting: the neighbouring relation, the protected unit and the observer.
+        curve: bounds on δ at every ε.
+        derivation: the theorem that proves the curve, with the derivations that it uses.
+        declared: conditions on the data or the program that the library cannot check, and the caller declares.
     """
 
     setting: Setting
@@ -134,18 +152,21 @@ class Guarantee:
 
     @property
     def tight(self) -> Tightness:
-        """Evidence for tightness.
+        """Evidence that the upper bound is tight.
 
-        `proved`: the bound is attained. `witnessed`: an instance gives the lower bound. `unknown`: there is no
-        instance.
+        `proved`: some neighbours attain the bound. `witnessed`: some neighbours give a lower bound. `unknown`: there is
+        no lower bound.
         """
         if self.curve.tight:
             return "proved"
         return "witnessed" if self.curve.witnesses else "unknown"
 
     def theorems(self) -> tuple[str, ...]:
-        """Return the ids of all theorems that the derivation uses, conclusion first, without repetition."""
-        identifiers: dict[str, None] = {}
+        """Return the ids of all theorems that the derivation uses, conclusion first, without repetition.
+
+        The derivation is a tree of steps. It is read level by level from its root, the conclusion.
+        """
+        identifiers: dict[str, None] = {}  # a set that keeps the order
         pending = [self.derivation]
         while pending:
             step = pending.pop(0)
@@ -186,36 +207,56 @@ class PrivacyCurve:
 
         The upper bound is math.inf if none is proved.
 
+        Args:
+            delta: the requested δ, in (0, 1).
+            log10_delta: its base-10 logarithm, in [−1e9, 0), in place of `delta`.
+
         Raises:
             InvalidInput: both or neither are given, `delta` is outside (0, 1), or `log10_delta` outside [−1e9, 0).
         """
         arguments = {"delta": delta, "log10_delta": log10_delta}
-        numbers = _check_arguments(**{name: value for name, value in arguments.items() if value is not None})
-        return self.natural.epsilon(natural_log_delta(numbers.get("delta"), numbers.get("log10_delta")))
+        given = {name: value for name, value in arguments.items() if value is not None}
+        numbers = _check_arguments(**given)
+        log_delta = natural_log_delta(numbers.get("delta"), numbers.get("log10_delta"))
+        return self.natural.epsilon(log_delta)
 
     def delta(self, *, epsilon: float) -> Interval:
         """Return bounds on δ at an ε ≥ 0 [nat], as a probability.
 
         Below the range of doubles the bounds are 0 and the least positive double.
 
+        Args:
+            epsilon: ε, in nats, from 0 to 1e9.
+
         Raises:
             InvalidInput: `epsilon` is negative, above 1e9 or not a number.
         """
-        return delta_ends(self.natural.log_delta(_check_arguments(epsilon=epsilon)["epsilon"]))
+        numbers = _check_arguments(epsilon=epsilon)
+        return delta_ends(self.natural.log_delta(numbers["epsilon"]))
 
     def log10_delta(self, *, epsilon: float) -> Interval:
         """Return bounds on log10 δ at an ε ≥ 0 [nat].
 
         The value −math.inf is a δ of zero. As a lower bound it may also mean that nothing is known.
 
+        Args:
+            epsilon: ε, in nats, from 0 to 1e9.
+
         Raises:
             InvalidInput: `epsilon` is negative, above 1e9 or not a number.
         """
-        return log10_ends(self.natural.log_delta(_check_arguments(epsilon=epsilon)["epsilon"]))
+        numbers = _check_arguments(epsilon=epsilon)
+        return log10_ends(self.natural.log_delta(numbers["epsilon"]))
 
 
 def _check_arguments(**arguments: object) -> dict[str, float]:
     """Return the arguments of a question as doubles, including numpy scalars, each within its quantity's range.
+
+    Args:
+        arguments: values by name: `epsilon`, `delta` or `log10_delta`.
+
+    Returns:
+        The numbers by name. A value that is not a number has a fault.
 
     Raises:
         InvalidInput: an argument is an array, or is out of range.
@@ -250,19 +291,25 @@ def delta_ends(log_delta: Interval) -> Interval:
     lower = math.nextafter(math.exp(log_delta.lower), 0.0)
     if log_delta.upper == -math.inf:
         return Interval(lower, 0.0)
-    return Interval(lower, min(math.nextafter(math.exp(log_delta.upper), 1.0), 1.0))
+    upper = math.nextafter(math.exp(log_delta.upper), 1.0)
+    return Interval(lower, min(upper, 1.0))
 
 
 def log10_ends(log_delta: Interval) -> Interval:
     """Convert bounds on ln δ to bounds on log10 δ, rounded outward. The value −inf does not change.
 
-    The double nearest to ln 10 exceeds it by less than an ulp, and the quotient is rounded once. Two steps cover both.
+    The double nearest to ln 10 exceeds it by less than an ulp, and the quotient is rounded once. Two steps to the next
+    smaller double cover both errors for the lower bound. For the upper bound the error of ln 10 is on the safe side.
 
     Args:
         log_delta: bounds on ln δ, at most 0.
+
+    Returns:
+        Bounds on log10 δ, at most 0.
     """
-    lower, upper = log_delta.lower / LOG_10, log_delta.upper / LOG_10
-    lower = math.nextafter(math.nextafter(lower, -math.inf), -math.inf)
+    quotient = log_delta.lower / LOG_10
+    lower = math.nextafter(math.nextafter(quotient, -math.inf), -math.inf)
+    upper = log_delta.upper / LOG_10
     if upper == -math.inf:
         return Interval(lower, upper)
     return Interval(lower, min(math.nextafter(upper, 0.0), 0.0))

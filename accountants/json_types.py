@@ -27,10 +27,19 @@ class Tagged:
     field: str
 
     def __get_pydantic_core_schema__(self, source: object, handler: Any) -> JsonRecord:
-        """Return a tagged union. An unknown tag is one fault, instead of one fault per member."""
+        """Return pydantic's schema of the union, in which an unknown tag is one fault, instead of one fault per member.
+
+        Args:
+            source: the union of classes.
+            handler: pydantic's handler, whose method `generate_schema` gives the schema of a class.
+        """
         choices = {self._tag_of(choice): handler.generate_schema(choice) for choice in get_args(source)}
         return {"type": "tagged-union", "discriminator": self.field, "choices": choices}
 
     def _tag_of(self, choice: Any) -> Any:
-        """Return the tag of a member of the union, the default of its tag field."""
+        """Return the tag of a member of the union, the default of its tag field.
+
+        Args:
+            choice: a dataclass of the union.
+        """
         return next(field.default for field in fields(choice) if field.name == self.field)

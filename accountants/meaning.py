@@ -40,7 +40,12 @@ _NORMAL = 1e-300
 
 @dataclass(frozen=True)
 class TruePositives:
-    """The true positive rate of the best attack at a false positive rate."""
+    """The true positive rate of the best attack at a false positive rate.
+
+    Attributes:
+        false_positive_rate: probability α that the attack accuses falsely, in (0, 1).
+        true_positive_rate: bounds on the largest probability that the attack accuses rightly.
+    """
 
     false_positive_rate: float
     true_positive_rate: Interval
@@ -48,7 +53,9 @@ class TruePositives:
 
 @dataclass(frozen=True)
 class Meaning:
-    """The success of the best attack on a mechanism.
+    """The success of the best attack on a mechanism, over all pairs of neighbours.
+
+    An attack decides from the output which of two neighbouring data sets was used.
 
     Attributes:
         advantage: bounds on the largest difference between true and false positive rates.
@@ -62,18 +69,22 @@ class Meaning:
 def meaning(curve: Curve) -> Meaning:
     """Return the advantage and the true positive rates of the best attack on a mechanism, over all neighbours.
 
-    Upper bounds are those of the dominating pair, and lower bounds those of the witnesses, the pairs that neighbours
-    attain. A witness is evaluated only until it is shown to be no better than the bound already attained. No rates are
-    evaluated if neighbours can be distinguished with certainty, or nearly.
+    Upper bounds are those of the dominating pair, two distributions that are at least as distinguishable as any
+    neighbours. Lower bounds are those of the witnesses, the pairs that neighbours attain. A witness is evaluated only
+    until it is shown to be no better than the bound already attained. No rates are evaluated if neighbours can be
+    distinguished with certainty, or nearly.
 
     Args:
         curve: the privacy curve of the mechanism.
     """
-    aims: dict[float, float] = {}  # log γ of the best test so far, for each false positive rate
-    upper = _Attacks(curve.upper, aims, lower=curve.tight)
-    witnesses = [upper if pair is curve.upper else _Attacks(pair, aims) for pair in curve.witnesses]
+    best_tests: dict[float, float] = {}  # log γ of the best test so far, for each false positive rate
+    upper = _Attacks(curve.upper, best_tests, lower=curve.tight)
+    witnesses = [upper if pair is curve.upper else _Attacks(pair, best_tests) for pair in curve.witnesses]
+
+    # Bound the advantage E_1 from above by the dominating pair, and from below by the witnesses.
     most = upper.advantage.upper
     least = 0.0
+    rates: dict[float, Interval] | None = None
     for witness in witnesses:
         least = max(least, witness.advantage_above(least))
         # The test that maximises the advantage E_1, the difference of its true and false positive rate, has a false
@@ -82,9 +93,12 @@ def meaning(curve: Curve) -> Meaning:
         if is_certain:
             rates = {rate: Interval(least, 1.0) for rate in FALSE_POSITIVE_RATES}
             break
-    else:
+
+    if rates is None:
         rates = _true_positive_rates(upper, [witness for witness in witnesses if witness is not upper])
-    true_positives = (TruePositives(rate, Interval(min(low, high), high)) for rate, (low, high) in rates.items())
+    true_positives = [
+        TruePositives(rate, Interval(min(bounds.lower, bounds.upper), bounds.upper)) for rate, bounds in rates.items()
+    ]
     return Meaning(Interval(min(least, most), most), tuple(true_positives))
 
 
@@ -93,7 +107,7 @@ def _true_positive_rates(upper: _Attacks, witnesses: Sequence[_Attacks]) -> dict
 
     Args:
         upper: attacks on the dominating pair, two distributions that are at least as distinguishable as any neighbours.
-        witnesses: attacks on other pairs, which neighbours attain.
+        witnesses: attacks on pairs that neighbours attain, except for the dominating pair.
 
     Returns:
         The bounds on the true positive rate, by false positive rate.
@@ -101,6 +115,7 @@ def _true_positive_rates(upper: _Attacks, witnesses: Sequence[_Attacks]) -> dict
     bounds = upper.true_positives({rate: rate for rate in FALSE_POSITIVE_RATES})
     attained = {rate: bound.lower for rate, bound in bounds.items()}
     for witness in witnesses:
+        # A rate is settled once its lower bound reaches its upper bound.
         open_rates = {rate: value for rate, value in attained.items() if value < bounds[rate].upper}
         for rate, interval in witness.true_positives(open_rates).items():
             attained[rate] = max(attained[rate], interval.lower)
@@ -110,6 +125,8 @@ def _true_positive_rates(upper: _Attacks, witnesses: Sequence[_Attacks]) -> dict
 @dataclass(frozen=True, eq=False)
 class _Attacks:
     """Searches for the best attacks that distinguish the two distributions of a pair, in both directions.
+
+    A test of P against Q accuses where the likelihood ratio exceeds a threshold γ.
 
     Attributes:
         pair: the pair of distributions.
@@ -126,28 +143,35 @@ class _Attacks:
     def _directions(self) -> tuple[TradeOff, ...]:
         """The trade-off of P against Q, and that of Q against P if the pair is not symmetric."""
         forward, backward = self.pair.forward, self.pair.backward
-        first = TradeOff.of(forward, backward, _SEARCH_ORDER, lower=self.lower, aims=self.aims)
+        p_against_q = TradeOff.of(forward, backward, _SEARCH_ORDER, lower=self.lower, aims=self.aims)
         if self.pair.symmetric:
-            return (first,)
-        return first, TradeOff.of(backward, forward, _SEARCH_ORDER, lower=self.lower, aims=self.aims)
+            return (p_against_q,)
+        q_against_p = TradeOff.of(backward, forward, _SEARCH_ORDER, lower=self.lower, aims=self.aims)
+        return p_against_q, q_against_p
 
     @cached_property
     def advantage(self) -> Interval:
         """Enclosure of E_1, the total variation distance, which is equal in both directions.
 
         The second direction is evaluated only if the bounds of the first are not close and evaluations are not
-        expensive.
+        expensive. The bounds are then the best of both directions.
         """
-        is_expensive = self._directions[0].read_nearby()
-        lower, upper = self._directions[0].advantage
-        for direction in self._directions[1:]:
-            if not is_expensive and upper - lower > GOOD_GAP * upper:
+        first, *further = self._directions
+        is_expensive = first.read_nearby()
+        lower, upper = first.advantage
+        for direction in further:
+            is_wide = upper - lower > GOOD_GAP * upper
+            if is_wide and not is_expensive:
                 lower, upper = max(lower, direction.advantage.lower), min(upper, direction.advantage.upper)
             direction.evaluated.setdefault(0.0, Interval(lower, upper))
         return Interval(min(lower, upper), min(upper, 1.0))
 
     def advantage_above(self, floor: float) -> float:
-        """Return a lower bound on the total variation distance, or `floor` if the distance is shown to be no larger."""
+        """Return a lower bound on the total variation distance, or `floor` if the distance is shown to be no larger.
+
+        Args:
+            floor: a distance that another pair of neighbours attains, in [0, 1].
+        """
         if floor > 0.0 and self._directions[0].advantage_within(floor):
             return floor
         return self.advantage.lower
@@ -160,9 +184,13 @@ class _Attacks:
         Args:
             floors: for each false positive rate, a true positive rate that is already attained. The search may end once
                 this pair is shown not to exceed it.
+
+        Returns:
+            The bounds on the true positive rate, by false positive rate.
         """
-        if self.pair.gaussian_dp_mu is not None:
-            exact = {rate: gaussian_true_positives(rate, self.pair.gaussian_dp_mu) for rate in floors}
+        mu = self.pair.gaussian_dp_mu
+        if mu is not None:
+            exact = {rate: gaussian_true_positives(rate, mu) for rate in floors}
             return exact if self.lower else {rate: Interval(rate, bound.upper) for rate, bound in exact.items()}
         rates = {rate: Interval(rate, rate) for rate in floors}
         for direction in self._directions:
@@ -183,22 +211,29 @@ def gaussian_true_positives(rate: float, mu: float) -> Interval:
 
     Args:
         rate: the false positive rate α, in (0, 1).
-        mu: distance μ of the means in standard deviations.
+        mu: distance μ of the means in standard deviations, at least 0.
 
     Returns:
         The bounds. The lower one is at least α, and the upper one at most 1.
     """
     start = float(ndtri(rate))
-    exact, missed = float(ndtr(start + mu)), float(ndtr(-start - mu))
-    lowers, uppers = [rate], [max(exact, _NORMAL) * (1.0 + _ROUNDING), 1.0]
-    lowers.append(math.nextafter(1.0 - max(missed, _NORMAL) * (1.0 + _ROUNDING), 0.0))
-    if exact > _NORMAL:
-        lowers.append(exact * (1.0 - _ROUNDING))
+    end = start + mu
+    # The rate and 1 minus the rate, with relative errors. Near the smallest double only the upper bounds hold.
+    estimate, missed = float(ndtr(end)), float(ndtr(-start - mu))
+    largest_estimate = max(estimate, _NORMAL) * (1.0 + _ROUNDING)
+    largest_missed = max(missed, _NORMAL) * (1.0 + _ROUNDING)
+    uppers = [largest_estimate, 1.0]
+    lowers = [rate, math.nextafter(1.0 - largest_missed, 0.0)]
+    if estimate > _NORMAL:
+        lowers.append(estimate * (1.0 - _ROUNDING))
     if missed > _NORMAL:
         uppers.append(math.nextafter(1.0 - missed * (1.0 - _ROUNDING), 1.0))
-    at_ends = [math.exp(-0.5 * end * end) / math.sqrt(2.0 * math.pi) for end in (start, start + mu)]
-    if min(at_ends) > _NORMAL:
-        largest = 1.0 / math.sqrt(2.0 * math.pi) if start < 0.0 < start + mu else max(at_ends)
-        lowers.append(math.nextafter(rate + mu * min(at_ends) * (1.0 - _ROUNDING), 0.0))
-        uppers.append(math.nextafter(rate + mu * largest * (1.0 + _ROUNDING), 1.0))
+
+    # The increase over α is μ times a density between the least and the largest one on the interval.
+    densities = [math.exp(-0.5 * point * point) / math.sqrt(2.0 * math.pi) for point in (start, end)]
+    if min(densities) > _NORMAL:
+        contains_zero = start < 0.0 < end
+        largest_density = 1.0 / math.sqrt(2.0 * math.pi) if contains_zero else max(densities)
+        lowers.append(math.nextafter(rate + mu * min(densities) * (1.0 - _ROUNDING), 0.0))
+        uppers.append(math.nextafter(rate + mu * largest_density * (1.0 + _ROUNDING), 1.0))
     return Interval(max(lowers), min(uppers))

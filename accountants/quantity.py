@@ -7,25 +7,21 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import cache
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from types import NoneType
 from typing import (
     Annotated,
     Any,
     Literal,
-    NamedTuple,
     TypeVar,
-    dataclass_transform,
     get_args,
     get_origin,
-    get_type_hints,
 )
 
-from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.errors import Fault
 from epsilond.accountants.json_types import JsonRecord
-from epsilond.accountants.scale import ANY_SCALE, SQUARES, Scale
+from epsilond.accountants.scale import Scale
 
 T = TypeVar("T")
 
@@ -38,7 +34,13 @@ LARGEST_COUNT = 10**15
 
 @dataclass(frozen=True)
 class Assumed:
-    """The assumption for an absent field: its value, the value in words, and the condition for a warning."""
+    """The assumption for an absent field of a request.
+
+    Attributes:
+        words: the assumed value, in words.
+        value: function from a record to the assumed value.
+        when: function from a record to whether a warning states the assumption; None if it always does.
+    """
 
     words: str
     value: Callable[[Any], float]
@@ -49,8 +51,20 @@ class Assumed:
 class Quantity:
     """Meaning, symbol, unit and range of one number. Ranges are closed at `ge`/`le` and open at `gt`/`lt`.
 
+    A field of a request is declared once as `Annotated[float, Quantity(...)]`. Its checks, its schema and its documents
+    follow from this declaration.
+
     Attributes:
+        description: meaning, for the schema and the documents.
         of_unit: description if the unit of protection is known, with {unit} for "record" or "client".
+        symbol: symbol in formulas; empty if it has none.
+        unit: unit of measurement, such as "nat"; empty if it has none.
+        gt: lower bound that is not allowed itself.
+        ge: least allowed value.
+        lt: upper bound that is not allowed itself.
+        le: largest allowed value.
+        scale: narrower range, within which computed results neither vanish nor overflow.
+        absent: assumption for a field that may be absent.
         choices: words of a quantity that is a word, each with one sentence that explains it.
         reason: one sentence that explains why there are fewer choices than elsewhere.
         longest: largest number of characters of a text.
@@ -77,7 +91,8 @@ class Quantity:
             words: the words that remain.
             because: one sentence that explains the restriction. It is part of the error for another word.
         """
-        return replace(self, choices=tuple(choice for choice in self.choices if choice[0] in words), reason=because)
+        remaining = tuple((word, sentence) for word, sentence in self.choices if word in words)
+        return replace(self, choices=remaining, reason=because)
 
     def assume(
         self, words: str, value: Callable[[object], float], *, when: Callable[[object], bool] | None = None
@@ -96,11 +111,11 @@ class Quantity:
 
     @property
     def allowed(self) -> str:
-        """Choices with their sentences, or the range in words, for the faults of a request."""
+        """Choices with their sentences, or the range in words such as "> 0 and ≤ 1", for the faults of a request."""
         if self.choices:
             return " ".join(f"{word}: {sentence}" for word, sentence in self.choices)
-        signs = ((self.gt, ">"), (self.ge, "≥"), (self.lt, "<"), (self.le, "≤"))
-        return " and ".join(f"{sign} {_exact(bound)}" for bound, sign in signs if bound is not None)
+        bounds = ((">", self.gt), ("≥", self.ge), ("<", self.lt), ("≤", self.le))
+        return " and ".join(f"{sign} {_exact(bound)}" for sign, bound in bounds if bound is not None)
 
     def convert(self, value: Any) -> Any:
         """Return a value in the form in which the field holds it, from a form in which a request may give it."""
@@ -113,32 +128,55 @@ class Quantity:
         return f"{message}: {self.reason}" if self.reason else message
 
     def contains(self, value: float) -> bool:
-        """Return whether `value` is finite and inside the range."""
-        if isinstance(value, int) and abs(value) > max(LARGEST_COUNT, self.le or 0):
+        """Return whether a number is finite and inside the range.
+
+        An integer above `LARGEST_COUNT` is outside, unless the quantity has a larger upper bound.
+
+        Args:
+            value: the number, a float or an integer.
+        """
+        largest_integer = max(LARGEST_COUNT, self.le or 0)
+        if isinstance(value, int) and abs(value) > largest_integer:
             return False
-        return (
-            math.isfinite(value)
-            and (self.gt is None or value > self.gt)
-            and (self.ge is None or value >= self.ge)
-            and (self.lt is None or value < self.lt)
-            and (self.le is None or value <= self.le)
-        )
+        is_above = (self.gt is None or value > self.gt) and (self.ge is None or value >= self.ge)
+        is_below = (self.lt is None or value < self.lt) and (self.le is None or value <= self.le)
+        return math.isfinite(value) and is_above and is_below
 
     def __get_pydantic_core_schema__(
         self, source: object, handler: Callable[[object], dict[str, object]]
     ) -> JsonRecord:
-        """Return the schema with the bounds of a number. `X | None` admits absence, but not an explicit null."""
+        """Return pydantic's schema of a field with the bounds of its number.
+
+        `X | None` admits absence, but not an explicit null.
+
+        Args:
+            source: annotation of the field, without this quantity.
+            handler: pydantic's function from an annotation to its schema.
+
+        Returns:
+            The schema. It has bounds only if the field is a float or an integer.
+        """
         schema = dict(handler(_without_none(source)))
         if schema["type"] not in ("float", "int"):
             return schema
-        bounds = {sign: getattr(self, sign) for sign in ("gt", "ge", "lt", "le")}
         number = float if schema["type"] == "float" else int
-        return schema | {sign: number(bound) for sign, bound in bounds.items() if bound is not None}
+        for sign in ("gt", "ge", "lt", "le"):
+            bound = getattr(self, sign)
+            if bound is not None:
+                schema[sign] = number(bound)
+        return schema
 
     def __get_pydantic_json_schema__(
         self, schema: object, handler: Callable[[object], dict[str, object]]
     ) -> JsonRecord:
-        """Return the JSON schema with description, symbol and unit, as `description`, `x-symbol` and `x-unit`."""
+        """Return the JSON schema of a field with description, symbol and unit.
+
+        They are its members `description`, `x-symbol` and `x-unit`. An empty symbol or unit is left out.
+
+        Args:
+            schema: pydantic's schema of the field.
+            handler: pydantic's function from this schema to a JSON schema.
+        """
         json_schema = handler(schema)
         json_schema["description"] = self.description
         if self.of_unit:
@@ -162,19 +200,31 @@ def _exact(bound: float) -> str:
 
 
 def _without_none(annotation: object) -> Any:
-    """Return `X` for `X | None`."""
+    """Return the annotation `X` for `X | None`. Other annotations are returned unchanged.
+
+    Args:
+        annotation: annotation of a field, without its quantity.
+    """
     arguments = get_args(annotation)
-    if NoneType not in arguments or arguments == (NoneType,):
+    is_only_none = arguments == (NoneType,)
+    if NoneType not in arguments or is_only_none:
         return annotation
-    types = tuple(argument for argument in arguments if argument is not NoneType)
-    union = types[0]
-    for argument in types[1:]:
+    first, *further = (argument for argument in arguments if argument is not NoneType)
+    union = first
+    for argument in further:
         union = union | argument
     return union
 
 
 def quantity_of(annotation: object) -> tuple[Any, Quantity | None]:
-    """Return the bare type of an annotated field (None removed) and its quantity, if it has one."""
+    """Return the bare type of an annotated field and its quantity, if it has one.
+
+    Args:
+        annotation: annotation of a field, such as `Annotated[float | None, EPSILON]`.
+
+    Returns:
+        The type without metadata and None, such as float, and the quantity; None for no quantity.
+    """
     if get_origin(annotation) is Annotated:
         bare, *metadata = get_args(annotation)
         quantity = next((item for item in metadata if isinstance(item, Quantity)), None)
@@ -187,6 +237,8 @@ def check_value(
 ) -> Fault | None:
     """Return the fault of a value, or None if it has no fault.
 
+    Numbers and the words of a literal type are checked. Values of other types have no fault.
+
     Args:
         pointer: JSON pointer to the value.
         value: the value.
@@ -195,206 +247,43 @@ def check_value(
         scale: narrower range of the value, if it has one.
     """
     if bare in (float, int):
-        if isinstance(value, bool) or not isinstance(value, int if bare is int else int | float):
-            return Fault(pointer, f"must be a {'whole ' if bare is int else ''}number", quantity.allowed)
-        if not quantity.contains(value):
-            return Fault(pointer, "is out of range", quantity.allowed)
-        if 0.0 < abs(value) < sys.float_info.min:
-            return Fault(pointer, "is so small that a double has lost its digits", f"0, or ≥ {sys.float_info.min:g}")
-        return None if scale is None else _check_scale(pointer, value, scale)
+        return _check_number(pointer, value, bare, quantity, scale)
     if get_origin(bare) is Literal and value not in get_args(bare):
-        return Fault(pointer, quantity.not_a_choice, quantity.allowed or ", ".join(map(str, get_args(bare))))
+        words = ", ".join(map(str, get_args(bare)))
+        return Fault(pointer, quantity.not_a_choice, quantity.allowed or words)
     return None
 
 
-def _check_scale(pointer: str, value: float | None, scale: Scale) -> Fault | None:
-    """Return the fault of a value outside a scale, or None; 0 has no fault."""
+def _check_number(pointer: str, value: object, bare: object, quantity: Quantity, scale: Scale | None) -> Fault | None:
+    """Return the fault of the value of a numeric field, or None if it has no fault.
+
+    Args:
+        pointer: JSON pointer to the value.
+        value: the value. A Boolean is no number here, although it is an `int` in Python.
+        bare: float or int. An integer is accepted for a float, but not the converse.
+        quantity: meaning and range of the value.
+        scale: narrower range of the value, if it has one.
+    """
+    is_float_for_int = bare is int and isinstance(value, float)
+    if isinstance(value, bool) or not isinstance(value, int | float) or is_float_for_int:
+        noun = "whole number" if bare is int else "number"
+        return Fault(pointer, f"must be a {noun}", quantity.allowed)
+    if not quantity.contains(value):
+        return Fault(pointer, "is out of range", quantity.allowed)
+    if 0.0 < abs(value) < sys.float_info.min:
+        return Fault(pointer, "is so small that a double has lost its digits", f"0, or ≥ {sys.float_info.min:g}")
+    return None if scale is None else check_scale(pointer, value, scale)
+
+
+def check_scale(pointer: str, value: float | None, scale: Scale) -> Fault | None:
+    """Return the fault of a number outside a scale, or None if it has no fault. The number 0 has no fault.
+
+    Args:
+        pointer: JSON pointer to the value.
+        value: the number; None if the field is absent.
+        scale: range within which computed results neither vanish nor overflow.
+    """
     if not value or scale.least <= value <= scale.most:
         return None
     message = "is outside the range that squares survive; choose other units"
     return Fault(pointer, message, f"≥ {scale.least:g} and ≤ {scale.most:g}")
-
-
-class _Declared(NamedTuple):
-    """A field of a request with a `Quantity`, in the form that checks of values need.
-
-    Attributes:
-        name: name of the field, with its value `default` if it is absent.
-        bare: type of the field without metadata and None.
-        quantity: meaning and range of the value.
-        scale: narrower range, within which squares are doubles; None for no such range.
-        above, below: numbers of exactly this type strictly between `above` and `below` need no further check.
-        choices: choices of a literal; None for another type. `numeric` says whether the type is float or int.
-    """
-
-    name: str
-    default: Any
-    bare: Any
-    quantity: Quantity
-    scale: Scale | None
-    above: float
-    below: float
-    choices: tuple[Any, ...] | None
-    numeric: bool
-
-    def is_surely_valid(self, value: Any) -> bool:
-        """Return whether a value is valid and in its final form, by a quick check. Other types are not checked."""
-        if self.numeric:
-            if type(value) is self.bare and self.above < value < self.below:
-                return True
-        elif self.choices is None or value in self.choices:
-            return True
-        is_default = value is self.default
-        return is_default and (value is None or type(value) is str)
-
-
-@cache
-def _quantity_fields(cls: type) -> tuple[_Declared, ...]:
-    """Return the fields that have a quantity. The result is stored, because resolving annotations is slow."""
-    hints = get_type_hints(cls, include_extras=True)
-    annotated = ((field, *quantity_of(hints[field.name])) for field in fields(cls))
-    return tuple(
-        _declared_field(field.name, field.default, bare, quantity, scale_of(hints[field.name], quantity, cls))
-        for field, bare, quantity in annotated
-        if quantity is not None
-    )
-
-
-def _declared_field(name: str, default: object, bare: object, quantity: Quantity, scale: Scale | None) -> _Declared:
-    above, below = sure_range(bare, quantity, scale)
-    choices = get_args(bare) if get_origin(bare) is Literal else None
-    return _Declared(name, default, bare, quantity, scale, above, below, choices, numeric=bare in (float, int))
-
-
-def sure_range(bare: object, quantity: Quantity, scale: Scale | None) -> tuple[float, float]:
-    """Return the bounds of an open interval in which every number is valid, so that a quick comparison is enough.
-
-    Args:
-        bare: type of the number.
-        quantity: meaning and range of the number.
-        scale: narrower range of the number, if it has one.
-    """
-    limits = scale or ANY_SCALE
-    least, most = (sys.float_info.min, sys.float_info.max) if bare is float else (0.0, float(LARGEST_COUNT))
-    lower_bounds = (quantity.gt, quantity.ge, limits.least, least)
-    upper_bounds = (quantity.lt, quantity.le, limits.most, most)
-    return (
-        max(bound for bound in lower_bounds if bound is not None),
-        min(bound for bound in upper_bounds if bound is not None),
-    )
-
-
-def scale_of(annotation: object, quantity: Quantity, cls: type) -> Scale | None:
-    """Return the scale of a field, a narrower range within which squares are doubles; None if it has none.
-
-    Args:
-        annotation: annotation of the field. Its scale, if any, comes first.
-        quantity: quantity of the field. Its scale, if any, is the default.
-        cls: class of the field. Its attribute `scale`, if any, replaces the scale of the quantity.
-    """
-    own = next((item for item in get_args(annotation)[1:] if isinstance(item, Scale)), None)
-    if own is not None or quantity.scale is None:
-        return own
-    return getattr(cls, "scale", quantity.scale)
-
-
-@cache
-def _checks(cls: type) -> Checks:
-    """Return the checks of all base classes of a request class, oldest first, and then its `check`."""
-    checks = [check for base in reversed(cls.__mro__) for check in vars(base).get("checks", ())]
-    own = getattr(cls, "check", None)
-    return tuple(checks if own is None else [*checks, own])
-
-
-def value_of(record: object, name: str) -> Any:
-    """Return the value of a field, or its assumed value if it is absent."""
-    value = getattr(record, name)
-    if value is not None:
-        return value
-    cls: Any = type(record)
-    absent = next((declared.quantity.absent for declared in _quantity_fields(cls) if declared.name == name), None)
-    return None if absent is None else absent.value(record)
-
-
-def assumptions(record: Any) -> Iterator[tuple[str, str]]:
-    """Yield the code and the message of a warning for each absent field that has an assumed value."""
-    cls: Any = type(record)
-    for declared in _quantity_fields(cls):
-        name, absent = declared.name, declared.quantity.absent
-        if absent is None or getattr(record, name) is not None:
-            continue
-        if absent.when is None or absent.when(record):
-            yield f"assumed-{name.replace('_', '-')}", f"You did not give {name}; it was assumed to be {absent.words}"
-
-
-def check_quantities(record: object) -> None:
-    """Check every quantity of a dataclass instance against its declared type and range.
-
-    Raises:
-        InvalidInput: it has one fault for each field that is out of its range.
-    """
-    faults = []
-    cls: Any = type(record)
-    for declared in _quantity_fields(cls):
-        value: Any = getattr(record, declared.name)
-        if type(value) is list:  # a request is hashable
-            object.__setattr__(record, declared.name, value := tuple(value))
-        if declared.is_surely_valid(value):
-            continue
-        value = whole_number(value) if declared.bare is int else value
-        fault = check_value(f"/{declared.name}", value, declared.bare, declared.quantity, declared.scale)
-        if fault is not None:
-            faults.append(fault)
-        else:
-            object.__setattr__(record, declared.name, float(value) if declared.bare is float else value)
-    if faults:
-        raise InvalidInput(*faults)
-
-
-def check_scales(scale: Scale = SQUARES, **values: float | None) -> None:
-    """Reject values outside `scale`, for values that are not fields: derived values, and those of groups.
-
-    Raises:
-        InvalidInput: it has one fault for each value outside the scale.
-    """
-    faults = [fault for name, value in values.items() if (fault := _check_scale(f"/{name}", value, scale)) is not None]
-    if faults:
-        raise InvalidInput(*faults)
-
-
-@dataclass(frozen=True)
-class AtMost:
-    """A check that one field does not exceed another, if the record has both and neither is None."""
-
-    name: str
-    bound: str
-    message: str
-
-    def __call__(self, record: Any) -> None:
-        """Reject a record whose field is larger than its bound."""
-        value, bound = getattr(record, self.name, None), getattr(record, self.bound, None)
-        if value is not None and bound is not None and value > bound:
-            allowed = f"≤ {bound}" if isinstance(bound, int) else f"≤ {bound:g}"
-            raise InvalidInput.at(f"/{self.name}", self.message, allowed=allowed)
-
-
-@dataclass_transform(kw_only_default=True, frozen_default=True)
-def request(cls: type[T]) -> type[T]:
-    """Make `cls` a frozen keyword-only dataclass that checks itself when it is built.
-
-    It checks its quantities, then calls the `checks` of its base classes and its own, and then its `check()`. Checks
-    raise `InvalidInput` for combinations of fields that no run can have. The class is also the HTTP body, which rejects
-    unknown fields too. A group of fields declares `checks: ClassVar[Checks] = (…)` for every class that has the group.
-    """
-
-    def __post_init__(self: object) -> None:
-        check_quantities(self)
-        own: Any = type(self)
-        for check in _checks(own):
-            check(self)
-
-    cls.__post_init__ = __post_init__  # type: ignore[attr-defined]
-    cls.__pydantic_config__ = {"extra": "forbid"}  # type: ignore[attr-defined]
-    record_class = dataclass(frozen=True, kw_only=True)(cls)
-    assert is_dataclass(record_class)
-    return record_class

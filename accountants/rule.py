@@ -19,7 +19,12 @@ Effort = Literal["coarse", "default", "fine"]
 
 @dataclass(frozen=True)
 class Refusal:
-    """A theorem that gives no guarantee for a spec, and the reason."""
+    """The answer of a theorem that gives no guarantee for a spec.
+
+    Attributes:
+        theorem: the theorem.
+        reason: the reason why it does not apply, in words for the caller.
+    """
 
     theorem: Theorem
     reason: str

@@ -12,6 +12,10 @@ class Scale:
 
     It belongs to a quantity (`Quantity(scale=SQUARES)`). A request class may replace the scale of all its quantities
     that have a scale (`scale: ClassVar = RATIOS`). A field may have its own: `Annotated[Epsilon, SQUARES]`.
+
+    Attributes:
+        least: least allowed number.
+        most: largest allowed number.
     """
 
     least: float

@@ -34,11 +34,19 @@ class Constant:
         return self.value
 
     def at(self, first: int, last: int) -> FloatArray:
-        """Return the values at steps first, …, last, counted from 1."""
+        """Return the values at several consecutive steps.
+
+        Args:
+            first: first step, counted from 1.
+            last: last step, at least `first`.
+
+        Returns:
+            One value for each step.
+        """
         return np.full(last - first + 1, self.value)
 
     def least(self, last: int) -> float:
-        """Return the least value up to a step."""
+        """Return the least value at steps 1, …, `last`, which is the constant value."""
         del last
         return self.value
 
@@ -56,11 +64,19 @@ class InverseTime:
         return None
 
     def at(self, first: int, last: int) -> FloatArray:
-        """Return the values at steps first, …, last, counted from 1."""
+        """Return the values scale/t at several consecutive steps t.
+
+        Args:
+            first: first step, counted from 1.
+            last: last step, at least `first`.
+
+        Returns:
+            One value for each step.
+        """
         return np.asarray(self.scale / np.arange(first, last + 1, dtype=np.float64))
 
     def least(self, last: int) -> float:
-        """Return the least value up to a step."""
+        """Return the least value at steps 1, …, `last`, which is that of the last one."""
         return self.scale / last
 
 
@@ -72,11 +88,16 @@ class Explicit:
     values: Annotated[tuple[Annotated[float, SCHEDULE_VALUE], ...], SCHEDULE_VALUES]
 
     def check(self) -> None:
-        """Reject an empty list, more than a million entries, and entries that are not positive finite numbers."""
+        """Reject an empty list, more than a million entries, and entries that are not positive finite numbers.
+
+        Raises:
+            InvalidInput: the fault is at the list or at the first invalid entry.
+        """
         if not 1 <= len(self.values) <= MOST_LISTED:
             raise InvalidInput.at("/values", "has too few or too many entries", allowed=f"1 to {MOST_LISTED}")
         listed: tuple[object, ...] = self.values
         for index, value in enumerate(listed):
+            # A Boolean is an `int` in Python, but no value of a schedule.
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
                 raise InvalidInput.at(f"/values/{index}", "is out of range", allowed=SCHEDULE_VALUE.allowed)
 
@@ -86,11 +107,19 @@ class Explicit:
         return float(self.values[0]) if min(self.values) == max(self.values) else None
 
     def at(self, first: int, last: int) -> FloatArray:
-        """Return the values at steps first, …, last, counted from 1."""
+        """Return the listed values at several consecutive steps.
+
+        Args:
+            first: first step, counted from 1.
+            last: last step, at least `first`.
+
+        Returns:
+            One value for each step.
+        """
         return np.asarray(self.values[first - 1 : last], dtype=np.float64)
 
     def least(self, last: int) -> float:
-        """Return the least value up to a step."""
+        """Return the least value at steps 1, …, `last`."""
         return float(min(self.values[:last]))
 
 
@@ -98,10 +127,12 @@ Schedule = TypeAliasType("Schedule", Annotated[Constant | InverseTime | Explicit
 
 
 def demand_length(schedule: Constant | InverseTime | Explicit, steps: int, *, at: str) -> None:
-    """Reject a list whose length is not the number of steps of the run.
+    """Reject a list of values that has another length than the number of steps of the run.
+
+    Schedules that are given by a formula have no length and pass.
 
     Args:
-        schedule: the schedule.
+        schedule: step sizes or noises over the steps of a run.
         steps: number of steps of the run.
         at: JSON pointer to the schedule.
 

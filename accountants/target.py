@@ -26,7 +26,9 @@ _DEEPEST = -10_000.0
 class LogDelta(float):
     """The natural logarithm of a δ, to a unit in the last place, and a rational number that is at most this δ.
 
-    It is a float: arithmetic gives plain floats. Two objects are equal if their logarithms are.
+    A logarithm of δ has fewer digits than δ: many neighbouring doubles share one logarithm. This number therefore also
+    stores δ as it was given. It is a float: arithmetic gives plain floats. Two objects are equal if their logarithms
+    are.
     """
 
     _delta: float | None = None
@@ -41,19 +43,28 @@ class LogDelta(float):
         if self._delta is not None:
             return Fraction(*self._delta.as_integer_ratio())
         if self._log10_delta is not None and self._log10_delta > _DEEPEST:
-            return Fraction(_DIGITS.power(Decimal(10), Decimal(self._log10_delta))) * _SHORT_OF
+            power = _DIGITS.power(Decimal(10), Decimal(self._log10_delta))
+            return Fraction(power) * _SHORT_OF
         return Fraction(0)
 
     @classmethod
     def of_delta(cls, delta: float) -> LogDelta:
-        """Return the logarithm of a δ that is a double, 0 < δ < 1."""
+        """Return the natural logarithm of a δ that is a double.
+
+        Args:
+            delta: δ in (0, 1).
+        """
         log_delta = cls(math.log(delta))
         log_delta._delta = delta
         return log_delta
 
     @classmethod
     def of_log10(cls, log10_delta: float) -> LogDelta:
-        """Return the natural logarithm of a δ given as log10 δ < 0."""
+        """Return the natural logarithm of a δ that is given as a base-10 logarithm.
+
+        Args:
+            log10_delta: log10 δ, below 0.
+        """
         log_delta = cls(log10_delta * math.log(10.0))
         log_delta._log10_delta = log10_delta
         return log_delta
@@ -71,9 +82,12 @@ def asks_for(log_delta: float, delta: Fraction) -> bool:
     """
     if isinstance(log_delta, LogDelta):
         return delta <= log_delta.least
-    if not _DEEPEST < log_delta < 0.0:
-        return log_delta >= 0.0
-    return delta <= Fraction(_DIGITS.exp(Decimal(log_delta))) * _SHORT_OF
+    if log_delta >= 0.0:
+        return True
+    if not log_delta > _DEEPEST:
+        return False
+    power = _DIGITS.exp(Decimal(log_delta))
+    return delta <= Fraction(power) * _SHORT_OF
 
 
 class _GivesDelta(Protocol):
@@ -96,11 +110,14 @@ def check_delta(record: _GivesDelta) -> None:
 
 
 def natural_log_delta(delta: float | None, log10_delta: float | None) -> float:
-    """Return ln δ from a request that gives exactly one of δ and log10 δ. The result stores the given number.
+    """Return ln δ from a request that gives exactly one of δ and log10 δ.
 
     Args:
         delta: δ in (0, 1), or None.
         log10_delta: log10 δ < 0, or None.
+
+    Returns:
+        The natural logarithm, which also stores the given number.
 
     Raises:
         InvalidInput: both or neither are given.
@@ -130,8 +147,8 @@ class RiskTarget:
     Attributes:
         kind: the measure: the largest advantage, the largest true positive rate at a false positive rate, μ of Gaussian
             or ρ of zero-concentrated differential privacy.
-        bound: the largest allowed value.
-        false_positive_rate: the false positive rate of `true_positive_rate`; 0 for another measure.
+        bound: the largest allowed value of the measure.
+        false_positive_rate: the false positive rate of `true_positive_rate`, in (0, 1); 0 for another measure.
     """
 
     kind: RiskKind
@@ -148,11 +165,15 @@ class RiskTarget:
 
     @property
     def gaussian_mu(self) -> float:
-        """The μ at which N(μ, 1) against N(0, 1) has this figure, to a few units of roundoff of its quantiles."""
+        """The μ at which N(μ, 1) against N(0, 1) has this figure, to a few units of roundoff of its quantiles.
+
+        The advantage is 2 Φ(μ/2) − 1, the true positive rate at α is Φ(Φ⁻¹(α) + μ), and ρ is μ²/2.
+        """
         from scipy.special import erfinv, ndtri  # noqa: PLC0415  the help of commands imports this module, and no SciPy
 
         if self.kind == "advantage":
-            return 2.0 * math.sqrt(2.0) * float(erfinv(self.bound))  # 2 Φ⁻¹((1 + a)/2), without the sum
+            # With advantage a, 2 Φ⁻¹((1 + a)/2) = 2 √2 erf⁻¹(a), without the sum 1 + a.
+            return 2.0 * math.sqrt(2.0) * float(erfinv(self.bound))
         if self.kind == "true_positive_rate":
             return float(ndtri(self.bound) - ndtri(self.false_positive_rate))
         if self.kind == "rho":
@@ -162,15 +183,21 @@ class RiskTarget:
     def gaussian_epsilon(self, log_delta: float) -> float:
         """Estimate the ε at a δ of the Gaussian pair that just meets the risk, in nats; at least 0.
 
+        δ(ε) of the pair decreases, so ε is found by bisection between 0 and a bound on the tail of the privacy loss.
+
         Args:
             log_delta: natural logarithm of the δ.
         """
         from epsilond.accountants.numerics.special import log_theta  # noqa: PLC0415  as above
 
         mu = self.gaussian_mu
-        if log_theta(0.0, mu) <= log_delta:
+        log_delta_at_zero = log_theta(0.0, mu)
+        if log_delta_at_zero <= log_delta:
             return 0.0
-        low, high = 0.0, mu * (mu + math.sqrt(max(-2.0 * log_delta, 0.0)))  # beyond the tail bound of the loss
+
+        # The loss is N(μ²/2, μ²), which exceeds μ (μ + √(−2 log δ)) with probability below δ.
+        tail_quantile = math.sqrt(max(-2.0 * log_delta, 0.0))
+        low, high = 0.0, mu * (mu + tail_quantile)
         for _ in range(_HALVINGS):
             middle = 0.5 * (low + high)
             if log_theta(middle, mu) > log_delta:
@@ -217,9 +244,9 @@ class Target:
         Searches start from this point, and answers read the curve at its δ.
 
         Args:
-            risk: the risk.
+            risk: the limit on a measure of privacy loss.
             delta: δ at which the curve is read; None for a given `log10_delta`, or for `ASSUMED_DELTA`.
-            log10_delta: the same as a logarithm.
+            log10_delta: the same as a base-10 logarithm.
 
         Raises:
             InvalidInput: both delta and log10_delta are given.
@@ -230,19 +257,33 @@ class Target:
 
     @property
     def log10_delta(self) -> float:
-        """Base-10 logarithm of δ."""
-        return math.log10(self.given_delta) if self.given_delta else self.log_delta / math.log(10.0)
+        """Base-10 logarithm of δ, from δ itself if it was given."""
+        if self.given_delta:
+            return math.log10(self.given_delta)
+        return self.log_delta / math.log(10.0)
 
     @property
     def delta(self) -> float | None:
         """δ as a double; None if it is below every normal double."""
+        least_log = -708.0  # the exponential of a smaller number is not a normal double
         if self.given_delta is not None:
             return self.given_delta
-        return math.exp(self.log_delta) if self.log_delta > -708.0 else None
+        return math.exp(self.log_delta) if self.log_delta > least_log else None
 
 
 @functools.lru_cache(maxsize=64)
 def _target_of_risk(risk: RiskTarget, delta: float | None, log10_delta: float | None) -> Target:
-    """Return the target of a risk; its ε is computed once, because many runs are compared under one target."""
+    """Return the target of a risk, with the ε at δ of the Gaussian pair that just meets the risk.
+
+    The result is stored, because many runs are compared under one target.
+
+    Args:
+        risk: the limit on a measure of privacy loss.
+        delta: δ at which the curve is read, in (0, 1); None for a given `log10_delta`.
+        log10_delta: base-10 logarithm of this δ; None for a given `delta`.
+
+    Raises:
+        InvalidInput: both delta and log10_delta are given, or neither.
+    """
     log_delta = _log_delta(delta, log10_delta)
     return Target(risk.gaussian_epsilon(log_delta), log_delta, delta, risk)

@@ -31,6 +31,8 @@ LEAVES_THE_DOUBLES = "these numbers are so far apart that the formula leaves the
 def holds_nan(value: Any) -> bool:
     """Return whether a value, or any value inside it, is not a number (NaN).
 
+    Exact types are tested first, because this is faster for the usual values.
+
     Args:
         value: a number, text, None, or nested mappings, lists and tuples of these.
     """
@@ -59,9 +61,16 @@ NEVER_INFINITE = re.compile(r"^lower_|(^|_)(noise_std|noise_multiplier|step_size
 
 
 def _is_overflow(output: tuple[str, object]) -> bool:
-    """Return whether an output, a (name, value) pair, is infinite although it may not be."""
+    """Return whether an output is infinite although it may not be.
+
+    An infinite ε says that nothing is guaranteed. A lower bound or a parameter of a run may not be infinite.
+
+    Args:
+        output: name and value of the output.
+    """
     name, value = output
-    return isinstance(value, float) and math.isinf(value) and NEVER_INFINITE.search(name) is not None
+    is_infinite = isinstance(value, float) and math.isinf(value)
+    return is_infinite and NEVER_INFINITE.search(name) is not None
 
 
 @dataclass(frozen=True)
@@ -79,7 +88,13 @@ class Source:
 
 @dataclass(frozen=True)
 class Sides:
-    """Values of the two sides of a checked condition, and whether it holds."""
+    """The two sides of a checked condition, such as left ≤ right, and whether it holds.
+
+    Attributes:
+        holds: whether the comparison is true.
+        left: value of the left side.
+        right: value of the right side.
+    """
 
     holds: Verdict
     left: float
@@ -108,13 +123,16 @@ class Sides:
 
 @dataclass(frozen=True)
 class Condition:
-    """A premise of a theorem.
+    """A condition of a theorem.
+
+    A *checked* condition has a test, which the library evaluates. Without a test the caller *declares* the condition (a
+    property of the data or the loss), unless it is `undecidable`.
 
     Attributes:
         id: name of the condition.
         statement: the condition in words.
-        test: returns both sides of a *checked* condition. Without a test the caller *declares* the condition (a
-            property of the data or the loss), unless it is `undecidable`.
+        test: function that returns both sides of a checked condition from the inputs of the formula; None without a
+            test.
         undecidable: True for a statement such as δ = o(1/n) that no finite input can settle.
         of_outputs: True if the condition concerns the formula's outputs. The test then also takes `outputs`.
     """
@@ -131,13 +149,16 @@ class Condition:
         return self.test is not None
 
     def at(self, inputs: object, outputs: Outputs | None = None) -> ConditionResult:
-        """Evaluate the condition at `inputs`, and at the formula's outputs there if it concerns them.
+        """Evaluate the condition at inputs, and at the formula's outputs there if it concerns them.
 
         A condition without a test is `undecidable`, never `yes`.
 
         Args:
             inputs: request of the formula.
             outputs: outputs of the formula at the request; not needed unless `of_outputs`.
+
+        Returns:
+            Whether the condition holds, with both sides of its comparison if it has a test.
         """
         if self.test is None:
             return ConditionResult(self.id, self.statement, Verdict.UNDECIDABLE)
@@ -147,18 +168,23 @@ class Condition:
 
 
 class Grade(StrEnum):
-    """Kind of finding that an erratum is."""
+    """Kind of finding that an erratum is.
+
+    A finding is about a printed statement or a step of its proof.
+
+    Attributes:
+        PROVED_WRONG: the text is false under every interpretation that we know.
+        MISPRINT: a symbol or factor differs from the one that the text uses elsewhere, or that its own proof gives.
+        UNCLEAR: the text has several interpretations, at least one of which holds.
+        REFINEMENT: the printed statement holds; a sharper or wider one holds too.
+        WITHDRAWN: we reported a fault where there is none.
+    """
 
     PROVED_WRONG = "proved-wrong"
-    """A statement, or a step of its proof, is false under every reading that we know."""
     MISPRINT = "misprint"
-    """A symbol or factor differs from the one that the text uses elsewhere, or that its own proof gives."""
     UNCLEAR = "unclear"
-    """The text can be read in several ways, at least one of which holds."""
     REFINEMENT = "refinement"
-    """The printed statement holds; a sharper or wider one holds too."""
     WITHDRAWN = "withdrawn"
-    """We found a fault where there is none."""
 
     @property
     def is_error(self) -> bool:
@@ -173,8 +199,8 @@ class Erratum:
     Attributes:
         id: name of the finding, such as E-19.
         grade: kind of the finding.
-        printed: what the text says, in our words.
-        truth: what we find.
+        printed: content of the text, in our words.
+        truth: our finding.
         test: pytest node ID of the test that shows it. Another test checks that it exists.
         place: place in the text, such as "Section 2.2, after (9)"; empty if it is not recorded.
         charitable: the most charitable interpretation of the text, and its consequence; empty if it is not recorded.
@@ -191,19 +217,34 @@ class Erratum:
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a derivation: a theorem, its inputs, and the steps that it uses as premises."""
+    """One step of a derivation: a theorem that is applied to inputs.
+
+    Attributes:
+        theorem: id of the theorem.
+        inputs: numbers and words to which the theorem is applied, by name.
+        premises: the steps with the conclusions that the theorem uses.
+    """
 
     theorem: str
     inputs: JsonObject
     premises: tuple[Step, ...] = ()
 
     def __hash__(self) -> int:
+        """Return a hash that ignores the values of the inputs, which need not be hashable."""
         return hash((self.theorem, tuple(self.inputs), self.premises))
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The outputs of a theorem's formula at inputs, with its conditions there."""
+    """The outputs of a theorem's formula at inputs, with its conditions there.
+
+    Attributes:
+        outputs: numbers and words by name.
+        conditions: whether each condition of the theorem holds at the inputs.
+        status: whether the theorem is proved, refuted or unproved.
+        errata: errors of the printed text.
+        reading: version of the formula, as printed or as corrected by an erratum.
+    """
 
     outputs: Outputs
     conditions: tuple[ConditionResult, ...]
@@ -216,10 +257,19 @@ class Evaluation:
 class Theorem:
     """A statement with its source, conditions, errata and status.
 
-    `id` never changes its meaning; a correction gets a new id. `constants` says whether the statement's numbers are
-    explicit or hidden inside an O(·). `inputs` is the request dataclass of `formula`, from which schema and documents
-    follow. By default it is made from the formula's signature (`accountants/formula.py`). A theorem about
-    guarantees only has neither.
+    Attributes:
+        id: name, which never changes its meaning. A corrected statement gets a new name.
+        title: short title.
+        statement: the statement in words and formulas.
+        source: place of the statement in the literature or in the project's documents.
+        status: whether it is proved, refuted or unproved.
+        conditions: conditions under which it holds.
+        errata: errors of the printed text.
+        constants: whether the statement's numbers are explicit, or hidden inside an O(·).
+        inputs: request dataclass of `formula`, from which schema and documents follow. By default it is made from the
+            formula's signature (`accountants/formula.py`). None for a theorem that is only about guarantees.
+        formula: function from a request to numbers; None for a theorem that is only about guarantees.
+        examples: requests for the documents and tests.
     """
 
     id: str
@@ -235,14 +285,19 @@ class Theorem:
     examples: tuple[JsonObject, ...] = ()
 
     def __post_init__(self) -> None:
+        """Make the request class from the formula's signature if none is given."""
         if self.inputs is None and self.formula is not None:
             object.__setattr__(self, "inputs", request_of(self.formula))
 
     def __hash__(self) -> int:
+        """Return the hash of the id, which no two theorems share."""
         return hash(self.id)
 
     def request(self, **fields: object) -> FormulaRequest:
         """Return a request of the formula, the argument of `evaluate`.
+
+        Args:
+            fields: values of the request's fields by name.
 
         Raises:
             InvalidInput: the theorem has no formula, or no run can have these fields.
@@ -252,11 +307,16 @@ class Theorem:
         return self.inputs(**fields)
 
     def because(self, *premises: Step, **inputs: object) -> Step:
-        """Return the derivation step that applies this theorem to `inputs` with the steps `premises`."""
+        """Return the derivation step that applies this theorem to inputs.
+
+        Args:
+            premises: the derivation steps that the theorem uses.
+            inputs: numbers and words to which it is applied, by name.
+        """
         return Step(self.id, inputs, premises)
 
     def evaluate(self, inputs: object, reading: Reading = "printed") -> Evaluation:
-        """Return the outputs of the formula and the results of all conditions at `inputs`.
+        """Return the outputs of the formula and the results of all conditions at a request.
 
         An overflow, a division by zero and a result that is not a number are rejected, because they bound nothing. An
         ε, or a bound on a risk, may be infinite if nothing is guaranteed. A lower bound or a parameter of a run, such
@@ -267,31 +327,35 @@ class Theorem:
             reading: version of the formula, as printed or as corrected by an erratum.
 
         Raises:
-            InvalidInput: the theorem has no formula or no such reading, or its numbers leave the range of doubles.
+            InvalidInput: the theorem has no formula or no such version, or its numbers leave the range of doubles.
         """
         if self.formula is None:
             raise InvalidInput.at("", f"{self.id} is a rule between guarantees and has no formula to evaluate")
         if reading not in self.readings:
             raise InvalidInput.at("/reading", "this theorem has no such reading", allowed=", ".join(self.readings))
-        arguments = {"reading": reading} if len(self.readings) > 1 else {}
+        version = {"reading": reading} if len(self.readings) > 1 else {}
+
+        # Inputs in range may still overflow together, for example in the square of 1e200.
         try:
-            # Inputs in range may still overflow together, for example in the square of 1e200.
             with np.errstate(over="raise", divide="raise", invalid="raise"):
-                outputs = evaluate_formula(self.formula, inputs, **arguments)
+                outputs = evaluate_formula(self.formula, inputs, **version)
                 conditions = tuple(condition.at(inputs, outputs) for condition in self.conditions)
         except ArithmeticError:
             raise InvalidInput.at("", LEAVES_THE_DOUBLES) from None
-        sides = [side for condition in conditions for side in (condition.left, condition.right)]
-        if holds_nan([outputs, sides]) or any(map(_is_overflow, outputs.items())):
+
+        left_sides = [condition.left for condition in conditions]
+        right_sides = [condition.right for condition in conditions]
+        if holds_nan([outputs, left_sides, right_sides]) or any(map(_is_overflow, outputs.items())):
             raise InvalidInput.at("", LEAVES_THE_DOUBLES)
         return Evaluation(outputs, conditions, self.status, self.errata, reading)
 
     @cached_property
     def readings(self) -> tuple[Reading, ...]:
-        """Readings of the theorem: `printed`, and `corrected` if an erratum changes the formula.
+        """Versions of the formula: `printed`, and `corrected` if an erratum changes the formula.
 
         The formula then takes the argument `reading`.
         """
-        if self.formula is not None and "reading" in inspect.signature(self.formula).parameters:
-            return ("printed", "corrected")
-        return ("printed",)
+        if self.formula is None:
+            return ("printed",)
+        has_two_versions = "reading" in inspect.signature(self.formula).parameters
+        return ("printed", "corrected") if has_two_versions else ("printed",)

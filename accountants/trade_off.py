@@ -1,6 +1,6 @@
 """The best test between two distributions: its true positive rate at a false positive rate.
 
-The searches for it are in `curve.minimum_search`, whose docstring proves both bounds.
+The searches for it are in `curve.minimum_search`. Its docstring proves both bounds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,12 @@ Near 1, 1 − E_1 matters.
 
 @dataclass(frozen=True, eq=False)
 class TradeOff(Divergences):
-    """The trade-off of a pair P against Q: the largest true positive rates of tests that distinguish P from Q."""
+    """The trade-off of a pair P against Q: the largest true positive rates of tests that distinguish P from Q.
+
+    A test decides from an output which of the two distributions it is from. Its false positive rate is the probability
+    of deciding for P under Q, and its true positive rate that under P. Both follow from the hockey-stick divergences
+    E_γ(P‖Q) = sup over events S of P(S) − γ Q(S).
+    """
 
     @classmethod
     def of(
@@ -56,16 +61,22 @@ class TradeOff(Divergences):
         Returns:
             The search. No profile is evaluated yet.
         """
-        return cls(forward, backward, tuple(rates), lower, {} if aims is None else aims)
+        known_aims = {} if aims is None else aims
+        return cls(forward, backward, tuple(rates), lower, known_aims)
 
     @property
     def advantage(self) -> Interval:
         """Bounds on E_1, the largest difference of the two rates. It is equal in both directions."""
-        lower, upper = self.evaluate([0.0])[0]
-        return Interval(lower if self.lower else 0.0, upper)
+        at_log_gamma_zero = self.evaluate([0.0])[0]
+        lower = at_log_gamma_zero.lower if self.lower else 0.0
+        return Interval(lower, at_log_gamma_zero.upper)
 
     def advantage_within(self, floor: float) -> bool:
-        """Return whether E_1 is at most `floor`, by an upper bound that costs less than both bounds."""
+        """Return whether E_1 is shown to be at most a number, by an upper bound that costs less than both bounds.
+
+        Args:
+            floor: the number, in [0, 1].
+        """
         if 0.0 not in self.evaluated and self.forward.shares_nodes:
             return self.upper_bound(0.0, floor) <= floor
         return self.advantage.upper <= floor
@@ -83,9 +94,13 @@ class TradeOff(Divergences):
             if bounds.upper - bounds.lower <= GOOD_GAP:
                 self.evaluated[0.0] = divergence_at(0.0, bounds)
             return False
-        for near in self.near.values() if self.lower else ():
+        if not self.lower:
+            return False
+        for near in self.near.values():
             bounds = near.log_delta(0.0)
-            largest_gap = _EXPENSIVE_GAP if near.expensive and bounds.upper <= -_BELOW_ONE else GOOD_GAP
+            # Near E_1 = 1 the difference 1 − E_1 matters, so the bounds must be close there.
+            accepts_wide_bounds = near.expensive and bounds.upper <= -_BELOW_ONE
+            largest_gap = _EXPENSIVE_GAP if accepts_wide_bounds else GOOD_GAP
             if bounds.upper - bounds.lower <= largest_gap:
                 self.evaluated[0.0] = divergence_at(0.0, bounds)
                 return near.expensive
@@ -99,12 +114,16 @@ class TradeOff(Divergences):
 
         Args:
             rate: the false positive rate α, in (0, 1).
+
+        Returns:
+            Bounds on the true positive rate.
         """
         quick = self.true_positives(rate, floor=rate)
         search = MinimumSearch(self, rate, rate)
         search.sharpen()
         sharp = search.bounds()
-        return Interval(min(max(quick.lower, sharp.lower), sharp.upper, quick.upper), min(quick.upper, sharp.upper))
+        lower = min(max(quick.lower, sharp.lower), sharp.upper, quick.upper)
+        return Interval(lower, min(quick.upper, sharp.upper))
 
     def true_positives(self, rate: float, *, floor: float, attained: float = 0.0) -> Interval:
         """Return bounds on the best test's true positive rate. If no lower bound is needed, it is `rate`.
@@ -121,19 +140,30 @@ class TradeOff(Divergences):
                 at most a fraction `GOOD_GAP`.
             attained: a true positive rate that another direction attains. If this direction is shown not to exceed it,
                 the lower bound is at most `rate`.
+
+        Returns:
+            The bounds.
         """
         at_one = self.evaluated.get(0.0)
         if at_one is not None and 1.0 - at_one.lower <= min(rate, CERTAIN):
             return Interval(at_one.lower if self.lower else rate, 1.0)
+
+        # Show by cheap upper bounds, if possible, that this direction is no better than another one.
         search = MinimumSearch(self, rate, floor)
         if floor > rate:
             search.try_cheap_bounds()
             if search.decided:
-                return search.bounds() if search.upper > attained else Interval(min(rate, search.upper), search.upper)
+                if search.upper > attained:
+                    return search.bounds()
+                return Interval(min(rate, search.upper), search.upper)
+
+        # Use the best test at this rate if it is known.
         best = self.best.by_rate.get(rate) if self.best is not None else None
         if best is not None:
             self.aims[rate] = best.epsilon
             return best.true_positive_rate
+
+        # Search for it, from a nearby test if there is one.
         near = self.near.get(rate) if self.lower else None
         if near is not None:
             search.refine_around(near)

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 
 class Verdict(StrEnum):
-    """Whether a statement is true: `yes`, `no`, or `undecidable` from what is known."""
+    """Answer to whether a statement is true: `yes`, `no`, or `undecidable` from the known facts."""
 
     YES = "yes"
     NO = "no"
@@ -18,7 +18,11 @@ class Verdict(StrEnum):
 
     @classmethod
     def of(cls, truth: bool) -> Verdict:
-        """Return `yes` for a true comparison, and `no` for a false one."""
+        """Return `yes` for a true comparison, and `no` for a false one.
+
+        Args:
+            truth: result of the comparison.
+        """
         return cls.YES if truth else cls.NO
 
     __repr__ = str.__repr__

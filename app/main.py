@@ -21,9 +21,10 @@ from epsilond.app.callers.oidc import Tokens
 from epsilond.app.document import document
 from epsilond.app.health import HEALTH, Health
 from epsilond.app.http.body import BytesRoute, Shortcut
+from epsilond.app.http.compression import Compress
 from epsilond.app.http.handlers import answer_problem
 from epsilond.app.http.lag import LoopLag
-from epsilond.app.http.middleware import Authenticate, Compress, Observe
+from epsilond.app.http.middleware import Authenticate, Observe
 from epsilond.app.http.problems import TABLE
 from epsilond.app.jobs.manager import JOBS, Jobs
 from epsilond.app.jobs.places import JOB_WAITS, STREAMS, Places
@@ -74,28 +75,31 @@ class ServiceParts:
     """The long-lived objects of one service, which its routes and middleware share.
 
     They are made before the service starts, and run only while the application is served.
+
+    Attributes:
+        settings: settings of the service.
+        metrics: figures about requests, computations and jobs, which /metrics serves.
+        health: checks whether each part of the service works.
+        budgets: limits on the CPU time of callers, with the time that each has used.
+        keyring: the API keys; None if the settings name no file of keys.
+        tokens: the verifier of bearer tokens; None if the settings name no identity provider.
+        pool: the worker processes, which compute everything that takes longer than milliseconds.
+        compute: computes the answers to questions, once for equal questions, and caches them.
+        simulations: runs simulations as jobs, block by block.
+        jobs: computations that go on after their request was answered.
+        ledgers: privacy budgets that are kept over all releases of a data set.
     """
 
     settings: Settings
-    # Figures about requests, computations and jobs, which /metrics serves.
     metrics: Metrics
-    # The checks whether each part of the service works.
     health: Health
-    # Limits on the CPU time of callers, with the time that each has used.
     budgets: Budgets
     keyring: Keyring | None
-    """The API keys; None if the settings name no file of keys."""
     tokens: Tokens | None
-    """The verifier of bearer tokens; None if the settings name no identity provider."""
-    # The worker processes, which compute everything that takes longer than milliseconds.
     pool: Pool
-    # Computes the answers to questions, once for equal questions, and caches them.
     compute: Compute
-    # Runs simulations as jobs, block by block.
     simulations: SimulationRunner
-    # Computations that go on after their request was answered.
     jobs: Jobs
-    # Privacy budgets that are kept over all releases of a data set.
     ledgers: Ledgers
 
 

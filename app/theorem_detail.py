@@ -58,12 +58,12 @@ class TheoremDetail(TheoremSummary):
             The description, which the service renders as JSON.
         """
         full = theorem_in_full(theorem)
-        return cls(
-            **vars(full),
-            links=TheoremSummary.of(theorem).links,
-            inputs_schema=inputs_schema(theorem) if full.readings else None,
-            outputs_schema=outputs_schema(theorem) if full.readings else None,
-        )
+        schemas: tuple[Schema | None, Schema | None] = (None, None)
+        if full.readings:
+            schemas = inputs_schema(theorem), outputs_schema(theorem)
+        of_inputs, of_outputs = schemas
+        links = TheoremSummary.of(theorem).links
+        return cls(**vars(full), links=links, inputs_schema=of_inputs, outputs_schema=of_outputs)
 
 
 def inputs_schema(theorem: Theorem) -> Schema:
@@ -108,11 +108,15 @@ def _common(values: Sequence[Any]) -> Schema:
     Returns:
         The schema. It is stricter than the empty schema only if all values have the same type.
     """
+    # Objects and arrays have members with schemas of their own.
     if all(isinstance(value, Mapping) for value in values):
         return _common_object(values)
     if all(isinstance(value, list) for value in values):
-        items = [item for value in values for item in value]
+        items: list[Any] = []
+        for value in values:
+            items.extend(value)
         return {"type": "array", "items": _common(items)} if items else {"type": "array"}
+
     # Booleans come before numbers, because in Python a bool is an int.
     if all(isinstance(value, bool) for value in values):
         return {"type": "boolean"}

@@ -29,7 +29,8 @@ from epsilond.accountants.specs.runs import RUN
 from epsilond.accountants.statements.mechanisms import adds_noise, restate_for_mechanism
 from epsilond.accountants.statements.settings import join_statements, noise_condition, state_guarantee
 from epsilond.accountants.statements.statement import Statement
-from epsilond.accountants.structure import DRAW_UNSEEN, Draw, draws_of, loses_amplification
+from epsilond.accountants.structure import DRAW_UNSEEN
+from epsilond.accountants.structure.random_draws import Draw, draws_of, loses_amplification
 from epsilond.accountants.target import Target
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.accounting.attackers import (

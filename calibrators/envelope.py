@@ -18,7 +18,8 @@ from epsilond.accountants.guarantee import PrivacyCurve
 from epsilond.accountants.json_types import Fields, JsonObject
 from epsilond.accountants.numerics.outward import round_to_digits
 from epsilond.accountants.statements.settings import join_statements, state_guarantee
-from epsilond.accountants.structure import Draw, own_level
+from epsilond.accountants.structure import own_level
+from epsilond.accountants.structure.random_draws import Draw
 from epsilond.accountants.theorem import Evaluation, Outputs, Theorem
 from epsilond.accountants.theorem import Reading as TheoremReading
 from epsilond.accountants.verdict import Verdict

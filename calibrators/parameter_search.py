@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from epsilond.accountants.estimates.noise import Chart
+from epsilond.accountants.estimates.charts import Chart
 from epsilond.accountants.numerics.root_evaluations import RootEvaluations
 from epsilond.accountants.numerics.root_search import false_position
 

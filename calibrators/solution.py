@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Generic
 from typing_extensions import TypeVar
 
 from epsilond.accountants.quantities import SettingFields, TargetedProblem
-from epsilond.accountants.structure import draws_of
+from epsilond.accountants.structure.random_draws import draws_of
 
 if TYPE_CHECKING:
-    from epsilond.accountants.structure import Draw
+    from epsilond.accountants.structure.random_draws import Draw
     from epsilond.accountants.target import Target
     from epsilond.calibrators.answer import FrontierRun
     from epsilond.calibrators.certificates import Certificates

@@ -21,7 +21,8 @@ from epsilond.accountants.quantities import (
 from epsilond.accountants.specs import Spec, Subsampled
 from epsilond.accountants.statements.settings import join_statements
 from epsilond.accountants.statements.windows import restate_for_window, window_conditions
-from epsilond.accountants.structure import draw_scheme, parts
+from epsilond.accountants.structure import parts
+from epsilond.accountants.structure.random_draws import draw_scheme
 from epsilond.accountants.target import natural_log_delta
 from epsilond.accountants.theorem import Condition
 from epsilond.accountants.theorems.conversions.groups import GROUP_PRIVACY

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class CitedWork:
-    """A cited work. `arxiv` is its identifier on arXiv, if it has one."""
+    """A cited work.
+
+    Attributes:
+        authors: names of the authors, in the order of the work.
+        title: title of the work.
+        venue: conference, journal or series in which it was published.
+        year: year of publication.
+        arxiv: identifier on arXiv; None if it has none.
+    """
 
     authors: tuple[str, ...]
     title: str

@@ -25,22 +25,31 @@ def bibtex(theorems: Iterable[str]) -> str:
     Args:
         theorems: ids of theorems. The `note` of an entry names those of the work.
 
+    Returns:
+        The entries as text, that of the software first.
+
     Raises:
         InvalidInput: an id is not in the list of theorems.
     """
-    items: dict[str, list[str]] = {}
+    statements_by_work: dict[str, list[str]] = {}
     for name in dict.fromkeys(theorems):
         if name not in _BY_ID:
             raise InvalidInput.at("/theorems", "names no theorem of the list")
         source = _BY_ID[name].source
-        items.setdefault(source.key, []).append(name if source.key == OWN else f"{source.item} ({name})")
-    entries = [software(items.pop(OWN, []))]
-    entries += [entry(key, WORKS[key], statements) for key, statements in items.items()]
+        statement = name if source.key == OWN else f"{source.item} ({name})"
+        statements_by_work.setdefault(source.key, []).append(statement)
+    own_statements = statements_by_work.pop(OWN, [])
+    entries = [software(own_statements)]
+    entries += [entry(key, WORKS[key], statements) for key, statements in statements_by_work.items()]
     return "\n\n".join(entries)
 
 
 def software(theorems: Iterable[str] = ()) -> str:
-    """Return the entry of this software at its version, which names the theorems proved in its own documents."""
+    """Return the BibTeX entry of this software at its version.
+
+    Args:
+        theorems: ids of the theorems that are proved in its own documents, for the `note`.
+    """
     note = f"Version {VERSION}"
     names = ", ".join(theorems)
     if names:
@@ -51,19 +60,20 @@ def software(theorems: Iterable[str] = ()) -> str:
 
 
 def entry(key: str, work: CitedWork, statements: Iterable[str]) -> str:
-    """Return the entry of one work.
+    """Return the BibTeX entry of one work.
+
+    Its type follows from the name of the venue: a paper at a conference, an article of a journal, or neither.
 
     Args:
         key: BibTeX key.
         work: the work.
         statements: names of the statements that are cited, for the `note`.
     """
+    kind, venue_field = "misc", "howpublished"
     if PROCEEDINGS.search(work.venue):
         kind, venue_field = "inproceedings", "booktitle"
     elif JOURNAL.search(work.venue):
         kind, venue_field = "article", "journal"
-    else:
-        kind, venue_field = "misc", "howpublished"
     fields = {
         "author": " and ".join(work.authors),
         "title": f"{{{work.title}}}",
@@ -76,7 +86,13 @@ def entry(key: str, work: CitedWork, statements: Iterable[str]) -> str:
 
 
 def _format_entry(kind: str, key: str, fields: Mapping[str, str]) -> str:
-    """Return an entry as text, without empty fields."""
+    """Return a BibTeX entry as text, without empty fields.
+
+    Args:
+        kind: type of the entry, such as "article".
+        key: BibTeX key.
+        fields: values by name, which are escaped for LaTeX.
+    """
     lines = [f"  {name} = {{{_escape(value)}}}," for name, value in fields.items() if value]
     return "\n".join([f"@{kind}{{{key},", *lines, "}"])
 

@@ -41,21 +41,36 @@ class _Root(NamedTuple):
     """An estimate of the noise that meets a target, with the slope of δ there.
 
     Attributes:
-        log_noise: logarithm of the noise multiplier.
-        slope: −d log |log δ|/d log noise at this noise.
+        log_noise: natural logarithm of the noise multiplier.
+        slope: −d log |log δ|/d log noise at this noise, below 0.
     """
 
     log_noise: float
     slope: float
 
 
+class _Trial(NamedTuple):
+    """One step of the search for a noise that meets a target δ*.
+
+    Attributes:
+        log_noise: natural logarithm of the noise multiplier.
+        excess: log |log δ| − log |log δ*| at this noise. It is 0 at the root.
+    """
+
+    log_noise: float
+    excess: float
+
+
 def likely_noise_of_batches(target: Target, *, rate: float, rounds: int, distance: float) -> float:
     """Estimate the noise multiplier that meets a target with batches of fixed size, slightly below the necessary one.
+
+    The estimate is the root of the estimated δ minus the target δ. A search starts from it: its first trial then misses
+    the target, and its next trial meets it.
 
     Args:
         target: ε and δ.
         rate: inclusion probability q in (0, 1].
-        rounds: number of rounds.
+        rounds: number of rounds, at least 1.
         distance: sensitivity of the mechanism in clipping norms: 2 if a record is replaced.
 
     Returns:
@@ -71,18 +86,23 @@ def likely_noise_of_batches(target: Target, *, rate: float, rounds: int, distanc
 def likely_slope_of_batches(target: Target, *, rate: float, rounds: int, noise: float, distance: float) -> float:
     """Estimate how fast δ falls with the noise for batches of fixed size: −d log |log δ|/d log noise at the target's ε.
 
-    The first step of a search uses it. It is the slope at the noise that is estimated to meet the target. If none is
-    found, the central limit theorem gives the slope at `noise`.
+    The first step of a search uses it. It is the slope at the noise that is estimated to meet the target. If there is
+    no such estimate, the central limit theorem gives the slope at `noise`.
 
     Args:
         target: ε and δ.
-        rate: inclusion probability q.
-        rounds: number of rounds.
-        noise: first estimate of the noise multiplier.
+        rate: inclusion probability q, in (0, 1].
+        rounds: number of rounds, at least 1.
+        noise: first estimate of the noise multiplier, in clipping norms.
         distance: sensitivity of the mechanism in clipping norms.
+
+    Returns:
+        The slope, below 0.
     """
     root = _root(target, rate, rounds, distance)
-    return _central_slope(target, rate, noise, distance) if root is None else root.slope
+    if root is None:
+        return _central_slope(target, rate, noise, distance)
+    return root.slope
 
 
 @functools.lru_cache(maxsize=_KEPT)
@@ -93,13 +113,13 @@ def _root(target: Target, rate: float, rounds: int, distance: float) -> _Root | 
 
     Args:
         target: ε and δ.
-        rate: inclusion probability q.
-        rounds: number of rounds.
+        rate: inclusion probability q, in (0, 1].
+        rounds: number of rounds, at least 1.
         distance: sensitivity of the mechanism in clipping norms.
 
     Returns:
-        The logarithm of the noise, and the slope there; None if the steps do not converge, if they leave the range of
-        doubles, or if q = 1.
+        The logarithm of the noise, and the slope there. It is None if q = 1 or δ = 1, and if the steps do not converge
+        or leave the range of doubles.
     """
     if rate == 1.0 or not target.log_delta < 0.0:
         return None
@@ -116,33 +136,38 @@ def _secant_search(
 ) -> _Root | None:
     """Find the log noise at which the estimated log |log δ| is that of the target δ*, by the secant method.
 
-    δ is estimated by `likely_log_delta_of_batches`.
+    δ is estimated by `likely_log_delta_of_batches`. The excess, log |log δ| − log |log δ*|, increases with the noise
+    and is 0 at the root.
 
     Args:
         target: ε and δ*.
-        rate: inclusion probability q.
+        rate: inclusion probability q, in (0, 1).
         rounds: number of rounds.
         distance: sensitivity of the mechanism in clipping norms.
-        log_noise: log of the first noise.
-        slope: d log |log δ|/d log noise there.
+        log_noise: natural logarithm of the first noise.
+        slope: d log |log δ|/d log noise there, above 0.
 
     Returns:
         The root; None if the steps do not converge.
     """
-    log_target, tilt = math.log(-target.log_delta), 1.0
-    previous: tuple[float, float] | None = None  # log noise and excess of the previous step
+    log_target = math.log(-target.log_delta)
+    tilt = 1.0  # parameter of the estimate of δ, from which the next estimate starts
+    previous: _Trial | None = None
     for _ in range(_SECANTS):
+        # Estimate δ at the present noise.
         mu = distance / math.exp(log_noise)
         log_delta, tilt = likely_log_delta_of_batches(target.epsilon, mu=mu, rate=rate, rounds=rounds, start=tilt)
         excess = math.log(-log_delta) - log_target
-        if previous is not None and previous[0] != log_noise:
-            secant = (excess - previous[1]) / (log_noise - previous[0])
+
+        # Update the slope from the previous trial, and take a secant step of limited length.
+        if previous is not None and previous.log_noise != log_noise:
+            secant = (excess - previous.excess) / (log_noise - previous.log_noise)
             slope = max(secant, _LEAST_SLOPE)
         step = -min(max(excess / slope, -_LONGEST), _LONGEST)
         has_converged = previous is not None and abs(step) <= _CLOSE
         if has_converged:
             return _Root(log_noise + step, -min(slope, STEEPEST))
-        previous = (log_noise, excess)
+        previous = _Trial(log_noise, excess)
         log_noise += step
     return None
 
@@ -151,12 +176,12 @@ def _central_noise(target: Target, rate: float, rounds: int, distance: float) ->
     """Estimate the noise multiplier of a run with batches of fixed size by the central limit theorem.
 
     By this theorem, many rounds are about μ-Gaussian differentially private. μ² is the number of rounds times the
-    variance of the likelihood ratio of one round.
+    variance of the likelihood ratio of one round. The noise at which this variance is μ²/rounds is found by bisection.
 
     Args:
         target: ε and δ, which give μ.
         rate: inclusion probability q in (0, 1].
-        rounds: number of rounds.
+        rounds: number of rounds, at least 1.
         distance: sensitivity of the mechanism in clipping norms.
 
     Returns:
@@ -166,21 +191,24 @@ def _central_noise(target: Target, rate: float, rounds: int, distance: float) ->
     poisson_noise = likely_noise(target, rate=rate, rounds=rounds, distance=distance)
     if rate == 1.0 or distance / poisson_noise > LARGEST_RATIO:
         return poisson_noise
-    # The variance of one round at the noise must be that of μ². It takes at most twice the noise of Poisson batches.
-    variance = (central_mu(target) / rate) ** 2 / rounds
-    is_too_little = functools.partial(_exceeds_variance, rate=rate, distance=distance, variance=variance)
+    variance_of_round = (central_mu(target) / rate) ** 2 / rounds
+    is_too_little = functools.partial(_exceeds_variance, rate=rate, distance=distance, variance=variance_of_round)
+    # Batches of fixed size take between one and two times the noise of Poisson batches.
     start = math.log(poisson_noise)
     _, log_noise = bisect_reals(is_too_little, start, start + math.log(2.0), steps=_BATCH_HALVINGS)
     return math.exp(log_noise)
 
 
 def _central_slope(target: Target, rate: float, noise: float, distance: float) -> float:
-    """Estimate −d log |log δ|/d log noise for batches of fixed size by the central limit theorem, as `likely_slope`.
+    """Estimate −d log |log δ|/d log noise for batches of fixed size by the central limit theorem.
+
+    It is the product of two slopes: that of log |log δ| in log μ, and that of log μ in log noise. The second one is
+    half that of the log variance of a round, a difference quotient over ±`_STEP`.
 
     Args:
         target: ε and δ.
-        rate: inclusion probability q.
-        noise: estimate of the noise multiplier.
+        rate: inclusion probability q, in (0, 1].
+        noise: estimate of the noise multiplier, in clipping norms.
         distance: sensitivity of the mechanism in clipping norms.
 
     Returns:
@@ -189,8 +217,9 @@ def _central_slope(target: Target, rate: float, noise: float, distance: float) -
     mu = min(distance / noise, LARGEST_RATIO)
     smaller = _batch_variance(mu * math.exp(-_STEP), rate)
     larger = _batch_variance(mu * math.exp(_STEP), rate)
-    fall = 0.25 * math.log(larger / smaller) / _STEP
-    return -min(max(rise(target) * fall, 0.1), STEEPEST)
+    # The interval is 2 `_STEP` wide, and μ is the square root of a variance.
+    fall_of_log_mu = 0.25 * math.log(larger / smaller) / _STEP
+    return -min(max(rise(target) * fall_of_log_mu, _LEAST_SLOPE), STEEPEST)
 
 
 def _batch_variance(mu: float, rate: float) -> float:
@@ -201,24 +230,28 @@ def _batch_variance(mu: float, rate: float) -> float:
 
     Args:
         mu: distance of the two means if the contribution is drawn, in standard deviations.
-        rate: probability q that the contribution is drawn.
+        rate: probability q that the contribution is drawn, in (0, 1].
+
+    Returns:
+        The variance over q².
     """
-    at_one = math.expm1(mu * mu)
+    variance_at_one = math.expm1(mu * mu)
     if mu < _SMALL_MU:  # the terms of the exact formula cancel
-        at_zero = mu * mu * (1.0 + math.sqrt(2.0 / math.pi) * mu)
+        variance_at_zero = mu * mu * (1.0 + math.sqrt(2.0 / math.pi) * mu)
     else:
-        second_moment = math.exp(mu * mu) * _normal_cdf(1.5 * mu)  # E[(1 + w)²; w > 0]
-        at_zero = 2.0 * (second_moment - 2.0 * _normal_cdf(0.5 * mu) + _normal_cdf(-0.5 * mu))
-    return at_one + (1.0 - rate) * (at_zero - at_one)
+        # With 1 + w the likelihood ratio, E[w²; w > 0] = E[(1 + w)²; w > 0] − 2 E[1 + w; w > 0] + P(w > 0).
+        ratio_squared = math.exp(mu * mu) * _normal_cdf(1.5 * mu)
+        variance_at_zero = 2.0 * (ratio_squared - 2.0 * _normal_cdf(0.5 * mu) + _normal_cdf(-0.5 * mu))
+    return variance_at_one + (1.0 - rate) * (variance_at_zero - variance_at_one)
 
 
 def _exceeds_variance(log_noise: float, *, rate: float, distance: float, variance: float) -> bool:
     """Return whether the variance of one round's likelihood ratio at a noise is above a given one, for a bisection.
 
-    Both are divided by q², as in `_batch_variance`.
+    Both are divided by q², as in `_batch_variance`. The variance decreases with the noise.
 
     Args:
-        log_noise: logarithm of the noise multiplier.
+        log_noise: natural logarithm of the noise multiplier.
         rate: probability q that a contribution is drawn.
         distance: sensitivity of the mechanism in clipping norms.
         variance: the variance to compare with, divided by q².
@@ -227,5 +260,5 @@ def _exceeds_variance(log_noise: float, *, rate: float, distance: float, varianc
 
 
 def _normal_cdf(x: float) -> float:
-    """Return the standard normal distribution function Φ(x)."""
+    """Return the standard normal distribution function Φ(x), the probability that N(0, 1) is at most x."""
     return 0.5 * math.erfc(-x / math.sqrt(2.0))

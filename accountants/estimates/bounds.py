@@ -1,4 +1,4 @@
-"""Estimates of composed bounds, and the alternatives whose least is a curve's upper bound."""
+"""Estimates of composed bounds, and the alternative bounds of which the upper bound of a curve is the least."""
 
 from __future__ import annotations
 
@@ -17,12 +17,23 @@ _NEARLY = 1e-9
 
 
 def alternatives(curve: Curve) -> tuple[Curve, ...]:
-    """Return the bounds whose least is the upper bound of a curve, each as a curve without witnesses."""
+    """Return the alternative upper bounds of a curve, each as a curve without witnesses.
+
+    The upper bound of the curve is the least of them.
+
+    A witness is a pair of distributions that some neighbours attain, which gives lower bounds.
+
+    Args:
+        curve: a privacy curve. Its upper bound may be the least of several dominating pairs.
+
+    Returns:
+        One curve for each dominating pair.
+    """
     return tuple(Curve(pair) for pair in alternatives_of(curve.upper))
 
 
 def likely_least(curve: Curve, epsilon: float) -> int:
-    """Return the index of the dominating pair that is likely to give the least bound on δ(ε), among those of a curve.
+    """Return the index of the dominating pair of a curve that is estimated to give the least bound on δ(ε).
 
     Composing a pair is expensive, so the pairs of single rounds are compared. They are compared at `LIKELY_SHARE` · ε,
     because a round has only a part of the total loss. The index is 0 if a pair is not a composition of one kind of
@@ -31,13 +42,20 @@ def likely_least(curve: Curve, epsilon: float) -> int:
     Args:
         curve: a curve, with the least of several alternative pairs as its upper bound.
         epsilon: ε, in nats.
+
+    Returns:
+        The index in the order of `alternatives`.
     """
-    rounds = [pair.parts for pair in alternatives_of(curve.upper)]
-    if any(len(parts) != 1 for parts in rounds):
+    parts_of_pairs = [pair.parts for pair in alternatives_of(curve.upper)]
+    if any(len(parts) != 1 for parts in parts_of_pairs):
         return 0
-    share = np.asarray([epsilon * LIKELY_SHARE])
-    values = [float(parts[0][0].forward.log_delta(share).upper[0]) for parts in rounds]
-    return values.index(min(values))
+    epsilon_of_round = np.asarray([epsilon * LIKELY_SHARE])
+    log_deltas = []
+    for parts in parts_of_pairs:
+        round_pair, _number_of_rounds = parts[0]
+        log_delta = round_pair.forward.log_delta(epsilon_of_round)
+        log_deltas.append(float(log_delta.upper[0]))
+    return log_deltas.index(min(log_deltas))
 
 
 def quick_upper_log_delta(curve: Curve, epsilon: float) -> float:
@@ -46,20 +64,25 @@ def quick_upper_log_delta(curve: Curve, epsilon: float) -> float:
     If the quick bound of a direction fails, it is the bound of `Pair.log_delta_bounds`.
 
     Args:
-        curve: the curve.
+        curve: a privacy curve.
         epsilon: ε, in nats.
+
+    Returns:
+        The bound on the natural logarithm of δ, over both directions of the dominating pair.
     """
     pair = curve.upper
-    bounds = [
-        profile.quick_upper_log_delta(epsilon) if profile.estimated else pair.log_delta_bounds(epsilon).upper
-        for profile in pair.directions()
-    ]
+    bounds = []
+    for profile in pair.directions():
+        if profile.estimated:
+            bounds.append(profile.quick_upper_log_delta(epsilon))
+        else:
+            bounds.append(pair.log_delta_bounds(epsilon).upper)
     quick = max(bounds)
     return quick if math.isfinite(quick) else pair.log_delta_bounds(epsilon).upper
 
 
 def closed_form_decides(curve: Curve, epsilon: float, share: float) -> bool:
-    """Return whether a bound in closed form is likely to be the least at ε, so that no composition is necessary.
+    """Return whether a bound in closed form is estimated to be the least at ε, so that no composition is necessary.
 
     Args:
         curve: a curve with the least of several alternatives as its upper bound.
@@ -76,7 +99,7 @@ def likely_concentrated_log_delta(rho: float, epsilon: float) -> float:
     b + 1. The minimiser b is approximate (`minimiser_at`).
 
     Args:
-        rho: ρ > 0. The Rényi divergence of every order a > 1 is at most ρ a.
+        rho: ρ > 0, in nats. The Rényi divergence of every order a > 1 is at most ρ a.
         epsilon: ε, in nats.
 
     Returns:
@@ -85,6 +108,7 @@ def likely_concentrated_log_delta(rho: float, epsilon: float) -> float:
     log_b = minimiser_at(rho, epsilon, near=_NEARLY)
     b = math.exp(min(log_b, LARGEST_EXPONENT))
     exponent = b * ((b + 1.0) * rho - epsilon)
+    # For b < 1 the last two terms of the formula are b log b − (b + 1) log(1 + b), without cancellation.
     if log_b < 0.0:
         return exponent + b * log_b - (b + 1.0) * math.log1p(b)
     return exponent - log_b - (b + 1.0) * math.log1p(math.exp(-log_b))

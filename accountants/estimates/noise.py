@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from scipy.special import erfcx
 
@@ -38,12 +38,6 @@ _LARGEST_ROOT = math.sqrt(sys.float_info.max)
 """Largest double, approximately, whose square is a double."""
 _LARGEST_EXPONENT = 709.0
 """Exponent whose exponential is still a double."""
-_LEAST_SQUARE = 1e-6
-"""Value of s² below which random sampling has nearly no effect."""
-_CHART_HALVINGS = 60
-"""Number of bisections for s². They leave the last digit of a double."""
-_MOST_EXPONENT = 700.0
-"""Largest exponent of a ratio of squared noises; its exponential is a double."""
 
 
 def likely_noise(target: Target, *, rate: float, rounds: int, distance: float) -> float:
@@ -54,8 +48,8 @@ def likely_noise(target: Target, *, rate: float, rounds: int, distance: float) -
 
     Args:
         target: ε and δ, which give μ.
-        rate: inclusion probability q.
-        rounds: number R of rounds.
+        rate: inclusion probability q, in (0, 1].
+        rounds: number R of rounds, at least 1.
         distance: sensitivity d of the mechanism in clipping norms: 2 if a record is replaced, 1 if it is added or
             removed.
 
@@ -65,12 +59,14 @@ def likely_noise(target: Target, *, rate: float, rounds: int, distance: float) -
     mu = central_mu(target)
     if rate == 1.0:
         return distance * math.sqrt(rounds) / mu
+
+    # Solve e^{s²} − 1 = (μ/q)²/R for s² = (d/z)².
     mu_per_rate = mu / rate
     if mu_per_rate > _LARGEST_ROOT:  # its square is not a double, and the 1 does not count
-        square = 2.0 * math.log(mu_per_rate) - math.log(rounds)
+        ratio_square = 2.0 * math.log(mu_per_rate) - math.log(rounds)
     else:
-        square = max(math.log1p(mu_per_rate**2 / rounds), sys.float_info.min)
-    return distance / math.sqrt(square)  # square is (d/z)²
+        ratio_square = max(math.log1p(mu_per_rate**2 / rounds), sys.float_info.min)
+    return distance / math.sqrt(ratio_square)
 
 
 @functools.lru_cache(maxsize=TARGETS_KEPT)
@@ -80,14 +76,18 @@ def central_mu(target: Target) -> float:
     μ-Gaussian differential privacy means that no test distinguishes neighbours better than N(μ, 1) from N(0, 1). The
     result is accurate to the bisection, but not certified. It is used only to start searches.
 
-    Args:
-        target: ε and δ, or a risk, which names its own μ.
-
     Source: Balle and Wang 2018, Theorem 8.
+
+    Args:
+        target: ε and δ, or a risk, which has a μ of its own.
+
+    Returns:
+        μ, in standard deviations of the noise.
     """
     if target.risk is not None:
         return target.risk.gaussian_mu
     below = functools.partial(_is_below_delta, epsilon=target.epsilon, log_delta=target.log_delta)
+    # The root is searched within a factor of 16 of an estimate by tail bounds.
     estimate = _likely_mu(target)
     low, high = _move_to_root(below, math.log(1 / 16 * estimate), math.log(16.0 * estimate))
     low, high = bisect_reals(below, low, high, steps=HALVINGS)
@@ -102,10 +102,10 @@ def _move_to_root(below: Callable[[float], bool], low: float, high: float) -> tu
     Args:
         below: condition that holds at every number below the point, and at none above it.
         low: lower bound of the bracket.
-        high: upper bound of the bracket.
+        high: upper bound of the bracket, above `low`.
 
     Returns:
-        The bracket. After `MOST_MOVES` moves it need not contain the point.
+        The bounds of the bracket. After `MOST_MOVES` moves it need not contain the point.
     """
     width = high - low
     for _ in range(MOST_MOVES):
@@ -126,16 +126,16 @@ def central_log_mu(epsilon: float, log_delta: float, start: float) -> float:
 
     Args:
         epsilon: ε, in nats.
-        log_delta: the value of log δ, below 0.
+        log_delta: natural logarithm of δ, below 0.
         start: initial estimate of log μ.
 
     Returns:
-        The last point of the search, which has at most `_MU_STEPS` steps.
+        The natural logarithm of μ: the last point of the search, which has at most `_MU_STEPS` steps.
     """
     target = math.log(-log_delta)
 
     def excess(log_mu: float) -> float:
-        """Return log |log δ| minus its target, which decreases with log μ."""
+        """Return log |log δ| at a log μ minus its target. It decreases in log μ and is 0 at the result."""
         return math.log(-central_log_delta(epsilon, math.exp(log_mu))) - target
 
     low, high = -math.inf, math.inf
@@ -145,10 +145,17 @@ def central_log_mu(epsilon: float, log_delta: float, start: float) -> float:
         has_converged = abs(value) <= _EXACT * (1.0 + abs(target)) or current in (low, high)
         if has_converged:
             break
-        low, high = (current, high) if value > 0.0 else (low, current)
+
+        # Shrink the bracket by the sign of the value, and take a secant step of limited length.
+        if value > 0.0:
+            low = current
+        else:
+            high = current
         step = _secant_step(value, current - previous, value - previous_value)
         previous, previous_value = current, value
         current += min(max(step, -_LONGEST_STEP), _LONGEST_STEP)
+
+        # Bisect instead where the step leaves a finite bracket, and in every second step of a long search.
         is_turn_to_bisect = attempt >= _SMOOTH_STEPS and attempt % 2 == 0
         leaves_bracket = not low < current < high
         if (is_turn_to_bisect or leaves_bracket) and math.isfinite(high - low):
@@ -163,12 +170,14 @@ def _secant_step(value: float, distance: float, change: float) -> float:
     function with slope −2, the slope of log |log δ| in log μ for ε far above μ².
 
     Args:
-        value: value at the current point.
+        value: value of the function at the current point.
         distance: current point minus the previous one; NaN at the first point.
         change: value minus that at the previous point; NaN at the first point.
     """
     step = -value * distance / change if change else math.nan
-    return 0.5 * value if math.isnan(step) else step
+    if math.isnan(step):
+        return 0.5 * value
+    return step
 
 
 def likely_slope(target: Target, *, rate: float, noise: float, distance: float) -> float:
@@ -180,21 +189,27 @@ def likely_slope(target: Target, *, rate: float, noise: float, distance: float) 
 
     Args:
         target: ε and δ.
-        rate: inclusion probability q.
-        noise: estimate of the noise multiplier that meets the target.
+        rate: inclusion probability q, in (0, 1].
+        noise: estimate of the noise multiplier that meets the target, in clipping norms.
         distance: sensitivity of the mechanism in clipping norms.
+
+    Returns:
+        The slope, between −`STEEPEST` and −0.1.
     """
-    square = min(distance / noise, LARGEST_RATIO) ** 2
-    fall = 1.0 if rate == 1.0 else square / -math.expm1(-square)
+    ratio_square = min(distance / noise, LARGEST_RATIO) ** 2
+    fall_of_log_mu = 1.0 if rate == 1.0 else ratio_square / -math.expm1(-ratio_square)
     # The limits keep the first step of the search finite and not too short.
-    return -min(max(rise(target) * fall, 0.1), STEEPEST)
+    least_slope = 0.1
+    return -min(max(rise(target) * fall_of_log_mu, least_slope), STEEPEST)
 
 
 def rise(target: Target) -> float:
     """Estimate by how much log |log δ| at the target's ε decreases if μ increases by a factor of e.
 
+    δ is that of μ-Gaussian differential privacy. The slope is a difference quotient between μ and `SLOPE_STEP` · μ.
+
     Args:
-        target: ε and δ, which give μ of Gaussian differential privacy.
+        target: ε and δ, which give μ.
 
     Returns:
         The decrease, at least 1e-3.
@@ -202,7 +217,8 @@ def rise(target: Target) -> float:
     mu = central_mu(target)
     log_delta = central_log_delta(target.epsilon, mu)
     log_delta_of_larger_mu = central_log_delta(target.epsilon, mu * SLOPE_STEP)
-    return max(math.log(log_delta / log_delta_of_larger_mu) / math.log(SLOPE_STEP), 1e-3)
+    quotient = math.log(log_delta / log_delta_of_larger_mu) / math.log(SLOPE_STEP)
+    return max(quotient, 1e-3)
 
 
 def likely_rate(target: Target, *, noise: float, rounds: int, distance: float) -> float:
@@ -214,18 +230,24 @@ def likely_rate(target: Target, *, noise: float, rounds: int, distance: float) -
     Args:
         target: ε and δ, which give μ.
         noise: noise multiplier z, the standard deviation of the noise in clipping norms.
-        rounds: number R of rounds.
+        rounds: number R of rounds, at least 1.
         distance: sensitivity d of the mechanism in clipping norms.
+
+    Returns:
+        The inclusion probability q of a record. It is 1 if the noise is so large that μ is 0 at every rate.
     """
-    deviation = math.sqrt(rounds * math.expm1(min(distance / noise, LARGEST_RATIO) ** 2))
-    return min(central_mu(target) / deviation, 1.0) if deviation > 0.0 else 1.0
+    ratio_square = min(distance / noise, LARGEST_RATIO) ** 2
+    mu_at_rate_one = math.sqrt(rounds * math.expm1(ratio_square))
+    if mu_at_rate_one <= 0.0:
+        return 1.0
+    return min(central_mu(target) / mu_at_rate_one, 1.0)
 
 
 def likely_rounds(target: Target, *, noise: float, rate: float, distance: float) -> float:
     """Estimate the number of rounds that meets a target by the central limit theorem, from 1 to the largest double.
 
     R rounds at rate q are about μ-Gaussian differentially private with μ = q √(R (e^{(d/z)²} − 1)), which is solved for
-    R.
+    R in logarithms.
 
     Args:
         target: ε and δ, which give μ.
@@ -236,7 +258,8 @@ def likely_rounds(target: Target, *, noise: float, rate: float, distance: float)
     Returns:
         R, not rounded.
     """
-    log_rounds = 2.0 * (math.log(central_mu(target)) - math.log(rate)) - _log_variance(noise, distance)
+    log_mu_per_rate = math.log(central_mu(target)) - math.log(rate)
+    log_rounds = 2.0 * log_mu_per_rate - _log_variance(noise, distance)
     return math.exp(min(max(log_rounds, 0.0), _LARGEST_EXPONENT))
 
 
@@ -246,70 +269,29 @@ def _log_variance(noise: float, distance: float) -> float:
     It is log(e^{s²} − 1), where s is the distance over the noise.
 
     Args:
-        noise: noise multiplier.
-        distance: sensitivity factor of the relation.
+        noise: noise multiplier, in clipping norms.
+        distance: sensitivity of the mechanism in clipping norms.
     """
-    square = min(distance / noise, LARGEST_RATIO) ** 2
-    if square <= sys.float_info.min:  # the square may have underflowed
+    ratio_square = min(distance / noise, LARGEST_RATIO) ** 2
+    if ratio_square <= sys.float_info.min:  # the square may have underflowed, and e^{s²} − 1 is s²
         return 2.0 * (math.log(distance) - math.log(noise))
-    return log_expm1(square)
+    return log_expm1(ratio_square)
 
 
 def _likely_mu(target: Target) -> float:
-    """Estimate the μ of Gaussian differential privacy that has the target's ε at its δ, by Gaussian tail bounds."""
-    quantile = math.sqrt(-2.0 * target.log_delta)
-    return max(math.sqrt(-2.0 * target.log_delta + 2.0 * target.epsilon) - quantile, 1e-12)
+    """Estimate the μ of Gaussian differential privacy that has the target's ε at its δ, by Gaussian tail bounds.
 
+    The upper tail of N(0, 1) beyond x is about e^{−x²/2}. With x = √(−2 log δ) this gives μ = √(x² + 2ε) − x.
 
-class Chart(NamedTuple):
-    """A transformation of log noise, after which a search for noise is nearly linear. It affects only the speed.
+    Args:
+        target: ε and δ.
 
-    The search represents δ by the μ of Gaussian differential privacy with this δ at the target ε. By the central limit
-    theorem, a noise has μ ∝ √(e^{s²} − 1), with s the sensitivity over the noise. Its coordinate is log 1/μ, up to a
-    constant, or simply log noise without random sampling.
-
-    Attributes:
-        start: logarithm of a reference noise.
-        square: s² at the reference noise; 0 without random sampling.
+    Returns:
+        μ, at least 1e-12.
     """
-
-    start: float = 0.0
-    square: float = 0.0
-
-    @classmethod
-    def of_fall(cls, start: float, fall: float) -> Chart:
-        """Return the chart in which log μ decreases by `fall` for each e-fold of noise at the start.
-
-        The decrease is s²/(1 − e^{−s²}).
-        """
-        too_small = functools.partial(_is_below_square, fall=fall)
-        square, _ = bisect_reals(too_small, 0.0, max(fall, 1.0), steps=_CHART_HALVINGS)
-        return cls(start, square) if square > _LEAST_SQUARE else cls()
-
-    def _square_at(self, log_noise: float) -> float:
-        """Return s² at a noise, from its logarithm."""
-        return self.square * math.exp(min(-2.0 * (log_noise - self.start), _MOST_EXPONENT))
-
-    def of(self, log_noise: float) -> float:
-        """Return the coordinate of a noise, from its logarithm."""
-        if not self.square:
-            return log_noise
-        square = self._square_at(log_noise)
-        return -0.5 * (square + math.log(-math.expm1(-square)))
-
-    def back(self, coordinate: float) -> float:
-        """Return the logarithm of the noise at a coordinate."""
-        if not self.square:
-            return coordinate
-        # e^{−2 coordinate} = e^{s²} − 1. Below −350 its exponential leaves the doubles, and the 1 does not count.
-        square = -2.0 * coordinate if coordinate < -350.0 else math.log1p(math.exp(-2.0 * coordinate))
-        # 1e-300 keeps the logarithm finite.
-        return self.start - 0.5 * math.log(max(square, 1e-300) / self.square)
-
-    def fall(self, log_noise: float) -> float:
-        """Return how fast the coordinate of a noise changes with log noise: s²/(1 − e^{−s²}), or 1 for s = 0."""
-        square = self._square_at(log_noise) if self.square else 0.0
-        return square / -math.expm1(-square) if square else 1.0
+    quantile = math.sqrt(-2.0 * target.log_delta)
+    mu = math.sqrt(-2.0 * target.log_delta + 2.0 * target.epsilon) - quantile
+    return max(mu, 1e-12)
 
 
 def central_log_delta(epsilon: float, mu: float) -> float:
@@ -320,36 +302,29 @@ def central_log_delta(epsilon: float, mu: float) -> float:
 
     Args:
         epsilon: ε, in nats.
-        mu: μ > 0.
+        mu: μ > 0, in standard deviations of the noise.
+
+    Returns:
+        The natural logarithm of δ.
     """
-    a = epsilon / mu - 0.5 * mu
-    scaled_tail_at_b = 0.5 * float(erfcx((a + mu) * math.sqrt(0.5)))
-    if a < 0.0:  # 1 − δ keeps its digits
-        complement = 0.5 * math.erfc(-a * math.sqrt(0.5)) + scaled_tail_at_b * math.exp(-0.5 * a * a)
+    tail_start = epsilon / mu - 0.5 * mu  # a
+    scaled_tail_at_b = 0.5 * float(erfcx((tail_start + mu) * math.sqrt(0.5)))
+    if tail_start < 0.0:  # δ may be close to 1, and 1 − δ = Q(−a) + e^ε Q(b) keeps its digits
+        lower_tail = 0.5 * math.erfc(-tail_start * math.sqrt(0.5))
+        complement = lower_tail + scaled_tail_at_b * math.exp(-0.5 * tail_start * tail_start)
         return min(math.log1p(-min(complement, 1.0 - 1e-16)), -1e-300)
-    difference = 0.5 * float(erfcx(a * math.sqrt(0.5))) - scaled_tail_at_b
-    return math.log(max(difference, 1e-300)) - 0.5 * a * a
+    difference = 0.5 * float(erfcx(tail_start * math.sqrt(0.5))) - scaled_tail_at_b
+    return math.log(max(difference, 1e-300)) - 0.5 * tail_start * tail_start
 
 
 def _is_below_delta(log_mu: float, *, epsilon: float, log_delta: float) -> bool:
     """Return whether an estimate of log δ(ε) of μ-Gaussian differential privacy is below a given log δ.
 
+    A bisection for log μ uses this comparison. The estimate increases in μ.
+
     Args:
-        log_mu: log μ.
+        log_mu: natural logarithm of μ.
         epsilon: ε, in nats.
-        log_delta: the given log δ.
+        log_delta: natural logarithm of the given δ.
     """
     return central_log_delta(epsilon, math.exp(log_mu)) < log_delta
-
-
-def _is_below_square(square: float, *, fall: float) -> bool:
-    """Return whether s² is so small that log μ decreases by less than `fall` for each unit of log noise.
-
-    Here s is the sensitivity over the noise, and μ ∝ √(e^{s²} − 1) by the central limit theorem. The decrease is
-    s²/(1 − e^{−s²}). A search for s² by bisection uses this comparison.
-
-    Args:
-        square: s².
-        fall: −d log μ/d log noise.
-    """
-    return square < -math.expm1(-square) * fall

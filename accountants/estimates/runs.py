@@ -35,20 +35,22 @@ def nearer_noise(
 ) -> float:
     """Estimate the noise multiplier that meets a target, slightly below the smallest one.
 
-    It comes from the compiled kernel, or otherwise from the estimate `likely_log_delta_of_inclusions`.
+    It comes from the compiled kernel, or otherwise from an estimate of δ by the number of rounds that include a record.
+    A certified search starts from the result.
 
     Args:
         target: ε and δ.
-        guess: first estimate.
+        guess: first estimate, in clipping norms.
         sampling: sampling of the batches.
         relation: the neighbouring relation.
-        rate: inclusion probability of a record.
-        rounds: number of rounds.
+        rate: inclusion probability of a record, in (0, 1].
+        rounds: number of rounds, at least 1.
 
     Returns:
         The standard deviation of the noise in clipping norms. It is `guess` if neither method serves the sampling
         scheme.
     """
+    # The kernel solves for the shift, the reciprocal of the noise.
     shift = search_run(
         "shift",
         target,
@@ -67,16 +69,17 @@ def nearer_noise(
 
 
 def _noise_by_inclusions(target: Target, guess: float, *, sampling: Sampling, rate: float, rounds: int) -> float:
-    """Estimate the noise multiplier that meets a target, slightly below the smallest one.
+    """Estimate the noise multiplier that meets a target, slightly below the smallest one, for rare inclusions.
 
-    Batches are assumed to include a record rarely. δ is estimated by `likely_log_delta_of_inclusions`.
+    Batches are assumed to include a record rarely. δ is estimated by `likely_log_delta_of_inclusions`, and decreases
+    with the noise.
 
     Args:
         target: ε and δ.
-        guess: first estimate, which is doubled until the target is met, and then bisected.
+        guess: first estimate in clipping norms, which is doubled until the target is met, and then bisected.
         sampling: Poisson batches, or batches without replacement.
-        rate: inclusion probability of a record.
-        rounds: number of rounds.
+        rate: inclusion probability of a record, in (0, 1).
+        rounds: number of rounds, at least 1.
 
     Returns:
         The standard deviation of the noise in clipping norms. It is `guess` if δ is not above the target at `guess`,
@@ -85,10 +88,12 @@ def _noise_by_inclusions(target: Target, guess: float, *, sampling: Sampling, ra
     distance = 2.0 if sampling == "without-replacement" else 1.0
 
     def misses(log_noise: float) -> bool:
-        """Return whether the estimated δ is above the target."""
+        """Return whether the estimated δ is above the target at a noise with this natural logarithm."""
         shift = distance * math.exp(-log_noise)
-        return likely_log_delta_of_inclusions(target.epsilon, shift=shift, rate=rate, rounds=rounds) > target.log_delta
+        log_delta = likely_log_delta_of_inclusions(target.epsilon, shift=shift, rate=rate, rounds=rounds)
+        return log_delta > target.log_delta
 
+    # Double the noise while twice the noise still misses the target.
     log_two = math.log(2.0)
     first = low = math.log(guess)
     for _ in range(_DOUBLINGS):
@@ -97,6 +102,7 @@ def _noise_by_inclusions(target: Target, guess: float, *, sampling: Sampling, ra
         low += log_two
     if low == first and not misses(low):
         return guess
+
     log_noise, _ = bisect_reals(misses, low, low + log_two, steps=_HALVINGS)
     return math.exp(log_noise)
 
@@ -109,18 +115,21 @@ def likely_log_delta_of_inclusions(epsilon: float, *, shift: float, rate: float,
 
     Args:
         epsilon: ε, in nats.
-        shift: distance of the two means in a round that includes the record, in standard deviations.
+        shift: distance of the two means in a round that includes the record, in standard deviations of the noise.
         rate: inclusion probability q in (0, 1).
-        rounds: number of rounds.
+        rounds: number of rounds, at least 1.
 
     Returns:
-        The estimate in nats, without error bounds. The search over k ends at the first decrease.
+        The natural logarithm of δ, without error bounds. The search over k ends at the first decrease.
     """
-    largest, log_probability = -math.inf, rounds * math.log1p(-rate)
-    for k in range(1, min(rounds, _MOST_INCLUDED) + 1):
-        log_probability += math.log((rounds + 1.0 - k) / k) + math.log(rate) - math.log1p(-rate)
-        epsilon_if_included = epsilon - k * math.log(rate)
-        log_delta = log_probability + central_log_delta(epsilon_if_included, shift * math.sqrt(k))
+    largest = -math.inf
+    log_probability = rounds * math.log1p(-rate)  # of no inclusion
+    for inclusions in range(1, min(rounds, _MOST_INCLUDED) + 1):
+        # The binomial probabilities of k and k − 1 inclusions have the ratio (T + 1 − k)/k · q/(1 − q).
+        log_probability += math.log((rounds + 1.0 - inclusions) / inclusions) + math.log(rate) - math.log1p(-rate)
+        epsilon_if_included = epsilon - inclusions * math.log(rate)
+        log_delta_if_included = central_log_delta(epsilon_if_included, shift * math.sqrt(inclusions))
+        log_delta = log_probability + log_delta_if_included
         if log_delta < largest:
             break
         largest = log_delta
@@ -132,13 +141,15 @@ def nearer_rounds(
 ) -> float:
     """Estimate the number of rounds at which δ reaches the target's, by the compiled kernel.
 
+    A certified search starts from the result.
+
     Args:
         target: ε and δ.
-        guess: first estimate.
+        guess: first estimate, a number of rounds.
         sampling: sampling of the batches.
         relation: the neighbouring relation.
-        rate: inclusion probability of a record.
-        noise: noise multiplier.
+        rate: inclusion probability of a record, in (0, 1].
+        noise: noise multiplier, the standard deviation of the noise in clipping norms.
 
     Returns:
         The number, not rounded. It is `guess` if the search has no result.
@@ -153,24 +164,32 @@ def nearer_rounds(
 def nearer_rate(
     target: Target, guess: float, *, sampling: Sampling, relation: Relation, noise: float, rounds: int
 ) -> float:
-    """Estimate the sampling rate that meets a target, slightly above the largest one; `guess` if the search finds none.
+    """Estimate the sampling rate that meets a target, slightly above the largest one, by the compiled kernel.
+
+    A certified search starts from the result.
 
     Args:
         target: ε and δ.
-        guess: first estimate.
+        guess: first estimate, a probability.
         sampling: sampling of the batches.
         relation: the neighbouring relation.
-        noise: noise multiplier.
-        rounds: number of rounds.
+        noise: noise multiplier, the standard deviation of the noise in clipping norms.
+        rounds: number of rounds, at least 1.
+
+    Returns:
+        The inclusion probability of a record, at most 1. It is `guess` if the search has no result.
     """
+    any_rate = 0.5  # the search ignores its argument `rate`, the unknown
     rate = search_run(
         "rate",
         target,
         sampling=sampling,
         relation=relation,
-        rate=0.5,
+        rate=any_rate,
         noise=noise,
         rounds=rounds,
         guess=min(guess, 0.5),
     )
-    return guess if rate is None else min(rate * (1.0 + _SHORT), 1.0)
+    if rate is None:
+        return guess
+    return min(rate * (1.0 + _SHORT), 1.0)

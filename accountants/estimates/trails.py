@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
 TRAILS_KEPT, POINTS_KEPT = 32, 16
+"""Limits on the number of releases, and on the number of results of one release, that are stored."""
+SAME_TARGET = 1e-6
+"""Distance in log μ up to which two targets count as one."""
 FURTHEST = 0.4
 """Distance in log μ beyond which a point is not used."""
 
@@ -21,8 +24,8 @@ class TrailPoint(NamedTuple):
     """The result of one calibration of noise, from which later searches start.
 
     Attributes:
-        log_mu: logarithm of the μ of Gaussian differential privacy that has the target δ at the target ε.
-        log_noise: logarithm of the noise.
+        log_mu: natural logarithm of the μ of Gaussian differential privacy that has the target δ at the target ε.
+        log_noise: natural logarithm of the noise.
         slope: derivative at the result, in log noise, of the function to which the search finds a root.
         way: index of the bound for which the search found the noise, among the alternative bounds of the release.
     """
@@ -34,21 +37,29 @@ class TrailPoint(NamedTuple):
 
 
 class Trail:
-    """Results of recent calibrations of the same release for different targets, at most `POINTS_KEPT`."""
+    """Results of recent calibrations of the same release for different targets, at most `POINTS_KEPT`.
+
+    A target is described by the μ of Gaussian differential privacy that has its δ at its ε. The necessary noise is a
+    smooth function of μ, so the noise for a new target is estimated by interpolation.
+    """
 
     def __init__(self) -> None:
         self._points: list[TrailPoint] = []
 
     def add(self, point: TrailPoint) -> None:
-        """Store a point, and remove any point for about the same target."""
-        distinct = [stored for stored in self._points if abs(stored.log_mu - point.log_mu) > 1e-6]
+        """Store a point, and remove any point for about the same target. The oldest point is removed if there are many.
+
+        Args:
+            point: the result of one calibration.
+        """
+        distinct = [stored for stored in self._points if abs(stored.log_mu - point.log_mu) > SAME_TARGET]
         self._points = [*distinct[-POINTS_KEPT + 1 :], point]
 
     def likely(self, log_mu: float) -> TrailPoint | None:
         """Estimate the result for another target by interpolating log noise over the two or three nearest targets.
 
         Args:
-            log_mu: logarithm of the target's μ.
+            log_mu: natural logarithm of the target's μ.
 
         Returns:
             The estimate, with `slope` and `way` of the nearest point; None if fewer than two points are near.
@@ -66,10 +77,12 @@ class Trail:
 def _lagrange_weight(point: TrailPoint, nodes: list[TrailPoint], log_mu: float) -> float:
     """Return the weight of a node's value in the interpolating polynomial through all nodes.
 
+    By Lagrange's formula it is the product of (x − x_j)/(x_i − x_j) over the nodes j ≠ i.
+
     Args:
-        point: the node.
+        point: node i.
         nodes: all nodes, at different log μ.
-        log_mu: where the polynomial is evaluated.
+        log_mu: x, at which the polynomial is evaluated.
     """
     return math.prod((log_mu - node.log_mu) / (point.log_mu - node.log_mu) for node in nodes if node is not point)
 
@@ -77,7 +90,7 @@ def _lagrange_weight(point: TrailPoint, nodes: list[TrailPoint], log_mu: float) 
 class Trails:
     """The results of recent calibrations, as one `Trail` for each release.
 
-    A release is everything on which a calibration depends, except the target.
+    A release is everything on which a calibration depends, except the target. At most `TRAILS_KEPT` are stored.
     """
 
     def __init__(self) -> None:
@@ -86,7 +99,7 @@ class Trails:
     def of(self, release: Hashable) -> Trail:
         """Return the trail of a release, and make an empty one if there is none.
 
-        If there are already `TRAILS_KEPT` trails, they are first deleted.
+        All trails are deleted first if there are already `TRAILS_KEPT` trails and the release has none.
 
         Args:
             release: key of the release.

@@ -23,12 +23,26 @@ NAMES: tuple[str, ...] = tuple(PLACES)
 
 
 def kind_named(name: str) -> MechanismKind:
-    """Return the facts about the kind with this name."""
-    kind: MechanismKind = import_module(f"{__name__}.{PLACES[name]}").KIND
+    """Return the facts about a kind of mechanism that are not theorems. Its module is imported when it is first read.
+
+    Args:
+        name: name of the kind, such as "gaussian", one of `NAMES`.
+    """
+    module = import_module(f"{__name__}.{PLACES[name]}")
+    kind: MechanismKind = module.KIND
     return kind
 
 
 def concentration_of(spec: Spec) -> Concentration | None:
-    """Return zero-concentrated privacy of one mechanism by a theorem of its kind; None if there is no such theorem."""
-    find = kind_named(spec.kind).concentration if spec.kind in PLACES else None
-    return None if find is None else find(spec)
+    """Return the zero-concentrated differential privacy of one mechanism by a theorem of its kind.
+
+    Args:
+        spec: the description of a run.
+
+    Returns:
+        ρ and δ; None if the spec is no single mechanism, or there is no such theorem.
+    """
+    if spec.kind not in PLACES:
+        return None
+    prove = kind_named(spec.kind).concentration
+    return None if prove is None else prove(spec)

@@ -32,19 +32,22 @@ class GaussianInputs:
 def privacy_profile(inputs: GaussianInputs) -> Outputs:
     """Compute δ at ε, and μ of Gaussian differential privacy, of one release; both rounded up.
 
+    μ is the sensitivity in standard deviations of the noise. δ is that of N(μ, 1) against N(0, 1).
+
     Args:
         inputs: privacy loss ε, noise multiplier σ (standard deviation of the noise over the norm bound), and
             neighbouring relation.
 
     Returns:
-        `gaussian_dp_mu`, the sensitivity in standard deviations of the noise; `delta`; and its decimal logarithm.
+        `gaussian_dp_mu`, `delta`, and the decimal logarithm of `delta`.
     """
-    factor = sensitivity_factor(inputs.relation)
-    log_delta = gaussian_pair(factor / inputs.noise_multiplier).log_delta(np.asarray(inputs.epsilon))
+    sensitivity = sensitivity_factor(inputs.relation)
+    log_delta = gaussian_pair(sensitivity / inputs.noise_multiplier).log_delta(np.asarray(inputs.epsilon))
+    upper = float(log_delta.upper)
     return {
-        "gaussian_dp_mu": round_up(Fraction(factor) / Fraction(inputs.noise_multiplier)),
-        "delta": math.exp(float(log_delta.upper)),
-        "log10_delta": float(log_delta.upper) / math.log(10.0),
+        "gaussian_dp_mu": round_up(Fraction(sensitivity) / Fraction(inputs.noise_multiplier)),
+        "delta": math.exp(upper),
+        "log10_delta": upper / math.log(10.0),
     }
 
 
@@ -64,12 +67,13 @@ EXACT = Theorem(
 def gaussian_mechanism(spec: Gaussian, case: Case) -> Guarantee:
     """Return the guarantee of the Gaussian mechanism: μ-Gaussian differential privacy with μ = sensitivity/σ.
 
-    Some neighbours attain it, so the guarantee is exact.
+    No test distinguishes neighbours better than N(μ, 1) from N(0, 1). Some neighbours attain this, so the guarantee is
+    exact.
 
     Source: Balle and Wang 2018, Theorem 8.
 
     Args:
-        spec: specification of the mechanism, with its noise multiplier σ.
+        spec: the mechanism, with its noise multiplier σ.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     mu = sensitivity_factor(case.setting.relation) / spec.noise_multiplier

@@ -46,24 +46,27 @@ ONE_LINE = Theorem(
 
 
 def random_sum_pairs(spec: GaussianMixture, relation: Relation) -> tuple[Pair, Pair]:
-    """Return pairs for Gaussian noise on a contribution of random size, with sensitivities rounded up and rounded down.
+    """Return pairs for Gaussian noise on a contribution of random size, with sensitivities rounded up and down.
 
     The output is a mixture of Gaussians, one for each size. A larger size makes the pair easier to distinguish.
 
     Args:
-        spec: specification of the mechanism, with the sizes (sensitivities) and their probabilities.
+        spec: the mechanism, with the sizes (sensitivities) and their probabilities.
         relation: neighbouring relation, such as "replace-one".
 
     Returns:
-        A pair for upper bounds on δ, and a pair for lower bounds. They are one object if nothing is rounded.
+        A pair of distributions for upper bounds on δ, and a pair for lower bounds. They are one object if nothing is
+        rounded.
     """
     direction: Direction = "replace" if relation == "replace-one" else "remove"
+    # Shifts are the sensitivities in standard deviations of the noise.
     larger_shifts = round_shifts(spec.sensitivities, spec.noise_multiplier, upward=True)
     smaller_shifts = round_shifts(spec.sensitivities, spec.noise_multiplier, upward=False)
     larger = GaussianMixtureLaw(larger_shifts, spec.probabilities, direction)
     smaller = GaussianMixtureLaw(smaller_shifts, spec.probabilities, direction)
     upper = gaussian_mixture_pair(larger)
-    return upper, upper if smaller == larger else gaussian_mixture_pair(smaller)
+    attained = upper if smaller == larger else gaussian_mixture_pair(smaller)
+    return upper, attained
 
 
 def random_sum(spec: GaussianMixture, case: Case) -> Guarantee:

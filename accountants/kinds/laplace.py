@@ -38,11 +38,20 @@ class LaplaceInputs:
 
 
 def privacy_profile(inputs: LaplaceInputs) -> Outputs:
-    """Compute δ at ε of one release, and the ε at which it is 0, rounded up."""
-    factor = sensitivity_factor(inputs.relation)
-    pure_epsilon = round_up(Fraction(factor) / Fraction(inputs.scale_multiplier))
-    upper = float(laplace_pair(factor / inputs.scale_multiplier).log_delta(np.asarray(inputs.epsilon)).upper)
-    return {"pure_epsilon": pure_epsilon, **delta_outputs(upper)}
+    """Compute δ at ε of one release, and the ε at which it is 0, rounded up.
+
+    With s the ℓ1 sensitivity over the scale of the noise, δ(ε) = (1 − e^{(ε − s)/2})₊ (docs/shifted-noise.md).
+
+    Args:
+        inputs: privacy loss ε, scale of the noise over the norm bound, and neighbouring relation.
+
+    Returns:
+        `pure_epsilon`, which is s, and δ with its decimal logarithm.
+    """
+    sensitivity = sensitivity_factor(inputs.relation)
+    pure_epsilon = round_up(Fraction(sensitivity) / Fraction(inputs.scale_multiplier))
+    log_delta = laplace_pair(sensitivity / inputs.scale_multiplier).log_delta(np.asarray(inputs.epsilon))
+    return {"pure_epsilon": pure_epsilon, **delta_outputs(float(log_delta.upper))}
 
 
 EXACT = Theorem(
@@ -72,12 +81,14 @@ def laplace_mechanism(spec: Laplace, case: Case) -> Guarantee:
     Source: docs/shifted-noise.md.
 
     Args:
-        spec: specification of the mechanism, with the scale of the noise over the norm bound of a contribution.
+        spec: the mechanism, with the scale of the noise over the norm bound of a contribution.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
-    factor = sensitivity_factor(case.setting.relation)
-    shift = factor / spec.scale_multiplier
-    pair = with_plateau(laplace_pair(shift), pure_plateau(Fraction(factor) / Fraction(spec.scale_multiplier)))
+    sensitivity = sensitivity_factor(case.setting.relation)
+    shift = sensitivity / spec.scale_multiplier
+    # From this ε on, δ is exactly 0. It is stored as a rational number.
+    exact_epsilon = Fraction(sensitivity) / Fraction(spec.scale_multiplier)
+    pair = with_plateau(laplace_pair(shift), pure_plateau(exact_epsilon))
     return Guarantee(
         setting=case.setting,
         curve=Curve(pair, (pair,)),

@@ -45,6 +45,7 @@ def response_pair(epsilon: float, categories: int) -> Pair:
     Returns:
         The pair, which is the same in both directions.
     """
+    # Logarithms of the probabilities of a true report, and of a report of one other category.
     log_true = -math.log1p((categories - 1) * math.exp(-epsilon))
     log_false = log_true - epsilon
     losses: tuple[float, ...] = (-epsilon, epsilon)
@@ -52,10 +53,12 @@ def response_pair(epsilon: float, categories: int) -> Pair:
     cancellation = 0.0  # sum of the sizes of the terms of the middle log mass, relative to its own size
     # Reports of a third category do not distinguish the two clients.
     if categories > 2:
-        log_others = math.log(categories - 2) + log_true - epsilon
+        log_third_categories = math.log(categories - 2)
+        log_others = log_third_categories + log_true - epsilon
         losses = (-epsilon, 0.0, epsilon)
         log_masses = (log_false, log_others, log_true)
-        cancellation = (math.log(categories - 2) - log_true + epsilon) / (1.0 + abs(log_others))
+        cancellation = (log_third_categories - log_true + epsilon) / (1.0 + abs(log_others))
+
     profile = AtomicProfile(losses, log_masses)
     accuracy = 8 * UNIT_ROUNDOFF * (1.0 + cancellation)
     atoms = FiniteLaw(losses, log_masses, log_masses[::-1], accuracy=accuracy)
@@ -73,15 +76,17 @@ def report(inputs: RandomizedResponseInputs) -> Outputs:
         logarithm.
     """
     pair = response_pair(inputs.epsilon, inputs.categories)
-    law = pair.atoms
-    assert law is not None  # `response_pair` lists its outcomes
-    losses = np.asarray(law.losses)
-    divergence = divergence_of_atoms(inputs.order, np.asarray(law.log_first) - losses, losses)
-    advantage = float(pair.log_delta(np.zeros(1)).upper[0])
+    outcomes = pair.atoms
+    assert outcomes is not None  # `response_pair` lists its outcomes
+    losses = np.asarray(outcomes.losses)
+    log_second = np.asarray(outcomes.log_first) - losses
+    divergence = divergence_of_atoms(inputs.order, log_second, losses)
+    log_advantage = float(pair.log_delta(np.zeros(1)).upper[0])
+    log_true = outcomes.log_first[-1]
     return {
-        "true_report_probability": math.exp(law.log_first[-1]),
+        "true_report_probability": math.exp(log_true),
         "renyi_divergence": divergence.upper,
-        **delta_outputs(advantage, "advantage"),
+        **delta_outputs(log_advantage, "advantage"),
     }
 
 
@@ -123,20 +128,22 @@ def randomized_response(spec: RandomizedResponse, case: Case) -> Guarantee | Ref
     Add-or-remove-one has no guarantee, because an absent record sends no report.
 
     Args:
-        spec: the mechanism.
+        spec: the mechanism, with ε of a report and the number of categories.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
 
     Returns:
         The guarantee; a refusal under add-or-remove-one.
     """
-    if case.setting.relation == "add-or-remove-one":
+    relation = case.setting.relation
+    if relation == "add-or-remove-one":
         return Refusal(EXACT, "whether a record reports at all is not hidden, so adding or removing one has no bound")
     pair = response_pair(spec.epsilon, spec.categories)
+    curve = Curve(pair, (pair,))
     step = EXACT.because(epsilon=spec.epsilon, categories=spec.categories)
-    if case.setting.relation == "replace-one":
-        return Guarantee(setting=case.setting, curve=Curve(pair, (pair,)), derivation=step, declared=(ONE_REPORT,))
+    if relation == "replace-one":
+        return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=(ONE_REPORT,))
+    # The spec admits a fixed category for zeroed records, so the same pair is attained under zero-out-one.
     declared = (ONE_REPORT, ZEROED_IS_ANSWERED)
-    curve = Curve(pair, (pair,))  # a fixed category is one that the spec admits
     return Guarantee(setting=case.setting, curve=curve, derivation=ZEROED.because(step), declared=declared)
 
 

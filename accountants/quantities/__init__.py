@@ -19,19 +19,8 @@ from epsilond.accountants.quantities.privacy import ANY_EPSILON, DELTA, EPSILON,
 from epsilond.accountants.quantities.ranges import count, in_squares, in_squares_or_zero, positive
 from epsilond.accountants.quantities.risks import TargetFields
 from epsilond.accountants.quantities.units import UNIT, ProtectedUnit, Unit, WindowedUnit, base_unit, require_unit
-from epsilond.accountants.quantity import (
-    LARGEST_COUNT,
-    AtMost,
-    Checks,
-    Quantity,
-    assumptions,
-    check_quantities,
-    check_scales,
-    quantity_of,
-    request,
-    value_of,
-    whole_number,
-)
+from epsilond.accountants.quantity import LARGEST_COUNT, Checks, Quantity, quantity_of, whole_number
+from epsilond.accountants.records import AtMost, assumptions, check_quantities, check_scales, request, value_of
 from epsilond.accountants.scale import ANY_SCALE, RATIOS, SQUARES
 from epsilond.accountants.target import Target, check_delta, natural_log_delta
 
@@ -201,9 +190,17 @@ class BudgetFields(DeltaFields):
 
 
 def check_unit(setting: NeighbourFields) -> None:
-    """Require a unit that the request class admits: a record, a client, or one window of either."""
+    """Require a unit that the request class admits: a record, a client, or one window of either.
+
+    Args:
+        setting: a request with a protected unit.
+
+    Raises:
+        InvalidInput: the unit is unknown, or is not a choice of this class.
+    """
     request_class: Any = type(setting)
-    unit, quantity = setting.unit, _unit_of(request_class)
+    quantity = _unit_of(request_class)
+    unit = setting.unit
     base = unit if isinstance(unit, str) else base_unit(require_unit(unit))
     if base not in dict(quantity.choices):
         raise InvalidInput.at("/unit", quantity.not_a_choice, allowed=quantity.allowed)
@@ -211,9 +208,15 @@ def check_unit(setting: NeighbourFields) -> None:
 
 @cache
 def _unit_of(request_class: Hashable) -> Quantity:
-    """Return the quantity of the unit in a request class. It may have fewer choices than elsewhere."""
+    """Return the quantity of the protected unit in a request class. It may have fewer choices than elsewhere.
+
+    Args:
+        request_class: a request class with the field `unit`.
+    """
     own: Any = request_class
-    return quantity_of(get_type_hints(own, include_extras=True)["unit"])[1] or UNIT
+    hints = get_type_hints(own, include_extras=True)
+    _, quantity = quantity_of(hints["unit"])
+    return quantity or UNIT
 
 
 @request
@@ -252,11 +255,12 @@ def delta_outputs(log_delta: float, name: str = "delta") -> dict[str, float]:
     """Return log10 δ and δ as outputs; δ is left out if it is neither 0 nor a normal double.
 
     Args:
-        log_delta: natural logarithm of δ.
+        log_delta: natural logarithm of δ; −inf for δ = 0.
         name: name of the output δ; that of log10 δ is `log10_` and this name.
     """
     outputs = {f"log10_{name}": log_delta / math.log(10.0)}
-    if -708.0 < log_delta < 709.0 or log_delta == -math.inf:
+    has_normal_exponential = -708.0 < log_delta < 709.0
+    if has_normal_exponential or log_delta == -math.inf:
         outputs[name] = math.exp(log_delta)
     return outputs
 

@@ -7,13 +7,13 @@ from epsilond.accountants.scale import SQUARES
 
 
 def count(symbol: str, description: str, *, ge: int = 1, unit: str = "") -> Quantity:
-    """Return the quantity of an integer from `ge` to `LARGEST_COUNT`.
+    """Return the quantity of an integer, such as a number of clients, with an upper bound that is exact in a double.
 
     Args:
-        symbol: symbol in formulas.
+        symbol: symbol in formulas; empty if it has none.
         description: meaning, for the schema and the documents.
         ge: least value.
-        unit: unit; empty if it has none.
+        unit: unit of measurement; empty if it has none.
     """
     return Quantity(symbol=symbol, description=description, unit=unit, ge=ge, le=LARGEST_COUNT)
 
@@ -22,30 +22,30 @@ def positive(symbol: str, description: str, unit: str = "") -> Quantity:
     """Return the quantity of a positive number.
 
     Args:
-        symbol: symbol in formulas.
+        symbol: symbol in formulas; empty if it has none.
         description: meaning, for the schema and the documents.
-        unit: unit; empty if it has none.
+        unit: unit of measurement; empty if it has none.
     """
     return Quantity(symbol=symbol, description=description, unit=unit, gt=0)
 
 
 def in_squares(symbol: str, description: str, unit: str = "") -> Quantity:
-    """Return the quantity of a positive number that enters formulas as a square.
+    """Return the quantity of a positive number that enters formulas as a square, in a range that squares survive.
 
     Args:
-        symbol: symbol in formulas.
+        symbol: symbol in formulas; empty if it has none.
         description: meaning, for the schema and the documents.
-        unit: unit; empty if it has none.
+        unit: unit of measurement; empty if it has none.
     """
     return Quantity(symbol=symbol, description=description, unit=unit, gt=0, scale=SQUARES)
 
 
 def in_squares_or_zero(symbol: str, description: str, unit: str) -> Quantity:
-    """Return the quantity of a number ≥ 0 that enters formulas as a square.
+    """Return the quantity of a number ≥ 0 that enters formulas as a square, in a range that squares survive.
 
     Args:
-        symbol: symbol in formulas.
+        symbol: symbol in formulas; empty if it has none.
         description: meaning, for the schema and the documents.
-        unit: unit; empty if it has none.
+        unit: unit of measurement; empty if it has none.
     """
     return Quantity(symbol=symbol, description=description, unit=unit, ge=0, scale=SQUARES)

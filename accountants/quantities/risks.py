@@ -7,7 +7,8 @@ from typing import Annotated, ClassVar, Protocol, get_args
 
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities.privacy import ANY_EPSILON, DELTA, LOG10_DELTA
-from epsilond.accountants.quantity import Checks, Quantity, request
+from epsilond.accountants.quantity import Checks, Quantity
+from epsilond.accountants.records import request
 from epsilond.accountants.target import RiskKind, RiskTarget, Target
 
 _INSTEAD = "in place of epsilon"
@@ -59,15 +60,22 @@ class _GivesRisk(Protocol):
 def check_risk(record: _GivesRisk) -> None:
     """Reject several risks, and a true positive rate without a smaller false positive rate.
 
+    A risk is a limit on a measure of privacy loss, as a target in place of (ε, δ).
+
     Args:
-        record: the request.
+        record: a request with the fields of a risk.
 
     Raises:
         InvalidInput: the fields contradict each other.
     """
     kinds = [kind for kind in RISKS if getattr(record, kind) is not None]
     if len(kinds) > 1:
-        raise InvalidInput(*(Fault(f"/{name}", f"is one target, and {kinds[0]} is another") for name in kinds[1:]))
+        first_kind, *further_kinds = kinds
+        raise InvalidInput(
+            *(Fault(f"/{kind}", f"is one target, and {first_kind} is another") for kind in further_kinds)
+        )
+
+    # A true positive rate is a target only together with a false positive rate, which guessing attains.
     rate, limit = record.false_positive_rate, record.true_positive_rate
     if (rate is None) != (limit is None):
         missing = "false_positive_rate" if rate is None else "true_positive_rate"
@@ -101,8 +109,10 @@ class RiskTargetFields:
 def check_target(record: TargetFields) -> None:
     """Require exactly one of epsilon and a risk, and a single δ where epsilon is given.
 
+    A risk is a limit on a measure of privacy loss, as a target in place of (ε, δ).
+
     Args:
-        record: the request.
+        record: a request with a target.
 
     Raises:
         InvalidInput: no target is given, or several; or δ is absent or given twice.
@@ -111,10 +121,12 @@ def check_target(record: TargetFields) -> None:
     if record.epsilon is not None and risk is not None:
         raise InvalidInput.at("/epsilon", f"is one target, and {risk.kind} is another")
     if record.epsilon is None and risk is None:
-        names = [name for name in RISKS if name in {field.name for field in fields(record)}]
+        # Some request classes have no fields for some risks.
+        field_names = {field.name for field in fields(record)}
+        names = [name for name in RISKS if name in field_names]
         instead = f", or one of {', '.join(names)} in its place" if names else ""
         raise InvalidInput.at("/epsilon", f"is required{instead}")
-    _ = record.target
+    _ = record.target  # checks δ
 
 
 @request

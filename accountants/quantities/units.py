@@ -11,7 +11,8 @@ from typing import Annotated, Literal, TypeAlias, get_args
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.json_types import JsonObject, JsonRecord
-from epsilond.accountants.quantity import Quantity, request
+from epsilond.accountants.quantity import Quantity
+from epsilond.accountants.records import request
 
 Unit = Literal["record", "client"]
 Window = Literal["day", "week", "month"]
@@ -59,32 +60,57 @@ def base_unit(unit: ProtectedUnit) -> Unit:
 def require_unit(unit: object) -> ProtectedUnit:
     """Return a protected unit from itself or from its JSON form.
 
+    Args:
+        unit: "record" or "client", a windowed unit, or an object with the members `of` and `window`.
+
     Raises:
         InvalidInput: it is neither a word nor a window of a record or client.
     """
     if isinstance(unit, WindowedUnit):
         return unit
     if isinstance(unit, Mapping):
-        if set(unit) != {"of", "window"}:
-            raise InvalidInput.at("/unit", "needs exactly the members of and window", allowed="of, window")
-        try:
-            return WindowedUnit(of=unit["of"], window=unit["window"])
-        except InvalidInput as error:
-            fault = error.faults[0]
-            raise InvalidInput.at(f"/unit{fault.pointer}", fault.message, allowed=fault.allowed) from None
+        return _windowed_unit(unit)
     if unit not in get_args(Unit):
         raise InvalidInput.at("/unit", "is not one of the allowed values", allowed=", ".join(get_args(Unit)))
     return unit  # type: ignore[return-value]  # one of the words, as was checked
 
 
+def _windowed_unit(members: JsonObject) -> WindowedUnit:
+    """Return a windowed unit from its JSON form.
+
+    Args:
+        members: an object, which should have exactly the members `of` and `window`.
+
+    Raises:
+        InvalidInput: members are missing, unknown or invalid. Pointers begin with /unit.
+    """
+    if set(members) != {"of", "window"}:
+        raise InvalidInput.at("/unit", "needs exactly the members of and window", allowed="of, window")
+    try:
+        return WindowedUnit(of=members["of"], window=members["window"])
+    except InvalidInput as error:
+        fault = error.faults[0]
+        raise InvalidInput.at(f"/unit{fault.pointer}", fault.message, allowed=fault.allowed) from None
+
+
 def unit_json(unit: ProtectedUnit | JsonObject) -> object:
-    """Return the JSON form of a protected unit: a word, or an object with `of` and `window`."""
-    return {"of": unit.of, "window": unit.window} if isinstance(unit, WindowedUnit) else unit
+    """Return the JSON form of a protected unit: a word, or an object with `of` and `window`.
+
+    Args:
+        unit: a protected unit, or its JSON form, which is returned unchanged.
+    """
+    if not isinstance(unit, WindowedUnit):
+        return unit
+    return {"of": unit.of, "window": unit.window}
 
 
 def unit_named(name: str) -> str | JsonRecord:
-    """Return the JSON form of a unit from its word, such as client-day; another word is returned as it is."""
-    of, dash, window = name.partition("-")
-    if dash and of in get_args(Unit) and window in get_args(Window):
-        return {"of": of, "window": window}
+    """Return the JSON form of a unit from its word, such as client-day; another word is returned as it is.
+
+    Args:
+        name: "record" or "client", or one of them with a window, as "client-day".
+    """
+    base, dash, window = name.partition("-")
+    if dash and base in get_args(Unit) and window in get_args(Window):
+        return {"of": base, "window": window}
     return name

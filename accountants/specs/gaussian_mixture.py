@@ -59,9 +59,12 @@ class GaussianMixture:
             raise InvalidInput.at("/probabilities", message, allowed=f"{len(self.sensitivities)} entries")
         _check_entries("sensitivities", self.sensitivities, MIXTURE_SENSITIVITY)
         _check_entries("probabilities", self.probabilities, MIXTURE_PROBABILITY)
-        if not abs(math.fsum(self.probabilities) - 1.0) <= SUM_ACCURACY:
+
+        total_probability = math.fsum(self.probabilities)
+        if not abs(total_probability - 1.0) <= SUM_ACCURACY:
             raise InvalidInput.at("/probabilities", "must add up to 1", allowed=f"a sum within {SUM_ACCURACY:g} of 1")
-        if max(self.sensitivities) > LARGEST_SHIFT * self.noise_multiplier:
+        largest_sensitivity = LARGEST_SHIFT * self.noise_multiplier
+        if max(self.sensitivities) > largest_sensitivity:
             message = "is larger than any that the noise hides"
             raise InvalidInput.at("/sensitivities", message, allowed=f"≤ {LARGEST_SHIFT:g} · noise_multiplier")
 
@@ -83,5 +86,6 @@ def _check_entries(name: str, entries: tuple[object, ...], quantity: Quantity) -
         InvalidInput: if an entry is not a number or out of range. The error has the pointer of the first such entry.
     """
     for index, entry in enumerate(entries):
-        if fault := check_value(f"/{name}/{index}", entry, float, quantity):
+        fault = check_value(f"/{name}/{index}", entry, float, quantity)
+        if fault is not None:
             raise InvalidInput(fault)

@@ -9,17 +9,26 @@ from epsilond.accountants.specs.integers.poisson_binomial import PoissonBinomial
 
 
 def parts_of(spec: object) -> Iterator[object]:
-    """Yield the spec and every spec inside it."""
+    """Yield the spec and every spec inside it, each before its own children.
+
+    Args:
+        spec: the description of a run. Its field `mechanisms` or `mechanism` has the specs inside it, if there are any.
+    """
     yield spec
-    nested = getattr(spec, "mechanisms", None) or (getattr(spec, "mechanism", None),)
-    for mechanism in nested:
+    children = getattr(spec, "mechanisms", None) or (getattr(spec, "mechanism", None),)
+    for mechanism in children:
         if mechanism is not None:
             yield from parts_of(mechanism)
 
 
 def most_summed_clients(spec: object) -> int:
-    """Return the largest number of clients that a sum in a spec needs; 1 if the spec has no sum over clients."""
-    return max((part.clients for part in parts_of(spec) if isinstance(part, PoissonBinomial)), default=1)
+    """Return the largest number of clients that a sum in a spec needs; 1 if the spec has no sum over clients.
+
+    Args:
+        spec: the description of a run.
+    """
+    sums = [part for part in parts_of(spec) if isinstance(part, PoissonBinomial)]
+    return max((each_sum.clients for each_sum in sums), default=1)
 
 
 def reject_enclosed_draws(mechanism: object) -> None:

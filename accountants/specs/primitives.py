@@ -23,7 +23,7 @@ class NoisySum(NamedTuple):
 
     Attributes:
         distribution: distribution of the noise. The norm is ℓ2 for Gaussian noise and ℓ1 for Laplace noise.
-        multiplier: standard deviation or Laplace scale, over the bound on the norm of one contribution.
+        multiplier: standard deviation or Laplace scale, divided by the bound on the norm of one contribution.
     """
 
     distribution: Literal["gaussian", "laplace"]
@@ -51,9 +51,9 @@ class IntegerShift(NamedTuple):
     """Bounds on the difference of two integer vectors, for neighbours in the request's relation.
 
     Attributes:
-        l1: bound on the ℓ1 norm.
-        linf: bound on the ℓ∞ norm.
-        l2: bound on the ℓ2 norm, if there is one.
+        l1: bound on the ℓ1 norm, in grid steps.
+        linf: bound on the ℓ∞ norm, in grid steps.
+        l2: bound on the ℓ2 norm in grid steps, if there is one.
         dimension: number of coordinates; None if it is not known.
     """
 
@@ -74,7 +74,8 @@ class IntegerShift(NamedTuple):
             dimension: number d of coordinates, at least 1.
             l1: bound on the ℓ1 norm; infinite if there is none.
         """
-        return cls(min(l1, l2 * l2, math.sqrt(dimension) * l2), l2, l2, dimension)
+        least_l1 = min(l1, l2 * l2, math.sqrt(dimension) * l2)
+        return cls(least_l1, l2, l2, dimension)
 
     @property
     def fits_one_axis(self) -> bool:
@@ -88,7 +89,7 @@ class NoisyIntegers(NamedTuple):
     Attributes:
         decay_rate: rate of the noise, per grid step.
         shift: bounds on the difference of two neighbours' vectors.
-        noise_levels: largest |y|; None if there is no bound.
+        noise_levels: largest |y|, where the noise is truncated; None if there is no bound.
     """
 
     decay_rate: float
@@ -109,7 +110,12 @@ class CategoryReport(NamedTuple):
 
 
 class BlackBox(NamedTuple):
-    """A mechanism of which only an (ε, δ) guarantee is known, in the request's relation."""
+    """A mechanism of which only an (ε, δ) guarantee is known, in the request's relation.
+
+    Attributes:
+        epsilon: ε, in nats.
+        delta: δ, a probability.
+    """
 
     epsilon: float
     delta: float
@@ -160,7 +166,11 @@ class ScoredChoice(NamedTuple):
 
 
 class ThresholdAnswers(NamedTuple):
-    """Answers whether queries of sensitivity 1 are above a noisy threshold, by the sparse vector technique."""
+    """Answers whether queries of sensitivity 1 are above a noisy threshold, by the sparse vector technique.
+
+    Attributes:
+        noise: the noise on the threshold and on the queries.
+    """
 
     noise: ThresholdNoise
 
@@ -169,7 +179,7 @@ class SummedTrials(NamedTuple):
     """Sums over clients of binomial variables with success probabilities that depend on the clients' values.
 
     Attributes:
-        trials: trials of one client for one coordinate.
+        trials: number of trials of one client for one coordinate.
         theta: largest distance of a success probability from 1/2.
         dimension: number of coordinates.
         clients: number of clients in a sum.

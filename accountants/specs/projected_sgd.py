@@ -34,7 +34,7 @@ from epsilond.accountants.specs.primitives import KIND, Primitive
 
 
 def first_step_of_suffix(fraction: float | None, steps: int) -> int:
-    """Return ⌈αT⌉, the first step that may be released, or 1 without a fraction.
+    """Return the first step after which the model may be released: ⌈αT⌉, or 1 without a fraction.
 
     Args:
         fraction: share α in (0, 1), taken as its shortest decimal form; None if every step may be released.
@@ -118,5 +118,7 @@ class ProjectedSgd:
 
     @property
     def first_stop(self) -> int:
-        """First step at which the model may be released."""
-        return self.steps if self.release == "last" else first_step_of_suffix(self.suffix_fraction, self.steps)
+        """First step after which the model may be released."""
+        if self.release == "last":
+            return self.steps
+        return first_step_of_suffix(self.suffix_fraction, self.steps)

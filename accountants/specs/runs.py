@@ -125,19 +125,18 @@ class Subsampled:
         Raises:
             InvalidInput: if they are missing or contradict each other.
         """
-        # Each kind of batch needs certain ones of the three fields.
-        present = (self.rate is not None, self.batch_size is not None, self.population is not None)
+        has_rate, has_size = self.rate is not None, self.batch_size is not None
+        has_population = self.population is not None
         if self.largest_batch is not None:
-            if present != (True, False, True):
+            if has_size or not (has_rate and has_population):
                 raise InvalidInput.at("/population", "a largest batch needs rate and population, and no batch_size")
             return
-        if present not in {(True, False, False), (False, True, True)}:
+        if has_size != has_population or has_rate == has_size:
             raise InvalidInput.at("/rate", "give either rate, or batch_size and population")
-        if self.sampling == "with-replacement":
-            if self.rate is not None:
-                raise InvalidInput.at("/rate", "sampling with replacement needs batch_size and population")
-            return
-        self._check_batch_fits()
+        if self.sampling != "with-replacement":
+            self._check_batch_fits()
+        elif has_rate:
+            raise InvalidInput.at("/rate", "sampling with replacement needs batch_size and population")
 
     def _check_batch_fits(self) -> None:
         """Reject a batch that is larger than its population. Both counts or neither are given here."""
@@ -180,7 +179,8 @@ class Subsampled:
         while isinstance(inner, Subsampled):
             if inner.level == "clients":
                 return Fault(f"{pointer}/level", "clients are drawn before their records", allowed="records")
-            if None not in (self.batch_size, inner.population) and inner.population != self.batch_size:
+            has_both_sizes = self.batch_size is not None and inner.population is not None
+            if has_both_sizes and inner.population != self.batch_size:
                 message = "a batch of a batch is drawn from as many records as that has"
                 return Fault(f"{pointer}/population", message, allowed=f"{self.batch_size}")
             if inner.sampling != "full":
@@ -234,13 +234,13 @@ class Subsampled:
         Raises:
             InvalidInput: if the number of clients in a batch is random or too small.
         """
-        if self.level == "records" or self.sampling == "full":
-            return
         needed = most_summed_clients(self.mechanism)
-        if needed > 1 and self.sampling != "without-replacement":
+        if self.level == "records" or self.sampling == "full" or needed == 1:
+            return
+        if self.sampling != "without-replacement":
             message = "a sum over a given number of clients is not run on a batch with a random number of them"
             raise InvalidInput.at("/sampling", message, allowed="without-replacement, full, or any at level records")
-        if needed > 1 and (self.batch_size is None or self.batch_size < needed):
+        if self.batch_size is None or self.batch_size < needed:
             message = "the sum that is run on a batch is over more clients"
             raise InvalidInput.at("/batch_size", message, allowed=f"≥ {needed}, or any at level records")
 
@@ -252,9 +252,12 @@ class Subsampled:
         if self.rate is not None:
             return self.rate
         batch_size, population = self.batch_size or 1, self.population or 1
-        if self.sampling == "with-replacement":
-            return 1.0 if population == 1 else -math.expm1(batch_size * math.log1p(-1.0 / population))
-        return batch_size / population
+        if self.sampling != "with-replacement":
+            return batch_size / population
+        if population == 1:
+            return 1.0
+        log_never_drawn = batch_size * math.log1p(-1.0 / population)
+        return -math.expm1(log_never_drawn)
 
 
 @request
@@ -276,14 +279,18 @@ class Shuffled:
     mechanism: Annotated[Spec, MECHANISM]
 
     def check(self) -> None:
-        """Reject a mechanism that is shuffled itself or is an algorithm of many clients."""
-        if any(isinstance(part, Shuffled | ProjectedSgd | RandomAllocation) for part in parts_of(self.mechanism)):
-            raise InvalidInput.at("/mechanism/kind", "is not something that one client runs")
-        if any(
-            isinstance(part, Subsampled) and part.sampling == "shuffled-epochs" for part in parts_of(self.mechanism)
-        ):
+        """Reject a mechanism that is shuffled itself or is an algorithm of many clients.
+
+        Raises:
+            InvalidInput: the mechanism is not one that a single client can run on its own data.
+        """
+        for part in parts_of(self.mechanism):
+            if isinstance(part, Shuffled | ProjectedSgd | RandomAllocation):
+                raise InvalidInput.at("/mechanism/kind", "is not something that one client runs")
+        draws = [part for part in parts_of(self.mechanism) if isinstance(part, Subsampled)]
+        if any(draw.sampling == "shuffled-epochs" for draw in draws):
             raise InvalidInput.at("/mechanism/sampling", "is not something that one client runs")
-        if any(isinstance(part, Subsampled) and part.level == "clients" for part in parts_of(self.mechanism)):
+        if any(draw.level == "clients" for draw in draws):
             raise InvalidInput.at("/mechanism/level", "one client draws among its own records", allowed="records")
         if most_summed_clients(self.mechanism) > 1:
             raise InvalidInput.at("/mechanism/clients", "one client's report is no sum over clients", allowed="1")

@@ -28,9 +28,15 @@ DECLARED = Statement(
 
 
 def adds_noise(spec: Spec) -> bool:
-    """Return whether any mechanism of a spec adds noise that the spec describes."""
-    without = (BlackBox, DeclaredBounds, CategoryReport, ScoredChoice, ThresholdAnswers)
-    return any(not isinstance(leaf.primitive, without) for leaf in _mechanisms(spec))
+    """Return whether any mechanism of a spec adds noise that the spec describes.
+
+    Declared guarantees describe no noise, and choices, categories and threshold answers are no noisy values.
+
+    Args:
+        spec: the description of a run.
+    """
+    without_noise = (BlackBox, DeclaredBounds, CategoryReport, ScoredChoice, ThresholdAnswers)
+    return any(not isinstance(leaf.primitive, without_noise) for leaf in _mechanisms(spec))
 
 
 def restate_for_mechanism(statements: Sequence[Statement], spec: Spec, observer: Observer) -> tuple[Statement, ...]:
@@ -41,24 +47,33 @@ def restate_for_mechanism(statements: Sequence[Statement], spec: Spec, observer:
 
     Args:
         statements: statements of a guarantee of noise.
-        spec: the spec of the account.
+        spec: the description of the run.
         observer: the adversary.
     """
-    declared = any(isinstance(leaf.primitive, (BlackBox, DeclaredBounds)) for leaf in _mechanisms(spec))
-    restated = statements
+    restated = tuple(statements)
     if not adds_noise(spec):
-        restated = [_without_noise(statement, observer) for statement in statements]
-    return (*restated, DECLARED) if declared else tuple(restated)
+        restated = tuple(_without_noise(statement, observer) for statement in statements)
+    is_declared = any(isinstance(leaf.primitive, (BlackBox, DeclaredBounds)) for leaf in _mechanisms(spec))
+    return (*restated, DECLARED) if is_declared else restated
 
 
 def _without_noise(statement: Statement, observer: Observer) -> Statement:
-    """Return the statement with the mechanism in place of its noise."""
+    """Return the statement with the mechanism in place of its noise. A statement that mentions no noise is unchanged.
+
+    Args:
+        statement: a statement of a guarantee of noise.
+        observer: the adversary, on whom the words depend.
+    """
     text = statement.text.replace(NOISE_ADDED_BEFORE[observer], RUN_BEFORE[observer])
     return Statement(about=statement.about, text=text)
 
 
 def _mechanisms(spec: Spec) -> Iterator[Spec]:
-    """Yield the single mechanisms of a spec, those of selections and of shuffled reports included."""
+    """Yield the single mechanisms of a spec, those of selections and of shuffled reports included.
+
+    Args:
+        spec: the description of a run.
+    """
     for leaf in leaves(spec):
         if isinstance(leaf, SelectBest | Shuffled):
             yield from _mechanisms(leaf.mechanism)

@@ -13,15 +13,8 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import DrawScheme, Observer, ProtectedUnit, Relation, Unit, WindowedUnit, base_unit
 from epsilond.accountants.statements.statement import Statement
 from epsilond.accountants.statements.windows import restate_for_window
-from epsilond.accountants.structure import (
-    FRESH_DRAW,
-    POSSIBLE,
-    SECRET_DRAW,
-    Definition,
-    Draw,
-    own_level,
-    sees_clients_drawn,
-)
+from epsilond.accountants.structure import FRESH_DRAW, POSSIBLE, SECRET_DRAW, Definition, own_level, sees_clients_drawn
+from epsilond.accountants.structure.random_draws import Draw
 from epsilond.accountants.theorem import Condition
 
 UNITS: Mapping[Unit, str] = {"record": "one record", "client": "all data of one client"}
@@ -103,6 +96,8 @@ PUBLIC_MEMBERS = "Their members may be public, because the bound uses no amplifi
 def noise_condition(observer: Observer, *, adds_noise: bool = True) -> Condition:
     """Return the condition on the noise of a bare spec, which the caller declares.
 
+    A spec does not say who adds its noise. The guarantee holds if the adversary sees nothing without it.
+
     Args:
         observer: the adversary.
         adds_noise: whether the spec says which noise is added. Otherwise the condition is about the whole mechanism.
@@ -130,17 +125,23 @@ def state_guarantee(
         draws: the random draws of the spec, outermost first.
         declared: conditions of the guarantee; they say whether a draw may be public.
 
+    Returns:
+        One statement for each of these facts.
+
     Raises:
         InvalidInput: the definition trusts the observer.
     """
     if definition is not None and observer not in POSSIBLE[definition]:
         allowed = ", ".join(POSSIBLE[definition])
         raise InvalidInput.at("/observer", f"a {definition} guarantee cannot be against this observer", allowed=allowed)
+
+    # Batches may be public if a condition of public draws is declared, and none of secret draws.
     ids = {condition.id for condition in declared}
-    public = bool(_PUBLIC_IDS & ids) and not _SECRET_IDS & ids
-    base = base_unit(unit)
+    may_be_public = bool(_PUBLIC_IDS & ids) and not _SECRET_IDS & ids
     secrets = tuple(text for name, text in SECRETS.items() if name in ids)
-    statements = _statements(definition, observer, base, relation, tuple(draws), secrets, public, SHUFFLER_ID in ids)
+    is_shuffled = SHUFFLER_ID in ids
+    base = base_unit(unit)
+    statements = _statements(definition, observer, base, relation, tuple(draws), secrets, may_be_public, is_shuffled)
     return restate_for_window(statements, relation, unit) if isinstance(unit, WindowedUnit) else statements
 
 
@@ -160,7 +161,9 @@ def _statements(
     public: bool,
     shuffled: bool,
 ) -> tuple[Statement, ...]:
-    """Return the statements of `state_guarantee`. All results are stored, because there are a few hundred combinations.
+    """Return the statements of a guarantee for a record or a client, without windows of time.
+
+    All results are stored, because there are only a few hundred combinations.
 
     Args:
         definition: the trust model; None for an account of a bare spec.
@@ -184,14 +187,29 @@ def _statements(
 
 
 def _replaced_gap(relation: Relation, draws: tuple[Draw, ...], public: bool) -> Iterator[Statement]:
-    """State that the bounds of a random allocation under replace-one differ, unless its batches may be public."""
+    """State that the bounds of a random allocation under replace-one differ, unless its batches may be public.
+
+    Args:
+        relation: the neighbouring relation.
+        draws: the random draws of the spec.
+        public: whether the members of batches may be public.
+
+    Yields:
+        At most one statement.
+    """
     is_allocated = any(draw.sampling == "random-allocation" for draw in draws)
     if relation == "replace-one" and is_allocated and not public:
         yield Statement(about="sampling", text=REPLACED_GAP)
 
 
 def _trust(definition: Definition | None, observer: Observer, shuffled: bool) -> Iterator[Statement]:
-    """State the trusted parties, or the condition of a bare spec."""
+    """State the trusted parties, or the condition of a bare spec.
+
+    Args:
+        definition: the trust model; None for an account of a bare spec, which does not say who adds its noise.
+        observer: the adversary.
+        shuffled: whether the guarantee relies on a trusted shuffler.
+    """
     if definition is not None:
         yield Statement(about="trusted", text=f"Trusted: {TRUSTED[definition]}.")
         return
@@ -241,7 +259,8 @@ def _secrecy(draw: Draw, observer: Observer, unit: Unit, public: bool) -> str:
     """
     if draw.sampling == "shuffled-epochs":
         return ORDER_GAP
-    if draw.level != own_level(unit) and not draw.shuffled and not draw.protects_client:
+    amplifies = draw.level == own_level(unit) or draw.shuffled or draw.protects_client
+    if not amplifies:
         return PUBLIC_MEMBERS
     if draw.level == "clients" and sees_clients_drawn(observer, draw.sampling):
         return SEEN_MEMBERS

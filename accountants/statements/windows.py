@@ -19,7 +19,11 @@ RELATIONS: Mapping[Relation, str] = {
 
 
 def describe_window(unit: WindowedUnit) -> str:
-    """Return a windowed unit as a noun phrase."""
+    """Return a windowed unit as a noun phrase, such as "all contributions of one client within one day".
+
+    Args:
+        unit: the protected unit, one window of a record or a client.
+    """
     return f"all contributions of one {unit.of} within one {unit.window}"
 
 
@@ -28,10 +32,12 @@ def restate_for_window(
 ) -> tuple[Statement, ...]:
     """Return the statements of a guarantee for a record or client as those of one window of it.
 
+    A window is a period, such as a day, of which the contributions are protected as one unit.
+
     Args:
         statements: the statements for the whole record or client.
         relation: the neighbouring relation.
-        unit: the windowed unit.
+        unit: the protected unit, one window of a record or a client.
     """
     return tuple(_restate(statements, relation, unit))
 

@@ -35,6 +35,11 @@ class BoundedConnection(H11Protocol):
     """One connection of a client, with limits on the time for each head, for unread bodies, and for slow readers.
 
     It also limits the number of connections, and answers malformed requests with problem documents.
+
+    Attributes:
+        settings: settings of the service, with the limits.
+        transport: asyncio's transport of the connection.
+        cycle: uvicorn's present request and response; None before the first request.
     """
 
     settings: Settings
@@ -67,7 +72,11 @@ class BoundedConnection(H11Protocol):
         self._update_timers()
 
     def data_received(self, data: bytes) -> None:
-        """Parse the data; after the connection was closed, discard the data."""
+        """Parse the data; after the connection was closed, discard the data.
+
+        Args:
+            data: bytes from the client.
+        """
         if not self.transport.is_closing():
             super().data_received(data)
             self._update_timers()
@@ -89,7 +98,11 @@ class BoundedConnection(H11Protocol):
         self._reader_timer.run_while(False)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Inform the application, and stop every timer."""
+        """Inform the application, and stop every timer.
+
+        Args:
+            exc: the error that ended the connection; None if it was closed.
+        """
         self.transport.close_now()
         super().connection_lost(exc)
         self._update_timers()
@@ -114,7 +127,10 @@ class BoundedConnection(H11Protocol):
         if CLOSE in cycle.scope["headers"] and CLOSE not in headers:
             headers.append(CLOSE)
         cycle.response_started = True  # if it cannot be sent, uvicorn closes the connection
-        data = whole_answer(self.conn, start["status"], headers, b"" if cycle.scope["method"] == "HEAD" else body)
+        sent_body = b"" if cycle.scope["method"] == "HEAD" else body
+        data = whole_answer(self.conn, start["status"], headers, sent_body)
+
+        # Bring uvicorn's state to that of a complete response.
         cycle.waiting_for_100_continue = False
         cycle.response_complete = True
         cycle.message_event.set()

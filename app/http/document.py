@@ -15,7 +15,7 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
-from epsilond.app.http.middleware import SMALLEST, compress, takes_gzip
+from epsilond.app.http.compression import SMALLEST, compress, takes_gzip
 
 KEPT = "no-cache"
 """Value of Cache-Control: clients keep a document and revalidate it each time, because a new release changes it."""

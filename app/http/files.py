@@ -49,11 +49,12 @@ def files_of(package: str, folder: str) -> dict[str, Path]:
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError(package)
     root = Path(spec.origin).parent / folder
-    return {
-        str(path.relative_to(root)): path
-        for path in root.rglob("*")
-        if path.is_file() and path.suffix not in {".py", ".pyc"}
-    }
+    files = {}
+    for path in root.rglob("*"):
+        is_python = path.suffix in {".py", ".pyc"}
+        if path.is_file() and not is_python:
+            files[str(path.relative_to(root))] = path
+    return files
 
 
 class PackageFiles:

@@ -74,14 +74,12 @@ def _parameter_problem(error: RequestValidationError) -> Problem:
     Returns:
         The problem with one entry for each invalid parameter.
     """
-    faults = (
-        FieldError(
-            parameter=str(item["loc"][-1]),
-            message=MESSAGES.get(item["type"], "is not valid"),
-            allowed=_allowed_values(item.get("ctx", {})),
-        )
-        for item in error.errors()
-    )
+    faults = []
+    for item in error.errors():
+        name = str(item["loc"][-1])
+        message = MESSAGES.get(item["type"], "is not valid")
+        allowed = _allowed_values(item.get("ctx", {}))
+        faults.append(FieldError(parameter=name, message=message, allowed=allowed))
     return Problem("invalid-input", "A query or path parameter is invalid; see errors.", *faults)
 
 

@@ -1,4 +1,4 @@
-"""The layers around every request, from the outside in: observation, compression and authentication.
+"""The layers around every request, from the outside in: observation, compression (`compression`) and authentication.
 
 `Observe` is outside the framework's own error handling, so that an unforeseen error becomes a problem like any other.
 `Authenticate` is inside it, so that a refusal is counted and logged like any answer. Documents that are served again
@@ -10,13 +10,10 @@ from __future__ import annotations
 import re
 import secrets
 import time
-import zlib
-from collections.abc import Mapping
 from functools import cache, partial
 
 import structlog
-from anyio import to_thread
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from epsilond.app.callers.caller import AGAIN, CALLER, Budgets, Caller, address_of
@@ -55,10 +52,15 @@ PAGE_POLICY = (
 
 
 def template(scope: Scope) -> tuple[str, str | None]:
-    """Return the labels of a request for metrics: its route's path with `{name}` for the algorithm, and the algorithm.
+    """Return the labels of a request for metrics: the path of its route, and the name of the algorithm in it.
 
-    Both are those of the matched route, so that no text of the request enters the metrics. The algorithm is None if the
-    path has none.
+    Both are those of the matched route, so that no text of the request enters the metrics.
+
+    Args:
+        scope: ASGI scope of the request, after routing.
+
+    Returns:
+        The path with `{name}` in place of the algorithm, or "unmatched"; and the algorithm, None if the path has none.
     """
     route = scope.get("route")
     path = getattr(route, "path_format", None)
@@ -78,8 +80,12 @@ RawHeader = tuple[bytes, bytes]
 class Observe:
     """The outermost ASGI layer. It logs and counts each request, and gives it an id and security headers.
 
-    It also answers HEAD like GET without a body, and turns unforeseen exceptions into problem documents. Strict
-    transport security is requested for `hsts_seconds`, unless that is 0.
+    It also answers HEAD like GET without a body, and turns unforeseen exceptions into problem documents.
+
+    Args:
+        app: the ASGI application inside.
+        metrics: metrics of the service.
+        hsts_seconds: time for which browsers shall use HTTPS only (strict transport security); 0 for no such header.
     """
 
     def __init__(self, app: ASGIApp, metrics: Metrics, hsts_seconds: int = 0) -> None:
@@ -100,6 +106,11 @@ class Observe:
 
         The id of the request is that of its header X-Request-ID if valid, otherwise random. An unforeseen exception is
         logged, and answered as an internal error unless an answer has begun.
+
+        Args:
+            scope: ASGI scope of the connection. Other connections than HTTP are passed on unchanged.
+            receive: function that returns the next message from the client.
+            send: function that sends a message to the client.
         """
         if scope["type"] != "http":
             await self.app(scope, receive, send)
@@ -168,117 +179,6 @@ class Observe:
         log("request", **line, milliseconds=round(1000 * seconds, 3))
 
 
-SMALLEST = 1_024
-"""Smallest answer in bytes that is compressed; shorter answers fit in a packet uncompressed."""
-AT_ONCE = 32_768
-"""Largest answer in bytes that the event loop compresses, in a millisecond or two; a thread compresses larger ones."""
-LEVEL = 6
-GZIP = 16 + zlib.MAX_WBITS
-"""Window bits by which zlib writes the header and the trailer of gzip."""
-OFFERS = 512
-"""Number of characters of Accept-Encoding that are read; the rest, with an offer cut off there, is taken as absent."""
-COMPRESSIBLE = (b"application/json", b"application/problem+json", b"text/", b"image/svg+xml")
-
-
-def compress(body: bytes) -> bytes:
-    """Return the bytes, compressed as gzip."""
-    return zlib.compress(body, LEVEL, GZIP)
-
-
-def takes_gzip(headers: Mapping[str, str]) -> bool:
-    """Return whether a client accepts gzip, by the header Accept-Encoding (RFC 9110, 12.5.3).
-
-    The client accepts it if the header lists `gzip` with a weight `q` above zero. If `gzip` is not listed, the weight
-    of `*` decides.
-    """
-    offers = headers.get("accept-encoding", "")
-    if len(offers) > OFFERS:
-        offers = offers[:OFFERS].rpartition(",")[0]  # the last offer may lack its weight
-    is_accepted: dict[str, bool] = {}
-    for offer in offers.lower().split(","):
-        coding, *parameters = [text.strip() for text in offer.split(";")]
-        is_accepted[coding] = not any(_is_zero_weight(parameter) for parameter in parameters)
-    return is_accepted.get("gzip", is_accepted.get("*", False))
-
-
-def _is_zero_weight(parameter: str) -> bool:
-    """Return whether a parameter of an offer is a weight of zero: `q=0`, `q=0.0` and so on."""
-    return parameter.replace(" ", "").rstrip("0") in ("q=", "q=0.")
-
-
-class Compress:
-    """The ASGI layer that compresses answers with gzip for clients that accept it; large answers in a thread."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on and its answer back, compressed if the answer comes in one piece of sufficient size."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        await self.app(scope, receive, _CompressingSend(scope, send))
-
-
-class _CompressingSend:
-    """Sends the messages of one answer, and compresses its body if the body comes in one piece of sufficient size.
-
-    Args:
-        scope: scope of the request, whose headers show whether the client accepts gzip.
-        send: sends a message to the client.
-    """
-
-    def __init__(self, scope: Scope, send: Send) -> None:
-        self._scope = scope
-        self._send = send
-        self._start: Message | None = None
-
-    async def __call__(self, message: Message) -> None:
-        """Send a message; the start of a compressible answer is sent with the body, on which its headers depend."""
-        if message["type"] == "http.response.start" and _compressible(message):
-            self._start = message
-            return
-        if self._start is not None:
-            start = self._start
-            self._start = None
-            is_whole = not message.get("more_body", False)
-            if is_whole and len(message.get("body", b"")) >= SMALLEST:
-                message = await self._compress(start, message)
-            await self._send(start)
-        await self._send(message)
-
-    async def _compress(self, start: Message, message: Message) -> Message:
-        """Return the body's message, compressed if the client accepts gzip.
-
-        Args:
-            start: the message with the head of the answer. Its Vary, encoding and length are changed in place.
-            message: the message with the whole body.
-        """
-        headers = MutableHeaders(scope=start)
-        if "accept-encoding" not in headers.get("vary", "").lower():
-            headers.add_vary_header("Accept-Encoding")
-        if not takes_gzip(Headers(scope=self._scope)):
-            return message
-        body = await _compress_off_loop(message["body"])
-        headers["content-encoding"] = "gzip"
-        headers["content-length"] = str(len(body))
-        return {**message, "body": body}
-
-
-def _compressible(start: Message) -> bool:
-    """Return whether the head of an answer announces a text that is neither an event stream nor encoded already."""
-    headers = dict(start["headers"])
-    media_type = headers.get(b"content-type", b"")
-    is_stream = media_type.startswith(b"text/event-stream")
-    is_encoded = b"content-encoding" in headers
-    return media_type.startswith(COMPRESSIBLE) and not is_stream and not is_encoded
-
-
-async def _compress_off_loop(body: bytes) -> bytes:
-    """Return the compressed body; a thread compresses large ones, so that the event loop goes on."""
-    return compress(body) if len(body) <= AT_ONCE else await to_thread.run_sync(compress, body)
-
-
 OPEN = frozenset(
     {"/", "/ledgers", "/healthz", "/readyz", "/openapi.json", "/docs", "/guide", "/problems", "/favicon.ico"}
 )
@@ -290,7 +190,14 @@ CHALLENGE = 'Bearer realm="epsilond"'
 class Authenticate:
     """The ASGI layer that identifies the caller and checks the caller's rights before the body of a request is read.
 
-    Callers need an API key of `keyring` or a token of `tokens`. If both are None, no credentials are required.
+    Callers need an API key or a token. If the service has neither, no credentials are required.
+
+    Args:
+        app: the ASGI application inside.
+        budgets: limits on the requests and the computing time of each caller.
+        keyring: the API keys of the service; None without keys.
+        tokens: checks of tokens of an identity provider; None without one.
+        metrics_open: whether the metrics need no credentials.
     """
 
     def __init__(
@@ -324,6 +231,9 @@ class Authenticate:
 
     async def _identify_caller(self, scope: Scope) -> None:
         """Add the caller to the scope of a request, and count the request.
+
+        Args:
+            scope: ASGI scope of the request, which is changed in place.
 
         Raises:
             Problem: the credentials are not accepted, the caller has sent too many requests, or its key does not allow

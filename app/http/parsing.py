@@ -28,7 +28,11 @@ class ParsedHead(NamedTuple):
     body_bytes: int
 
     def matches(self, data: bytes) -> bool:
-        """Return whether the data is one complete request with exactly this head and a body of the given length."""
+        """Return whether the data is one complete request with exactly this head and a body of the given length.
+
+        Args:
+            data: bytes from the client.
+        """
         return len(data) == len(self.head) + self.body_bytes and data.startswith(self.head)
 
 
@@ -46,16 +50,11 @@ class BoundedParser(h11.Connection):
     def __init__(self, role: type[h11.SERVER], head_bytes: int) -> None:
         super().__init__(role, head_bytes)
         self._head_bytes = head_bytes
-        self._last: ParsedHead | None = None
-        """The last head of a request that came in one piece."""
-        self._events: list[h11.Event] = []
-        """Events of a known head and its body that are still to be returned, in reverse order."""
-        self._piece = b""
-        """Data that may be a whole request; empty for data that is not."""
-        self._request: h11.Request | None = None
-        """The request that begins with `_piece`."""
-        self._body_bytes = 0
-        """Bytes of its body so far."""
+        self._last: ParsedHead | None = None  # last head of a request that came in one piece
+        self._events: list[h11.Event] = []  # events of a known head and its body to return, in reverse order
+        self._piece = b""  # data that may be a whole request; empty for data that is not
+        self._request: h11.Request | None = None  # the request that begins with `_piece`
+        self._body_bytes = 0  # bytes of its body so far
 
     def receive_data(self, data: bytes) -> None:
         """Take bytes from the client. If they are a request with the last head, prepare its events without parsing.
@@ -123,12 +122,15 @@ class BoundedParser(h11.Connection):
             is_coded = any(name == b"transfer-encoding" for name, _ in event.headers)
             self._request = None if is_coded else event
             self._body_bytes = 0
-        elif isinstance(event, h11.Data):
+            return
+        if isinstance(event, h11.Data):
             self._body_bytes += len(event.data)
-        else:
-            is_whole = isinstance(event, h11.EndOfMessage) and not self._receive_buffer
-            if is_whole and self._request is not None:
-                head = self._piece[: len(self._piece) - self._body_bytes]
-                if len(head) <= self._head_bytes:  # white space around values is not limited otherwise
-                    self._last = ParsedHead(head, self._request, self._body_bytes)
-            self._piece = b""
+            return
+
+        # The request has ended, or needs more data and did not come in one piece.
+        is_whole = isinstance(event, h11.EndOfMessage) and not self._receive_buffer
+        if is_whole and self._request is not None:
+            head = self._piece[: len(self._piece) - self._body_bytes]
+            if len(head) <= self._head_bytes:  # white space around values is not limited otherwise
+                self._last = ParsedHead(head, self._request, self._body_bytes)
+        self._piece = b""

@@ -25,6 +25,11 @@ class RequestRecord:
         started: whether the head of the answer was sent.
         cache: `hit`, `miss` or `shared`; None for a request without a question.
         theorem: id of the theorem that the request evaluates.
+        caller: name of the key or of the token's subject, or the address. Never a credential.
+        caller_label: label of the caller in metrics: the name of a key, `token` or `anonymous`.
+        problem: name of the kind of problem in the answer; None without a problem.
+        cpu_milliseconds: CPU milliseconds of the computation behind the answer, if there was a computation.
+        queued_milliseconds: milliseconds that the computation waited for a worker.
     """
 
     id: str
@@ -34,15 +39,10 @@ class RequestRecord:
     cache: str | None = None
     theorem: str | None = None
     caller: str | None = None
-    """Name of the key or of the token's subject, or the address. Never a credential."""
     caller_label: str = "anonymous"
-    """Label of the caller in metrics: the name of a key, `token` or `anonymous`."""
     problem: str | None = None
-    """Slug of the problem in the answer."""
     cpu_milliseconds: float | None = None
-    """CPU milliseconds of the computation behind the answer, if there was a computation."""
     queued_milliseconds: float | None = None
-    """Milliseconds that the computation waited for a worker."""
 
 
 def record_in(scope: Scope) -> RequestRecord:

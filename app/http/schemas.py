@@ -41,6 +41,7 @@ def tidy(document: Schema) -> Schema:
     Returns:
         The published form. Of the named schemas, it has only those that some operation uses.
     """
+    # Problems, parameters and responses.
     _add_problem_schema(document)
     _declare_problems(document)
     document = map_objects(document, _plain)
@@ -48,15 +49,21 @@ def tidy(document: Schema) -> Schema:
         _tidy_parameter(parameter)
     for response in _responses(document):
         _declare_for_generators(response)
+
+    # Schemas, in forms that generators of clients can read.
     schemas = document["components"]["schemas"]
     _require_tags(schemas)
     _tidy_answers(document)
     map_schemas(document, _read_by_generators)
+
+    # Names for schemas without a name, and one schema for equal ones.
     name_anonymous(document)
     merge_unions(schemas)
     merge_families(document)
     name_any(schemas)
     name_enumerations(document)
+
+    # Unused schemas are left out, and parts that occur several times are shared.
     reachable_names = reachable(schemas, document["paths"])
     document["components"]["schemas"] = {name: schemas[name] for name in sorted(reachable_names)}
     document["components"]["responses"] = _share_problems(document)
@@ -149,12 +156,14 @@ def _share_problems(document: Schema) -> Schema:
     one status list different problems. A response with further members, such as headers, is not replaced.
 
     Args:
-        document: the OpenAPI document, whose responses are replaced in place.
+        document: the OpenAPI document. Its responses are replaced in place.
 
     Returns:
         The replaced responses by name.
     """
-    operations = [operation for path in document["paths"].values() for operation in path.values()]
+    operations = []
+    for path in document["paths"].values():
+        operations.extend(path.values())
     names = _problem_names([operation["responses"] for operation in operations])
     shared: Schema = {}
     for operation in operations:

@@ -35,7 +35,7 @@ def has_length(headers: Iterable[tuple[bytes, bytes]]) -> bool:
 
 
 def whole_answer(parser: h11.Connection, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> bytes:
-    """Return the bytes of an HTTP answer, and tell the parser h11 that the answer is sent.
+    """Return the bytes of an HTTP answer, and inform the parser h11 that the answer is sent.
 
     Head and body are then one write to the connection, which is faster than two.
 
@@ -51,7 +51,9 @@ def whole_answer(parser: h11.Connection, status: int, headers: Sequence[tuple[by
     Raises:
         LocalProtocolError: a header has illegal characters, or the length is not that of the body.
     """
-    fields = [field for name, value in headers for field in _check_header(name, value)]
+    fields: list[tuple[bytes, bytes, bytes]] = []
+    for name, value in headers:
+        fields.extend(_check_header(name, value))
     response = h11.Response(status_code=status, headers=Headers(fields), reason=REASONS.get(status, b""))
     events = (response, h11.Data(data=body), h11.EndOfMessage())
     return b"".join([parser.send(event) or b"" for event in events])

@@ -90,6 +90,8 @@ class JobSummary:
             The description; its times are texts.
         """
         record = job.record
+        started = None if record.started is None else format_time(record.started)
+        ended = None if record.ended is None else format_time(record.ended)
         return cls(
             id=record.id,
             kind=record.kind,
@@ -97,8 +99,8 @@ class JobSummary:
             state=record.state,
             progress=job.progress,
             created=format_time(record.created),
-            started=format_time(record.started) if record.started is not None else None,
-            ended=format_time(record.ended) if record.ended is not None else None,
+            started=started,
+            ended=ended,
             engine_version=record.engine_version,
             links=_links(record),
         )

@@ -42,12 +42,14 @@ class Job:
 
     If the job runs in this service, the progress is that of the running computation. Otherwise it is the last report in
     the store.
+
+    Attributes:
+        record: the job in the store.
+        progress: finished steps and seconds; None for an ended job without known progress.
     """
 
     record: Record
-    """The job in the store."""
     progress: Progress | None = None
-    """Finished steps and seconds; None for an ended job whose progress is not known."""
 
     @property
     def ended(self) -> bool:

@@ -19,19 +19,26 @@ TRIES = 20
 
 @dataclass(frozen=True)
 class SimulationLimits:
-    """Limits of one simulation: estimated run time in seconds, and estimated memory in bytes.
+    """Limits of one simulation: estimated run time and estimated memory.
 
-    A simulation is run in blocks (groups of repetitions), each in one worker process. A request whose estimates exceed
-    a limit is rejected before it becomes a job.
+    A simulation is run in blocks (groups of repetitions), each in one worker process. A request with estimates above a
+    limit is rejected before it becomes a job.
+
+    Attributes:
+        seconds: largest run time, in seconds.
+        bytes: largest memory of one block, in bytes.
     """
 
     seconds: float
     bytes: int
-    """Memory of one block."""
 
     @classmethod
     def of(cls, settings: Settings) -> SimulationLimits:
-        """Return the limits of a service. A block gets half the memory of a worker; libraries use the rest."""
+        """Return the limits of a service. A block gets half the memory of a worker; libraries use the rest.
+
+        Args:
+            settings: settings of the service.
+        """
         return cls(settings.job_seconds, settings.worker_memory_megabytes * MEGABYTE // 2)
 
 

@@ -76,7 +76,8 @@ def result_response(job: Job) -> Response:
     if record.problem is None:
         raise Problem("no-result", f"There is no result: the job is {record.state}.")
     problem = json.loads(record.problem)
-    later = problem["status"] in LATER
-    if later and record.ended is not None:
+    says_later = problem["status"] in LATER
+    if says_later and record.ended is not None:
         raise Problem("no-result", f"There is no result: the job is {record.state}. {problem['detail']}")
-    return Response(record.problem, int(problem["status"]), {"retry-after": "1"} if later else None, MEDIA_TYPE)
+    headers = {"retry-after": "1"} if says_later else None
+    return Response(record.problem, int(problem["status"]), headers, MEDIA_TYPE)

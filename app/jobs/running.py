@@ -25,23 +25,22 @@ class Running:
 
     Attributes:
         record: the job in the store.
+        on_place: True if the job takes one of the service's limited places for jobs. It is False for a question that
+            was started by a request and became a job later; it runs in the background.
         began: start of the work [s], on the monotonic clock.
+        ending: state or queue that a stopped job goes to; None if it is not stopped. The first value counts.
         scope: scope of the work; cancelling it stops the work.
         done: event that is set at the end of the job.
+        changed: event that is set at the next change, and then replaced.
     """
 
     record: Record
     on_place: bool = True
-    """True if the job takes one of the service's limited places for jobs.
-
-    It is False for a question that was started by a request and became a job later; it runs in the background."""
     began: float = field(default_factory=time.monotonic)
     ending: Ending | None = None
-    """State or queue that a stopped job goes to; None if it is not stopped. The first value counts."""
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     done: anyio.Event = field(default_factory=anyio.Event)
     changed: anyio.Event = field(default_factory=anyio.Event)
-    """Event that is set at the next change, and then replaced."""
 
     @property
     def steps_done(self) -> int:
@@ -70,7 +69,11 @@ class Running:
         )
 
     def as_of(self, record: Record) -> Job:
-        """Return the job with its present progress here, and with a record that was just read from the store."""
+        """Return the job with its present progress here, and with a record that was just read from the store.
+
+        Args:
+            record: the same job in the store.
+        """
         return replace(self.job, record=record)
 
     def tell(self) -> None:
@@ -79,7 +82,11 @@ class Running:
         self.changed = anyio.Event()
 
     def stop(self, ending: Ending) -> None:
-        """Stop the job. It ends in the given way, unless another way was set before."""
+        """Stop the job. It ends in the given way, unless another way was set before.
+
+        Args:
+            ending: state or queue that the job goes to.
+        """
         self.ending = self.ending or ending
         self.scope.cancel()
 
@@ -89,10 +96,12 @@ class RunningQuestion(Running):
     """A job that answers a question: a request for a computation that took too long to answer at once.
 
     The question may also come from the store, where another replica of the service has left it.
+
+    Attributes:
+        shared: computation of the question; None until its body was read.
     """
 
     shared: SharedComputation | None = None
-    """Computation of the question; None until its body was read."""
 
     @property
     def steps_done(self) -> int:
@@ -107,13 +116,18 @@ class RunningQuestion(Running):
         there are no parts. A question that has taken longer than its estimate has refuted it. The remaining parts are
         then expected to take the mean time of the finished ones; without finished parts there is no estimate.
         """
-        if self.record.seconds is None:
+        estimate, steps, done = self.record.seconds, self.record.steps, self.steps_done
+        if estimate is None:
             return None
-        elapsed, steps = time.monotonic() - self.began, self.record.steps
-        done = self.steps_done
-        if elapsed <= self.record.seconds:
-            return self.record.seconds * (1.0 - done / steps) if steps > 1 else self.record.seconds - elapsed
-        return elapsed / done * (steps - done) if done else None
+        elapsed = time.monotonic() - self.began
+        if elapsed <= estimate and steps > 1:
+            return estimate * (1.0 - done / steps)
+        if elapsed <= estimate:
+            return estimate - elapsed
+        if not done:
+            return None
+        seconds_per_step = elapsed / done
+        return seconds_per_step * (steps - done)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -122,19 +136,22 @@ class RunningSimulation(Running):
 
     From these times, the remaining time of the job is estimated. `steps_done` and `blocks` are the progress for
     clients.
+
+    Attributes:
+        simulation: the simulation; None until its body was read.
+        concurrency: number of blocks that run at one time.
+        blocks_done: number of finished blocks.
+        seconds_measured: total duration of the finished blocks.
+        begun: start of each running block by its number, on the monotonic clock.
+        bytes_held: total size of the results of the finished blocks.
     """
 
     simulation: SimulationAsked | None = None
-    """The simulation; None until its body was read."""
     concurrency: int = 1
-    """Number of blocks that run at one time."""
     blocks_done: int = 0
     seconds_measured: float = 0.0
-    """Total duration of the finished blocks."""
     begun: dict[int, float] = field(default_factory=dict)
-    """Start of each running block by its number, on the monotonic clock."""
     bytes_held: int = 0
-    """Total size of the results of the finished blocks."""
 
     @property
     def steps_done(self) -> int:

@@ -34,7 +34,14 @@ TELL_SECONDS = 3.0
 
 
 class SimulationRunner:
-    """The reader and runner of simulations."""
+    """The reader and runner of simulations, which run as jobs in workers of the service or on a cluster.
+
+    Args:
+        settings: settings of the service, with the limits of one simulation.
+        metrics: metrics of the service.
+        pool: the worker processes.
+        kinds: kinds of simulation that the service offers.
+    """
 
     def __init__(self, settings: Settings, metrics: Metrics, pool: Pool, kinds: tuple[SimulationKind, ...]) -> None:
         self._settings = settings

@@ -280,10 +280,10 @@ async def run_in_worker(request: Request, computation: Computation) -> RenderedA
 
 
 def _cached_outcome(request: Request, question: Question) -> Outcome | None:
-    """Return the cached outcome (answer or error) of a question, or None; remember that this caller posed the question.
+    """Return the cached outcome (answer or error) of a question, and remember that this caller posed the question.
 
     The record of the request notes a "hit" of the cache only if this caller has posed the question before. Otherwise
-    callers who share a cache would learn of each other's questions.
+    callers who share a cache would learn of each other's questions. The result is None without a cached outcome.
     """
     caller = caller_of(request)
     compute = COMPUTE.of(request)

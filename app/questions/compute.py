@@ -41,15 +41,13 @@ class Compute:
         self._cache = OutcomeCache(settings.cache_megabytes)
         self.parsed = ParsedQuestions()
         self.posed = PosedQuestions()
+        # Computations that have not ended, by owner and digest of the question.
         self._shared: dict[tuple[str, str], SharedComputation] = {}
-        """Computations that have not ended, by owner and digest of the question."""
         self._log = structlog.get_logger()
         metrics.under_way.set_function(lambda: len(self._shared))
         metrics.cache_bytes.set_function(lambda: self._cache.bytes)
         metrics.cache_entries.set_function(lambda: self._cache.entries)
-
-        self.closing = anyio.Event()
-        """Event that is set when the service is to end: requests stop waiting for their answers."""
+        self.closing = anyio.Event()  # set when the service is to end: requests stop waiting for their answers
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -295,34 +293,41 @@ COMPUTE: ServicePart[Compute] = ServicePart("compute")
 class SharedComputation:
     """A computation with its progress, which all equal questions (requests) of one owner share.
 
-    Parties that wait for it are HTTP requests, jobs, and larger questions of which it is a part.
+    Attributes:
+        question: the question.
+        owner: owner of the answer.
+        caller: identity of the first caller of the question; the computation waits in the queue of that caller.
+        lane: queue of the pool of workers.
+        waiting: number of HTTP requests, jobs and larger questions that wait for the outcome.
+        task: the task that the pool has: the whole computation, or the step that joins the parts.
+        parts: computations of the parts that have begun.
+        parts_done: number of finished parts.
+        began: start [s], on the monotonic clock.
+        outcome: the outcome; None while the computation runs, and if it was stopped.
+        problem: the reason why the computation was not tried; None if it was.
+        done: event that is set at the end.
+        changed: event that is set at the next step, and then replaced.
+        scope: scope of the work; cancelling it stops the work.
+        cpu_seconds: CPU seconds that workers spent on the computation, including its parts.
+        queued_seconds: seconds that the computation waited for workers.
     """
 
     question: Question
     owner: str
     caller: str
-    """Identity of the first caller of the question; the computation waits in the queue of that caller."""
     lane: Lane = "question"
     waiting: int = 0
-    """Number of parties that wait for the outcome."""
     task: Task | None = None
-    """The task that the pool has: the whole computation, or the step that joins the parts."""
     parts: list[SharedComputation] = field(default_factory=list)
-    """Computations of the parts that have begun."""
     parts_done: int = 0
     began: float = field(default_factory=time.monotonic)
     outcome: Outcome | None = None
-    """The outcome; None while the computation runs, and if it was stopped."""
     problem: Problem | None = None
-    """The reason why the computation was not tried; None if it was."""
     done: anyio.Event = field(default_factory=anyio.Event)
     changed: anyio.Event = field(default_factory=anyio.Event)
-    """Event that is set at the next step, and then replaced."""
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     cpu_seconds: float = 0.0
-    """CPU seconds that workers spent on the computation, including its parts."""
     queued_seconds: float = 0.0
-    """Seconds that the computation waited for workers."""
 
     @property
     def key(self) -> tuple[str, str]:

@@ -47,13 +47,20 @@ def estimate_seconds(group: str, problem: object) -> float | None:
     if getattr(problem, "risk", None) is not None:
         return None
     features = features_of(problem)
-    trees = _trees().get(LISTS if group == ACCOUNTS and "kind=composed" in features else group)
+    is_list = group == ACCOUNTS and "kind=composed" in features
+    trees = _trees().get(LISTS if is_list else group)
     return None if trees is None else read_trees(trees, features)
 
 
 def read_trees(trees: Sequence[Tree], features: Mapping[str, float]) -> float:
-    """Return the geometric mean of the CPU seconds that trees give for some features."""
-    return float(10.0 ** (sum(_read_tree(tree, features) for tree in trees) / len(trees)))
+    """Return the geometric mean of the CPU seconds that trees give for some features.
+
+    Args:
+        trees: decision trees; each gives the decimal logarithm of the CPU seconds.
+        features: features of the request by name.
+    """
+    log10_seconds = sum(_read_tree(tree, features) for tree in trees) / len(trees)
+    return float(10.0**log10_seconds)
 
 
 def _read_tree(tree: Tree, features: Mapping[str, float]) -> float:

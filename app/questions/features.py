@@ -60,8 +60,8 @@ def features_of(problem: object) -> dict[str, float]:
     A positive number in a field is replaced by its decimal logarithm, and the feature has the name of the field. If
     there are several numbers of one name, the feature is the largest, and "least NAME" is the least. For a word or a
     boolean, the feature "FIELD=WORD" is the number of its occurrences. Sampling rates follow from the quotients in
-    `SHARES`. A request with a `spec`, the description of a run whose guarantee is wanted, gets the features of
-    `_add_account`. Any other gets those of `_add_calibration`.
+    `SHARES`. A request with a `spec`, the description of a run for an account, gets the features of `_add_account`. Any
+    other gets those of `_add_calibration`.
 
     Args:
         problem: the parsed request, an object with its fields as attributes.
@@ -102,9 +102,11 @@ def _add_fields(features: dict[str, float], record: object, prefix: str) -> None
             if isinstance(element, str | bool):
                 _count_word(features, f"{prefix}{name}={element}")
             elif isinstance(element, int | float):
-                _add_number(features, prefix + name, log10(element) if element >= 0 else float(element))
+                logarithm = log10(element) if element >= 0 else float(element)
+                _add_number(features, prefix + name, logarithm)
             elif hasattr(element, "__dict__"):  # a point of a profile is a pair of numbers
-                _add_fields(features, element, "query " if name in ("query", "claim") else "")
+                inner_prefix = "query " if name in ("query", "claim") else ""
+                _add_fields(features, element, inner_prefix)
 
 
 def _elements_of(value: object) -> Iterator[object]:

@@ -81,7 +81,7 @@ def _convert_outcome(draft: Draft, outcome: Outcome) -> rankings.Outcome:
     Workers return answers as JSON text, while the ranking needs the figures in it.
 
     Args:
-        draft: the plan's problem as a request to one calibrator (an algorithm whose noise is calibrated).
+        draft: the plan's problem as a request to one calibrator, which calibrates the noise of one algorithm.
         outcome: the answer as JSON, a rejection, or a failure of the service.
 
     Returns:

@@ -16,7 +16,11 @@ SMALL = tuple(JOBS.c[name] for name in NAMES if name not in LARGE)
 
 
 class Reading:
-    """A store with its queries."""
+    """A store of jobs with its queries, which do not change it.
+
+    Args:
+        database: the database of the store.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database

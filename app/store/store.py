@@ -99,14 +99,17 @@ class Store(Leases):
         insert = postgresql.insert if self.shared else sqlite.insert
         values = self._new_row(record, replica, lease_seconds)
         with self._database.writing() as connection:
+            # Remove the key of an interrupted job with the same request.
             if key is not None:
                 equal = key & (JOBS.c.fingerprint == record.fingerprint)
-                connection.execute(
-                    update(JOBS).where(equal, JOBS.c.state == "interrupted").values(idempotency_key=None)
-                )
+                interrupted = update(JOBS).where(equal, JOBS.c.state == "interrupted")
+                connection.execute(interrupted.values(idempotency_key=None))
+
+            # A job with the same key remains, and is read back in place of the new one.
             adding = insert(JOBS).values(values).on_conflict_do_nothing(index_elements=["owner", "idempotency_key"])
             connection.execute(adding)
-            stored = job_where(connection, JOBS.c.id == record.id if key is None else key)
+            condition = JOBS.c.id == record.id if key is None else key
+            stored = job_where(connection, condition)
         if stored is None:
             raise StoreFault("what was written to its database is not there; the next try may succeed")
         return stored

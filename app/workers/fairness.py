@@ -179,7 +179,7 @@ class Usage:
 
 
 class Turns:
-    """Limits of each caller's share of the worker processes: for how long a question keeps one, and how many there are.
+    """Limits of each caller's share of the worker processes: the time of a question on one, and their number.
 
     A place is a worker process that computes a question (a request). After a question that is estimated to be
     expensive, or that had to leave its place, the limits of its caller are strict for `LINGER_SECONDS`: short turns,
@@ -210,15 +210,15 @@ class Turns:
         return SHORT_TURN_SECONDS if others_wait and has_strict_limits else TURN_SECONDS
 
     def most_places(self, lane: Lane, caller: str, places: int) -> int:
-        """Return how many worker processes a caller may use at one time for one kind of work, its lane.
+        """Return how many worker processes a caller may use at one time for one kind of work.
 
-        This is `places`, except in two cases: for work that reads request bodies, and for questions of a caller whose
-        limits are strict. In these cases one place remains free for other callers, if there is more than one.
+        This is `places`, except in two cases: for work that reads request bodies, and for questions of a caller with
+        strict limits. In these cases one place remains free for other callers, if there is more than one.
 
         Args:
-            lane: kind of work.
+            lane: kind of work: reading requests, answering questions, or jobs.
             caller: identity of the caller.
-            places: number of places of the lane.
+            places: number of places for this kind of work.
 
         Returns:
             The number of worker processes, at least 1 if `places` is.

@@ -57,8 +57,11 @@ class ServerProcess(Protocol):
 class ForkedServer:
     """A fork server that is a fork of the service itself, and the service's end of the connection to it.
 
-    A fork server is a process that has imported all modules, and forks itself for each new worker. `pid` is its process
-    id, and `control` the connection.
+    A fork server is a process that has imported all modules, and forks itself for each new worker.
+
+    Attributes:
+        pid: process id of the fork server.
+        control: the connection to it.
     """
 
     pid: int

@@ -47,29 +47,33 @@ class TurnedAway:
 class Task:
     """One computation of one caller, which waits for a worker process, runs in one, or has ended.
 
-    Its `outcome` (answer or error) is set when it ends, and stays None if it was stopped. `caller` is the identity of
-    the caller, and `lane` the queue in which the task waits, such as that of jobs. `done` is set at the end.
+    Attributes:
+        message: the pickled computation.
+        caller: identity of the caller.
+        lane: queue in which the task waits: that of requests to read, of questions or of jobs.
+        state: whether the task waits, runs or has ended.
+        outcome: answer or error, which is set at the end; None if the task was stopped.
+        queued_seconds: time that the task waited for a worker.
+        cpu_seconds: processor time of the worker; for a worker that was killed, the time for which it had the task.
+        done: event that is set at the end.
+        abandoned: True if no request waits for the task any more.
+        background: True if the task has left its place and runs on at the priority of jobs.
+        deaths: number of workers that died while they had the task.
+        since: time of the last change of state, by the monotonic clock.
     """
 
     message: bytes
-    """The pickled computation."""
     caller: str
     lane: Lane
     state: State = "queued"
     outcome: Outcome | TurnedAway | None = None
     queued_seconds: float = 0.0
-    """Time that the task waited for a worker."""
     cpu_seconds: float = 0.0
-    """Processor time of the worker; for a worker that was killed, the time for which it had the task."""
     done: anyio.Event = field(default_factory=anyio.Event)
     abandoned: bool = False
-    """True if no request waits for the task any more."""
     background: bool = False
-    """True if the task has left its place and runs on at the priority of jobs."""
     deaths: int = 0
-    """Number of workers that died while they had the task."""
     since: float = field(default_factory=time.monotonic)
-    """Time of the last change of state, by the monotonic clock."""
 
     def become(self, state: State) -> float:
         """Set the task's state, and return the seconds that it has spent in the previous state."""
@@ -96,18 +100,14 @@ class Process(asyncio.Protocol):
 
     def __init__(self, identifier: int) -> None:
         self.identifier = identifier
-        self.task: Task | None = None
-        """The task that the worker computes."""
-        self.low = False
-        """True if the worker has the priority of jobs, which cannot be raised again."""
+        self.task: Task | None = None  # the task that the worker computes
+        self.low = False  # True if the worker has the priority of jobs, which cannot be raised again
         self.killed = False
-        self.gone = False
-        """True if the process has died; another process may have its identifier."""
+        self.gone = False  # True if the process has died; another process may have its identifier
+        # Takes the outcome of each task and its processor time in seconds.
         self.on_outcome: Callable[[Process, Outcome, float], None] | None = None
-        """Takes the outcome of each task and its processor time in seconds."""
         self.on_death: Callable[[Process], None] | None = None
-        self.ready = asyncio.Event()
-        """Set by the first message, and by the death of the worker."""
+        self.ready = asyncio.Event()  # set by the first message, and by the death of the worker
         self._received = bytearray()
 
     def start(self, task: Task) -> None:

@@ -59,8 +59,8 @@ class RenderedAnswer:
 
     Attributes:
         body: the JSON text, or other bytes.
-        relative_width: for an answer whose δ is enclosed by certified bounds, the width of this interval divided by its
-            upper bound; otherwise None.
+        relative_width: width of the certified interval of δ divided by its upper bound; None for an answer without such
+            an interval.
         digest: SHA-256 of the JSON in canonical form, in hexadecimal digits; None if it was not computed.
     """
 
@@ -228,15 +228,17 @@ def ignore_signals() -> None:
 def end_with_parent(parent: int) -> None:
     """Have this process killed as soon as its parent is gone, even in the middle of a computation and by SIGKILL.
 
-    Linux does that. Elsewhere a process whose parent is gone reads the end of its input after its computation.
+    Linux does that. Elsewhere the process reads the end of its input after its computation.
 
     Args:
         parent: process id of the parent, as it was when this process was made.
     """
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # the parent died before the call of prctl
-            os._exit(1)
+    if sys.platform != "linux":
+        return
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    has_other_parent = os.getppid() != parent  # the parent died before the call of prctl
+    if has_other_parent:
+        os._exit(1)
 
 
 HEAD: Final = struct.Struct("!Q")
@@ -253,7 +255,7 @@ def frame(message: bytes) -> bytes:
 def work(wire: socket.socket, forkserver: int, nicer: int, memory_megabytes: int) -> None:
     """Run a worker process: run the computations that the service sends, and send back their outcomes.
 
-    It ends with the connection to the service.
+    It ends with the connection to the service. A message is preceded by its length.
 
     Args:
         wire: connection to the service; it is closed at the end.
@@ -265,8 +267,12 @@ def work(wire: socket.socket, forkserver: int, nicer: int, memory_megabytes: int
     confine(nicer, memory_megabytes)
     with wire, wire.makefile("rb") as messages:
         wire.sendall(frame(READY))
-        while len(head := messages.read(HEAD.size)) == HEAD.size:
-            message = messages.read(HEAD.unpack(head)[0])
+        while True:
+            head = messages.read(HEAD.size)
+            if len(head) != HEAD.size:
+                return  # the connection has ended
+            (length,) = HEAD.unpack(head)
+            message = messages.read(length)
             wire.sendall(frame(answer_to(message)))
 
 

@@ -14,11 +14,8 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.errors import NoCertificate
 from epsilond.accountants.numerics.outward import round_up
-from epsilond.accountants.structure import (
-    DRAW_UNSEEN,
-    draws_of,
-    loses_amplification,
-)
+from epsilond.accountants.structure import DRAW_UNSEEN
+from epsilond.accountants.structure.random_draws import draws_of, loses_amplification
 from epsilond.accountants.theorems.mechanisms.adaptive_clipping import NOISE_SPLIT, SHIFTED_BITS
 from epsilond.accountants.theorems.risk.averaged_steps import AVERAGED_STEPS
 from epsilond.calibrators.answer import Communication, Risk, RiskBound

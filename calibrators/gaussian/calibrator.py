@@ -13,14 +13,8 @@ from epsilond.accountants.errors import NoCertificate
 from epsilond.accountants.quantities import DRAWN, POPULATION, RATE
 from epsilond.accountants.quantities.mechanisms import LARGEST_BATCH
 from epsilond.accountants.statements.settings import noise_condition
-from epsilond.accountants.structure import (
-    DRAW_UNSEEN,
-    FRESH_DRAW,
-    SECRET_DRAW,
-    definition_against,
-    draws_of,
-    loses_amplification,
-)
+from epsilond.accountants.structure import DRAW_UNSEEN, FRESH_DRAW, SECRET_DRAW, definition_against
+from epsilond.accountants.structure.random_draws import draws_of, loses_amplification
 from epsilond.accountants.theorem import Condition
 from epsilond.calibrators.answer import CONTRIBUTION_NORM, Caution, Served
 from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome, Training
@@ -38,7 +32,8 @@ if TYPE_CHECKING:
 
     from epsilond.accountants.quantities import Sampling
     from epsilond.accountants.specs import Spec
-    from epsilond.accountants.structure import Definition, Draw
+    from epsilond.accountants.structure import Definition
+    from epsilond.accountants.structure.random_draws import Draw
 
 CONTRIBUTIONS_BOUNDED = Condition("bounded-contributions", "every contribution has ℓ2 norm at most the clipping norm")
 

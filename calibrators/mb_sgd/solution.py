@@ -12,7 +12,8 @@ from typing_extensions import TypeVar
 from epsilond.accountants.guarantee import Tightness
 from epsilond.accountants.json_types import Fields
 from epsilond.accountants.quantities.risks import RISK_FIELDS
-from epsilond.accountants.structure import draws_of, sensitivity_factor
+from epsilond.accountants.structure import sensitivity_factor
+from epsilond.accountants.structure.random_draws import draws_of
 from epsilond.calibrators.answer import CONTRIBUTION_NORM, Ends, GuaranteeAnswer, NumericalAnswer, Served, TargetAnswer
 from epsilond.calibrators.certificates import Certificates
 from epsilond.calibrators.envelope import guarantee_answer, numerical_answer

@@ -292,7 +292,7 @@ def _demand_options(context: typer.Context, **setting: str | None) -> None:
     if not faults:
         return
     from epsilond.ledgers.requests import OpenLedger  # noqa: PLC0415  few commands use it
-    from epsilond.reading import allowed_values  # noqa: PLC0415
+    from epsilond.reading.shapes import allowed_values  # noqa: PLC0415
 
     hints = get_type_hints(OpenLedger, include_extras=True)
     missing = [name for name, value in setting.items() if value is None]

@@ -148,8 +148,15 @@ def reporting_of(problem: SimulatedProblem, run: AcceleratedShape) -> Reporting:
 
 
 def convexity_of(problem: SimulatedProblem, run: AcceleratedShape) -> float:
-    """Return the strong convexity μ that the steps assume: that of the run or, if absent, that of the problem."""
-    return problem.constants.strong_convexity if run.strong_convexity is None else run.strong_convexity
+    """Return the strong convexity μ that the steps assume: that of the run or, if absent, that of the problem.
+
+    Args:
+        problem: learning problem, with the strong convexity of its objective.
+        run: parameters of the run.
+    """
+    if run.strong_convexity is not None:
+        return run.strong_convexity
+    return problem.constants.strong_convexity
 
 
 def descend(
@@ -243,7 +250,15 @@ def rounds_of(problem: SimulatedProblem, run: AcceleratedShape) -> int:
 
 
 def work_of(problem: SimulatedProblem, run: AcceleratedShape) -> Work:
-    """Estimate the work of one repetition of a run."""
+    """Estimate the computing work of one repetition of a run, as that of noisy mini-batch SGD with the same reports.
+
+    Args:
+        problem: learning problem.
+        run: parameters of the run; its noise may be unknown.
+
+    Returns:
+        Estimated operations, numpy calls and bytes of memory.
+    """
     return work_of_reports(problem, reporting_of(problem, run))
 
 

@@ -29,7 +29,9 @@ class StageRequest:
 
 
 def check_stages(stages: Sequence[StageRequest] | None, rounds: int) -> None:
-    """Check the number of stages and that their rounds add up.
+    """Check the number of stages of an accelerated run, and that their rounds add up.
+
+    A stage is a number of consecutive rounds with one prox weight.
 
     Args:
         stages: requested stages; None if they are to be calibrated.

@@ -16,30 +16,39 @@ AnyRun: TypeAlias = Any
 
 @dataclass(frozen=True)
 class Work:
-    """Estimated cost of one repetition, known before the start."""
+    """Estimated cost of one repetition of a simulated run, known before the start.
+
+    Attributes:
+        operations: array entries that numpy computes or draws. One core handles about 1e8 per second.
+        calls: calls of numpy, at about 2e5 per second. Repetitions that run together share them.
+        bytes: largest memory in use at one time, in bytes.
+    """
 
     operations: float
-    """Array entries that numpy computes or draws. One core handles about 1e8 per second."""
     calls: float
-    """Calls of numpy, at about 2e5 per second. Repetitions that run together share them."""
     bytes: float
-    """Largest memory in use at one time, in bytes."""
 
 
 @dataclass(frozen=True)
 class Curves:
-    """Measurements of the repetitions of one simulated run: excess risks, diagnostics, scores and models."""
+    """Measurements of the repetitions of one simulated run: excess risks, diagnostics, scores and models.
+
+    The excess risk of a model is its expected loss minus the least expected loss.
+
+    Attributes:
+        rounds: rounds after which the excess risk was measured; the last entry is the end of the run.
+        excess: excess risk of the output that a run of that many rounds has, (repetitions, len(rounds)).
+        diagnostics: one number per repetition for each name, for example the largest gradient norm or the clipped
+            share.
+        scores: scores of each repetition's output on held-out records, by name; empty if the problem holds out none.
+        models: output of each repetition, (repetitions, …, d). For personalised models the clients' own models.
+    """
 
     rounds: tuple[int, ...]
-    """Rounds after which the excess risk was measured; the last entry is the end of the run."""
     excess: Floats
-    """(repetitions, len(rounds)): excess risk of the output that a run of that many rounds has."""
     diagnostics: Mapping[str, Floats] = field(default_factory=dict)
-    """One number per repetition for each name, for example the largest gradient norm or the clipped share."""
     scores: Mapping[str, Floats] = field(default_factory=dict)
-    """Scores of each repetition's output on held-out records, by name; empty if the problem holds out none."""
     models: Floats | None = None
-    """(repetitions, …, d): output of each repetition. For personalised models the clients' own models."""
 
 
 class ExcessCurve:
@@ -88,21 +97,39 @@ class ExcessCurve:
 
 
 def nan_to_infinity(values: Floats) -> Floats:
-    """Replace NaN, which the overflow of a diverging run causes, by infinity."""
+    """Replace NaN, which the overflow of a diverging run causes, by infinity.
+
+    Args:
+        values: numbers of any shape.
+
+    Returns:
+        A new array of the same shape.
+    """
     return np.where(np.isnan(values), np.inf, values)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SimulatedAlgorithm:
-    """An algorithm that can be simulated. `run` is a request class; its field `algorithm` has the name as default.
+    """An algorithm that can be simulated, as functions of a learning problem and of a run's parameters.
 
-    `simulate(problem, run, generators, rounds)` runs one repetition per generator. Repetition i draws only from
-    generator i, and its result does not depend on the number of repetitions. `rounds` are the rounds after which the
-    risk is measured; the run's last round is among them.
+    One repetition is simulated per generator. Repetition i draws only from generator i, and its result does not depend
+    on the number of repetitions.
 
-    `alternatives(run)` are runs with the same parameters to compare with, by name: `non-private`, and the baselines of
-    the paper. The noise of `run` must be known. `alternative_names` are all names that may occur. `problems` are the
-    request classes of the problems that the algorithm supports.
+    Attributes:
+        name: name of the algorithm, the default of the field `algorithm` of its runs.
+        title: short title.
+        run: request class with the parameters of a run.
+        problems: request classes of the problems that the algorithm supports.
+        simulate: function of the problem, the run, one generator per repetition, and the rounds after which the risk is
+            measured. The run's last round is among them.
+        rounds: function that returns the number of rounds, after a check that the run fits the problem.
+        work: function that estimates the cost of one repetition.
+        alternatives: function that returns runs to compare with, by name: `non-private`, and the baselines of the
+            paper. The noise of the run must be known.
+        alternative_names: all names that may occur.
+        titles: short title of each alternative.
+        planned_alternatives: substitutes of equal cost for `alternatives`, available before the noise is calibrated.
+            None if every name has an alternative, and each costs as much as the run itself.
     """
 
     name: str
@@ -115,11 +142,7 @@ class SimulatedAlgorithm:
     alternatives: Callable[[AnyRun], Mapping[str, AnyRun]]
     alternative_names: tuple[str, ...] = ("non-private",)
     titles: Mapping[str, str] = field(default_factory=lambda: {"non-private": "same steps, without noise"})
-    """Short title of each alternative."""
     planned_alternatives: Callable[[AnyRun], Mapping[str, AnyRun]] | None = None
-    """Substitutes of equal cost for `alternatives(run)`, available before the noise is calibrated.
-
-    None: every name has an alternative, and each costs as much as the run itself."""
 
     def costs(self, problem: SimulatedProblem, run: object, wanted: Sequence[str]) -> tuple[Work, ...]:
         """Estimate the computing work of one repetition of a run, and of the runs that it is compared with.

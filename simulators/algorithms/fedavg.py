@@ -52,11 +52,13 @@ def local_step_size(problem: SimulatedProblem, run: FedavgRun) -> float:
     """
     if run.local_step_size is not None:
         return run.local_step_size
-    n, r = problem.clients, run.participants
+    clients, participants = problem.clients, run.participants
     constant = 64.0
-    if r < n:
-        pairs = r * (n - 1)
-        constant = max(4.0, 2.0 + 23.0 * (n - r) / pairs, 64.0 * n * (r - 1) / pairs)
+    if participants < clients:
+        pairs = participants * (clients - 1)
+        absence_term = 2.0 + 23.0 * (clients - participants) / pairs
+        participation_term = 64.0 * clients * (participants - 1) / pairs
+        constant = max(4.0, absence_term, participation_term)
     return 1.0 / (constant * problem.constants.smoothness * run.local_steps)
 
 
@@ -65,7 +67,8 @@ def simulate(
 ) -> Curves:
     """Run FedAvg once per generator and measure the excess risk of the server's models.
 
-    If the numbers of a repetition overflow, its excess is infinite.
+    In every round, each participant takes several gradient steps on its own records. The next model is the mean of
+    their models. If the numbers of a repetition overflow, its excess is infinite.
 
     Args:
         problem: learning problem.
@@ -85,15 +88,17 @@ def simulate(
     step_size = local_step_size(problem, run)
     models = np.zeros((len(generators), problem.dimension))
     excess = ExcessCurve(problem, rounds)
-    least = np.full(len(generators), np.inf)
+    least_squared_norm = np.full(len(generators), np.inf)
+    # A diverging repetition overflows, which is no error.
     with np.errstate(over="ignore", invalid="ignore"):
         for number in range(1, run.rounds + 1):
-            least = np.minimum(least, np.square(federation.gradient_norms(models)))
+            squared_norm = np.square(federation.gradient_norms(models))
+            least_squared_norm = np.minimum(least_squared_norm, squared_norm)
             records = federation.participants(run.participants)
             updates = federation.local_updates(models, records, steps=run.local_steps, step_size=step_size)
             models = server_step(models, updates, 1.0)
             excess.measure(number, models)
-    return excess.curves(models, {"least_squared_gradient_norm": least})
+    return excess.curves(models, {"least_squared_gradient_norm": least_squared_norm})
 
 
 def rounds_of(problem: SimulatedProblem, run: FedavgRun) -> int:
@@ -115,7 +120,12 @@ def rounds_of(problem: SimulatedProblem, run: FedavgRun) -> int:
 
 
 def work(problem: SimulatedProblem, run: FedavgRun) -> Work:
-    """Estimate the work of one repetition of a run."""
+    """Estimate the work of one repetition of a run: gradients of the participants and of all clients.
+
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
+    """
     return local_work(problem, participants=run.participants, rounds=run.rounds, local_steps=run.local_steps)
 
 

@@ -31,13 +31,18 @@ UNCONSTRAINED: tuple[type, ...] = (
 
 @dataclass(frozen=True)
 class ClientData:
-    """Records of N simulated clients with n records each, for all repetitions, with full gradient steps on them."""
+    """Records of N simulated clients with n records each, for all repetitions, with full gradient steps on them.
+
+    Attributes:
+        problem: learning problem, which draws the records.
+        data: the records, (repetitions, N, n, …). If the data is the population itself, all repetitions share it:
+            (1, N, n, …).
+        generators: sources of randomness, one per repetition; they draw the participants.
+    """
 
     problem: SimulatedProblem
     data: Records
-    """(repetitions, N, n, …). If the data is the population itself, all repetitions share it: (1, N, n, …)."""
     generators: Sequence[np.random.Generator]
-    """One per repetition; they draw the participants."""
 
     @classmethod
     def of(cls, problem: SimulatedProblem, generators: Sequence[np.random.Generator]) -> ClientData:

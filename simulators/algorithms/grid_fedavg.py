@@ -140,7 +140,7 @@ def simulate(
         InvalidInput: neither `noise_levels` nor `trials` (of Binomial noise) is given, or the run does not fit the
             problem.
     """
-    rounds_of(problem, run)
+    rounds_of(problem, run)  # checks the number of participants
     if run.noise_levels is None and run.trials is None:
         raise InvalidInput.at("/noise_levels", "is needed: give it or trials, or a target to calibrate it to")
     federation = ClientData.of(problem, generators)
@@ -148,14 +148,18 @@ def simulate(
     models = np.zeros((len(generators), problem.dimension))
     excess = ExcessCurve(problem, rounds)
     clipped_share = np.zeros(len(generators))
+
     # Messages are in grid steps, and the updates were divided by the clipping norm.
     step_size = run.server_step_size * (run.clipping_norm or 1.0) / run.quantization_levels
+    # A diverging repetition overflows, which is no error.
     with np.errstate(over="ignore", invalid="ignore"):
         for number in range(1, run.rounds + 1):
             records = federation.participants(run.participants)
             updates = federation.local_updates(models, records, steps=run.local_steps, step_size=run.local_step_size)
-            clipped_share += np.mean(np.linalg.norm(updates, axis=-1) > (run.clipping_norm or 0.0), axis=1)
-            models = server_step(models, _noisy_messages(run, updates, source, generators), step_size)
+            is_clipped = np.linalg.norm(updates, axis=-1) > (run.clipping_norm or 0.0)
+            clipped_share += np.mean(is_clipped, axis=1)
+            messages = _noisy_messages(run, updates, source, generators)
+            models = server_step(models, messages, step_size)
             excess.measure(number, models)
     return excess.curves(models, {"clipped_share": clipped_share / run.rounds})
 

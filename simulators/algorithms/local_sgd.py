@@ -55,6 +55,9 @@ def simulate(
 ) -> Curves:
     """Run noisy local SGD once per generator, and measure the excess risk of the server's averaged model.
 
+    In every round, each participant starts at the server's model and takes several noisy gradient steps. The server
+    moves to the mean of their models.
+
     Args:
         problem: learning problem.
         run: parameters of the run.
@@ -71,18 +74,21 @@ def simulate(
     if run.noise_std is None:
         raise InvalidInput.at("/noise_std", "is calibrated before a run")
     rounds_of(problem, run)  # checks the run against the problem
-    zeros = np.zeros((len(generators), problem.dimension))
+
     # A server step of size 1 along start − local moves to the mean of the clients' models.
+    zeros = np.zeros((len(generators), problem.dimension))
     server = AveragedDescent(zeros, step_size=1.0, fading=1.0, project=problem.project)
     largest = np.zeros(len(generators))
     excess = ExcessCurve(problem, rounds)
     data = [problem.draw(generator) for generator in generators]
+    participants = _participants(problem, run)
     for number in range(1, run.rounds + 1):
         start = server.model[:, None, :]
-        local = np.broadcast_to(start, (len(generators), _participants(problem, run), problem.dimension))
+        local = np.broadcast_to(start, (len(generators), participants, problem.dimension))
         for draws in _steps(problem, run, generators, data):
             gradients = problem.mean_gradient(local, draws.records)
-            local = problem.project(local - run.step_size * with_noise(gradients, run.noise_std, draws.normal))
+            noisy_gradients = with_noise(gradients, run.noise_std, draws.normal)
+            local = problem.project(local - run.step_size * noisy_gradients)
             largest = np.maximum(largest, largest_norm(gradients, draws, _reporting(problem, run)))
         server.receive(start - local)
         excess.measure(number, server.average)
@@ -169,11 +175,12 @@ def _draw_round(
     Returns:
         The draws of one repetition for all local steps of the round.
     """
-    m = _participants(problem, run)
-    participants = subsets(generator, (), problem.clients, m)
-    positions = subsets(generator, (run.local_steps, m), problem.samples_per_client, run.batch_size)
+    count = _participants(problem, run)
+    participants = subsets(generator, (), problem.clients, count)
+    positions = subsets(generator, (run.local_steps, count), problem.samples_per_client, run.batch_size)
     batches = data[participants[:, None], positions]
-    return _LocalDraws(participants, batches, generator.standard_normal((run.local_steps, m, problem.dimension)))
+    normal = generator.standard_normal((run.local_steps, count, problem.dimension))
+    return _LocalDraws(participants, batches, normal)
 
 
 def rounds_of(problem: SimulatedProblem, run: LocalSgdRun) -> int:

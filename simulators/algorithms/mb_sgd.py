@@ -200,6 +200,8 @@ def simulate(
 ) -> Curves:
     """Run Algorithm 1 of Lowy and Razaviyayn once per generator, and measure the excess risk of the averaged iterates.
 
+    In every round, participants send the noisy mean gradient of a batch, and the server takes a projected step.
+
     Args:
         problem: learning problem.
         run: parameters of the run.
@@ -219,24 +221,29 @@ def simulate(
     start = np.zeros((len(generators), problem.dimension))
     server = AveragedDescent(start, step_size=run.step_size, fading=fading(problem, run), project=problem.project)
     largest = np.zeros(len(generators))
-    projected = np.zeros(len(generators))
+    projected_rounds = np.zeros(len(generators))
     excess = ExcessCurve(problem, rounds)
+
+    # Messages may be rounded, and weighted if the number of participants is random.
     compression = None if run.levels is None else Compression(run.levels, generators)
-    client_weights = None
+    message_weights = None
     if run.count_distribution is not None:
-        client_weights = weights(run.count_distribution, generators, run.rounds)
+        message_weights = weights(run.count_distribution, generators, run.rounds)
     for number, draws in enumerate(fresh_rounds(problem, reporting, generators), start=1):
         gradients = client_gradients(problem, server.model, draws, reporting)
         messages = messages_of(gradients, draws, reporting, run.noise_std)
         if compression is not None:
             messages = compression.round_messages(messages)
-        if client_weights is not None:
-            messages = next(client_weights)[..., None] * messages
+        if message_weights is not None:
+            messages = next(message_weights)[..., None] * messages
         server.receive(messages)
+
+        # The model differs before and after projection if the step left the domain.
+        left_domain = np.any(server.moved != server.model, axis=1)
+        projected_rounds += left_domain
         largest = np.maximum(largest, largest_norm(gradients, draws, reporting))
-        projected += np.any(server.moved != server.model, axis=1)  # models that differ before and after projection
         excess.measure(number, server.average)
-    diagnostics = {"largest_gradient_norm": largest, "projected_share": projected / run.rounds}
+    diagnostics = {"largest_gradient_norm": largest, "projected_share": projected_rounds / run.rounds}
     return excess.curves(server.average, diagnostics)
 
 
@@ -274,8 +281,11 @@ def work_of(problem: SimulatedProblem, run: MbSgdShape) -> Work:
     work = work_of_reports(problem, reporting_of(problem, run))
     if run.levels is None:
         return work
-    sent = float(run.most_participants or problem.clients) * problem.dimension
-    return replace(work, operations=work.operations + 8.0 * run.rounds * sent, calls=work.calls + 15.0 * run.rounds)
+    participants = float(run.most_participants or problem.clients)
+    coordinates = participants * problem.dimension
+    rounding_operations = 8.0 * run.rounds * coordinates
+    rounding_calls = 15.0 * run.rounds
+    return replace(work, operations=work.operations + rounding_operations, calls=work.calls + rounding_calls)
 
 
 def work_of_reports(problem: SimulatedProblem, reporting: Reporting) -> Work:
@@ -284,26 +294,30 @@ def work_of_reports(problem: SimulatedProblem, reporting: Reporting) -> Work:
     The factors are rough. `operations` counts array entries and `calls` numpy calls; `bytes` counts doubles of 8 bytes.
 
     Args:
-        problem: learning problem in d dimensions.
-        reporting: participation in the run, with n records of a client and m participants in a round.
+        problem: learning problem.
+        reporting: participation in the run, with the records of a client and the participants in a round.
 
     Returns:
         Estimated operations, numpy calls and bytes of memory.
     """
-    n, m, d = reporting.samples_per_client, reporting.participants, problem.dimension
-    all_records = problem.clients * n
-    records_per_client = records_read(reporting)
+    records, participants, dimension = reporting.samples_per_client, reporting.participants, problem.dimension
+    all_records = problem.clients * records
+    batch_records = records_read(reporting)
     # Numbers that are needed to choose one batch: one for each record read, or one for each of the client's records.
-    keys = records_per_client if reporting.sampling in ("full", "with-replacement") else n
-    entries = float(m) * records_per_client * (d + 4.0)
-    if reporting.needs_record_gradients:  # they cost 1.5 times as much as their mean, and are stored
+    draws_per_record_read = reporting.sampling in ("full", "with-replacement")
+    keys = batch_records if draws_per_record_read else records
+
+    # Gradients of single records cost 1.5 times as much as their mean, and are stored.
+    gradient_factor, copies = 1.0, 1.0
+    if reporting.needs_record_gradients:
         gradient_factor, copies = 1.5, 3.0
-    else:
-        gradient_factor, copies = 1.0, 1.0
-    doubles_per_round = m * (2.0 * keys + records_per_client + 2.0 * d)
+
+    entries = float(participants) * batch_records * (dimension + 4.0)
+    draw_operations = participants * (2.0 * keys + 6.0 * dimension)
+    doubles_per_round = participants * (2.0 * keys + batch_records + 2.0 * dimension)
     doubles = all_records + (copies + 1.0) * entries + chunk_rounds(problem, reporting) * doubles_per_round
     return Work(
-        operations=all_records + reporting.rounds * (gradient_factor * entries + m * (2.0 * keys + 6.0 * d)),
+        operations=all_records + reporting.rounds * (gradient_factor * entries + draw_operations),
         calls=float(NUMPY_CALLS) * reporting.rounds,
         bytes=8.0 * doubles,
     )

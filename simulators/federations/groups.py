@@ -195,7 +195,9 @@ def batch_of(group: RunGroup, *, batch_size: int, samples_per_client: int, sampl
         return group.samples_per_client
     if group.batch_size is not None:
         return group.batch_size
-    return max(1, (2 * batch_size * group.samples_per_client + samples_per_client) // (2 * samples_per_client))
+    # Adding half the divisor rounds the integer division to nearest.
+    doubled_dividend = 2 * batch_size * group.samples_per_client + samples_per_client
+    return max(1, doubled_dividend // (2 * samples_per_client))
 
 
 def client_arrays_of(problem: SimulatedProblem, run: AnyRun, sampling: Sampling) -> ClientArrays:
@@ -213,19 +215,18 @@ def client_arrays_of(problem: SimulatedProblem, run: AnyRun, sampling: Sampling)
         InvalidInput: a batch exceeds the client's records.
     """
     groups: Groups = run.client_groups
-    batches = [
-        batch_of(
-            group,
-            batch_size=run.batch_size,
-            samples_per_client=problem.samples_per_client,
-            sampling=sampling,
+    batches = []
+    for group in groups:
+        batch = batch_of(
+            group, batch_size=run.batch_size, samples_per_client=problem.samples_per_client, sampling=sampling
         )
-        for group in groups
-    ]
+        batches.append(batch)
     _check_batches(groups, batches, sampling)
-    clients = [group.clients for group in groups]
     default_std = np.nan if run.noise_std is None else run.noise_std
     noise_stds = [default_std if group.noise_std is None else group.noise_std for group in groups]
+
+    # Repeat the value of each group for each of its clients.
+    clients = [group.clients for group in groups]
     return ClientArrays(
         sizes=np.repeat([group.samples_per_client for group in groups], clients),
         batches=np.repeat(batches, clients),

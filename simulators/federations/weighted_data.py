@@ -43,20 +43,26 @@ def _build_weighted(spec: Any, group_sizes: tuple[tuple[int, int], ...], scales:
 
     Returns:
         The problem that `spec` builds, for these clients.
+
+    Raises:
+        InvalidInput: the groups do not fit the problem.
     """
     problem = spec.build()
-    clients, size = problem.population.targets.shape
+    clients, records_per_client = problem.population.targets.shape
     faults = []
     if sum(count for count, _ in group_sizes) != clients:
         faults.append(Fault("/client_groups", "must add up to the problem's clients", f"{clients} clients"))
-    if sum(count * n for count, n in group_sizes) > LARGEST_DATA:
+    if sum(count * records for count, records in group_sizes) > LARGEST_DATA:
         faults.append(Fault("/client_groups", "have too many records in all", f"≤ {LARGEST_DATA}"))
     if problem.objective == "empirical":
-        for index, (_, n) in enumerate(group_sizes):
-            if n > size:
+        for index, (_, records) in enumerate(group_sizes):
+            if records > records_per_client:
                 pointer = f"/client_groups/{index}/samples_per_client"
-                faults.append(Fault(pointer, "exceeds the client's records", f"≤ {size}"))
+                faults.append(Fault(pointer, "exceeds the client's records", f"≤ {records_per_client}"))
     if faults:
         raise InvalidInput(*faults)
+
+    # Repeat the values of each group for each of its clients.
     counts = [count for count, _ in group_sizes]
-    return problem.with_clients(np.repeat([n for _, n in group_sizes], counts), np.repeat(scales, counts))
+    sizes_of_clients = np.repeat([records for _, records in group_sizes], counts)
+    return problem.with_clients(sizes_of_clients, np.repeat(scales, counts))

@@ -36,17 +36,26 @@ CHARACTER_FILES: Final = (KnownFile(("fed_emnist_train.h5",)), KnownFile(("fed_e
 
 @dataclass(frozen=True)
 class WrittenImages:
-    """Images of one writer, with the class of each."""
+    """Images of characters by one writer, with the class of each.
+
+    Attributes:
+        images: gray values from 0, the ink, to 1, the paper, (images, 28, 28).
+        labels: class of each image, (images), 0 to 9 for digits and 0 to 61 for all characters.
+    """
 
     images: npt.NDArray[np.float32]
-    """(images, 28, 28), from 0, the ink, to 1, the paper."""
     labels: npt.NDArray[np.int64]
-    """(images), each 0 to 9 for digits, and 0 to 61 for all characters."""
 
 
 @dataclass(frozen=True)
 class Writer:
-    """One writer, with the images for training and those for tests."""
+    """One writer of federated EMNIST, who is one client.
+
+    Attributes:
+        name: identifier of the writer.
+        training: images for training.
+        test: images for tests.
+    """
 
     name: str
     training: WrittenImages

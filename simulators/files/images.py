@@ -20,17 +20,27 @@ CLASSES = 10
 
 @dataclass(frozen=True)
 class Images:
-    """Images as unsigned bytes, one row of pixels each, with the class of each image."""
+    """Images as unsigned bytes, one row of pixels each, with the class of each image.
+
+    Attributes:
+        pixels: values from 0 to 255, (records, pixels). CIFAR-10 has the red, the green and the blue plane of an image
+            one after another.
+        labels: class of each image, 0 to 9, (records).
+    """
 
     pixels: npt.NDArray[np.uint8]
-    """(records, pixels); CIFAR-10 has the red, the green and the blue plane of an image one after another."""
     labels: npt.NDArray[np.uint8]
-    """(records), each 0 to 9."""
 
 
 @dataclass(frozen=True)
 class LabelledImages:
-    """The training images and the test images of a data set, and the files that they were read from."""
+    """The training images and the test images of a data set.
+
+    Attributes:
+        training: images for training, with their classes.
+        test: images for tests, with their classes.
+        files: the files that they were read from, with their checksums.
+    """
 
     training: Images
     test: Images
@@ -92,14 +102,18 @@ def _read_idx_pair(folder: Path, pair: tuple[KnownFile, KnownFile], data: str) -
     Raises:
         InvalidInput: a file is missing or malformed, or the numbers of images and labels differ.
     """
-    sources = [read_known(folder, file, data=data) for file in pair]
-    images = parse_idx(sources[0].content, axes=3, name=pair[0].names[0], data=data)
-    labels = parse_idx(sources[1].content, axes=1, name=pair[1].names[0], data=data)
+    image_file, label_file = pair
+    image_name, label_name = image_file.names[0], label_file.names[0]
+    image_source = read_known(folder, image_file, data=data)
+    label_source = read_known(folder, label_file, data=data)
+    images = parse_idx(image_source.content, axes=3, name=image_name, data=data)
+    labels = parse_idx(label_source.content, axes=1, name=label_name, data=data)
     if len(images) != len(labels):
-        message = f"{pair[0].names[0]} has {len(images)} images, and {pair[1].names[0]} has {len(labels)} labels"
+        message = f"{image_name} has {len(images)} images, and {label_name} has {len(labels)} labels"
         raise InvalidInput.at(f"/data/{data}", message)
-    _check_labels(labels, pair[1].names[0], data)
-    return Images(images.reshape(len(images), -1), labels), tuple(source.file for source in sources)
+    _check_labels(labels, label_name, data)
+    pixels = images.reshape(len(images), -1)
+    return Images(pixels, labels), (image_source.file, label_source.file)
 
 
 def _read_cifar(folder: Path, files: tuple[KnownFile, ...]) -> tuple[Images, tuple[DataFile, ...]]:
@@ -114,17 +128,19 @@ def _read_cifar(folder: Path, files: tuple[KnownFile, ...]) -> tuple[Images, tup
     Raises:
         InvalidInput: a file is missing or truncated, or a label is not a class.
     """
+    row_bytes = 1 + CIFAR_PIXELS
     sources = [read_known(folder, file, data="cifar-10") for file in files]
     batches = []
     for file, source in zip(files, sources, strict=True):
         content = source.content
-        if not content or len(content) % (1 + CIFAR_PIXELS):
-            message = f"{file.names[0]} has {len(content)} bytes, no multiple of {1 + CIFAR_PIXELS}: it is truncated"
+        if not content or len(content) % row_bytes:
+            message = f"{file.names[0]} has {len(content)} bytes, no multiple of {row_bytes}: it is truncated"
             raise InvalidInput.at("/data/cifar-10", message)
-        batches.append(np.frombuffer(content, dtype=np.uint8).reshape(-1, 1 + CIFAR_PIXELS))
+        batches.append(np.frombuffer(content, dtype=np.uint8).reshape(-1, row_bytes))
     rows = np.concatenate(batches)
-    _check_labels(rows[:, 0], files[0].names[0], "cifar-10")
-    return Images(rows[:, 1:], rows[:, 0]), tuple(source.file for source in sources)
+    labels, pixels = rows[:, 0], rows[:, 1:]
+    _check_labels(labels, files[0].names[0], "cifar-10")
+    return Images(pixels, labels), tuple(source.file for source in sources)
 
 
 def _check_labels(labels: npt.NDArray[np.uint8], name: str, data: str) -> None:

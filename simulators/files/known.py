@@ -46,7 +46,12 @@ class DataFile:
 
 @dataclass(frozen=True)
 class FileContent:
-    """The content of a file, unpacked, and the file that it is from."""
+    """The content of a file of a data set.
+
+    Attributes:
+        content: bytes of the file, unpacked if it is a .gz file.
+        file: name and checksum of the file.
+    """
 
     content: bytes
     file: DataFile

@@ -30,14 +30,17 @@ TARGET = "charges"
 
 @dataclass(frozen=True)
 class MedicalCosts:
-    """Features of insured persons, and their charges in dollars."""
+    """Features of insured persons, and their charges in dollars.
+
+    Attributes:
+        features: age, sex, body mass index, children, smoker and region, with categories as codes, (records, 6).
+        charges: charges of each person in dollars, (records).
+        files: the file that they were read from.
+    """
 
     features: Floats
-    """(records, 6): age, sex, body mass index, children, smoker and region, with categories as codes."""
     charges: Floats
-    """(records): charges of each person in dollars."""
     files: tuple[DataFile, ...]
-    """The file that they were read from."""
 
 
 @functools.cache
@@ -57,13 +60,15 @@ def read_medical_costs(folder: Path) -> MedicalCosts:
     source = read_known(folder, FILE, data="medical-costs")
     text = source.content.decode("utf-8", errors="replace")
     reader = csv.DictReader(io.StringIO(text))
-    missing = [name for name in (*FEATURES, TARGET) if name not in (reader.fieldnames or ())]
+    column_names = reader.fieldnames or ()
+    missing = [name for name in (*FEATURES, TARGET) if name not in column_names]
     if missing:
         raise InvalidInput.at("/data/medical-costs", f"{FILE.names[0]} has no column {', '.join(missing)}")
-    rows = list(reader)
+
     # Line 1 of the file has the names of the columns.
-    features = [[_number(row, name, line) for name in FEATURES] for line, row in enumerate(rows, start=2)]
-    charges = [_number(row, TARGET, line) for line, row in enumerate(rows, start=2)]
+    numbered_rows = list(enumerate(reader, start=2))
+    features = [[_number(row, name, line) for name in FEATURES] for line, row in numbered_rows]
+    charges = [_number(row, TARGET, line) for line, row in numbered_rows]
     return MedicalCosts(features=np.array(features), charges=np.array(charges), files=(source.file,))
 
 

@@ -46,17 +46,26 @@ DOCUMENTS: Final = """
 
 @dataclass(frozen=True)
 class TaggedText:
-    """Words and tags of a question or an answer on Stack Overflow."""
+    """Words and tags of a question or an answer on Stack Overflow.
+
+    Attributes:
+        words: words of the text, then those of the title of the question.
+        tags: tags of the question.
+    """
 
     words: tuple[str, ...]
-    """Words of the text, then those of the title of the question."""
     tags: tuple[str, ...]
-    """Tags of the question."""
 
 
 @dataclass(frozen=True)
 class Author:
-    """One user, with the documents for training and those for tests."""
+    """One user of Stack Overflow, who is one client.
+
+    Attributes:
+        name: identifier of the user.
+        training: documents for training.
+        test: documents for tests.
+    """
 
     name: str
     training: tuple[TaggedText, ...]
@@ -135,9 +144,12 @@ def _read_split(
 
     Args:
         database: the open database.
-        split: name of the split.
+        split: name of the split: train, heldout or test.
         names: identifiers of the users.
         most: largest number of documents of a user; None for all.
+
+    Returns:
+        The documents of each user, in the order of the database.
 
     Raises:
         InvalidInput: a user has no documents, or one is malformed.
@@ -146,14 +158,16 @@ def _read_split(
         from epsilond.simulators.files.tf_example import MalformedExample, parse_texts  # noqa: PLC0415
     documents: dict[str, list[TaggedText]] = defaultdict(list)
     for name, content in database.execute(DOCUMENTS, (split, json.dumps(names))):
-        if most is not None and len(documents[name]) >= most:
+        documents_of_user = documents[name]
+        if most is not None and len(documents_of_user) >= most:
             continue
         try:
             tokens, title, tags = parse_texts(content, FIELDS)
         except MalformedExample as error:
-            document = f"document {len(documents[name]) + 1} of user {name} in the split {split}"
+            document = f"document {len(documents_of_user) + 1} of user {name} in the split {split}"
             raise _fault(f"{DATABASE.names[0]}: {document} {error}") from None
-        documents[name].append(TaggedText((*tokens.split(), *title.split()), tuple(tags.split("|"))))
+        words = (*tokens.split(), *title.split())
+        documents_of_user.append(TaggedText(words, tuple(tags.split("|"))))
     for name in names:
         if name not in documents:
             raise _fault(f"{DATABASE.names[0]} has no documents of user {name} in the split {split}")
@@ -177,8 +191,9 @@ def read_frequent_words(folder: Path, count: int) -> tuple[str, ...]:
         InvalidInput: the file is missing, has a malformed line, or has too few words.
     """
     name = WORD_COUNTS.names[0]
+    source = read_known(folder, WORD_COUNTS, data=DATA)
+    lines = source.content.decode("utf-8", errors="replace").splitlines()
     words = []
-    lines = read_known(folder, WORD_COUNTS, data=DATA).content.decode("utf-8", errors="replace").splitlines()
     for number, line in enumerate(lines[:count], start=1):
         word, _, times = line.rpartition(" ")
         if not word or not times.isdecimal():
@@ -192,23 +207,30 @@ def read_frequent_words(folder: Path, count: int) -> tuple[str, ...]:
 def read_frequent_tags(folder: Path, count: int) -> tuple[str, ...]:
     """Return the most frequent tags of the file of tag counts; of equally frequent ones, the first in the file.
 
+    The file is a JSON object from tags to the numbers of their occurrences.
+
     Args:
         folder: folder with `stackoverflow.tag_count`.
         count: number of tags.
+
+    Returns:
+        The tags, the most frequent one first.
 
     Raises:
         InvalidInput: the file is missing, is not a JSON object of counts, or has too few tags.
     """
     name = TAG_COUNTS.names[0]
+    source = read_known(folder, TAG_COUNTS, data=DATA)
     try:
-        counts = json.loads(read_known(folder, TAG_COUNTS, data=DATA).content)
+        counts = json.loads(source.content)
     except ValueError:
         raise _fault(f"{name} is not a complete JSON file") from None
     if not isinstance(counts, dict) or not all(isinstance(times, int) for times in counts.values()):
         raise _fault(f"{name} is not a JSON object with a count for each tag")
     if len(counts) < count:
         raise _fault(f"{name} has {len(counts)} tags, and {count} are needed: it is truncated")
-    return tuple(sorted(counts, key=counts.__getitem__, reverse=True)[:count])
+    by_frequency = sorted(counts, key=counts.__getitem__, reverse=True)
+    return tuple(by_frequency[:count])
 
 
 def _fault(message: str) -> InvalidInput:

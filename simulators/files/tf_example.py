@@ -38,22 +38,26 @@ def example_type() -> type[Message]:
         The class; every call returns the same one.
     """
     file = descriptor_pb2.FileDescriptorProto(name="example.proto", package=PACKAGE, syntax="proto3")
+    # One message type for each kind of list, and the message Feature, which has one list of any kind.
     for name, element in LISTS.values():
         _add_field(file.message_type.add(name=name), "value", 1, element, repeated=True)
     feature = file.message_type.add(name="Feature")
     feature.oneof_decl.add(name="kind")
-    for number, (field, (name, _)) in enumerate(LISTS.items(), start=1):
-        _add_field(feature, field, number, FieldProto.TYPE_MESSAGE, type_name=name).oneof_index = 0
+    for number, (field_name, (list_name, _)) in enumerate(LISTS.items(), start=1):
+        list_field = _add_field(feature, field_name, number, FieldProto.TYPE_MESSAGE, type_name=list_name)
+        list_field.oneof_index = 0
+
     # The message Features has a map from names to values of the type Feature, encoded as repeated entries.
     features = file.message_type.add(name="Features")
     entry = features.nested_type.add(name="FeatureEntry")
     entry.options.map_entry = True
     _add_field(entry, "key", 1, FieldProto.TYPE_STRING)
     _add_field(entry, "value", 2, FieldProto.TYPE_MESSAGE, type_name="Feature")
-    type_name = "Features.FeatureEntry"
-    _add_field(features, "feature", 1, FieldProto.TYPE_MESSAGE, type_name=type_name, repeated=True)
+    entry_type = "Features.FeatureEntry"
+    _add_field(features, "feature", 1, FieldProto.TYPE_MESSAGE, type_name=entry_type, repeated=True)
     example = file.message_type.add(name="Example")
     _add_field(example, "features", 1, FieldProto.TYPE_MESSAGE, type_name="Features")
+
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
     return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{PACKAGE}.Example"))

@@ -37,8 +37,10 @@ def score_online(confidence: Floats, references: Floats, members: Bools) -> Floa
     """
     mean_with = _means(references, members)
     mean_without = _means(references, ~members)
-    log_density_with = _log_density(confidence, mean_with, _pooled_variance(references, members, mean_with))
-    log_density_without = _log_density(confidence, mean_without, _pooled_variance(references, ~members, mean_without))
+    variance_with = _pooled_variance(references, members, mean_with)
+    variance_without = _pooled_variance(references, ~members, mean_without)
+    log_density_with = _log_density(confidence, mean_with, variance_with)
+    log_density_without = _log_density(confidence, mean_without, variance_without)
     scores = log_density_with - log_density_without
     return np.asarray(np.where(np.isfinite(scores), scores, 0.0))
 
@@ -58,7 +60,8 @@ def score_offline(confidence: Floats, references: Floats, members: Bools) -> Flo
         Scores, (S, m); 0 for a canary that is in every reference.
     """
     mean_without = _means(references, ~members)
-    scores = (confidence - mean_without) / np.sqrt(_pooled_variance(references, ~members, mean_without))
+    standard_deviation = np.sqrt(_pooled_variance(references, ~members, mean_without))
+    scores = (confidence - mean_without) / standard_deviation
     return np.asarray(np.where(np.isfinite(scores), scores, 0.0))
 
 
@@ -80,14 +83,21 @@ def _means(references: Floats, chosen: Bools) -> Floats:
 def _pooled_variance(references: Floats, chosen: Bools, means: Floats) -> float:
     """Return the variance of the models' confidence in a canary about its mean, pooled over all canaries.
 
+    The sum of squared deviations is divided by the degrees of freedom: the number of values minus that of means.
+
     Args:
         references: confidence of K reference models in m canaries, (K, m).
         chosen: which references count for each canary, (K, m).
         means: mean over the references that count, (m,); NaN if there is none.
+
+    Returns:
+        The variance, at least `LEAST_VARIANCE`.
     """
-    deviations = np.where(chosen, references - np.where(np.isnan(means), 0.0, means), 0.0)
+    known_means = np.where(np.isnan(means), 0.0, means)
+    deviations = np.where(chosen, references - known_means, 0.0)
     degrees_of_freedom = chosen.sum() - np.isfinite(means).sum()
-    return float(max(np.sum(np.square(deviations)) / max(degrees_of_freedom, 1), LEAST_VARIANCE))
+    variance = np.sum(np.square(deviations)) / max(degrees_of_freedom, 1)
+    return float(max(variance, LEAST_VARIANCE))
 
 
 def _log_density(values: Floats, means: Floats, variance: float) -> Floats:

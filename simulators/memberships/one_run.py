@@ -51,15 +51,17 @@ def log_error(*, canaries: int, guesses: int, right: int, epsilon: float, delta:
         delta: δ in [0, 1].
 
     Returns:
-        The logarithm of the bound, at most 0.
+        The natural logarithm of the bound, at most 0.
     """
     if right == 0:
         return 0.0
     thresholds = np.arange(right, -1, -1)  # v, v − 1, …, 0
     tails = _tails(thresholds, guesses, float(expit(epsilon)))
+    tail_of_right = tails[0]
     steps = np.arange(1, right + 1)  # i = 1, …, v, with P(v > W ≥ v − i) = tails[i] − tails[0]
-    largest_slope = float(np.max((tails[1:] * ROUNDING - tails[0] / ROUNDING) / steps))
-    probability = (tails[0] + 2.0 * canaries * delta * largest_slope) * ROUNDING
+    differences = tails[1:] * ROUNDING - tail_of_right / ROUNDING
+    largest_slope = float(np.max(differences / steps))
+    probability = (tail_of_right + 2.0 * canaries * delta * largest_slope) * ROUNDING
     return math.log(min(max(probability, LEAST_ERROR), 1.0))
 
 
@@ -77,8 +79,9 @@ def _tails(least: npt.NDArray[np.int64], trials: int, rate: float) -> Floats:
         The tails, of the shape of `least`, in [0, 1].
     """
     # The formula needs k ≥ 1; for k = 0 the tail is 1.
-    inner = betainc(np.maximum(least, 1), trials - np.maximum(least, 1) + 1, rate)
-    return np.asarray(np.where(least == 0, 1.0, inner))
+    positive = np.maximum(least, 1)
+    tails = betainc(positive, trials - positive + 1, rate)
+    return np.asarray(np.where(least == 0, 1.0, tails))
 
 
 def epsilon_lower(*, canaries: int, guesses: int, right: int, delta: float, error: float) -> float:
@@ -111,7 +114,14 @@ def epsilon_lower(*, canaries: int, guesses: int, right: int, delta: float, erro
 
 @dataclass(frozen=True)
 class GuessingBound:
-    """Lower bound on ε from one choice of guesses, with its counts."""
+    """Lower bound on ε from one choice of guesses, with its counts.
+
+    Attributes:
+        epsilon_lower: the bound, in nats.
+        guesses: number of guesses.
+        right: number of right guesses.
+        canaries: number of canaries, each of which is in the data with probability ½.
+    """
 
     epsilon_lower: float
     guesses: int
@@ -138,13 +148,14 @@ def guess(scores: Floats, members: Bools, *, delta: float, error: float) -> Gues
     order = np.argsort(scores, kind="stable")
     # Numbers of guesses on each side: the largest scores are guessed as members, the smallest as non-members.
     sides = sorted({max(1, round(share * scores.size / 2)) for share in SHARES if scores.size >= 2})
+    # The error is shared by all numbers of guesses, because the best bound is kept.
+    error_of_one = error / len(sides)
     best: GuessingBound | None = None
     for side in sides:
-        right = int(np.sum(members[order[-side:]]) + np.sum(~members[order[:side]]))
-        # The error is shared by all numbers of guesses, because the best bound is kept.
-        epsilon = epsilon_lower(
-            canaries=scores.size, guesses=2 * side, right=right, delta=delta, error=error / len(sides)
-        )
+        right_members = np.sum(members[order[-side:]])
+        right_others = np.sum(~members[order[:side]])
+        right = int(right_members + right_others)
+        epsilon = epsilon_lower(canaries=scores.size, guesses=2 * side, right=right, delta=delta, error=error_of_one)
         if best is None or epsilon > best.epsilon_lower:
             best = GuessingBound(epsilon, 2 * side, right, scores.size)
     assert best is not None

@@ -23,6 +23,7 @@ from epsilond.accountants.quantities import RATE, UNIT, NoiseMultiplier, Quantit
 from epsilond.accountants.quantities.algorithms import ClippingNorm, LocalSteps
 from epsilond.accountants.specs import Gaussian, Repeated, Spec, Subsampled
 from epsilond.simulators.algorithms.federation import UNCONSTRAINED
+from epsilond.simulators.memberships.round_scores import round_scores
 from epsilond.simulators.problems.kinds import ProblemSpec
 from epsilond.simulators.problems.linear_model import LinearModelProblem
 from epsilond.simulators.problems.problem import Floats, Records
@@ -84,14 +85,15 @@ class CanaryTraining:
         if not isinstance(self.problem, UNCONSTRAINED):
             raise InvalidInput.at("/problem/kind", "needs its ball, but models of this training are not projected")
         problem = self.problem.build()
-        dimension = problem.dimension
-        members = problem.clients * (1 if self.unit == "client" else problem.samples_per_client)
-        if self.canary != "gradient" and self.canaries >= members:
-            message = "are taken from the data, of which some must be left"
-            raise InvalidInput.at("/canaries", message, allowed=f"≤ {members - 1}")
-        if self.canary == "gradient" and self.canaries > dimension:
-            message = "need a separate coordinate each"
-            raise InvalidInput.at("/canaries", message, allowed=f"≤ {dimension}")
+        if self.canary == "gradient":
+            # Each of them contributes along a coordinate of its own.
+            if self.canaries > problem.dimension:
+                raise InvalidInput.at("/canaries", "need a separate coordinate each", allowed=f"≤ {problem.dimension}")
+        else:
+            members = problem.clients * (1 if self.unit == "client" else problem.samples_per_client)
+            if self.canaries >= members:
+                message = "are taken from the data, of which some must be left"
+                raise InvalidInput.at("/canaries", message, allowed=f"≤ {members - 1}")
         if self.entries > MOST_ENTRIES:
             message = "with the members make a round too large"
             raise InvalidInput.at("/canaries", message, allowed=f"≤ {MOST_ENTRIES:g} numbers read in a round")
@@ -115,15 +117,21 @@ class CanaryTraining:
 
 @dataclass(frozen=True)
 class Members:
-    """Members of a training: B ordinary ones and m canaries, each with K records (K = 1 if members are records)."""
+    """Members of a training: B ordinary ones and m canaries, each with K records (K = 1 if members are records).
+
+    A canary is an additional member. An attacker guesses whether it is present.
+
+    Attributes:
+        problem: learning problem, with the losses and their gradients.
+        ordinary: records of the ordinary members, (B, K, …).
+        canaries: records of the canaries, (m, K, …); None if canaries have directions.
+        directions: unit vectors along which gradient canaries contribute, (m, d); None if canaries have records.
+    """
 
     problem: LinearModelProblem | SoftmaxProblem
     ordinary: Records
-    """(B, K, …): records of the ordinary members."""
     canaries: Records | None
-    """(m, K, …): records of the canaries; None if canaries have directions."""
     directions: Floats | None
-    """(m, d): unit vectors along which gradient canaries contribute; None if canaries have records."""
 
     @classmethod
     def of(cls, spec: CanaryTraining) -> Members:
@@ -140,14 +148,17 @@ class Members:
         members = _members(problem.data(population_generator(seed, DATA)), spec.unit)
         if spec.canary == "gradient":
             return cls(problem, members, None, np.eye(spec.canaries, problem.dimension))
+
+        # Divide the members at random into canaries and ordinary members.
         order = population_generator(seed, EXTRA).permutation(len(members.targets))
         chosen = order[: spec.canaries]
-        ordinary = np.sort(order[spec.canaries :])
+        rest = np.sort(order[spec.canaries :])
         targets = members.targets[chosen]
         if spec.canary == "flipped-labels":
             targets = (targets + 1.0) % problem.classes if isinstance(problem, SoftmaxProblem) else -targets
         canaries = Records(members.features[chosen], targets)
-        return cls(problem, Records(members.features[ordinary], members.targets[ordinary]), canaries, None)
+        ordinary = Records(members.features[rest], members.targets[rest])
+        return cls(problem, ordinary, canaries, None)
 
     def contributions(self, spec: CanaryTraining, models: Floats, records: Records) -> Floats:
         """Return each member's contribution to a round, scaled down to the clipping norm C.
@@ -172,7 +183,8 @@ class Members:
             updates = start - local
         norms = np.sqrt(np.sum(np.square(updates), axis=-1, keepdims=True))
         # The floor only avoids a division by 0 for an update of norm 0.
-        return np.asarray(updates * np.minimum(1.0, spec.clipping_norm / np.maximum(norms, 1e-300)))
+        factors = np.minimum(1.0, spec.clipping_norm / np.maximum(norms, 1e-300))
+        return np.asarray(updates * factors)
 
     def canary_contributions(self, spec: CanaryTraining, models: Floats) -> Floats:
         """Return the contributions of the m canaries to a round, as if all of them were present.
@@ -244,95 +256,36 @@ def train(spec: CanaryTraining, generators: list[np.random.Generator], members: 
         spec: parameters of the training.
         generators: one per run; S in all.
         members: which of the m canaries are in the data of each run, (S, m).
+
+    Returns:
+        The final models, with the scores of the canaries.
     """
     population = Members.of(spec)
-    d = population.problem.dimension
-    q = spec.sampling_rate
+    dimension = population.problem.dimension
+    rate = spec.sampling_rate
     ordinary_count = population.ordinary.targets.shape[0]
-    models = np.zeros((len(generators), d))
+    models = np.zeros((len(generators), dimension))
     scores = np.zeros(members.shape)
     noise_std = spec.noise_multiplier * spec.clipping_norm
     for _ in range(spec.rounds):
-        normal = np.stack([generator.standard_normal(d) for generator in generators])
-        ordinary_in, canaries_in = _draw_participants(generators, q, ordinary_count, members)
+        normal = np.stack([generator.standard_normal(dimension) for generator in generators])
+        ordinary_in, canaries_in = _draw_participants(generators, rate, ordinary_count, members)
         updates = population.contributions(spec, models, population.ordinary)
         canaries = population.canary_contributions(spec, models)
-        # Sum the contributions of the drawn participants, canaries included.
+
+        # Release the noisy sum of the drawn participants' contributions, canaries included.
         total = np.einsum("sb,sbd->sd", ordinary_in, updates) + np.einsum("sm,smd->sd", canaries_in, canaries)
         released = total + noise_std * normal
-        scores += _round_scores(population, released, updates, canaries, rate=q, noise_std=noise_std)
-        models = models - (spec.step_size / (q * ordinary_count)) * released
+        scores += round_scores(
+            released,
+            updates,
+            canaries,
+            rate=rate,
+            noise_std=noise_std,
+            has_own_directions=population.directions is not None,
+        )
+        models = models - (spec.step_size / (rate * ordinary_count)) * released
     return TrainedRuns(members, models, scores, population.confidence(models))
-
-
-def _round_scores(
-    population: Members, total: Floats, updates: Floats, canaries: Floats, *, rate: float, noise_std: float
-) -> Floats:
-    """Return the log likelihood ratios of one round's noisy sum with and without each canary, as if the sum was normal.
-
-    A member takes part with probability q. A canary is in the data with probability ½, so that it takes part with
-    probability q/2.
-
-    Args:
-        population: the members.
-        total: the noisy sums, (S, d).
-        updates: contributions of the ordinary members, (S, B, d).
-        canaries: contributions of the canaries, as if all were present, (S, m, d).
-        rate: sampling rate q.
-        noise_std: standard deviation of the noise per coordinate.
-
-    Returns:
-        The log likelihood ratios, (S, m).
-    """
-    canary_rate = 0.5 * rate
-    expected = rate * updates.sum(axis=1) + canary_rate * canaries.sum(axis=1)
-    # Variances per coordinate, as means over the coordinates.
-    ordinary_variance = rate * (1.0 - rate) * np.sum(np.square(updates), axis=(1, 2)) / total.shape[1]
-    canary_variance = canary_rate * (1.0 - canary_rate) * _canary_variance(population, canaries)
-    variance = np.square(noise_std) + ordinary_variance + canary_variance
-    return _log_ratio(total - expected, canaries, rate, variance)
-
-
-def _canary_variance(population: Members, canaries: Floats) -> Floats:
-    """Return the squared norms of each canary's contributions, summed and divided by the number of coordinates.
-
-    A canary is a record or client that an attacker tries to detect. Its score varies with the participation of
-    canaries, and this number is the factor of that variance. It is 0 if every canary has a direction of its own,
-    because no canary then changes the score of another.
-
-    Args:
-        population: ordinary members and canaries of the training.
-        canaries: contributions of the m canaries, each with K records, (m, K, d).
-
-    Returns:
-        A number for each canary, (m,).
-    """
-    if population.directions is not None:
-        return np.zeros(len(canaries))
-    return np.asarray(np.sum(np.square(canaries), axis=(1, 2)) / canaries.shape[-1])
-
-
-def _log_ratio(rest: Floats, canaries: Floats, rate: float, variance: Floats) -> Floats:
-    """Return the log likelihood ratios of one round's sum with and without each canary, for normal sums.
-
-    A canary that is in the data takes part with probability q, so the density with it is a mixture.
-
-    Args:
-        rest: the noisy sums minus their expectations, (S, d).
-        canaries: contributions of the canaries, as if all were present, (S, m, d).
-        rate: sampling rate q.
-        variance: variance of the sums per coordinate, (S,).
-
-    Returns:
-        The log likelihood ratios, (S, m).
-    """
-    squares = np.sum(np.square(canaries), axis=-1)
-    # The expected sum contains half of every canary; the half of the canary in question is added back.
-    product = np.einsum("sd,smd->sm", rest, canaries) + 0.5 * rate * squares
-    present = (product - 0.5 * squares) / variance[:, None]
-    if rate >= 1.0:
-        return np.asarray(present)
-    return np.asarray(np.logaddexp(np.log(rate) + present, np.log1p(-rate)))
 
 
 def _draw_participants(
@@ -352,8 +305,11 @@ def _draw_participants(
     canaries = members.shape[1]
     if rate >= 1.0:
         return np.ones((len(generators), ordinary)), members.astype(np.float64)
-    is_included = np.stack([generator.random(ordinary + canaries) for generator in generators]) < rate
-    return is_included[:, :ordinary].astype(np.float64), (is_included[:, ordinary:] & members).astype(np.float64)
+    uniforms = np.stack([generator.random(ordinary + canaries) for generator in generators])
+    is_included = uniforms < rate
+    ordinary_in = is_included[:, :ordinary]
+    canaries_in = is_included[:, ordinary:] & members
+    return ordinary_in.astype(np.float64), canaries_in.astype(np.float64)
 
 
 def _members(records: Records, unit: Unit) -> Records:
@@ -375,17 +331,21 @@ def _members(records: Records, unit: Unit) -> Records:
 def _log_odds(problem: SoftmaxProblem, models: Floats, records: Records) -> Floats:
     """Return the mean log odds of the labels over each canary's records, for a softmax model.
 
+    The log odds of a label are its output minus the log of the sum of the exponentials of all other outputs.
+
     Args:
         problem: the problem, with the number of classes.
         models: models of S runs, (S, d).
-        records: records of the m canaries.
+        records: records of the m canaries, (m, K, …).
 
     Returns:
         The mean log odds, (S, m).
     """
     weights = models.reshape(len(models), problem.classes, -1)
     outputs = np.einsum("mkd,scd->smkc", records.features, weights)
-    own = np.broadcast_to(records.targets.astype(np.int64)[None, ..., None], (*outputs.shape[:-1], 1))
-    label_outputs = np.take_along_axis(outputs, own, axis=-1)[..., 0]
-    np.put_along_axis(outputs, own, -np.inf, axis=-1)
+    labels = records.targets.astype(np.int64)[None, ..., None]
+    label_indices = np.broadcast_to(labels, (*outputs.shape[:-1], 1))
+    label_outputs = np.take_along_axis(outputs, label_indices, axis=-1)[..., 0]
+    # Without its own label's output, the log of the sum is that of all other classes.
+    np.put_along_axis(outputs, label_indices, -np.inf, axis=-1)
     return np.asarray(np.mean(label_outputs - logsumexp(outputs, axis=-1), axis=-1))

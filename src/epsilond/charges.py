@@ -91,6 +91,7 @@ def pay_for_run(ledger: Ledger, answer: Calibration, *, slot: SlotKind | None, i
         certified_for = getattr(guarantee, name)
         if body[name] != certified_for:
             faults.append(Fault("/ledger", f"is for another {name} than the guarantee", str(certified_for)))
+
     # Without slot and item, take the only slot of the ledger.
     slot_kinds = [entry["kind"] for entry in body["slots"]]
     needs_slot = slot is None and item is None
@@ -98,7 +99,8 @@ def pay_for_run(ledger: Ledger, answer: Calibration, *, slot: SlotKind | None, i
         faults.append(Fault("/slot", "is needed, or the plan's item is", ", ".join(slot_kinds) or None))
     if faults:
         raise InvalidInput(*faults)
+
     charged_slot = cast("SlotKind", slot_kinds[0]) if needs_slot else slot
-    spec = spec_of(answer)
-    with ledger.reserve(item or f"train {answer.algorithm}", spec=spec, slot=charged_slot) as reservation:
+    charged_item = item or f"train {answer.algorithm}"
+    with ledger.reserve(charged_item, spec=spec_of(answer), slot=charged_slot) as reservation:
         return reservation.commit()

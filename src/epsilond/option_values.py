@@ -13,7 +13,7 @@ from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.accountants.quantities import WindowedUnit, quantity_of
 from epsilond.accountants.quantities.units import unit_named
 from epsilond.options import FieldOption
-from epsilond.reading import allowed_values
+from epsilond.reading.shapes import allowed_values
 
 METAVARS = {float: "NUMBER", int: "COUNT", bool: "true|false", str: "TEXT"}
 """Placeholder of an option's value in the help, by the field's type."""

@@ -67,33 +67,39 @@ INSECURE_RANDOMNESS = "randomness-is-not-secure"
 
 @dataclass(frozen=True, kw_only=True)
 class Trained:
-    """A trained model, its guarantee, and the log of its run."""
+    """A trained model, its guarantee, and the log of its run.
+
+    Attributes:
+        algorithm: name of the algorithm.
+        model: released model, shape (d,); the shared part in ppsgd.
+        personal_models: models of ppsgd, shape (N, d); None for other algorithms. Row i is for client i only, and no
+            guarantee covers its release. Row i is w + θ_i, with the shared part w and the client's own part θ_i. With
+            an `own_start`, it is w followed by θ_i.
+        log: one entry per round.
+        guarantee: guarantee of the calibration. A run that ended early has spent less, but the guarantee stays the
+            same.
+        carried_out: conditions of the guarantee and of the bounds that this run ensured.
+        left_to_you: conditions for which only the caller can vouch.
+        cautions: warnings about the run.
+        tables: True if the library computed the gradients, from features and targets.
+        receipt: receipt of the ledger for the commit before the first round; None without a ledger.
+        calibration: the calibration of the run.
+    """
 
     algorithm: str
     model: Floats
-    """Released model, shape (d,); the shared part in ppsgd."""
     personal_models: Floats | None
-    """Models of ppsgd, shape (N, d): row i is for client i only, and no guarantee covers its release.
-
-    Row i is w + θ_i, with the shared part w and the client's own part θ_i. With an `own_start`, it is w followed by
-    θ_i.
-    """
     log: tuple[Round, ...]
-    """One entry per round."""
     guarantee: GuaranteeAnswer
-    """Guarantee of the calibration. A run that ended early has spent less, but the guarantee stays the same."""
     carried_out: tuple[DeclaredCondition, ...]
-    """Conditions of the guarantee and of the bounds that this run carried out."""
     left_to_you: tuple[DeclaredCondition, ...]
-    """Conditions that only the caller can vouch for."""
     cautions: tuple[Caution, ...]
     tables: bool
-    """True if the library computed the gradients, from features and targets."""
     receipt: Receipt | None
-    """Receipt of the ledger for the commit before the first round."""
     calibration: Calibration
 
     def __repr__(self) -> str:
+        """Return one line with the size of the run, its guarantee, and how far the guarantee is supported."""
         guarantee = self.guarantee
         bound = f"ε ≤ {guarantee.epsilon.upper:.6g} at δ = 10^{guarantee.target.log10_delta:g}"
         return (
@@ -108,14 +114,16 @@ class Trained:
         Conditions that the training loop ensured count as observed in each round. The caller must vouch for the others.
         Those that concern the deployment accompany every ε, because no run shows them.
         """
+        # Of the conditions left to the caller, some are of the guarantee, and the rest of bounds on the risk.
         of_guarantee = {condition.id for condition in self.calibration.declared_conditions}
         unobserved = [condition for condition in self.left_to_you if condition.id in of_guarantee]
         deployment = [condition.statement for condition in unobserved if condition.id in OF_DEPLOYMENT]
         declared = self._list_declared(unobserved)
+        status = RunStatus.DECLARED if declared else RunStatus.CERTIFIED
         guarantee = self.guarantee
         outside = OUTSIDE_CLIENTS if base_unit(guarantee.unit) == "client" else OUTSIDE_RECORDS
         return RunStatement(
-            status=RunStatus.DECLARED if declared else RunStatus.CERTIFIED,
+            status=status,
             epsilon=Interval(guarantee.epsilon.lower, guarantee.epsilon.upper),
             delta=10.0**guarantee.target.log10_delta,
             relation=guarantee.relation,

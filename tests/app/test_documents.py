@@ -9,8 +9,8 @@ import httpx
 import pytest
 from starlette.requests import Request
 
+from epsilond.app.http.compression import OFFERS, SMALLEST, takes_gzip
 from epsilond.app.http.document import Document, Documents
-from epsilond.app.http.middleware import OFFERS, SMALLEST, takes_gzip
 from tests.app.conftest import problem
 
 PATHS = [

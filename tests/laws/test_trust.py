@@ -36,14 +36,8 @@ from epsilond.accountants.statements.settings import (
     state_guarantee,
 )
 from epsilond.accountants.statements.statement import About, Statement
-from epsilond.accountants.structure import (
-    POSSIBLE,
-    Definition,
-    Draw,
-    definition_against,
-    draws_of,
-    loses_amplification,
-)
+from epsilond.accountants.structure import POSSIBLE, Definition, definition_against
+from epsilond.accountants.structure.random_draws import Draw, draws_of, loses_amplification
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.planning.drafts import draft
 from epsilond.calibrators.planning.problem import PlanProblem

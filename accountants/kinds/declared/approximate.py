@@ -35,18 +35,24 @@ def approximate_pair(epsilon: float, delta: float) -> Pair:
         epsilon: privacy parameter ε ≥ 0, in nats. If it is 0, the finite loss is 0.
         delta: probability δ in [0, 1).
     """
-    log_finite = math.log1p(-delta)
-    log_true = log_finite - math.log1p(math.exp(-epsilon))
-    losses: tuple[float, ...] = (-epsilon, epsilon)
-    log_masses: tuple[float, ...] = (log_true - epsilon, log_true)
+    log_finite = math.log1p(-delta)  # of the probability 1 − δ of a finite loss
     if epsilon == 0.0:
-        losses, log_masses = (0.0,), (log_finite,)
+        losses: tuple[float, ...] = (0.0,)
+        log_masses: tuple[float, ...] = (log_finite,)
+    else:
+        log_of_epsilon = log_finite - math.log1p(math.exp(-epsilon))
+        losses = (-epsilon, epsilon)
+        log_masses = (log_of_epsilon - epsilon, log_of_epsilon)
+
     # The logarithm of δ is moved up by its rounding error.
-    log_infinite = math.log(delta) if delta > 0 else -math.inf
+    log_infinite = -math.inf
     if delta > 0:
+        log_infinite = math.log(delta)
         log_infinite += 4 * UNIT_ROUNDOFF * (1.0 + abs(log_infinite))
+
     profile = AtomicProfile(losses, log_masses, log_infinite, 8 * UNIT_ROUNDOFF)
-    atoms = FiniteLaw(losses, log_masses, tuple(reversed(log_masses)), log_infinite, log_infinite)
+    reversed_masses = tuple(reversed(log_masses))
+    atoms = FiniteLaw(losses, log_masses, reversed_masses, log_infinite, log_infinite)
     return Pair(profile, profile, atoms=atoms, plateau=Plateau(epsilon, Fraction(delta)))
 
 
@@ -60,9 +66,17 @@ class ApproximateInputs:
 
 
 def implied_delta(inputs: ApproximateInputs) -> Outputs:
-    """Compute the δ at ε' that an (ε, δ) guarantee implies."""
+    """Compute the least δ at ε' that an (ε, δ) guarantee implies, rounded up.
+
+    Args:
+        inputs: ε and δ of the guarantee, and ε'.
+
+    Returns:
+        δ at ε' and its decimal logarithm.
+    """
     pair = approximate_pair(inputs.epsilon, inputs.delta)
-    return delta_outputs(float(pair.log_delta(np.asarray([inputs.at_epsilon])).upper[0]))
+    log_delta = pair.log_delta(np.asarray([inputs.at_epsilon])).upper
+    return delta_outputs(float(log_delta[0]))
 
 
 AS_DECLARED = Condition(

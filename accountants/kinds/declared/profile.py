@@ -50,27 +50,49 @@ def profile_pair(points: ProfilePoints, reverse: ProfilePoints | None) -> Pair:
         points: points (ε, log10 δ) of the direction with the unit against without it, in increasing ε.
         reverse: points of the other direction; if None, `points` hold in both directions.
     """
-    pair = points_pair(_natural(points), None if reverse is None else _natural(reverse))
+    natural_reverse = None if reverse is None else _natural(reverse)
+    pair = points_pair(_natural(points), natural_reverse)
+
     # From the last point on, δ is constant. This level is stored exactly, unless it is tiny.
-    last = [points[-1], *([] if reverse is None else [reverse[-1]])]
-    log10_delta = max(log10_delta for _, log10_delta in last)
+    last_points = [points[-1]]
+    if reverse is not None:
+        last_points.append(reverse[-1])
+    log10_delta = max(log10_delta for _, log10_delta in last_points)
     if log10_delta < LEAST_PLATEAU:
         return pair
+    last_epsilon = max(epsilon for epsilon, _ in last_points)
+    # The power of ten is computed to 60 digits and raised by more than its error.
     with localcontext(Context(prec=60)):
         delta = Fraction(Decimal(10) ** Decimal(log10_delta)) * (1 + Fraction(1, 10**50))
-    return with_plateau(pair, Plateau(max(epsilon for epsilon, _ in last), min(delta, Fraction(1))))
+    return with_plateau(pair, Plateau(last_epsilon, min(delta, Fraction(1))))
 
 
 def _natural(points: Iterable[tuple[float, float]]) -> list[ProfilePoint]:
-    """Return points with the natural logarithm of δ, rounded up: the product has two errors of half a unit."""
-    return [
-        ProfilePoint(epsilon, min(math.nextafter(math.nextafter(log10_delta * LOG_10, 0.0), 0.0), 0.0))
-        for epsilon, log10_delta in points
-    ]
+    """Return points of a profile with the natural logarithm of δ, rounded up.
+
+    The product with log 10 has two errors of half a unit, so it is raised by two units in the last place.
+
+    Args:
+        points: points (ε, log10 δ).
+    """
+    natural_points = []
+    for epsilon, log10_delta in points:
+        log_delta = math.nextafter(math.nextafter(log10_delta * LOG_10, 0.0), 0.0)
+        natural_points.append(ProfilePoint(epsilon, min(log_delta, 0.0)))
+    return natural_points
 
 
 def delta_between(inputs: ProfileInputs) -> Outputs:
-    """Compute δ at ε in the worse direction, rounded up."""
+    """Compute δ at ε in the worse direction, rounded up.
+
+    Between points the bound is the line in e^ε.
+
+    Args:
+        inputs: points of the profile, and ε.
+
+    Returns:
+        δ at ε and its decimal logarithm.
+    """
     return delta_outputs(profile_pair(inputs.points, inputs.reverse).upper_log_delta(inputs.epsilon))
 
 
@@ -103,7 +125,7 @@ def declared_profile(spec: DeclaredProfile, case: Case) -> Guarantee:
     There is no lower bound on δ, because the mechanism may be better.
 
     Args:
-        spec: specification of the mechanism, with points (ε, log10 δ).
+        spec: the mechanism, with points (ε, log10 δ).
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
 
     Returns:
@@ -112,26 +134,42 @@ def declared_profile(spec: DeclaredProfile, case: Case) -> Guarantee:
     points, reverse = spec.points, spec.reverse
     # Replace-one is symmetric, so both lists of points hold in both directions.
     if case.setting.relation == "replace-one" and reverse is not None:
-        points, reverse = tuple(sorted({*points, *reverse})), None
+        points = tuple(sorted({*points, *reverse}))
+        reverse = None
+    number_of_reverse = 0 if reverse is None else len(reverse)
     return Guarantee(
         setting=case.setting,
         curve=Curve(profile_pair(points, reverse)),
-        derivation=POINTS_PAIR.because(points=len(points), reverse=len(reverse or ())),
+        derivation=POINTS_PAIR.because(points=len(points), reverse=number_of_reverse),
         declared=(AS_DECLARED,),
     )
 
 
 def laplace_like(noise: float) -> DeclaredProfile:
-    """Return points of the profile of Laplace noise of this scale: δ(ε) = 1 − e^{(ε − s)/2} with s = 1/scale."""
+    """Return a declared profile with points of that of Laplace noise, as an example with a given amount of noise.
+
+    The points satisfy δ(ε) = 1 − e^{(ε − s)/2} with s = 1/scale.
+
+    Args:
+        noise: scale of the noise, for sensitivity 1.
+    """
+    # Values of ε as shares of s. At s itself δ is 0, for which a tiny δ is declared.
     shares = (0.0, 0.25, 0.5, 0.75, 0.99)
+    log10_tiny = -300.0
     points = [(share / noise, math.log10(-math.expm1(0.5 * (share - 1.0) / noise))) for share in shares]
-    return DeclaredProfile(points=(*points, (1.0 / noise, -300.0)))
+    return DeclaredProfile(points=(*points, (1.0 / noise, log10_tiny)))
 
 
 def describe_points(fields: Mapping[str, str]) -> str:
-    """Describe the spec with all its points."""
+    """Describe a mechanism of which points of the privacy profile are known, with all its points.
+
+    Args:
+        fields: values of the spec's fields as text, by name.
+    """
     text = f"a mechanism of which only points [ε, log10 δ] of its privacy profile are known: {fields['points']}"
-    return f"{text}, and in the other direction {fields['reverse']}" if "reverse" in fields else text
+    if "reverse" not in fields:
+        return text
+    return f"{text}, and in the other direction {fields['reverse']}"
 
 
 THEOREMS: tuple[Theorem, ...] = (POINTS_PAIR,)

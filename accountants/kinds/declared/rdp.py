@@ -34,7 +34,14 @@ class RenyiPairInputs:
 
 
 def renyi_delta(inputs: RenyiPairInputs) -> Outputs:
-    """Compute δ at ε, rounded up."""
+    """Compute δ at ε that bounds on Rényi divergences imply, rounded up.
+
+    Args:
+        inputs: orders and bounds on the divergence at each, in nats, and ε.
+
+    Returns:
+        δ at ε and its decimal logarithm.
+    """
     pair = renyi_pair(RenyiBounds(inputs.orders, inputs.epsilons))
     return delta_outputs(pair.upper_log_delta(inputs.epsilon))
 
@@ -82,9 +89,14 @@ def declared_renyi(spec: Rdp, case: Case) -> Guarantee:
 
 
 def gaussian_like(noise: float) -> Rdp:
-    """Return divergences as those of a Gaussian mechanism with this noise multiplier, at several orders."""
+    """Return declared Rényi divergences a/(2σ²) as those of a Gaussian mechanism, as an example with some noise.
+
+    Args:
+        noise: noise multiplier σ of the Gaussian mechanism.
+    """
     orders = tuple(1.0 + 2.0**exponent for exponent in range(-2, 9))
-    return Rdp(orders=orders, epsilons=tuple(order / (2.0 * noise * noise) for order in orders))
+    divergences = tuple(order / (2.0 * noise * noise) for order in orders)
+    return Rdp(orders=orders, epsilons=divergences)
 
 
 THEOREMS: tuple[Theorem, ...] = (DECLARED_RENYI,)

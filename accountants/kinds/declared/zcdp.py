@@ -43,14 +43,23 @@ def zcdp_pair(rho: float, delta: float) -> Pair:
     Returns:
         Two distributions with a hockey-stick divergence that bounds δ of each such mechanism at every ε.
     """
-    rho = max(rho, LEAST_RHO)
+    larger_rho = max(rho, LEAST_RHO)
     if delta == 0.0:
-        return concentrated_pair(rho)
-    return concentrated_pair(rho, math.log1p(-delta), raise_log_by_units(math.log(delta), 4.0))
+        return concentrated_pair(larger_rho)
+    log_survival = math.log1p(-delta)
+    log_escape = raise_log_by_units(math.log(delta), 4.0)
+    return concentrated_pair(larger_rho, log_survival, log_escape)
 
 
 def approximate_zcdp(inputs: ApproximateZcdpInputs) -> Outputs:
-    """Compute δ at ε, rounded up."""
+    """Compute δ at ε of every δ-approximately ρ-zCDP mechanism, rounded up.
+
+    Args:
+        inputs: ρ and δ of the mechanism, and ε.
+
+    Returns:
+        The bound on δ at ε and its decimal logarithm.
+    """
     return delta_outputs(zcdp_pair(inputs.rho, inputs.delta).upper_log_delta(inputs.epsilon))
 
 
@@ -98,7 +107,11 @@ def zcdp_guarantee(spec: Zcdp, case: Case) -> Guarantee:
 
 
 def sentence(fields: Mapping[str, str]) -> str:
-    """Describe a spec whose fields are given as text; without `delta` it is 0."""
+    """Describe a mechanism of which only zero-concentrated privacy is known, in words.
+
+    Args:
+        fields: values of the spec's fields as text, by name. A δ without a value is 0 and is left out.
+    """
     delta = f" and δ = {fields['delta']}" if "delta" in fields else ""
     return f"a mechanism of which only zero-concentrated privacy is known, ρ = {fields['rho']}{delta}"
 

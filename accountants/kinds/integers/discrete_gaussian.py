@@ -32,12 +32,22 @@ if TYPE_CHECKING:
 
 
 def bounds_of(spec: DiscreteGaussian) -> ShiftBounds:
-    """Return the bounds on the difference of the integer vectors of two neighbours."""
+    """Return the bounds on the difference of the integer vectors of two neighbours, from the ℓ2 sensitivity.
+
+    Args:
+        spec: the mechanism.
+    """
     return ShiftBounds.of(spec.l2_sensitivity, spec.dimension)
 
 
 def exact_rho(spec: DiscreteGaussian) -> Fraction:
-    """Return ρ = Δ²/2σ², with Δ² the largest squared ℓ2 norm of an integer vector within the bound."""
+    """Return the ρ of zero-concentrated privacy as a rational number: Δ²/2σ².
+
+    Δ² is the largest squared ℓ2 norm of an integer vector within the sensitivity, and σ is the scale of the noise.
+
+    Args:
+        spec: the mechanism.
+    """
     return Fraction(bounds_of(spec).square) / (2 * Fraction(spec.scale) ** 2)
 
 
@@ -52,27 +62,34 @@ def shifted_pair(scale: float, parts: Parts, effort: Effort, *, attained: bool) 
     The coordinates are independent, so the pair is the composition of the pairs of single coordinates.
 
     Args:
-        scale: scale σ of the noise, about its standard deviation.
+        scale: scale σ of the noise, about its standard deviation, in grid steps.
         parts: sizes of the coordinates of the shift, each with the number of coordinates of this size.
         effort: effort of the composition over coordinates.
         attained: whether the pair is for lower bounds on δ. Otherwise it is a dominating one, for upper bounds.
     """
-    bounds_of_parts = [(discrete_gaussian_pairs(scale, size), count) for size, count in parts]
-    pairs = [(bounds.attained if attained else bounds.upper, count) for bounds, count in bounds_of_parts]
-    # Without a shift both distributions are equal.
-    zero_shift = [(discrete_gaussian_pairs(scale, 0).upper, 1)]
-    return composed_pair(pairs or zero_shift, effort)
+    pairs = []
+    for size, count in parts:
+        bounds = discrete_gaussian_pairs(scale, size)
+        pairs.append((bounds.attained if attained else bounds.upper, count))
+    if not pairs:
+        # Without a shift both distributions are equal.
+        pairs = [(discrete_gaussian_pairs(scale, 0).upper, 1)]
+    return composed_pair(pairs, effort)
 
 
 @formula(given="The mechanism, and the ε' at which δ is bounded.")
 def bounds_on_delta(*, noise: DiscreteGaussian, at_epsilon: Annotated[float, AT_EPSILON]) -> Outputs:
     """Compute ρ of zero-concentrated privacy, and bounds on δ at ε' if one coordinate has the largest shift.
 
-    In one dimension these are the bounds on δ of the mechanism.
+    A shift is the difference of the integers of two neighbours. In one dimension these are the bounds on δ of the
+    mechanism.
 
     Args:
-        noise: the mechanism.
-        at_epsilon: ε' at which δ is bounded.
+        noise: the mechanism, with the scale of its noise and its ℓ2 sensitivity.
+        at_epsilon: ε' at which δ is bounded, in nats.
+
+    Returns:
+        `shift` in grid steps, `zcdp_rho`, and both bounds with their decimal logarithms.
     """
     bounds = bounds_of(noise)
     pairs = discrete_gaussian_pairs(noise.scale, bounds.largest)
@@ -119,30 +136,32 @@ def exact(spec: DiscreteGaussian, case: Case) -> Guarantee | Refusal:
     A shift is the difference of the integer vectors of two neighbours.
 
     Args:
-        spec: specification of the mechanism, with its scale and ℓ2 sensitivity.
+        spec: the mechanism, with its scale and ℓ2 sensitivity.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
 
     Returns:
         The guarantee, which neighbours attain. If no allowed shift is worst in every coordinate, it is a refusal, which
         says why the theorem does not apply.
     """
-    worst = bounds_of(spec).worst
-    if worst is None:
+    worst_shift = bounds_of(spec).worst
+    if worst_shift is None:
         return Refusal(EXACT, "no integer shift within the ℓ2 bound is larger than all others in every coordinate")
-    upper = shifted_pair(spec.scale, worst, case.effort, attained=False)
-    attained = shifted_pair(spec.scale, worst, case.effort, attained=True)
-    shift, coordinates = worst[0] if worst else (0, 0)
-    step = EXACT.because(scale=spec.scale, shift=shift, coordinates=coordinates)
+    upper = shifted_pair(spec.scale, worst_shift, case.effort, attained=False)
+    attained = shifted_pair(spec.scale, worst_shift, case.effort, attained=True)
+    size, coordinates = worst_shift[0] if worst_shift else (0, 0)
+    step = EXACT.because(scale=spec.scale, shift=size, coordinates=coordinates)
     return Guarantee(setting=case.setting, curve=Curve(upper, (attained,)), derivation=step, declared=(ANY_INTEGERS,))
 
 
 def concentration_bound(spec: DiscreteGaussian, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of the discrete Gaussian mechanism by zero-concentrated privacy.
 
-    Its lower bounds are those of two shifts, differences of neighbours' integers, that the sensitivity allows.
+    A mechanism is ρ-zero-concentrated if its Rényi divergence of each order a is at most ρ a. Here ρ is Δ²/2σ², with
+    ℓ2 sensitivity Δ and scale σ. The lower bounds are those of two shifts, differences of neighbours' integers, that
+    the sensitivity allows.
 
     Args:
-        spec: the mechanism.
+        spec: the mechanism, with its scale and ℓ2 sensitivity.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
 
     Returns:
@@ -152,6 +171,7 @@ def concentration_bound(spec: DiscreteGaussian, case: Case) -> Guarantee | Refus
     if rho > LARGEST_RHO:
         return Refusal(CONCENTRATED, f"ρ = {rho:g} is more than {LARGEST_RHO:g}")
     bounds = bounds_of(spec)
+    # A shift with few large coordinates, and one with many small ones. They may be equal.
     shifts = tuple(dict.fromkeys((concentrated_shift(bounds), spread_shift(bounds))))
     witnesses = tuple(shifted_pair(spec.scale, parts, case.effort, attained=True) for parts in shifts)
     return Guarantee(

@@ -30,11 +30,18 @@ class DiscreteLaplaceInputs:
 
 
 def privacy_profile(inputs: DiscreteLaplaceInputs) -> Outputs:
-    """Compute δ at ε of one release, and the ε at which it is 0."""
+    """Compute δ at ε of one release of the discrete Laplace mechanism, and the ε from which on δ is 0.
+
+    Args:
+        inputs: privacy loss ε, decay rate α of the noise per grid step, and ℓ1 sensitivity Δ in grid steps.
+
+    Returns:
+        `pure_epsilon`, which is α Δ, and δ with its decimal logarithm.
+    """
     pair = geometric_pair(inputs.decay_rate, inputs.sensitivity)
-    upper = float(pair.log_delta(np.asarray(inputs.epsilon)).upper)
-    pure = inputs.decay_rate * inputs.sensitivity
-    return {"pure_epsilon": pure, **delta_outputs(upper)}
+    log_delta = pair.log_delta(np.asarray(inputs.epsilon))
+    pure_epsilon = inputs.decay_rate * inputs.sensitivity
+    return {"pure_epsilon": pure_epsilon, **delta_outputs(float(log_delta.upper))}
 
 
 EXACT = Theorem(

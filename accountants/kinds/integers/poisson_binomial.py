@@ -20,13 +20,16 @@ from epsilond.accountants.theorem import Condition, Outputs, Source, Status, The
 
 @formula(given="The mechanism, and the ε' at which δ is bounded.")
 def bounds_on_delta(*, mechanism: PoissonBinomial, at_epsilon: Annotated[float, AT_EPSILON]) -> Outputs:
-    """Compute the largest loss of one coordinate, and bounds on its δ at ε'.
+    """Compute the largest loss of one coordinate of the Poisson binomial mechanism, and bounds on its δ at ε'.
 
     In one dimension these are the bounds on δ of the mechanism.
 
     Args:
-        mechanism: the mechanism.
-        at_epsilon: ε' at which δ is bounded.
+        mechanism: the mechanism, with its trials, θ and number of clients.
+        at_epsilon: ε' at which δ is bounded, in nats.
+
+    Returns:
+        The largest loss in nats, and both bounds with their decimal logarithms.
     """
     bounds = trials_bounds(mechanism.trials, mechanism.theta, mechanism.clients)
     lower = max(pair.lower_log_delta(at_epsilon) for pair in bounds.attained)
@@ -67,26 +70,29 @@ def sums_of_trials(spec: PoissonBinomial, case: Case) -> Guarantee | Refusal:
     Each client's value becomes the success probability of some random trials, and only sums of successes are published.
 
     Args:
-        spec: specification of the mechanism, with the number of trials and of clients.
+        spec: the mechanism, with its trials, θ, number of clients and dimension.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
 
     Returns:
         The guarantee. It is a refusal, which says why the theorem does not apply, unless the relation is replace-one.
-        It also is one for sums if the observer sees single messages.
+        It is also a refusal for sums if the observer sees single messages.
     """
     if case.setting.relation != "replace-one":
         return Refusal(SUMS, "an absent client changes the number of trials, so the bound is for a replaced value")
     observer = case.setting.observer
     if spec.clients > 1 and observer in SEE_MESSAGES:
         return Refusal(SUMS, f"the observer {observer} sees messages of single clients: set clients to 1")
+
+    # Coordinates are independent, so their pairs compose.
     bounds = trials_bounds(spec.trials, spec.theta, spec.clients)
     upper = composed_pair([(bounds.upper, spec.dimension)], case.effort)
-    attained = tuple(
-        upper if pair is bounds.upper else composed_pair([(pair, spec.dimension)], case.effort)
-        for pair in bounds.attained
-    )
+    witnesses = []
+    for pair in bounds.attained:
+        witness = upper if pair is bounds.upper else composed_pair([(pair, spec.dimension)], case.effort)
+        witnesses.append(witness)
     step = SUMS.because(trials=spec.trials, theta=spec.theta, clients=spec.clients, dimension=spec.dimension)
-    return Guarantee(setting=case.setting, curve=Curve(upper, attained), derivation=step, declared=(SUMS_ONLY,))
+    curve = Curve(upper, tuple(witnesses))
+    return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=(SUMS_ONLY,))
 
 
 def sentence(fields: Mapping[str, str]) -> str:

@@ -39,7 +39,11 @@ if TYPE_CHECKING:
 
 
 def bounds_of(spec: Skellam) -> ShiftBounds:
-    """Return the bounds on the difference of the integer vectors of two neighbours."""
+    """Return the bounds on the difference of the integer vectors of two neighbours, from both sensitivities.
+
+    Args:
+        spec: the mechanism.
+    """
     return ShiftBounds.of(spec.l2_sensitivity, spec.dimension, spec.l1_sensitivity)
 
 
@@ -49,27 +53,34 @@ def shifted_pair(variance: float, parts: Parts, effort: Effort, *, attained: boo
     The coordinates are independent, so the pair is the composition of the pairs of single coordinates.
 
     Args:
-        variance: variance of the noise of a coordinate.
+        variance: variance of the noise of a coordinate, in squared grid steps.
         parts: sizes of the coordinates of the shift, each with the number of coordinates of this size.
         effort: effort of the composition over coordinates.
         attained: whether the pair is for lower bounds on δ. Otherwise it is a dominating one, for upper bounds.
     """
-    bounds_of_parts = [(skellam_pairs(variance, size), count) for size, count in parts]
-    pairs = [(bounds.attained if attained else bounds.upper, count) for bounds, count in bounds_of_parts]
-    # Without a shift both distributions are equal.
-    zero_shift = [(skellam_pairs(variance, 0).upper, 1)]
-    return composed_pair(pairs or zero_shift, effort)
+    pairs = []
+    for size, count in parts:
+        bounds = skellam_pairs(variance, size)
+        pairs.append((bounds.attained if attained else bounds.upper, count))
+    if not pairs:
+        # Without a shift both distributions are equal.
+        pairs = [(skellam_pairs(variance, 0).upper, 1)]
+    return composed_pair(pairs, effort)
 
 
 @formula(given="The mechanism, and the ε' at which δ is bounded.")
 def bounds_on_delta(*, noise: Skellam, at_epsilon: Annotated[float, AT_EPSILON]) -> Outputs:
-    """Compute bounds on δ at ε' if one coordinate has the largest shift.
+    """Compute bounds on δ at ε' of Skellam noise if one coordinate has the largest shift.
 
-    In one dimension these are the bounds on δ of the mechanism.
+    A shift is the difference of the integers of two neighbours. In one dimension these are the bounds on δ of the
+    mechanism.
 
     Args:
-        noise: the mechanism.
-        at_epsilon: ε' at which δ is bounded.
+        noise: the mechanism, with the variance of its noise and its sensitivities.
+        at_epsilon: ε' at which δ is bounded, in nats.
+
+    Returns:
+        `shift` in grid steps, and both bounds with their decimal logarithms.
     """
     shift = bounds_of(noise).largest
     pairs = skellam_pairs(noise.variance, shift)
@@ -116,20 +127,20 @@ def exact(spec: Skellam, case: Case) -> Guarantee | Refusal:
     A shift is the difference of the integer vectors of two neighbours.
 
     Args:
-        spec: specification of the mechanism, with its variance and sensitivities.
+        spec: the mechanism, with its variance and sensitivities.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
 
     Returns:
         The guarantee, which neighbours attain. If no allowed shift is worst in every coordinate, it is a refusal, which
         says why the theorem does not apply.
     """
-    worst = bounds_of(spec).worst
-    if worst is None:
+    worst_shift = bounds_of(spec).worst
+    if worst_shift is None:
         return Refusal(EXACT, "no integer shift within the sensitivities is larger than all others in every coordinate")
-    upper = shifted_pair(spec.variance, worst, case.effort, attained=False)
-    attained = shifted_pair(spec.variance, worst, case.effort, attained=True)
-    shift, coordinates = worst[0] if worst else (0, 0)
-    step = EXACT.because(variance=spec.variance, shift=shift, coordinates=coordinates)
+    upper = shifted_pair(spec.variance, worst_shift, case.effort, attained=False)
+    attained = shifted_pair(spec.variance, worst_shift, case.effort, attained=True)
+    size, coordinates = worst_shift[0] if worst_shift else (0, 0)
+    step = EXACT.because(variance=spec.variance, shift=size, coordinates=coordinates)
     return Guarantee(setting=case.setting, curve=Curve(upper, (attained,)), derivation=step, declared=(ANY_INTEGERS,))
 
 
@@ -140,7 +151,7 @@ def concentration(spec: Skellam) -> Concentration | None:
     sensitivities. δ is the probability of an output beyond the table (docs/integer-noise.md).
 
     Args:
-        spec: the mechanism.
+        spec: the mechanism, with its variance and sensitivities.
 
     Returns:
         ρ and δ; None if c takes too much work.
@@ -151,35 +162,38 @@ def concentration(spec: Skellam) -> Concentration | None:
     constant = skellam_concentration(spec.variance, bounds.largest)
     if constant is None:
         return None
+    # At most as many coordinates differ as the ℓ1 norm, because each differs by at least 1.
     coordinates = min(bounds.total, bounds.dimension)
     _, log_escape = log_unlisted(spec.variance, bounds.largest, coordinates)
-    escape = math.nextafter(math.exp(raise_log_by_units(log_escape, 4.0)), math.inf)
-    return Concentration(rho=Fraction(constant) * Fraction(bounds.square), delta=Fraction(escape))
+    delta = math.nextafter(math.exp(raise_log_by_units(log_escape, 4.0)), math.inf)
+    return Concentration(rho=Fraction(constant) * Fraction(bounds.square), delta=Fraction(delta))
 
 
 def enclosure(spec: Skellam, case: Case) -> Guarantee:
     """Return the guarantee of the Skellam mechanism by the least of two upper bounds, and two lower bounds.
 
     A shift is the difference of the integer vectors of two neighbours. One upper bound uses a shift that majorises all
-    allowed ones, the other zero-concentrated privacy, unless that takes too much work. The lower bounds are those of
-    two allowed shifts.
+    allowed ones. The other uses zero-concentrated privacy, unless that takes too much work. The lower bounds are those
+    of two allowed shifts.
 
     Args:
-        spec: specification of the mechanism, with its variance and sensitivities.
+        spec: the mechanism, with its variance and sensitivities.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     bounds = bounds_of(spec)
-    # The bound by a majorising shift, and below the one by zero-concentrated privacy.
     uppers = [shifted_pair(spec.variance, majorising_shift(bounds), case.effort, attained=False)]
     inputs: dict[str, float] = {"variance": spec.variance}
+
+    # The noise is c Δ₂²-zero-concentrated, given that no output is beyond the table of the noise.
     constant = skellam_concentration(spec.variance, bounds.largest)
     if constant is not None:
         rho = constant * bounds.square * (1.0 + 4 * UNIT_ROUNDOFF)
         coordinates = min(bounds.total, bounds.dimension)
-        formula = SkellamVectorRenyi(spec.variance, bounds.largest, bounds.square)
-        unlisted = log_unlisted(spec.variance, bounds.largest, coordinates)
-        uppers.append(concentrated_pair(rho, *unlisted, summands=((formula, 1),)))
+        divergence = SkellamVectorRenyi(spec.variance, bounds.largest, bounds.square)
+        log_listed, log_unlisted_mass = log_unlisted(spec.variance, bounds.largest, coordinates)
+        uppers.append(concentrated_pair(rho, log_listed, log_unlisted_mass, summands=((divergence, 1),)))
         inputs["zcdp_rho"] = rho
+
     # Two extreme shifts: all in few coordinates, or spread over many.
     shifts = tuple(dict.fromkeys((concentrated_shift(bounds), spread_shift(bounds))))
     witnesses = tuple(shifted_pair(spec.variance, parts, case.effort, attained=True) for parts in shifts)

@@ -37,8 +37,8 @@ class Shift(NamedTuple):
 
     Attributes:
         coordinates: number of coordinates that differ by `size`.
-        size: difference of each of them.
-        remainder: difference of one more coordinate.
+        size: difference of each of them, in grid steps.
+        remainder: difference of one more coordinate, in grid steps.
     """
 
     coordinates: int
@@ -63,25 +63,30 @@ class Shift(NamedTuple):
 
 
 def largest_shift(*, dimension: int, l1: int, linf: int, square: int | None = None) -> Shift:
-    """Return the shift with as many coordinates of the largest size as the norms allow, and then the largest remainder.
+    """Return the shift with as many coordinates of the largest size as the norms allow, and a remainder.
 
     A shift is the difference of two neighbours' integers. Without a bound on the ℓ2 norm, this shift majorises every
     shift within the norms, and so reveals most. With such a bound it is only one of the allowed shifts.
 
     Args:
-        dimension: number of coordinates.
-        l1: bound on the ℓ1 norm.
-        linf: bound on the ℓ∞ norm.
+        dimension: number of coordinates, at least 1.
+        l1: bound on the ℓ1 norm, in grid steps.
+        linf: bound on the ℓ∞ norm, in grid steps.
         square: bound on the squared ℓ2 norm, if there is one.
     """
+    # The largest size of a coordinate.
     size = min(linf, l1)
     if square is not None:
         size = min(size, math.isqrt(square))
     if size == 0:
         return Shift(0, 0, 0)
+
+    # The largest number of coordinates of this size.
     count = min(dimension, l1 // size)
     if square is not None:
         count = min(count, square // size**2)
+
+    # One further coordinate takes what is left of the norms.
     remainder = min(size, l1 - count * size) if count < dimension else 0
     if square is not None:
         remainder = min(remainder, math.isqrt(square - count * size**2))
@@ -94,34 +99,42 @@ def worst_shift(spec: TruncatedDiscreteLaplace) -> Shift:
     A bound on the ℓ2 norm is used only as far as it implies smaller ℓ1 and ℓ∞ bounds.
 
     Args:
-        spec: specification of the noise, with the sensitivities in grid steps.
+        spec: the noise, and the sensitivities in grid steps.
     """
     l1, linf = math.floor(spec.l1_sensitivity), math.floor(spec.linf_sensitivity)
     square = squared_bound(spec)
     if square is not None:
         # By Cauchy and Schwarz ℓ1 ≤ √d ℓ2 for d coordinates, and ℓ∞ ≤ ℓ2.
-        l1, linf = min(l1, math.isqrt(spec.dimension * square)), min(linf, math.isqrt(square))
+        l1 = min(l1, math.isqrt(spec.dimension * square))
+        linf = min(linf, math.isqrt(square))
     return largest_shift(dimension=spec.dimension, l1=l1, linf=linf)
 
 
 def squared_bound(spec: TruncatedDiscreteLaplace) -> int | None:
-    """Return the largest squared ℓ2 norm of an integer shift, exactly, or None without a bound."""
-    return None if spec.l2_sensitivity is None else math.floor(Fraction(spec.l2_sensitivity) ** 2)
+    """Return the largest squared ℓ2 norm of an integer shift, exactly, or None without a bound.
+
+    Args:
+        spec: the noise, and the sensitivities in grid steps.
+    """
+    if spec.l2_sensitivity is None:
+        return None
+    return math.floor(Fraction(spec.l2_sensitivity) ** 2)
 
 
 def allowed_shifts(spec: TruncatedDiscreteLaplace, square: int) -> tuple[Shift, ...]:
     """Return one or two shifts within the bounds on all three norms, for lower bounds on δ.
 
     A shift is the difference of the integers on two neighbours. The first has the largest possible coordinates. It
-    likely maximises the probability of an output that the neighbour cannot give. The second has the largest ℓ1 norm
+    tends to maximise the probability of an output that the neighbour cannot give. The second has the largest ℓ1 norm
     among shifts with coordinates of size 1, 2, 4, … and the largest size. It has the largest finite loss of these.
 
     Args:
-        spec: the noise and the sensitivities.
+        spec: the noise, and the sensitivities in grid steps.
         square: bound on the squared ℓ2 norm.
     """
     l1, linf = math.floor(spec.l1_sensitivity), math.floor(spec.linf_sensitivity)
-    sizes = {min(linf, 2**power) for power in range(max(linf, 1).bit_length())} | {linf}
+    powers_of_two = {min(linf, 2**power) for power in range(max(linf, 1).bit_length())}
+    sizes = powers_of_two | {linf}
     shifts = {size: largest_shift(dimension=spec.dimension, l1=l1, linf=size, square=square) for size in sorted(sizes)}
     longest = max(shifts.values(), key=lambda shift: (shift.total, shift.square))
     return tuple(dict.fromkeys((shifts[linf], longest)))
@@ -130,8 +143,10 @@ def allowed_shifts(spec: TruncatedDiscreteLaplace, square: int) -> tuple[Shift, 
 def shifted_pair(spec: TruncatedDiscreteLaplace, shift: Shift, effort: Effort) -> Pair:
     """Return the pair of the noise against the noise shifted by an integer vector, composed over all coordinates.
 
+    The coordinates are independent, so the pair is the composition of the pairs of single coordinates.
+
     Args:
-        spec: specification of the noise, with its decay rate and its largest value.
+        spec: the noise, with its decay rate and its largest value.
         shift: integer shift, as the sizes of its coordinates with their numbers.
         effort: effort of the composition over coordinates.
     """
@@ -145,7 +160,7 @@ def log_survival_and_escape(spec: TruncatedDiscreteLaplace, shift: Shift, rounds
     An output that the neighbour cannot give, an escape, reveals the data set with certainty.
 
     Args:
-        spec: specification of the noise, with its decay rate and its largest value.
+        spec: the noise, with its decay rate and its largest value.
         shift: integer difference of the neighbours.
         rounds: number of independent rounds, at least 1.
 
@@ -153,18 +168,23 @@ def log_survival_and_escape(spec: TruncatedDiscreteLaplace, shift: Shift, rounds
         Both natural logarithms; the second one is −∞ if no output is an escape.
     """
     # The rounds and the coordinates are independent, so their probabilities multiply.
-    parts = [(size, count * rounds) for size, count in shift.parts]
-    profiles = [(GeometricProfile(spec.decay_rate, size, spec.noise_levels), count) for size, count in parts]
-    log_survival = math.fsum(count * profile.log_survival for profile, count in profiles)
-    log_escapes = [math.log(count) + profile.log_infinite_mass for profile, count in profiles]
+    log_survivals, log_escapes = [], []
+    for size, coordinates in shift.parts:
+        profile = GeometricProfile(spec.decay_rate, size, spec.noise_levels)
+        count = coordinates * rounds
+        log_survivals.append(count * profile.log_survival)
+        log_escapes.append(math.log(count) + profile.log_infinite_mass)
+    log_survival = math.fsum(log_survivals)
     return log_survival, log_escape_of(log_survival, log_escapes)
 
 
 def escape(inputs: TruncatedDiscreteLaplace) -> Outputs:
     """Compute the shift that reveals most, and the probability 1 − S of an output that the neighbour cannot give.
 
+    A shift is the difference of the integers of two neighbours.
+
     Args:
-        inputs: the noise and the sensitivities.
+        inputs: the noise, and the sensitivities in grid steps.
 
     Returns:
         The shift: `shifted_coordinates` coordinates of size `shift`, and one of size `remainder`. Further `epsilon`,
@@ -186,12 +206,12 @@ def escape(inputs: TruncatedDiscreteLaplace) -> Outputs:
 def by_distance(*, noise: TruncatedDiscreteLaplace, epsilon: Epsilon, rounds: Rounds = 1) -> Outputs:
     """Compute a bound on δ at ε of all rounds, by zero-concentrated differential privacy.
 
-    An output escapes if the neighbour cannot give it. Its loss is infinite. All other outputs satisfy ρ-zCDP, with ρ
-    from the ℓ2 sensitivity.
+    An output escapes if the neighbour cannot give it. Its loss is infinite. All other outputs satisfy ρ-zCDP, with
+    ρ = R α²Δ₂²/2 for R rounds, decay rate α and ℓ2 sensitivity Δ₂.
 
     Args:
         noise: the noise and the sensitivities, of which the ℓ2 sensitivity is required.
-        epsilon: ε at which δ is computed.
+        epsilon: ε at which δ is computed, in nats.
         rounds: number of rounds.
 
     Returns:
@@ -206,11 +226,14 @@ def by_distance(*, noise: TruncatedDiscreteLaplace, epsilon: Epsilon, rounds: Ro
     shift = worst_shift(noise)
     if shift.total == 0:
         return {"zcdp_rho": 0.0, **delta_outputs(-math.inf, "escape"), **delta_outputs(-math.inf)}
+
+    # The last factor exceeds the roundings of the product.
     rho = 0.5 * noise.decay_rate**2 * min(square, shift.square) * rounds * (1 + 8 * UNIT_ROUNDOFF)
     if not 0.0 < rho <= LARGEST_RHO:
         raise InvalidInput.at("/rounds", "make a zCDP ρ that no bound is computed for", allowed=f"ρ ≤ {LARGEST_RHO:g}")
     log_survival, log_escape = log_survival_and_escape(noise, shift, rounds)
-    log_delta = min(concentrated_pair(rho, log_survival, log_escape).log_delta_bounds(epsilon).upper, 0.0)
+    pair = concentrated_pair(rho, log_survival, log_escape)
+    log_delta = min(pair.log_delta_bounds(epsilon).upper, 0.0)
     return {"zcdp_rho": rho, **delta_outputs(log_escape, "escape"), **delta_outputs(log_delta)}
 
 
@@ -275,7 +298,7 @@ def by_l2(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee | Refusal:
     sensitivity Δ₂.
 
     Args:
-        spec: the mechanism.
+        spec: the noise, and the sensitivities in grid steps.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
 
     Returns:
@@ -284,15 +307,17 @@ def by_l2(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee | Refusal:
     worst, square = worst_shift(spec), squared_bound(spec)
     if square is None or square >= worst.square:
         return Refusal(BY_L2, "there is no bound on the ℓ2 distance, or the others imply it")
-    without = exact(spec, case)
+    without_l2 = exact(spec, case)
+    # The last factor exceeds the roundings of the product.
     rho = 0.5 * spec.decay_rate**2 * square * (1 + 4 * UNIT_ROUNDOFF)
     log_survival, log_escape = log_survival_and_escape(spec, worst)
-    pair = least_of([without.curve.upper, concentrated_pair(rho, log_survival, log_escape)])
+    by_concentration = concentrated_pair(rho, log_survival, log_escape)
+    upper = least_of([without_l2.curve.upper, by_concentration])
     return Guarantee(
         setting=case.setting,
-        curve=Curve(pair, without.curve.witnesses),
-        derivation=BY_L2.because(without.derivation, zcdp_rho=rho),
-        declared=without.declared,
+        curve=Curve(upper, without_l2.curve.witnesses),
+        derivation=BY_L2.because(without_l2.derivation, zcdp_rho=rho),
+        declared=without_l2.declared,
     )
 
 
@@ -302,8 +327,8 @@ def sentence(fields: Mapping[str, str]) -> str:
     Args:
         fields: values of the spec's fields as text, by name. A sensitivity without a value is left out.
     """
-    norms = {"ℓ1": "l1_sensitivity", "ℓ∞": "linf_sensitivity", "ℓ2": "l2_sensitivity"}
-    sensitivities = [f"{norm} {fields[name]}" for norm, name in norms.items() if name in fields]
+    names_by_norm = {"ℓ1": "l1_sensitivity", "ℓ∞": "linf_sensitivity", "ℓ2": "l2_sensitivity"}
+    sensitivities = [f"{norm} {fields[name]}" for norm, name in names_by_norm.items() if name in fields]
     coordinates = "coordinate" if fields["dimension"] == "1" else "coordinates"
     return (
         f"truncated discrete Laplace noise of decay rate {fields['decay_rate']},"
@@ -313,7 +338,11 @@ def sentence(fields: Mapping[str, str]) -> str:
 
 
 def at_noise(noise: float) -> TruncatedDiscreteLaplace:
-    """Return noise of a given scale, on three coordinates."""
+    """Return an example with noise of a given scale, on three coordinates.
+
+    Args:
+        noise: reciprocal of the decay rate, in grid steps.
+    """
     return TruncatedDiscreteLaplace(
         noise_levels=300, decay_rate=1.0 / noise, dimension=3, l1_sensitivity=5.0, linf_sensitivity=2.0
     )

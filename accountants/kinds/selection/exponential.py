@@ -32,14 +32,20 @@ if TYPE_CHECKING:
 
 @formula(given="The exponential mechanism, and the ε' at which δ is computed.")
 def privacy_profile(*, epsilon: Epsilon, at_epsilon: Annotated[float, AT_EPSILON]) -> Outputs:
-    """Compute δ at ε' of one release, and ρ of zero-concentrated privacy.
+    """Compute δ at ε' of one release of the exponential mechanism, and ρ of zero-concentrated privacy.
+
+    Its losses are in an interval of length ε. The largest δ of such a mechanism is
+    (1 − e^{(ε' − ε)/2})²/(1 − e^{−ε}), and ρ is ε²/8 (docs/selection.md).
 
     Args:
-        epsilon: ε of the mechanism.
-        at_epsilon: ε' at which δ is computed.
+        epsilon: ε of the mechanism, in nats.
+        at_epsilon: ε' at which δ is computed, in nats.
+
+    Returns:
+        `zcdp_rho`, and δ with its decimal logarithm, all rounded up.
     """
-    upper = float(bounded_range_pair(epsilon).log_delta(np.asarray([at_epsilon])).upper[0])
-    return {"zcdp_rho": concentration(epsilon), **delta_outputs(upper)}
+    log_delta = bounded_range_pair(epsilon).log_delta(np.asarray([at_epsilon])).upper
+    return {"zcdp_rho": concentration(epsilon), **delta_outputs(float(log_delta[0]))}
 
 
 def concentration(epsilon: float) -> float:
@@ -69,11 +75,11 @@ BOUNDED_RANGE = Theorem(
 
 
 def bounded_range_guarantee(epsilon: float, step: Step, case: Case, *, is_whole_question: bool) -> Guarantee:
-    """Return the guarantee of a choice with bounded range.
+    """Return the guarantee of a choice with privacy losses in an interval of length ε on any two neighbours.
 
-    Its losses on any two neighbours are in an interval of length ε. One release is exact: at each ε' some pair of
-    neighbours attains the bound. No single pair of neighbours attains it at every ε', so a part of a larger spec has
-    the witnesses of single neighbours, which compose and can be subsampled.
+    One release is exact: at each ε' some pair of neighbours attains the bound. No single pair of neighbours attains it
+    at every ε', so a part of a larger spec has the witnesses of single neighbours, which compose and can be subsampled.
+    A witness is a pair of distributions that some neighbours attain.
 
     Args:
         epsilon: ε of the choice, in nats.
@@ -91,19 +97,34 @@ def bounded_range_guarantee(epsilon: float, step: Step, case: Case, *, is_whole_
 
 
 def _upper(epsilon: float, pair: Pair) -> Pair:
-    """Return the least of the bounded-range pair and of zero-concentrated privacy, if ρ is in the latter's range."""
+    """Return the least of the bounded-range pair and of zero-concentrated privacy, which is better in compositions.
+
+    Args:
+        epsilon: ε of the choice, in nats.
+        pair: the pair that dominates every choice with losses in an interval of length ε.
+
+    Returns:
+        The least of both; the given pair if ρ is outside the range of the second bound.
+    """
     rho = concentration(epsilon)
-    return least_of([pair, concentrated_pair(rho)]) if LEAST_RHO <= rho <= LARGEST_RHO else pair
+    if not LEAST_RHO <= rho <= LARGEST_RHO:
+        return pair
+    return least_of([pair, concentrated_pair(rho)])
 
 
 def _witnesses(epsilon: float) -> tuple[Pair, ...]:
-    """Return pairs that two candidates attain, for lower bounds.
+    """Return pairs that neighbours with two candidates attain, for lower bounds on δ.
 
-    The first has the largest variance of the loss. The other two, for moderate ε, have larger losses.
+    The first has the largest variance of the loss. The further two, for moderate ε, have larger losses: ¾ ε and ¹⁵⁄₁₆ ε
+    instead of ½ ε.
+
+    Args:
+        epsilon: ε of the choice, in nats.
     """
+    symmetric = response_pair(0.5 * epsilon, 2)
     if epsilon > LARGEST_SPLIT:
-        return (response_pair(0.5 * epsilon, 2),)
-    return (response_pair(0.5 * epsilon, 2), largest_loss_pair(epsilon, 0.25), largest_loss_pair(epsilon, 0.0625))
+        return (symmetric,)
+    return symmetric, largest_loss_pair(epsilon, 0.25), largest_loss_pair(epsilon, 0.0625)
 
 
 LEAST_RHO, LARGEST_RHO = 1e-200, 1e9
@@ -119,12 +140,14 @@ def exponential_mechanism(spec: Exponential, case: Case) -> Guarantee:
     in an interval of length ε (bounded range).
 
     Args:
-        spec: specification of the mechanism, with ε and whether all scores change in one direction.
+        spec: the mechanism, with ε and whether all scores change in one direction.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     step = BOUNDED_RANGE.because(epsilon=spec.epsilon, monotonic=spec.monotonic)
     guarantee = bounded_range_guarantee(spec.epsilon, step, case, is_whole_question=case.root == spec)
-    return replace(guarantee, declared=(*guarantee.declared, ONE_DIRECTION)) if spec.monotonic else guarantee
+    if not spec.monotonic:
+        return guarantee
+    return replace(guarantee, declared=(*guarantee.declared, ONE_DIRECTION))
 
 
 def sentence(fields: Mapping[str, str]) -> str:
@@ -134,8 +157,9 @@ def sentence(fields: Mapping[str, str]) -> str:
         fields: values of the spec's fields as text, by name.
     """
     words = f"the exponential mechanism with ε = {fields['epsilon']} on scores of sensitivity 1"
-    is_monotonic = fields.get("monotonic") == "yes"
-    return f"{words}, which all change in one direction" if is_monotonic else words
+    if fields.get("monotonic") != "yes":
+        return words
+    return f"{words}, which all change in one direction"
 
 
 THEOREMS: tuple[Theorem, ...] = (BOUNDED_RANGE,)

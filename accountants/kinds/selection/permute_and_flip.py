@@ -29,13 +29,19 @@ if TYPE_CHECKING:
 
 @formula(given="Permute-and-flip, and the ε' at which δ is computed.")
 def privacy_profile(*, epsilon: Epsilon, at_epsilon: Annotated[float, AT_EPSILON]) -> Outputs:
-    """Compute δ at ε' of one release.
+    """Compute δ at ε' of one release of permute-and-flip: (1 − e^{(ε' − ε)/2})₊.
+
+    This is δ of Laplace noise against the same noise shifted by ε scales (docs/selection.md).
 
     Args:
-        epsilon: ε of the mechanism.
-        at_epsilon: ε' at which δ is computed.
+        epsilon: ε of the mechanism, in nats.
+        at_epsilon: ε' at which δ is computed, in nats.
+
+    Returns:
+        δ with its decimal logarithm, rounded up.
     """
-    return delta_outputs(float(laplace_pair(epsilon).log_delta(np.asarray([at_epsilon])).upper[0]))
+    log_delta = laplace_pair(epsilon).log_delta(np.asarray([at_epsilon])).upper
+    return delta_outputs(float(log_delta[0]))
 
 
 EXPONENTIAL_NOISE = Theorem(
@@ -57,7 +63,8 @@ def exponential_noise_guarantee(epsilon: float, step: Step, case: Case, *, is_wh
     """Return the guarantee of choosing the candidate with the largest score after exponential noise.
 
     One release is exact: at each ε' some pair of neighbours attains the bound. A part of a larger spec has the
-    witnesses of single neighbours, which compose and can be subsampled.
+    witnesses of single neighbours, which compose and can be subsampled. A witness is a pair of distributions that some
+    neighbours attain.
 
     Args:
         epsilon: ε of the choice, in nats.
@@ -67,9 +74,7 @@ def exponential_noise_guarantee(epsilon: float, step: Step, case: Case, *, is_wh
     """
     pair = laplace_pair(epsilon)
     witnesses = _witnesses(epsilon)
-    attained = witnesses
-    if is_whole_question:
-        attained = (pair, *witnesses)
+    attained = (pair, *witnesses) if is_whole_question else witnesses
     curve = Curve(pair, attained, pointwise=is_whole_question)
     return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=(ANY_SCORES,))
 
@@ -84,11 +89,12 @@ def _witnesses(epsilon: float) -> tuple[Pair, ...]:
         epsilon: privacy parameter ε > 0 of the choice, in nats.
     """
     symmetric = response_pair(log_ratio(epsilon, "exponential"), 2)
-    # The other candidate is chosen with probability 1/2, and then with 1 − e^{−ε}/2.
-    least_loss = -math.log1p(-math.expm1(-epsilon))
+    # The second candidate is chosen with probability 1/2 before the fall, and with 1 − e^{−ε}/2 after it.
     log_half = -math.log(2.0)
-    log_second = (math.log1p(-0.5 * math.exp(-epsilon)), log_half - epsilon)
-    return symmetric, two_outcome_pair((least_loss, epsilon), (log_half, log_half), log_second)
+    log_before = (log_half, log_half)
+    log_after = (math.log1p(-0.5 * math.exp(-epsilon)), log_half - epsilon)
+    least_loss = -math.log1p(-math.expm1(-epsilon))  # log of 1/2 over 1 − e^{−ε}/2
+    return symmetric, two_outcome_pair((least_loss, epsilon), log_before, log_after)
 
 
 def permute_and_flip(spec: PermuteAndFlip, case: Case) -> Guarantee:

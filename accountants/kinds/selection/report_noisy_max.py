@@ -34,11 +34,17 @@ if TYPE_CHECKING:
 
 @formula(given="ε of report-noisy-max with Laplace noise, and the ε' at which its δ is bounded.")
 def bounds(*, epsilon: Epsilon, at_epsilon: Annotated[float, AT_EPSILON]) -> Outputs:
-    """Compute an upper bound on δ at ε' of one release, and the largest δ of two witnesses, which is a lower bound.
+    """Compute bounds on δ at ε' of one release of report-noisy-max with Laplace noise.
+
+    The upper bound is δ of Laplace noise against the same noise shifted by ε scales. The lower bound is the largest δ
+    of pairs that neighbours with two candidates attain.
 
     Args:
-        epsilon: ε of the mechanism.
-        at_epsilon: ε' at which δ is bounded.
+        epsilon: ε of the mechanism, in nats.
+        at_epsilon: ε' at which δ is bounded, in nats.
+
+    Returns:
+        Both bounds with their decimal logarithms.
     """
     point = np.asarray([at_epsilon])
     upper = float(laplace_pair(epsilon).log_delta(point).upper[0])
@@ -85,15 +91,20 @@ def laplace_witnesses(epsilon: float) -> tuple[Pair, ...]:
 
     Args:
         epsilon: ε of the choice, in nats.
+
+    Returns:
+        Both pairs; only the first one if ε is below `LEAST_FALL`.
     """
     symmetric = response_pair(log_ratio(epsilon, "laplace"), 2)
-    log_half = -math.log(2.0)
-    log_after = log_half - epsilon + math.log1p(0.5 * epsilon)
-    log_other = math.log1p(-math.exp(log_after))
-    losses = (log_half - log_other, epsilon - math.log1p(0.5 * epsilon))
     if epsilon < LEAST_FALL:
         return (symmetric,)
-    return symmetric, two_outcome_pair(losses, (log_half, log_half), (log_other, log_after))
+
+    # Both candidates have probability 1/2 before the fall. The fallen one has e^{−ε} (1 + ε/2)/2 after it.
+    log_half = -math.log(2.0)
+    log_fallen = log_half - epsilon + math.log1p(0.5 * epsilon)
+    log_second = math.log1p(-math.exp(log_fallen))
+    losses = (log_half - log_second, epsilon - math.log1p(0.5 * epsilon))
+    return symmetric, two_outcome_pair(losses, (log_half, log_half), (log_second, log_fallen))
 
 
 LEAST_FALL = 1e-3
@@ -103,8 +114,11 @@ LEAST_FALL = 1e-3
 def gumbel_noise(spec: ReportNoisyMax, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of report-noisy-max with Gumbel noise, which is the exponential mechanism.
 
+    The candidate with the largest score after Gumbel noise of scale 2/ε has the distribution of the exponential
+    mechanism.
+
     Args:
-        spec: the mechanism.
+        spec: the mechanism, with ε and the distribution of its noise.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
 
     Returns:
@@ -119,8 +133,10 @@ def gumbel_noise(spec: ReportNoisyMax, case: Case) -> Guarantee | Refusal:
 def exponential_noise(spec: ReportNoisyMax, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of report-noisy-max with exponential noise, which is permute-and-flip.
 
+    The candidate with the largest score after exponential noise of scale 2/ε has the distribution of permute-and-flip.
+
     Args:
-        spec: the mechanism.
+        spec: the mechanism, with ε and the distribution of its noise.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
 
     Returns:
@@ -152,7 +168,14 @@ def laplace_noise(spec: ReportNoisyMax, case: Case) -> Guarantee | Refusal:
 
 
 def concentration(spec: ReportNoisyMax) -> Concentration | None:
-    """Return the zero-concentrated privacy of the exponential mechanism for Gumbel noise; None for other noise."""
+    """Return the ε²/8-zero-concentrated privacy of report-noisy-max with Gumbel noise, the exponential mechanism.
+
+    Args:
+        spec: the mechanism, with ε and the distribution of its noise.
+
+    Returns:
+        ρ without rounding; None for other noise.
+    """
     return bounded_range_concentration(spec.epsilon) if spec.noise == "gumbel" else None
 
 

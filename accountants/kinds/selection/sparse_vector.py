@@ -33,10 +33,13 @@ LARGEST_SCALE = 1e9
 
 @formula(given="The noise of the technique.")
 def scales(*, technique: SparseVector) -> Outputs:
-    """Compute the scales of the Laplace noise on the threshold and on each query.
+    """Compute the scales of the Laplace noise of the sparse vector technique, on the threshold and on each query.
 
     Args:
-        technique: the mechanism.
+        technique: the mechanism, with ε and its share for the threshold.
+
+    Returns:
+        `threshold_scale` and `query_scale`, for queries of sensitivity 1.
     """
     noise = technique.noise
     return {"threshold_scale": noise.threshold_scale, "query_scale": noise.query_scale}
@@ -64,11 +67,15 @@ def crossing_pair(output: ThresholdOutput) -> Pair:
 
     Args:
         output: probabilities of the output on the first data set and on the second one, both in (0, 1).
+
+    Returns:
+        Two distributions on two outcomes: the output does not occur, and it occurs.
     """
     log_first = (math.log1p(-output.first), math.log(output.first))
     log_second = (math.log1p(-output.second), math.log(output.second))
-    losses = (log_first[0] - log_second[0], log_first[1] - log_second[1])
-    return two_outcome_pair(losses, log_first, log_second)
+    loss_if_absent = log_first[0] - log_second[0]
+    loss_if_present = log_first[1] - log_second[1]
+    return two_outcome_pair((loss_if_absent, loss_if_present), log_first, log_second)
 
 
 def sparse_vector(spec: SparseVector, case: Case) -> Guarantee:
@@ -78,18 +85,20 @@ def sparse_vector(spec: SparseVector, case: Case) -> Guarantee:
     some of its outputs.
 
     Args:
-        spec: specification of the mechanism, with ε and the largest number of answers above the threshold.
+        spec: the mechanism, with ε and the largest number of answers above the threshold.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     noise = spec.noise
     # For noise of very large scales the outputs are not computed, and there are no lower bounds.
     is_resolved = max(noise.threshold_scale, noise.query_scale) <= LARGEST_SCALE
     outputs = crossings(noise) if is_resolved else ()
+    witnesses = tuple(crossing_pair(output) for output in outputs)
+    declared = (ANY_QUERIES, ONE_DIRECTION) if spec.monotonic else (ANY_QUERIES,)
     return Guarantee(
         setting=case.setting,
-        curve=Curve(approximate_pair(spec.epsilon, 0.0), tuple(crossing_pair(output) for output in outputs)),
+        curve=Curve(approximate_pair(spec.epsilon, 0.0), witnesses),
         derivation=PURE.because(epsilon=spec.epsilon, largest_answers=spec.largest_answers),
-        declared=(ANY_QUERIES, ONE_DIRECTION) if spec.monotonic else (ANY_QUERIES,),
+        declared=declared,
     )
 
 
@@ -99,12 +108,15 @@ def sentence(fields: Mapping[str, str]) -> str:
     Args:
         fields: values of the spec's fields as text, by name.
     """
-    share, answers = fields.get("threshold_share", "0.5"), fields.get("largest_answers", "1")
+    share = fields.get("threshold_share", "0.5")
+    answers = fields.get("largest_answers", "1")
     words = (
         f"the sparse vector technique with ε = {fields['epsilon']}, a share of {share} for the threshold,"
         f" until {answers} answers above it"
     )
-    return f"{words}, on queries that all change in one direction" if fields.get("monotonic") == "yes" else words
+    if fields.get("monotonic") != "yes":
+        return words
+    return f"{words}, on queries that all change in one direction"
 
 
 THEOREMS: tuple[Theorem, ...] = (PURE,)

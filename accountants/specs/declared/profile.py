@@ -47,7 +47,7 @@ class DeclaredProfile:
         Raises:
             InvalidInput: if a list is empty, too long, not in order, or has a number out of range. It names all faults.
         """
-        faults = [*_faults("/points", self.points)]
+        faults = list(_faults("/points", self.points))
         if self.reverse is not None:
             faults.extend(_faults("/reverse", self.reverse))
         if faults:
@@ -57,8 +57,11 @@ class DeclaredProfile:
     def primitive(self) -> DeclaredBounds:
         """A mechanism that the bounds admit: its total variation is the least δ of all points."""
         all_points = self.points + (self.reverse or ())
-        least = min(log10_delta for _, log10_delta in all_points)
-        return DeclaredBounds(0.0, min(10.0**least * (1.0 - 2.0**-40), 1.0 - 2.0**-40))
+        least_log10_delta = min(log10_delta for _, log10_delta in all_points)
+        # Slightly less, so that rounding does not make it exceed the least δ, or 1.
+        rounded_down = 1.0 - 2.0**-40
+        delta = min(10.0**least_log10_delta * rounded_down, rounded_down)
+        return DeclaredBounds(0.0, delta)
 
 
 def _faults(pointer: str, points: ProfilePoints) -> Iterator[Fault]:

@@ -54,5 +54,7 @@ class Rdp:
     def primitive(self) -> DeclaredBounds:
         """A pure mechanism that the bounds admit: D_a ≤ min(ε, aε²/2) for every ε-private mechanism."""
         bounds = zip(self.orders, self.epsilons, strict=True)
-        epsilon = min(max(value, math.sqrt(2.0 * value / order)) for order, value in bounds)
-        return DeclaredBounds(epsilon * (1.0 - 2.0**-50), 0.0)
+        # The divergence bound v of order a admits every ε with ε ≤ v or aε²/2 ≤ v.
+        epsilon = min(max(divergence, math.sqrt(2.0 * divergence / order)) for order, divergence in bounds)
+        rounded_down = 1.0 - 2.0**-50
+        return DeclaredBounds(epsilon * rounded_down, 0.0)

@@ -76,11 +76,17 @@ class NegativeBinomialRepetitions:
             )
 
     def _mean_at(self, odds: float) -> float:
-        """Return the mean at c = (1 − γ)/γ: η c/(1 − (1 + c)^−η), and c/log(1 + c) for η = 0. It increases with c."""
+        """Return the mean number of runs at c = (1 − γ)/γ, which increases with c.
+
+        It is η c/(1 − (1 + c)^−η) for the shape η, and c/log(1 + c) for η = 0.
+
+        Args:
+            odds: c, at least 0.
+        """
         if odds == 0.0:
             return 1.0
         exponent = -self.shape * math.log1p(odds)
-        if abs(exponent) < 1e-9:
+        if abs(exponent) < 1e-9:  # the first two terms of the series in η
             return odds / math.log1p(odds) * (1.0 - 0.5 * exponent)
         return self.shape * odds / -math.expm1(min(exponent, 700.0))
 
@@ -91,14 +97,30 @@ class NegativeBinomialRepetitions:
             return 0.0, 0.0
         low, high = 0.0, LARGEST_ODDS
         while high - low > 1e-12 * high:
-            middle = math.sqrt(low * high) if low > 0.0 and high > 4.0 * low else 0.5 * (low + high)
-            if low == 0.0 and high > 1e-6:
-                middle = 0.125 * high
+            middle = _middle_of_odds(low, high)
             if self._mean_at(middle) < self.mean:
                 low = middle
             else:
                 high = middle
         return low * (1.0 - 1e-9), high * (1.0 + 1e-9)
+
+
+def _middle_of_odds(low: float, high: float) -> float:
+    """Return a point between two bounds that span many powers of ten, at which a bisection divides them.
+
+    Args:
+        low: lower bound, at least 0.
+        high: upper bound, above `low`.
+
+    Returns:
+        The geometric mean of bounds that differ by a large factor, and the arithmetic mean of close ones. If the lower
+        bound is 0, it is an eighth of a large upper bound.
+    """
+    if low > 0.0 and high > 4.0 * low:
+        return math.sqrt(low * high)
+    if low == 0.0 and high > 1e-6:
+        return 0.125 * high
+    return 0.5 * (low + high)
 
 
 Repetitions = TypeAliasType(

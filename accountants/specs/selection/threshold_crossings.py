@@ -13,6 +13,7 @@ the quotients by which the factors fall are monotone too. This gives r_i ≤ 1 w
 
 from __future__ import annotations
 
+import itertools
 import math
 from functools import lru_cache
 from typing import NamedTuple
@@ -74,67 +75,92 @@ def crossings(noise: ThresholdNoise) -> tuple[ThresholdOutput, ...]:
     Returns:
         The outputs, each with bounds on its probabilities on both data sets.
     """
-    # Divide the range of the threshold's noise into cells.
+    # Divide the range of the threshold's noise into cells. Laplace noise is symmetric.
     edges = noise.threshold_scale * np.linspace(-_REACH, _REACH, 2 * _CELLS + 1)
-    left_masses = np.diff(np.exp(_log_distribution(edges[: _CELLS + 1] / noise.threshold_scale)))
+    left_edges = edges[: _CELLS + 1]
+    left_masses = np.diff(np.exp(_log_distribution(left_edges / noise.threshold_scale)))
     masses = np.append(left_masses, left_masses[::-1])
+
+    # Bound the probabilities of each output by a sum over the cells.
+    scaled_edges = edges / noise.query_scale
     shift = 1.0 / noise.query_scale
     above_shift = 0.0 if noise.monotonic else shift
-    # Bound the probabilities of each output by a sum over the cells.
     outputs = []
-    for count in _COUNTS:
-        for low in _QUERY_VALUES:
-            for high in _QUERY_VALUES:
-                below = (edges / noise.query_scale - low, edges / noise.query_scale - low - shift)
-                above = (high - edges / noise.query_scale, high - edges / noise.query_scale - above_shift)
-                outputs.append(_crossing(masses, _log_factor(count, *below), _log_factor(noise.answers, *above)))
-    likely = [output for output in outputs if output.first >= _LEAST_PROBABILITY]
+    for count, low, high in itertools.product(_COUNTS, _QUERY_VALUES, _QUERY_VALUES):
+        below = _log_factor(count, scaled_edges - low, scaled_edges - low - shift)
+        above = _log_factor(noise.answers, high - scaled_edges, high - scaled_edges - above_shift)
+        outputs.append(_crossing(masses, below, above))
+
+    # Choose the output with the largest difference, and the one with the largest ratio unless it is very rare.
     best = [max(outputs, key=lambda output: output.first - output.second)]
-    if likely:
-        best.append(max(likely, key=lambda output: output.first / output.second))
+    frequent = [output for output in outputs if output.first >= _LEAST_PROBABILITY]
+    if frequent:
+        best.append(max(frequent, key=lambda output: output.first / output.second))
     return tuple(dict.fromkeys(output for output in best if output.first > output.second))
 
 
 def _log_distribution(x: Floats) -> Floats:
-    """Return the log of the distribution function of Laplace noise of scale 1."""
-    return np.asarray(np.where(x < 0.0, x - math.log(2.0), np.log1p(-0.5 * np.exp(-np.maximum(x, 0.0)))))
+    """Return the natural logarithm of the distribution function of Laplace noise of scale 1.
+
+    It is x − log 2 for x < 0, and log(1 − e^{−x}/2) otherwise.
+
+    Args:
+        x: values of the noise.
+    """
+    left_tail = x - math.log(2.0)
+    right_tail = np.log1p(-0.5 * np.exp(-np.maximum(x, 0.0)))
+    return np.asarray(np.where(x < 0.0, left_tail, right_tail))
 
 
 def _log_factor(count: int, edges: Floats, shifted_edges: Floats) -> tuple[Floats, Floats]:
     """Return the log of P(an answer)^n at given threshold noises, and how much the neighbour's queries change it.
 
-    The threshold noises are edges of cells, and n is the number of equal answers.
+    The threshold noises are edges of cells, that is, of intervals that are bounded separately. n is the number of equal
+    answers.
 
     Args:
-        count: the power, a number of answers.
+        count: the power n, a number of answers.
         edges: edges relative to the value of the queries, in scales of their noise, negated for answers "above".
         shifted_edges: edges relative to the value of the queries on the neighbour, likewise.
+
+    Returns:
+        The natural logarithm at each edge, and its change at each edge.
     """
     log_first = count * _log_distribution(edges)
-    return log_first, count * _log_distribution(shifted_edges) - log_first
+    log_second = count * _log_distribution(shifted_edges)
+    return log_first, log_second - log_first
 
 
 def _crossing(masses: Floats, below: tuple[Floats, Floats], above: tuple[Floats, Floats]) -> ThresholdOutput:
     """Return Bernoulli parameters that the probabilities of one output of the sparse vector technique dominate.
 
-    The output is n answers "below" with probability F each, then c answers "above" with probability G each. The
-    threshold noise is divided into cells.
+    The output is n answers "below" with probability F each, then c answers "above" with probability G each. Its
+    probability p = Σ p_i and that on the neighbour, q, are sums over cells i of the threshold noise. On each cell
+    l_i ≤ p_i ≤ u_i, and a factor r_i ≤ 1 gives q ≤ Σ p_i r_i. So q/p is at most 1 − Σ l_i (1 − r_i)/Σ u_i, and at most
+    Σ u_i r_i/Σ l_i.
 
     Args:
         masses: probabilities of the cells of the threshold noise.
         below: log of F^n at the edges, which increases, and its change, which increases too.
         above: log of G^c at the edges, which decreases, and its change, which decreases too.
+
+    Returns:
+        The parameters for both data sets. They are 0 if the lower bound on p is 0.
     """
     (log_below, change_below), (log_above, change_above) = below, above
+    # Both factors are monotone on a cell, so each is extreme at an edge.
     least = masses * np.exp(log_below[:-1] + log_above[1:])  # l_i
     most = masses * np.exp(log_below[1:] + log_above[:-1])  # u_i
     falls = -np.expm1(np.minimum(change_below[1:] + change_above[:-1], 0.0))  # 1 − r_i
     first = float(np.sum(least)) * (1.0 - _ROUNDING)
     if not first > 0.0:
         return ThresholdOutput(0.0, 0.0)
-    fall = float(least @ falls) / float(np.sum(most)) * (1.0 - _ROUNDING)
+
+    # The smaller of both bounds on q/p holds, and outcomes beyond the cells are added.
+    relative_fall = float(least @ falls) / float(np.sum(most)) * (1.0 - _ROUNDING)
     quotient = float(most @ (1.0 - falls)) / float(np.sum(least)) * (1.0 + _ROUNDING)
-    return ThresholdOutput(first, first * min(1.0 - fall, quotient) + _BEYOND)
+    ratio = min(1.0 - relative_fall, quotient)
+    return ThresholdOutput(first, first * ratio + _BEYOND)
 
 
 _BEYOND = 2.0 * math.exp(-_REACH)

@@ -24,8 +24,8 @@ post-processing of that at the larger one, so the result is attained."""
 def log_ratio(epsilon: float, noise: ScoreNoise) -> float:
     """Return log((1 − x)/x) of the choice between two candidates, rounded down, in nats.
 
-    x is the probability that the candidate with the lower score wins, if the scores differ by 1. The module text has it
-    for each noise.
+    x is the probability that the candidate with the lower score wins, if the scores differ by 1. It is 1/(1 + e^{ε/2})
+    for Gumbel noise, e^{−ε/2}/2 for exponential noise, and e^{−ε/2} (2 + ε/2)/4 for Laplace noise.
 
     Args:
         epsilon: privacy parameter ε > 0 of the choice; the noise has the scale 2/ε.
@@ -34,11 +34,12 @@ def log_ratio(epsilon: float, noise: ScoreNoise) -> float:
     half = 0.5 * epsilon
     if noise == "gumbel":
         return half
-    # Here x = e^{−ε/2}/2, and below, for Laplace noise, x = e^{−ε/2} (2 + ε/2)/4.
     if noise == "exponential":
         return (half + math.log1p(-math.expm1(-half))) * ROUNDED_DOWN
-    if half < 1.0:  # 1 − 2x without cancellation
+
+    # For small ε, x is close to 1/2, and 1 − 2x is computed without cancellation.
+    if half < 1.0:
         advantage = -math.expm1(-half) - 0.5 * half * math.exp(-half)
         return math.log1p(2.0 * advantage / (1.0 - advantage)) * ROUNDED_DOWN
-    log_loss = -half + math.log((2.0 + half) / 4.0)
-    return (math.log1p(-math.exp(log_loss)) - log_loss) * ROUNDED_DOWN
+    log_x = -half + math.log((2.0 + half) / 4.0)
+    return (math.log1p(-math.exp(log_x)) - log_x) * ROUNDED_DOWN

@@ -130,7 +130,16 @@ def _draw_rounds(
 
 
 def _output_after(run: Mu2SgdRun, state: State, number: int) -> Floats:
-    """Return the output of a run of `number` rounds: the model x, or the mean of the models for noisy SGD."""
+    """Return the output of a run of some rounds: the server's model x, or the mean of the models for noisy SGD.
+
+    Args:
+        run: parameters of the run, with its method.
+        state: state before the report of the last of these rounds.
+        number: number of rounds.
+
+    Returns:
+        The models of all repetitions, (repetitions, d).
+    """
     model = state.server.model
     return (state.total + model) / number if run.method == "noisy-sgd" else model
 

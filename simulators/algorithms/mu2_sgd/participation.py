@@ -116,11 +116,16 @@ class RunParticipation:
 
 
 def chunk_size(clients: int, noises: int) -> int:
-    """Return the number of rounds drawn at a time, independent of the number of repetitions.
+    """Return the number of rounds whose random numbers are drawn at a time, so that they fit into a fixed memory.
+
+    It does not depend on the number of repetitions, so that a repetition does not depend on it either.
 
     Args:
         clients: number of clients.
-        noises: normal variables drawn in a round.
+        noises: number of normal variables drawn in a round.
+
+    Returns:
+        A number from 1 to `MOST_ROUNDS`.
     """
     return min(max(ENTRIES // (2 * clients + noises), 1), MOST_ROUNDS)
 
@@ -131,16 +136,18 @@ class Reports:
 
     Each round has m entries, the largest number of reports. If fewer clients report, the remaining entries are padding,
     which `present` marks.
+
+    Attributes:
+        clients: clients that report, ascending, (rounds, repetitions, m).
+        present: True for a client that reports, False for padding, (rounds, repetitions, m).
+        places: index of the record in the client's population, (rounds, repetitions, m).
+        noise: standard normal variables, (rounds, repetitions, noises, d).
     """
 
     clients: Indices
-    """(rounds, repetitions, m): clients that report, ascending."""
     present: npt.NDArray[np.bool_]
-    """(rounds, repetitions, m): True for a client that reports, False for padding."""
     places: Indices
-    """(rounds, repetitions, m): index of the record in the client's population."""
     noise: Floats
-    """(rounds, repetitions, noises, d): standard normal variables."""
 
     @property
     def rounds(self) -> int:

@@ -70,8 +70,8 @@ class State:
         server: the models x and w, and the sum q of the rounds' mean reports.
         plain: q without noise, (repetitions, d).
         total: sum of the models of noisy SGD, (repetitions, d).
-        clients: last noise of each client.
-        gaps: last reports of each client, for the method `gap-differences`.
+        clients: last noise of each client; of no client if the server is trusted.
+        gaps: last reports of each client, for the method of gap differences only.
         trusted: last noise of a trusted server.
     """
 

@@ -97,16 +97,23 @@ _SPEC = Annotated[str | None, typer.Option("--spec", metavar="JSON|FILE|-", help
 def add(main: typer.Typer) -> None:
     """Add the command `epsilond account` to the command line.
 
+    Its options are the spec, the setting of the guarantee, the queries at which figures are shown, and a claim.
+
     Args:
         main: the command line.
     """
     options = listed_commands("")["account"].options
     setting = field_parameters([option for option in options if option.field not in STRUCTURES])
     keyword = inspect.Parameter.KEYWORD_ONLY
-    annotations = {"spec": _ARGUMENT, "spec_option": _SPEC, **_OPTIONS}
-    own = [inspect.Parameter(name, keyword, default=None, annotation=option) for name, option in annotations.items()]
     # The two forms of the spec come first, then the setting, the queries and the claim.
-    parameters = own[:2] + setting + own[2:] + request_parameters()
+    specs = [
+        inspect.Parameter("spec", keyword, default=None, annotation=_ARGUMENT),
+        inspect.Parameter("spec_option", keyword, default=None, annotation=_SPEC),
+    ]
+    queries_and_claim = [
+        inspect.Parameter(name, keyword, default=None, annotation=option) for name, option in _OPTIONS.items()
+    ]
+    parameters = specs + setting + queries_and_claim + request_parameters()
     text = "Show the guarantee of a run at an ε or δ, and whether a claim about it holds."
     main.command(cls=RequestCommand)(with_parameters(account, parameters, text))
 
@@ -162,17 +169,20 @@ def _read_fields(
     Raises:
         InvalidInput: with the faults of the options and of the request.
     """
-    queries = {name: texts[name] for name in QUERIES if texts[name]}  # absent: None or []
-    claim = {name: texts[f"{CLAIM}{name}"] for name in QUERIES if texts[f"{CLAIM}{name}"] is not None}
-    rest = {name: text for name, text in texts.items() if name not in _OPTIONS}
-    fields = RequestFields.from_options(problem, request, rest, option_faults(context))
+    other_texts = {name: text for name, text in texts.items() if name not in _OPTIONS}
+    fields = RequestFields.from_options(problem, request, other_texts, option_faults(context))
     if spec is not None:
         fields.values["spec"] = _read_spec(spec)
-    lists = {name: texts[name] for name in LIST_OPTIONS if texts[name]}
-    if queries or lists:
-        fields.values["query"] = dict(_query_field(name, values) for name, values in queries.items()) | lists
+
+    # An absent option of the query is None or an empty list.
+    query = dict(_query_field(name, texts[name]) for name in QUERIES if texts[name])
+    query |= {name: texts[name] for name in LIST_OPTIONS if texts[name]}
+    if query:
+        fields.values["query"] = query
+    claim = {name: texts[f"{CLAIM}{name}"] for name in QUERIES if texts[f"{CLAIM}{name}"] is not None}
     if claim:
         fields.values["claim"] = claim
+
     if "kind" in fields.values and "spec" not in fields.values:
         raise InvalidInput.at("/request", "holds a spec and no request: give it as SPEC")
     fields.check()

@@ -47,11 +47,23 @@ class AlgorithmGroup(LazyGroup):
     """The commands of `epsilond calibrate` or `epsilond risk-bound`, one for each algorithm."""
 
     def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002
-        """Return the names of the algorithms."""
+        """Return the names of the algorithms, which are the names of the commands.
+
+        Args:
+            ctx: context of the command line, which is not used.
+        """
         return list(listed_commands(self.name))
 
     def get_command(self, ctx: object, cmd_name: str) -> Any:  # noqa: ARG002
-        """Return the command of an algorithm."""
+        """Return the command of an algorithm, which is made for this call.
+
+        Args:
+            ctx: context of the command line, which is not used.
+            cmd_name: name of the algorithm.
+
+        Returns:
+            The command; None if there is no such algorithm.
+        """
         listed = listed_commands(self.name).get(cmd_name)
         if listed is None:
             return None
@@ -63,7 +75,17 @@ def algorithms(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="one algorithm in full")] = None,
     as_body: AsJson = False,
 ) -> None:
-    """List the algorithms that can be calibrated, or show one in full."""
+    """List the algorithms that can be calibrated, or show one in full.
+
+    \f
+
+    Args:
+        name: name of the algorithm that is shown; None for the list of all.
+        as_body: whether to print JSON as the service answers it; otherwise a table is printed.
+
+    Raises:
+        typer.Exit: there is no such algorithm; the reason was printed.
+    """
     with exit_codes():
         from epsilond import listing  # noqa: PLC0415  help needs no algorithm
         from epsilond.calibrators import CALIBRATORS  # noqa: PLC0415

@@ -44,7 +44,11 @@ group = CommandLine(no_args_is_help=True, help="Show, wait for and cancel the lo
 
 
 def add(main: typer.Typer) -> None:
-    """Add the group."""
+    """Add the group of commands `epsilond jobs` to the command line.
+
+    Args:
+        main: the command line.
+    """
     main.add_typer(group, name="jobs")
 
 
@@ -277,6 +281,11 @@ def _show_job(bar: Progress, job: JsonObject) -> Callable[[JsonObject], None]:
 
 
 def _is_over(job: Mapping[str, object]) -> bool:
+    """Return whether a job has ended: it is done, has failed, or was cancelled.
+
+    Args:
+        job: the job in its JSON form.
+    """
     return job["state"] not in ("queued", "running")
 
 
@@ -306,10 +315,11 @@ def _show(job: JsonObject, *, as_body: bool) -> None:
     """
     if as_body:
         print_body(job)
-    else:
-        from epsilond.terminal.parts import pairs  # noqa: PLC0415  as above
+        return
+    from epsilond.terminal.parts import pairs  # noqa: PLC0415  as above
 
-        show(pairs(job["id"], {name: value for name, value in job.items() if name not in ("id", *LARGE)}))
+    members = {name: value for name, value in job.items() if name not in ("id", *LARGE)}
+    show(pairs(job["id"], members))
 
 
 def _row(job: JsonObject) -> dict[str, str]:

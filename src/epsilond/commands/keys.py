@@ -116,24 +116,35 @@ def _known_names(noun: str, requested: Collection[str], known: Collection[Name])
     Raises:
         ValueError: a requested name is unknown.
     """
-    if unknown := sorted(set(requested).difference(known)):
+    unknown = sorted(set(requested).difference(known))
+    if unknown:
         raise ValueError(f"there is no {noun} {unknown[0]}; there are {', '.join(sorted(known))}")
     return [name for name in known if name in requested]
 
 
 @group.command("list")
 def list_keys(file: File) -> None:
-    """List the keys of a file: id, name, scopes, organisation, roles, until when, and its state."""
+    """List the keys of a file: id, name, scopes, organisation, roles, until when, and its state.
+
+    \f
+
+    Args:
+        file: file of keys, with one line for each key.
+
+    Raises:
+        typer.Exit: the file cannot be read; the reason was printed.
+    """
     with _exit_on_error():
         from epsilond.app.callers import keys as api_keys  # noqa: PLC0415  as above
 
         lines = api_keys.read_keys(file)
     typer.echo(COLUMNS.format("id", "name", "scopes", "organisation", "roles", "expires", "state"))
     for line in lines:
+        scopes = ",".join(sorted(line.allowed))
+        organisation = line.organisation or "-"
+        roles = ",".join(sorted(line.held_roles)) or "-"
         until = _text(line.expires) if line.expires else "never"
-        scopes, roles = ",".join(sorted(line.allowed)), ",".join(sorted(line.held_roles)) or "-"
-        columns = (line.id, line.name, scopes, line.organisation or "-", roles, until, _state(line))
-        typer.echo(COLUMNS.format(*columns))
+        typer.echo(COLUMNS.format(line.id, line.name, scopes, organisation, roles, until, _state(line)))
 
 
 @group.command()
@@ -141,7 +152,17 @@ def revoke(
     file: File,
     which: Annotated[str, typer.Argument(metavar="ID|NAME", help="the key of this id, or every key of this name")],
 ) -> None:
-    """Revoke a key. Its line stays, with the date; a running service refuses it within two seconds."""
+    """Revoke a key. Its line stays, with the date; a running service refuses it within two seconds.
+
+    \f
+
+    Args:
+        file: file of keys, with one line for each key.
+        which: id of the key, or a name, which revokes every key of this name.
+
+    Raises:
+        typer.Exit: there is no such key, or the file cannot be changed; the reason was printed.
+    """
     with _exit_on_error():
         from epsilond.app.callers import key_file  # noqa: PLC0415  as above
 

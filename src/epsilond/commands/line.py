@@ -39,11 +39,25 @@ class Commands(LazyGroup):
     """The commands of `FAMILIES`, each from a module that is imported when the command is called, and `version`."""
 
     def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002
-        """Return the names of the commands."""
+        """Return the names of the commands, in the order of the list that the help shows.
+
+        Args:
+            ctx: context of the command line, which is not used.
+        """
         return [*FAMILIES, "version"]
 
     def get_command(self, ctx: object, cmd_name: str) -> Any:  # noqa: ARG002
-        """Return a command by its name, from the module that adds it; None for an unknown name."""
+        """Return a command by its name, from the module that adds it.
+
+        The module is imported now, so that other commands start without it.
+
+        Args:
+            ctx: context of the command line, which is not used.
+            cmd_name: name of the command.
+
+        Returns:
+            The command; None for an unknown name.
+        """
         family = CommandLine(pretty_exceptions_enable=False)
         family.command()(version)  # it needs no module
         if cmd_name in FAMILIES:

@@ -36,17 +36,26 @@ def print_answer(answer: T, table: Callable[[T], RenderableType], *, as_body: bo
 
 
 def show(answer: RenderableType) -> None:
-    """Print a table or a text to standard output."""
+    """Print a table or a text to standard output.
+
+    Args:
+        answer: the table or text, in a form that the package rich can print.
+    """
     from epsilond.terminal import parts  # noqa: PLC0415  help shows no answer
 
     parts.show(answer)
 
 
 def print_body(answer: object) -> None:
-    """Print the bytes that the service would send."""
+    """Print an answer as JSON on one line, with the bytes that the service would send.
+
+    Args:
+        answer: an answer of the library, or a JSON value.
+    """
     from epsilond.calibrators.answer import as_json  # noqa: PLC0415  as above
 
-    sys.stdout.write(json.dumps(as_json(answer), ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n")
+    text = json.dumps(as_json(answer), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    sys.stdout.write(f"{text}\n")
 
 
 def show_progress(title: str) -> AbstractContextManager[object]:

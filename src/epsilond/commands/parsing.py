@@ -93,7 +93,14 @@ class RequestCommand(Command):
 
 
 def option_faults(context: typer.Context) -> InvalidInput:
-    """Return the faults that were met while the options were parsed; there may be none."""
+    """Return the faults that were met while the options were parsed; there may be none.
+
+    Args:
+        context: context of the command, in which the parser stored them.
+
+    Returns:
+        An error with these faults, which is not raised.
+    """
     return InvalidInput(*context.meta.get(_FAULTS_KEY, ()))
 
 
@@ -146,6 +153,11 @@ def reject(ctx: Any, faults: Iterable[Fault]) -> NoReturn:
 
 
 def _is_option(param: Any) -> bool:
+    """Return whether a parameter of a command is an option, such as --delta, and not an argument.
+
+    Args:
+        param: option or argument, as click describes it.
+    """
     return bool(param.param_type_name == "option")
 
 
@@ -201,8 +213,11 @@ def _remove_fault(error: Any, args: list[str], params: list[Any]) -> _Removal:
     param.required = False  # the command was made for this call only
     if error.__class__.__name__ == "MissingParameter":
         return _Removal(Fault(_pointer_of(param), "is required"), args, can_continue=True)
+
+    # The value of the option is not valid. An option may be written in several ways, such as -o and --option.
     fault = Fault(_pointer_of(param), f"is not valid: {error.message.rstrip('.')}")
-    indices = [index for index in (_index_of(args, name) for name in param.opts) if index is not None]
+    positions = [_index_of(args, name) for name in param.opts]
+    indices = [index for index in positions if index is not None]
     if not indices:
         return _Removal(fault, args, can_continue=False)
     return _Removal(fault, _without(args, indices[0], takes_value=True), can_continue=True)

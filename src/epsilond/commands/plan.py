@@ -21,7 +21,11 @@ LISTS = ("trust", "observers", "algorithms")
 
 
 def add(main: typer.Typer) -> None:
-    """Add the command, with one option for each field of a plan."""
+    """Add the command `epsilond plan` to the command line, with one option for each field of a plan.
+
+    Args:
+        main: the command line.
+    """
     text = "Calibrate every algorithm for one problem, side by side, and rank those that can be compared."
     options = listed_commands("")["plan"].options
     parameters = field_parameters(options) + request_parameters()

@@ -145,7 +145,7 @@ def verify_answer(text: str, signature: VerifiedSignature | None, request: Mappi
 
 
 def _describe_json(text: str) -> str:
-    """Describe a JSON file that a caller gave in place of a report, as the end of a sentence that begins with its name.
+    """Describe a JSON file that a caller gave in place of a report, as the end of a sentence about the file.
 
     The description has the kind of the file, and a hint at the command or the file that the caller needs.
 

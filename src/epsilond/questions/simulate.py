@@ -113,10 +113,8 @@ def check_needed(request: object, names: Iterable[str]) -> None:
         InvalidInput: it does not read one of them.
     """
     needed = find_preset(request).data if isinstance(request, PresetSimulation) else ()
-    faults = [
-        Fault(f"/data/{name}", "is not read by this experiment", ", ".join(needed) or "no folder")
-        for name in names
-        if name not in needed
-    ]
-    if faults:
-        raise InvalidInput(*faults)
+    needed_in_words = ", ".join(needed) or "no folder"
+    superfluous = [name for name in names if name not in needed]
+    if superfluous:
+        message = "is not read by this experiment"
+        raise InvalidInput(*(Fault(f"/data/{name}", message, needed_in_words) for name in superfluous))

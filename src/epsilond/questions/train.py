@@ -118,13 +118,7 @@ def train(
     answer = calibration or calibrate(algorithm, **complete_fields(algorithm, sources, fields, first_model))
     _require_fit(answer, sources, first_model)
     session = _start_session(
-        answer,
-        sources,
-        first_model,
-        own_values,
-        randomness=randomness,
-        on_round=on_round,
-        unprotected=unprotected,
+        answer, sources, first_model, own_values, randomness=randomness, on_round=on_round, unprotected=unprotected
     )
     run = loop.of(
         answer.problem,
@@ -369,6 +363,10 @@ def _check_steps(*, step_size: float | None, local_step_size: float | None, loca
 
 def _read_own_start(algorithm: str, values: object) -> Floats | None:
     """Return the first value of the clients' own coordinates θ_i in ppsgd, shape (p,); None if it is absent.
+
+    Args:
+        algorithm: name of the algorithm.
+        values: the values as given; None if absent.
 
     Raises:
         InvalidInput: the algorithm is not ppsgd, or the values are not a finite vector.

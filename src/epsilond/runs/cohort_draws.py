@@ -92,8 +92,8 @@ class CohortDraws:
     def _test_counts(self, everybody: NDArray[np.intp]) -> None:
         """Set the alarm if a client was drawn too often or too rarely.
 
-        Let a client be drawn with mean probability p over t rounds. The share of rounds with the client lies beyond x,
-        on one side of p, with probability at most exp(−t KL(x, p)) (Chernoff's bound). KL is the Kullback–Leibler
+        Let a client be drawn with mean probability p over t rounds. The share of rounds with the client is beyond x, on
+        one side of p, with probability at most exp(−t KL(x, p)) (Chernoff's bound). KL is the Kullback–Leibler
         divergence of Bernoulli distributions.
 
         Args:

@@ -6,8 +6,8 @@ from typing import Any
 import mpmath
 import pytest
 
+from epsilond.accountants.estimates.charts import Chart
 from epsilond.accountants.estimates.noise import (
-    Chart,
     central_log_delta,
     central_log_mu,
     central_mu,

@@ -18,7 +18,7 @@ from epsilond.accountants.profiles.allocation.maxima import largest_sum_pair
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.specs import Gaussian, Laplace, Repeated, Subsampled
 from epsilond.accountants.statements.settings import state_guarantee
-from epsilond.accountants.structure import draws_of
+from epsilond.accountants.structure.random_draws import draws_of
 from tests.oracles.allocation import Law, adaptive_run, divergence, mixture, two_batches
 from tests.oracles.hostile_kinds import _normal
 

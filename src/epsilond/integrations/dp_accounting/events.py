@@ -94,12 +94,19 @@ def read_placed(placed: PlacedEvent) -> Parts:
 
 
 def _no_op(_: PlacedEvent) -> Parts:
-    """Return no mechanisms, because the event releases nothing."""
+    """Return no mechanisms for a `NoOpDpEvent`, because it releases nothing."""
     return []
 
 
 def _not_private(placed: PlacedEvent) -> Parts:
-    """Reject an event that releases something without noise."""
+    """Reject an event that releases something without noise.
+
+    Args:
+        placed: the event, with its place in the composed event that contains it.
+
+    Raises:
+        NotPrivate: always.
+    """
     raise NotPrivate.at(placed.at, "is not private: no ε is finite")
 
 

@@ -46,6 +46,10 @@ def read_zcdp(placed: PlacedEvent) -> Parts:
 
     Returns:
         The spec with its number of runs, in a list that is empty if nothing is released.
+
+    Raises:
+        NotPrivate: ρ or ξ is infinite.
+        InvalidInput: a number is out of range.
     """
     rho = placed.number("rho", least=0.0)
     offset = placed.number("xi", least=0.0) if hasattr(placed.event, "xi") else 0.0
@@ -55,8 +59,11 @@ def read_zcdp(placed: PlacedEvent) -> Parts:
         raise NotPrivate.at(placed.at, "is not private: no ε is finite")
     if offset == 0.0:
         return [(placed.build_kind("zcdp", {}, rho=rho), 1)]
-    # Two roundings, each of at most half a unit.
-    epsilons = [math.nextafter(math.nextafter(offset + rho * order, math.inf), math.inf) for order in ORDERS]
+    epsilons = []
+    for order in ORDERS:
+        # Two roundings, each of at most half a unit.
+        divergence = offset + rho * order
+        epsilons.append(math.nextafter(math.nextafter(divergence, math.inf), math.inf))
     return [(placed.build_kind("rdp", {"epsilons": "rho"}, orders=list(ORDERS), epsilons=epsilons), 1)]
 
 
@@ -79,9 +86,21 @@ def read_exponential(placed: PlacedEvent) -> Parts:
 
 
 def read_permute_and_flip(placed: PlacedEvent) -> Parts:
-    """Convert a permute-and-flip mechanism to a spec. With ε = 0 it releases nothing."""
+    """Convert a permute-and-flip mechanism, a choice of one candidate by noisy scores, to a spec.
+
+    Args:
+        placed: the event, with the number `epsilon`.
+
+    Returns:
+        The mechanism, run once. Empty if ε = 0, because the output then does not depend on the data.
+
+    Raises:
+        InvalidInput: ε is out of range.
+    """
     epsilon = placed.number("epsilon", least=0.0)
-    return [] if epsilon == 0.0 else [(placed.build_kind("permute_and_flip", {}, epsilon=epsilon), 1)]
+    if epsilon == 0.0:
+        return []
+    return [(placed.build_kind("permute_and_flip", {}, epsilon=epsilon), 1)]
 
 
 def read_selection(placed: PlacedEvent) -> Parts:

@@ -9,14 +9,38 @@ from epsilond.integrations.dp_accounting.placed import NotPrivate, Parts, Placed
 
 
 def read_gaussian(placed: PlacedEvent) -> Parts:
-    """Read a Gaussian mechanism."""
-    return [(placed.build(Gaussian, {}, noise_multiplier=placed.noise("noise_multiplier")), 1)]
+    """Convert a Gaussian event to a spec with one run.
+
+    Args:
+        placed: the event, with its noise multiplier: standard deviation of the noise over the norm bound.
+
+    Returns:
+        The Gaussian mechanism, and the number 1 of its runs.
+
+    Raises:
+        NotPrivate: the noise multiplier is 0.
+        InvalidInput: the noise multiplier is out of range.
+    """
+    noise_multiplier = placed.noise("noise_multiplier")
+    return [(placed.build(Gaussian, {}, noise_multiplier=noise_multiplier), 1)]
 
 
 def read_laplace(placed: PlacedEvent) -> Parts:
-    """Convert a Laplace event to a spec with one run."""
+    """Convert a Laplace event to a spec with one run.
+
+    Args:
+        placed: the event. Its noise multiplier is the scale of the noise over the norm bound.
+
+    Returns:
+        The Laplace mechanism, and the number 1 of its runs.
+
+    Raises:
+        NotPrivate: the noise multiplier is 0.
+        InvalidInput: the noise multiplier is out of range.
+    """
     names = {"scale_multiplier": "noise_multiplier"}
-    return [(placed.build(Laplace, names, scale_multiplier=placed.noise("noise_multiplier")), 1)]
+    scale_multiplier = placed.noise("noise_multiplier")
+    return [(placed.build(Laplace, names, scale_multiplier=scale_multiplier), 1)]
 
 
 def read_discrete_laplace(placed: PlacedEvent) -> Parts:
@@ -58,7 +82,8 @@ def read_discrete_gaussian(placed: PlacedEvent) -> Parts:
     scale = placed.noise("sigma")
     dimension = getattr(placed.event, "dimension", None)
     if dimension is None:
-        rho = math.nextafter(0.5 * math.nextafter(sensitivity / scale, math.inf) ** 2, math.inf)
+        ratio = math.nextafter(sensitivity / scale, math.inf)
+        rho = math.nextafter(0.5 * ratio**2, math.inf)
         return [(placed.build_kind("zcdp", {"rho": "sigma"}, rho=rho), 1)]
     names = {"scale": "sigma", "l2_sensitivity": "sensitivity"}
     fields = {"scale": scale, "l2_sensitivity": sensitivity, "dimension": placed.count("dimension")}
@@ -76,16 +101,20 @@ def read_randomized_response(placed: PlacedEvent) -> Parts:
 
     Returns:
         The spec with its number of runs, in a list that is empty if nothing is released.
+
+    Raises:
+        NotPrivate: p is 0, so that every report is true.
+        InvalidInput: a number is out of range.
     """
-    p = placed.number("noise_parameter", least=0.0, most=1.0)
+    random_probability = placed.number("noise_parameter", least=0.0, most=1.0)  # p
     categories = placed.count("num_buckets")
     if categories == 0:
         raise placed.out_of_range("num_buckets", categories, least=1.0)
-    if p == 1.0 or categories == 1:
+    if random_probability == 1.0 or categories == 1:
         return []
-    if p == 0.0:
+    if random_probability == 0.0:
         raise NotPrivate.at(placed.at, "is not private: no ε is finite")
-    epsilon = math.log1p(categories * (1.0 - p) / p)
+    epsilon = math.log1p(categories * (1.0 - random_probability) / random_probability)
     names = {"epsilon": "noise_parameter", "categories": "num_buckets"}
     return [(placed.build(RandomizedResponse, names, epsilon=epsilon, categories=categories), 1)]
 

@@ -94,6 +94,9 @@ class PlacedEvent:
     def count(self, name: str) -> int:
         """Return the value of a field as a whole number, at least 0.
 
+        Args:
+            name: name of the field, an attribute of the event.
+
         Raises:
             InvalidInput: the value is not a whole number, or is negative.
         """
@@ -228,7 +231,16 @@ class PlacedEvent:
         return spec
 
     def _translate(self, error: InvalidInput, names: Mapping[str, str], fields: Mapping[str, object]) -> InvalidInput:
-        """Return the error of a spec as that of the event: NotCovered if the inner mechanism cannot be in the spec."""
+        """Return the error of a spec as that of the event.
+
+        Args:
+            error: the error of the spec.
+            names: mapping from field names of the spec to those of the event, where they differ.
+            fields: values of the fields of the spec, for the messages.
+
+        Returns:
+            The error, which is not raised. It is `NotCovered` if the inner mechanism cannot be in the spec.
+        """
         inner = next((fault for fault in error.faults if fault.pointer.startswith("/mechanism")), None)
         if inner is not None:
             return self.not_covered(f"is a {self.name} of a mechanism that {inner.message}", field="event")
@@ -245,19 +257,26 @@ class PlacedEvent:
         Returns:
             The error; its pointer leads into the event.
         """
-        first, _, rest = fault.pointer[1:].partition("/")
-        field = names.get(first, first)
+        spec_field, _, rest = fault.pointer[1:].partition("/")
+        event_field = names.get(spec_field, spec_field)
+        pointer = f"{self.at}/{event_field}"
         # A renamed field of the spec has no inner structure in the event.
-        pointer = f"{self.at}/{field}" if field != first or not rest else f"{self.at}/{field}/{rest}"
+        is_renamed = event_field != spec_field
+        if rest and not is_renamed:
+            pointer = f"{pointer}/{rest}"
         if fault.allowed is None:
             return Fault(pointer, fault.message)
-        label = LABELS.get(field, field.replace("_", " ").capitalize())
-        value = fields.get(first)
+        label = LABELS.get(event_field, event_field.replace("_", " ").capitalize())
+        value = fields.get(spec_field)
         return Fault(pointer, f"{label} {fault.message}: must be {fault.allowed}. Found {value}.", fault.allowed)
 
 
 def name_of(event: DpEvent) -> str:
-    """Return the name of an event's class, also for the result of `to_named_tuple()`."""
+    """Return the name of an event's class, also for the result of `to_named_tuple()`.
+
+    Args:
+        event: an event of dp-accounting, or its named tuple, which states the name in `class_name`.
+    """
     name = getattr(event, "class_name", type(event).__name__)
     return name.decode() if isinstance(name, bytes) else str(name)
 

@@ -39,7 +39,8 @@ def leaves_of(event: dp_accounting.DpEvent) -> Iterator[dp_accounting.DpEvent]:
         yield event
         return
     inner = getattr(event, attribute)
-    for part in inner if isinstance(inner, list | tuple) else [inner]:
+    parts = inner if isinstance(inner, list | tuple) else [inner]
+    for part in parts:
         yield from leaves_of(part)
 
 
@@ -76,8 +77,11 @@ def relations_in_words(event: dp_accounting.DpEvent, setting: StatedSetting) -> 
     Returns:
         The text; empty if there is no such relation, or if the relation is not the reason of the rejection.
     """
-    covered = [theirs for theirs, ours in RELATIONS.items() if _is_covered(event, {**setting, "relation": ours})]
     # Relations are named as dp-accounting names them.
+    covered = []
+    for their_relation, our_relation in RELATIONS.items():
+        if _is_covered(event, {**setting, "relation": our_relation}):
+            covered.append(their_relation)
     current = next(theirs for theirs, ours in RELATIONS.items() if ours == setting["relation"])
     if not covered or current in covered:
         return ""

@@ -29,7 +29,9 @@ def read_poisson(placed: PlacedEvent) -> Parts:
         InvalidInput: the rate is out of range, or no spec describes the inner mechanism on a batch.
     """
     rate = placed.number("sampling_probability", least=0.0, most=1.0)
-    inner = None if rate == 0.0 else _mechanism_on_batch(placed)
+    if rate == 0.0:
+        return []
+    inner = _mechanism_on_batch(placed)
     return [] if inner is None else _poisson_batches(placed, rate, inner)
 
 
@@ -37,18 +39,24 @@ def read_fixed_size(placed: PlacedEvent, sampling: Sampling) -> Parts:
     """Convert an event of dp-accounting, a mechanism on a random batch of fixed size, to a spec.
 
     Args:
-        placed: the event.
+        placed: the event, with the sizes of the batch and of the data set.
         sampling: whether the batch is drawn with or without replacement.
 
     Returns:
         The spec and the number 1 of its runs; empty if the batch is empty, so that nothing is released.
+
+    Raises:
+        InvalidInput: a size is out of range, or no spec describes the inner mechanism on a batch.
     """
-    sizes = {"batch_size": placed.count("sample_size"), "population": placed.count("source_dataset_size")}
-    inner = None if sizes["batch_size"] == 0 else _mechanism_on_batch(placed)
+    batch_size, population = placed.count("sample_size"), placed.count("source_dataset_size")
+    inner = None if batch_size == 0 else _mechanism_on_batch(placed)
     if inner is None:
         return []
     names = {"batch_size": "sample_size", "population": "source_dataset_size"}
-    return [(placed.build(Subsampled, names, sampling=sampling, mechanism=inner, **sizes), 1)]
+    batch: Spec = placed.build(
+        Subsampled, names, sampling=sampling, mechanism=inner, batch_size=batch_size, population=population
+    )
+    return [(batch, 1)]
 
 
 def read_truncated_poisson(placed: PlacedEvent) -> Parts:
@@ -182,5 +190,7 @@ def _has_tree(placed: PlacedEvent) -> bool:
         True if so. Sampling would shift the leaves of the tree, for which no theorem gives an account.
     """
     event = placed.event
-    inside = [getattr(event, "event", None), *getattr(event, "events", ())]
-    return name_of(event) == TREE or any(_has_tree(placed.inside(part, "")) for part in inside if part is not None)
+    if name_of(event) == TREE:
+        return True
+    inner_events = [getattr(event, "event", None), *getattr(event, "events", ())]
+    return any(_has_tree(placed.inside(inner, "")) for inner in inner_events if inner is not None)

@@ -218,8 +218,11 @@ class EpsilondAccountant(Stated):
         """
         if not (math.isfinite(limit) and limit > 0.0):
             raise ValueError("max_epsilon must be positive and finite")
-        curve = find_curve(self._parts([*self._compositions, (event, count)]), self._setting)
-        return curve is None or curve.epsilon(delta=self._config.target_delta).upper > limit
+        all_releases = [*self._compositions, (event, count)]
+        curve = find_curve(self._parts(all_releases), self._setting)
+        if curve is None:
+            return True
+        return curve.epsilon(delta=self._config.target_delta).upper > limit
 
     def state_dict(self) -> FlowerAccountantState:
         """Return the releases as JSON values, in the form of Flower's own accountant.
@@ -371,6 +374,10 @@ class EpsilondAccountant(Stated):
         return find_curve(self._parts(self._compositions), self._setting)
 
     def _parts(self, compositions: Iterable[tuple[GaussianPrivacyEvent, int]]) -> list[tuple[Spec, int]]:
-        """Return the mechanism of each event, and its number of releases."""
+        """Return the mechanism of each event, with its number of releases.
+
+        Args:
+            compositions: privacy events of Flower, each with its number of releases.
+        """
         sampling = self._config.sampling_method.value
         return [(spec_of_event(event, sampling), times) for event, times in compositions]

@@ -104,7 +104,11 @@ class Aggregate:
         self._tolerance = len(self.nodes) * max(map(precision, returned.values()), default=0.0) * largest
 
     def exceeds(self, clipping_norm: float) -> bool:
-        """Return whether an update is longer than the clipping norm, or not finite."""
+        """Return whether an update is longer than the clipping norm, up to rounding, or is not finite.
+
+        Args:
+            clipping_norm: norm to which the updates should have been clipped.
+        """
         return not self.largest <= clipping_norm * (1.0 + RELATIVE) + self._rounding
 
     def is_equal_mean(self, clipping_norm: float) -> bool:
@@ -132,12 +136,23 @@ class Aggregate:
         return None
 
     def surplus(self, contacted: Sequence[int]) -> int:
-        """Count the surplus replies: further replies of one client, and replies of clients that got no message."""
+        """Count the surplus replies: further replies of one client, and replies of clients that got no message.
+
+        Args:
+            contacted: Flower's ids of the clients that got a message.
+        """
         return len(self.nodes) - len(set(self.nodes) & set(contacted))
 
 
 def precision(array: NDArray[np.number]) -> float:
-    """Return the relative precision of an array's numbers."""
+    """Return the relative precision of an array's numbers: the distance from 1 to the next number of its type.
+
+    Args:
+        array: an array of numbers.
+
+    Returns:
+        The precision; 0 for integers, which are exact.
+    """
     kind = array.dtype.type
     return float(np.finfo(kind).eps) if issubclass(kind, np.floating) else 0.0
 

@@ -36,7 +36,11 @@ class ReleasedModels:
         self._latest: tuple[object, ...] = ()
 
     def release(self, arrays: ArrayRecord) -> None:
-        """Add a model that a round released."""
+        """Add a model that a round released.
+
+        Args:
+            arrays: the arrays of the model by name.
+        """
         self.digests.add(digest(arrays))
         self._latest = _contents(arrays)
 
@@ -80,7 +84,14 @@ def digest(arrays: ArrayRecord) -> str:
 
 
 def views(arrays: ArrayRecord) -> dict[str, NDArray[np.number]]:
-    """Return the arrays of a model for reading, without a copy where their bytes allow it."""
+    """Return the arrays of a model for reading, without a copy where their bytes allow it.
+
+    Args:
+        arrays: the arrays of the model in Flower's form.
+
+    Returns:
+        The arrays by name. They must not be written.
+    """
     return {name: _view(array) for name, array in arrays.items()}
 
 

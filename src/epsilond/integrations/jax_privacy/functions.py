@@ -85,6 +85,11 @@ class ObservedGradient:
         self._compute = jax.jit(self._evaluate) if compiled else self._evaluate
 
     def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the plan's own gradient function, such as its norm bound.
+
+        Args:
+            name: name of an attribute that this object does not have itself.
+        """
         return getattr(self.__dict__["plain"], name)
 
     def __call__(self, *args: PyTree, **kwargs: PyTree) -> PyTree:
@@ -155,7 +160,8 @@ class ObservedGradient:
             True if such an argument exists. A constant of this size by chance also counts.
         """
         parameters = {self._argnums} if isinstance(self._argnums, int) else set(self._argnums)
-        constants = [value for index, value in enumerate(args) if index not in self._batch_argnums | parameters]
+        known_arguments = self._batch_argnums | parameters
+        constants = [value for index, value in enumerate(args) if index not in known_arguments]
         return any(np.shape(leaf)[:1] == (rows,) for leaf in jax.tree.leaves(constants))
 
 
@@ -223,5 +229,9 @@ def _precision(tree: PyTree) -> float:
 
 
 def _shapes(tree: PyTree) -> tuple[jax.tree_util.PyTreeDef, list[tuple[int, ...]]]:
-    """Return the structure of a pytree, and the shapes of its arrays."""
+    """Return the structure of a pytree, and the shapes of its arrays, to compare two pytrees.
+
+    Args:
+        tree: arrays in nested containers.
+    """
     return jax.tree.structure(tree), [np.shape(leaf) for leaf in jax.tree.leaves(tree)]

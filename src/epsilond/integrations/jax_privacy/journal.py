@@ -101,6 +101,13 @@ class Journal:
         io_callback(partial(self._append, kind, facts), None, *arrays, ordered=True)
 
     def _append(self, kind: str, facts: Facts, *arrays: jax.Array) -> None:
+        """Add the record of one call, with values that are known now.
+
+        Args:
+            kind: kind of the call, such as "gradient" or "noise".
+            facts: values that were known when the function was compiled.
+            *arrays: values of the call.
+        """
         self.entries.append(Entry(kind=kind, facts=facts, arrays=arrays))
 
     def take(self, *, keep: int = 0) -> list[Entry]:
@@ -119,7 +126,11 @@ class Journal:
 
 # The functions below read a few values of pytrees. Each is compiled once for each structure of its argument.
 def sample(tree: PyTree) -> jax.Array:
-    """Return the values of a pytree at fixed coordinates, as one vector of single precision."""
+    """Return the values of a pytree at fixed coordinates, as one vector of single precision.
+
+    Args:
+        tree: nested containers of arrays, such as the parameters of a model.
+    """
     return _compiled_sample(tree)
 
 
@@ -141,7 +152,14 @@ def _sample(tree: PyTree) -> jax.Array:
 
 
 def group_starts(tree: PyTree) -> tuple[int, ...]:
-    """Return at which index of a pytree's `sample` the coordinates of each non-empty array begin."""
+    """Return at which index of a pytree's `sample` the coordinates of each non-empty array begin.
+
+    Args:
+        tree: nested containers of arrays.
+
+    Returns:
+        The indices in increasing order.
+    """
     return _starts(tuple(int(np.size(leaf)) for leaf in jax.tree.leaves(tree)))
 
 
@@ -185,6 +203,9 @@ def state_identity(state: PyTree) -> jax.Array:
     """Return the keys and counters of a noise state as one vector of whole numbers.
 
     Buffers of real numbers are left out: a compiler may round them differently in two places.
+
+    Args:
+        state: state of a noise transformation, as nested containers of arrays.
     """
     return _compiled_identity(state)
 
@@ -211,7 +232,11 @@ def _state_identity(state: PyTree) -> jax.Array:
 
 
 def state_buffers(state: PyTree) -> jax.Array:
-    """Return the real numbers of a noise state at fixed coordinates, as one vector of single precision."""
+    """Return the real numbers of a noise state at fixed coordinates, as one vector of single precision.
+
+    Args:
+        state: state of a noise transformation, as nested containers of arrays.
+    """
     leaves = [jnp.asarray(leaf) for leaf in jax.tree.leaves(state)]
     return sample([leaf for leaf in leaves if jnp.issubdtype(leaf.dtype, jnp.floating)])
 
@@ -267,7 +292,14 @@ def sampled_update(
 
 
 def fingerprint_rows(tree: PyTree) -> jax.Array:
-    """Return two whole numbers for each row of these arrays: equal rows have equal ones, others almost surely not."""
+    """Return two 32-bit hashes for each row of some arrays: equal rows have equal hashes, others almost surely not.
+
+    Args:
+        tree: arrays with one row per record, at least one array.
+
+    Returns:
+        Array of shape (rows, 2).
+    """
     return _compiled_fingerprints(tree)
 
 
@@ -294,7 +326,11 @@ def _fingerprint_rows(tree: PyTree) -> jax.Array:
 
 
 def _bits(values: jax.Array) -> jax.Array:
-    """Return numbers as 32-bit integers: real numbers by their single-precision bits."""
+    """Return numbers as 32-bit integers: real numbers by their single-precision bits.
+
+    Args:
+        values: array of real numbers or integers.
+    """
     if jnp.issubdtype(values.dtype, jnp.floating):
         return jax.lax.bitcast_convert_type(values.astype(jnp.float32), jnp.uint32)
     return values.astype(jnp.uint32)

@@ -158,16 +158,18 @@ class ParameterChanges:
         Returns:
             True if no other code has changed the parameters, or if no gradient was computed before.
         """
-        if self._latest is None:
+        latest = self._latest
+        if latest is None:
             return True
+        # The latest update is still under way, and has not changed the parameters yet.
         steps = [update.step for update in self._updates[:-1]]
         if not steps:
-            return np.array_equal(parameters, self._latest)
-        if any(step is None or step.shape != self._latest.shape for step in steps):
+            return np.array_equal(parameters, latest)
+        if any(step is None or step.shape != latest.shape for step in steps):
             return False
-        # The latest update is still under way, and has not changed the parameters yet.
-        expected = self._latest + sum(step for step in steps if step is not None)
-        return bool(np.all(np.abs(parameters - expected) <= _ROUNDING * np.abs(self._latest) + _ROUNDING))
+        expected = latest + sum(step for step in steps if step is not None)
+        tolerance = _ROUNDING * np.abs(latest) + _ROUNDING
+        return bool(np.all(np.abs(parameters - expected) <= tolerance))
 
     def _record_result(self, count: int, reason: str | None) -> None:
         """Note whether the parameters changed by noisy sums only, as far as it was observed.
@@ -270,11 +272,17 @@ def _is_sum_of_steps(change: Vector, steps: list[Vector], rounding: Vector) -> b
     # The tolerance is relative to the size of each coordinate. A coordinate near 0 may be a difference of large terms,
     # so that a share of the root mean square of the step is added to its size.
     sizes = sum(np.abs(step) + _FUSED * np.sqrt(np.mean(step**2)) for step in steps)
-    return bool(np.all(np.abs(change - sum(steps)) <= _RESIDUAL * sizes + rounding))
+    tolerance = _RESIDUAL * sizes + rounding
+    return bool(np.all(np.abs(change - sum(steps)) <= tolerance))
 
 
 def _is_multiple_of_noisy_sum(gradient: Vector, update: _Update) -> bool:
-    """Return whether a vector is a multiple of the noisy sum of an update, up to rounding errors."""
+    """Return whether a vector is a multiple of the noisy sum of an update, up to rounding errors.
+
+    Args:
+        gradient: the vector, at the observed coordinates.
+        update: the update, with the sum of clipped gradients and its noise.
+    """
     return gradient.shape == update.sums.shape and _is_combination(gradient, [update], 0.0)
 
 

@@ -45,13 +45,21 @@ class PlannedSteps:
 
     @property
     def spec(self) -> Spec:
-        """Composition of all runs."""
-        return self.mechanism if self.times == 1 else Repeated(times=self.times, mechanism=self.mechanism)
+        """Composition of all runs of the mechanism."""
+        if self.times == 1:
+            return self.mechanism
+        return Repeated(times=self.times, mechanism=self.mechanism)
 
     def after(self, iterations: int) -> Spec:
-        """Return the spec of a number of iterations, at least one; a cycle that was begun counts as a whole."""
+        """Return the spec of a number of iterations; a cycle that was begun counts as a whole.
+
+        Args:
+            iterations: number of iterations of the training loop, at least one.
+        """
         times = math.ceil(iterations / self.steps_each)
-        return self.mechanism if times == 1 else Repeated(times=times, mechanism=self.mechanism)
+        if times == 1:
+            return self.mechanism
+        return Repeated(times=times, mechanism=self.mechanism)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -290,7 +298,14 @@ def _norm_bound(plan: DPExecutionPlan) -> float:
 
 
 def _list_contradictions(reading: PlanReading) -> list[Observation]:
-    """Compare the event of a plan with its sampler and its noise, and return the contradictions."""
+    """Compare the event of a plan with its sampler and its noise, and return the contradictions.
+
+    Args:
+        reading: the parameters that were read from the parts of the plan.
+
+    Returns:
+        At most one contradiction each about iterations, bands and the noise multiplier.
+    """
     contradictions = (_compare_iterations(reading), _compare_bands(reading), _compare_multiplier(reading))
     return [contradiction for contradiction in contradictions if contradiction is not None]
 

@@ -96,7 +96,11 @@ class RunAccount(Stated):
         return self._steps.conclude()
 
     def advance(self, *, wait: bool = False) -> None:
-        """Take the calls in the journal; with `wait`, also the calls that the device still computes."""
+        """Check the recorded calls that were not checked yet.
+
+        Args:
+            wait: whether to include calls that the device still computes. Otherwise the latest ones are left for later.
+        """
         self._steps.process(self._journal.take(keep=0 if wait else _BEHIND))
 
     def require_consistent(self, budget: Contradictable | None = None) -> None:

@@ -110,7 +110,15 @@ def spec_from_sampler(
 
 
 def _build(kind: str, **fields: object) -> Spec:
-    """Make a spec by the name of its kind."""
+    """Make a spec, the description of a mechanism, by the name of its kind.
+
+    Args:
+        kind: the field `kind` of the spec, such as "subsampled".
+        **fields: values of the fields of the spec.
+
+    Raises:
+        InvalidInput: a field is unknown or out of range.
+    """
     spec: Spec = read_value(Spec, {"kind": kind, **fields}, at="")
     return spec
 

@@ -115,16 +115,28 @@ def _cyclic_poisson(sampler: CyclicPoissonSampling, at: str, mechanism: Spec, re
 
 
 def _fixed_batch(sampler: FixedBatchSampling, _: str, mechanism: Spec, __: Relation) -> Comparison:
-    """Compare a sampler that draws a new uniform batch of a fixed size in each iteration."""
+    """Compare a sampler that draws a new uniform batch of a fixed size in each iteration with the plan's event.
+
+    Args:
+        sampler: jax_privacy's sampler.
+        mechanism: mechanism of the event.
+
+    Returns:
+        The number 1 of iterations of a cycle, and the contradictions.
+    """
     sampling = "with-replacement" if sampler.replace else "without-replacement"
     size = int(sampler.batch_size)
-    if isinstance(mechanism, Subsampled) and (mechanism.sampling, mechanism.batch_size) == (sampling, size):
+    if isinstance(mechanism, Subsampled) and mechanism.sampling == sampling and mechanism.batch_size == size:
         return 1, []
     return 1, [f"the sampler draws {size} records {sampling}, and the event says otherwise"]
 
 
 def is_independent(sampler: CyclicPoissonSampling) -> bool:
-    """Return whether each record joins a group of a cycle independently of the other records."""
+    """Return whether each record joins a group of a cycle independently of the other records.
+
+    Args:
+        sampler: a cyclic Poisson sampler, which divides the records into groups.
+    """
     return getattr(sampler.partition_type, "name", "") == "INDEPENDENT"
 
 

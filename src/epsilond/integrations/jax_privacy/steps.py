@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final, TypedDict
 
@@ -18,6 +17,7 @@ from epsilond.integrations.jax_privacy.optimizers import OptimizerStates
 from epsilond.integrations.jax_privacy.parameters import ChangesState, ParameterChanges
 from epsilond.integrations.jax_privacy.plans import PlanReading
 from epsilond.integrations.jax_privacy.row_identity import RowIdentity
+from epsilond.integrations.jax_privacy.waiting_gradients import WaitingGradients
 from epsilond.runs.evidence import Evidence
 from epsilond.runs.premises import CLIPPING, DIVISOR, FRESH_DRAW, NOISE, PARAMETERS, ROWS, SAME_PARTS, Premise
 
@@ -47,48 +47,6 @@ class StepsState(TypedDict):
     optimizer: Sequence[Sequence[Sequence[float]]]
 
 
-@dataclass
-class _WaitingGradients:
-    """Sums and rows of the gradients that were computed since the last noise update, and that await the next one.
-
-    A row is active if it is a record, and its loss is not 0. Rows that are neither active nor padding may be padding
-    that the program did not mark.
-
-    Attributes:
-        records: number of rows that are not marked as padding.
-        active: number of active rows.
-        record_rows: fingerprints of the rows that are not marked as padding, an array for each call.
-        active_rows: fingerprints of the active rows, an array for each call.
-        total: sum of the clipped gradients at the sampled coordinates; None before the first call.
-        absolute_total: sum of the absolute values of the calls' sums, which bounds rounding errors.
-    """
-
-    records: int = 0
-    active: int = 0
-    record_rows: list[NDArray[np.uint64]] = field(default_factory=list)
-    active_rows: list[NDArray[np.uint64]] = field(default_factory=list)
-    total: NDArray[np.float64] | None = None
-    absolute_total: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
-
-    def add_sum(self, clipped_sum: NDArray[np.float64]) -> None:
-        """Add the sum of clipped gradients that one call of the gradient function returned to the totals."""
-        if self.total is None:
-            self.total = clipped_sum
-            self.absolute_total = np.abs(clipped_sum)
-        else:
-            self.total = self.total + clipped_sum
-            self.absolute_total = self.absolute_total + np.abs(clipped_sum)
-
-    def fits(self, size: int, noise_free_sum: NDArray[np.float64]) -> bool:
-        """Return whether these may be the gradients of a batch of `size` records.
-
-        Without gradients, only an empty batch with a sum of zeros fits.
-        """
-        if self.total is None:
-            return size == 0 and not np.any(noise_free_sum)
-        return self.records == size or self.active <= size <= self.records
-
-
 class ObservedSteps:
     """Checks that a run uses each batch, its gradients and its noise as the privacy theorem assumes.
 
@@ -112,7 +70,7 @@ class ObservedSteps:
         self._changes = ParameterChanges(evidence)
         self._optimizer = OptimizerStates(evidence)
         self._identity = RowIdentity()
-        self._gradients = _WaitingGradients()
+        self._gradients = WaitingGradients()
         self._following_sizes: set[int] = set()
         self._aligned = True
 
@@ -270,7 +228,7 @@ class ObservedSteps:
         shown |= self.noise.observe_update(noise, error=rounding_error, groups=facts["groups"])
         shown |= self.noise.observe_states(before, after, (buffers_before, buffers_after))
         self._changes.observe_update(noise_free_sum, noise)
-        self._gradients = _WaitingGradients()
+        self._gradients = WaitingGradients()
         self._evidence.count_step(shown)
 
     def _match_batch(self, noise_free_sum: NDArray[np.float64]) -> set[Premise]:
@@ -293,22 +251,33 @@ class ObservedSteps:
             remedy = "Take each batch of one iterator of the plan's batch_selection_strategy, in order and once."
             self._evidence.contradict(FRESH_DRAW, message, remedy=remedy)
             return set()
-        fitting = [
-            index
-            for index, batch in enumerate(islice(waiting, _AHEAD))
-            if self._gradients.fits(batch.size, noise_free_sum)
-        ]
-        if not fitting:
+
+        skipped = self._count_skipped(noise_free_sum)
+        if skipped is None:
             waiting.popleft()
             message = "the rows of a step are not as many as the records of its batch"
             if self._gradients.total is None:
                 message = "an update added noise to a value that is not a result of the plan's clipped_grad"
             self._evidence.contradict(ROWS, message, remedy=_ROWS_REMEDY)
             return set()
-        for _ in range(fitting[0]):
+        for _ in range(skipped):
             waiting.popleft()
             self._evidence.rest_on_caller(FRESH_DRAW, "a batch was drawn and not used")
         return self._match_rows(waiting.popleft())
+
+    def _count_skipped(self, noise_free_sum: NDArray[np.float64]) -> int | None:
+        """Return the number of waiting batches before the first one that fits the gradients of an update.
+
+        Args:
+            noise_free_sum: the sum to which the noise was added, at the sampled coordinates.
+
+        Returns:
+            The number; None if no batch among the next `_AHEAD` ones fits.
+        """
+        for index, batch in enumerate(islice(self._batches.waiting, _AHEAD)):
+            if self._gradients.fits(batch.size, noise_free_sum):
+                return index
+        return None
 
     def _match_rows(self, batch: SampledBatch) -> set[Premise]:
         """Check that the rows of the gradients are copies of the records that the batch names.
@@ -393,7 +362,11 @@ class ObservedSteps:
         }
 
     def load_state_dict(self, state: StepsState) -> None:
-        """Continue after a checkpoint."""
+        """Continue after a checkpoint, with the evidence and the updates that it has stored.
+
+        Args:
+            state: value of `state_dict`.
+        """
         self._evidence.load_state_dict(state["evidence"])
         self.noise.load_state_dict(state["noise"])
         self._changes.load_state_dict(state["changes"])

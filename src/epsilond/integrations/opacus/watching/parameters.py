@@ -144,11 +144,10 @@ class ParameterCheck:
         self._digests.recorded.update(zip(self.identities, digests, strict=True))
         self.accept(digests)
         self._recorded = True
-        self._gradients = {
-            name: weakref.ref(gradient)
-            for name, gradient in self._first_gradients().items()
-            if isinstance(gradient, torch.Tensor)
-        }
+        self._gradients = {}
+        for name, gradient in self._first_gradients().items():
+            if isinstance(gradient, torch.Tensor):
+                self._gradients[name] = weakref.ref(gradient)
 
     def accept(self, digests: list[Digest]) -> None:
         """Add the digests of a state that the model may return to: a released one, or an average of released ones."""
@@ -265,7 +264,10 @@ def _sum_bytes(tensors: list[torch.Tensor], views: list[NDArray[np.unsignedinteg
     """
     digests: list[Digest] = []
     for tensor, view in zip(tensors, views, strict=True):
-        digests.append(_device_digest(tensor) if view is None else _host_digest(view))
+        if view is None:
+            digests.append(_device_digest(tensor))
+        else:
+            digests.append(_host_digest(view))
     return digests
 
 

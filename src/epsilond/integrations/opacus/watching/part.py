@@ -173,7 +173,7 @@ class ObservedPart:
         Args:
             optimizer: the private optimizer.
             rate: recorded sampling rate of one batch.
-            batches: number of batches whose gradients the step accumulates, by which Opacus divides the sum.
+            batches: number of batches that the step accumulates; Opacus divides the sum by it.
 
         Returns:
             The premises (conditions of the privacy theorem) that were observed to hold for this step.
@@ -340,7 +340,7 @@ class ForwardHook:
     """A forward hook of torch that reports forward passes of one model. A copy of the model gets a hook without effect.
 
     Args:
-        part: the model with its private optimizer, whose `see_forward` is called; None for a hook without effect.
+        part: the model with its private optimizer; its `see_forward` is called. None for a hook without effect.
         module: the model.
     """
 
@@ -372,4 +372,7 @@ def _tensors_of(optimizer: DPOptimizer, module: torch.nn.Module | None) -> list[
     """
     if isinstance(module, torch.nn.Module):
         return tensors_of(module)
-    return [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    parameters: list[torch.Tensor] = []
+    for group in optimizer.param_groups:
+        parameters.extend(group["params"])
+    return parameters

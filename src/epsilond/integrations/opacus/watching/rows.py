@@ -142,5 +142,8 @@ def are_marked(parameters: list[torch.nn.Parameter]) -> bool:
     gradients: list[torch.Tensor] = []
     for parameter in parameters:
         gradient = parameter.grad_sample
-        gradients.extend(gradient if isinstance(gradient, list) else [gradient])
+        if isinstance(gradient, list):
+            gradients.extend(gradient)
+        else:
+            gradients.append(gradient)
     return all(getattr(gradient, _MARK, None) == gradient._version for gradient in gradients)  # noqa: SLF001  as above

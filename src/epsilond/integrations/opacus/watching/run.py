@@ -283,6 +283,9 @@ class ObservedRun:
         budget = self.evidence.budget
         self.evidence.budget = None
         self._lacks_steps = False
+
+        # Replace the evidence and the record by those of the checkpoint.
+        weights = None
         if state is None:
             self.evidence.clear()
             self.record = []
@@ -291,7 +294,10 @@ class ObservedRun:
             self.evidence.load_state_dict(state["evidence"])
             self.record = [as_entry(entry) for entry in state["record"]]
             self.generators.compare_with(state["generators"])
-        self.saved.load(None if state is None else state["weights"])
+            weights = state["weights"]
+        self.saved.load(weights)
+
+        # Restore the earlier conclusions, and compare the checkpoint with the accountant and with the earlier record.
         self._restore_conclusions(earlier_evidence)
         self.evidence.budget = budget
         if state is not None:

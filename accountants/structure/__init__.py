@@ -1,16 +1,19 @@
-"""The structure of a spec: its parts, the mechanisms that it admits, its draws, and the observers of a guarantee."""
+"""The structure of a spec: its parts, the mechanisms that it admits, and the observers of a guarantee.
+
+A spec is frozen data that describes a run: one mechanism, or a tree of mechanisms that are composed, repeated, sampled,
+shuffled or selected from.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
-from epsilond.accountants.quantities import DrawScheme, Level, Observer, ProtectedUnit, Relation, Unit, base_unit
+from epsilond.accountants.quantities import DrawScheme, Level, Observer, Relation, Unit
 from epsilond.accountants.specs import (
     Composed,
     ProjectedSgd,
-    RandomAllocation,
     Repeated,
     SelectBest,
     Shuffled,
@@ -33,14 +36,27 @@ def sensitivity_factor(relation: Relation) -> float:
 
 
 def inner(spec: Spec) -> tuple[Spec, ...]:
-    """Return the mechanisms that a spec is directly made of."""
+    """Return the mechanisms that a spec is directly made of, its children in the tree of mechanisms.
+
+    Args:
+        spec: the description of a run.
+
+    Returns:
+        The children; empty for a single mechanism.
+    """
     if isinstance(spec, Composed):
         return spec.mechanisms
-    return (spec.mechanism,) if isinstance(spec, (Subsampled, Shuffled, Repeated, SelectBest)) else ()
+    if isinstance(spec, (Subsampled, Shuffled, Repeated, SelectBest)):
+        return (spec.mechanism,)
+    return ()
 
 
 def parts(spec: Spec) -> Iterator[Spec]:
-    """Yield the spec and every spec inside it."""
+    """Yield the spec and every spec inside it, each before its own children.
+
+    Args:
+        spec: the description of a run.
+    """
     pending = [spec]
     while pending:
         part = pending.pop()
@@ -49,7 +65,13 @@ def parts(spec: Spec) -> Iterator[Spec]:
 
 
 def leaves(spec: Spec) -> Iterator[Spec]:
-    """Yield the mechanisms that are run in a spec, below everything that only repeats, lists or samples them."""
+    """Yield the mechanisms that are run in a spec, below everything that only repeats, lists or samples them.
+
+    A shuffled or selected mechanism is one leaf.
+
+    Args:
+        spec: the description of a run.
+    """
     if not isinstance(spec, (Composed, Repeated, Subsampled)):
         yield spec
         return
@@ -63,9 +85,18 @@ def primitives(spec: Spec) -> tuple[Primitive | None, ...]:
 
 
 def gaussian_multiplier(spec: Spec) -> float | None:
-    """Return the noise multiplier of a single release with Gaussian noise on a sum, or None for any other spec."""
+    """Return the noise multiplier of a single release with Gaussian noise on a sum, or None for any other spec.
+
+    Args:
+        spec: the description of a run.
+
+    Returns:
+        The standard deviation of the noise over the bound on the norm of one contribution.
+    """
     primitive = spec.primitive
-    return primitive.multiplier if isinstance(primitive, NoisySum) and primitive.distribution == "gaussian" else None
+    if isinstance(primitive, NoisySum) and primitive.distribution == "gaussian":
+        return primitive.multiplier
+    return None
 
 
 def sums_bounded_contributions(spec: Spec) -> bool:
@@ -91,22 +122,29 @@ def draws(spec: Spec) -> bool:
 def removing_is_replacing(spec: Spec, unit: Unit) -> bool:
     """Return whether removing or zeroing a unit has the effect of replacing it by a unit that contributes zero.
 
-    This holds for sums of contributions of bounded norm, in batches whose size is not fixed. The records that a client
-    draws among its own are within its contribution.
+    This holds for sums of contributions of bounded norm, in batches of a size that is not fixed. The records that a
+    client draws among its own are within its contribution.
+
+    Args:
+        spec: the description of a run.
+        unit: the protected unit, a record or a client.
     """
-    draws_of_units = [
-        part
-        for part in parts(spec)
-        if isinstance(part, Subsampled) and not (unit == "client" and part.level == "records")
-    ]
-    has_free_sizes = all(part.sampling in ("poisson", "full") for part in draws_of_units)
-    return has_free_sizes and sums_bounded_contributions(spec)
+    for part in parts(spec):
+        if not isinstance(part, Subsampled):
+            continue
+        draws_units = unit != "client" or part.level != "records"
+        if draws_units and part.sampling not in ("poisson", "full"):
+            return False
+    return sums_bounded_contributions(spec)
 
 
 def tells_places(spec: Spec) -> bool:
-    """Return whether a mechanism in the spec shows by definition which position in a batch belongs to whom.
+    """Return whether a mechanism in the spec shows by definition which position in a batch belongs to which unit.
 
     Randomized responses are reports by name, and anyone may know a cyclic order of batches.
+
+    Args:
+        spec: the description of a run.
     """
     return any(
         isinstance(leaf.primitive, CategoryReport) or (isinstance(leaf, ProjectedSgd) and leaf.batches == "cyclic")
@@ -119,6 +157,9 @@ def may_tell_places(spec: Spec) -> bool:
 
     A condition then excludes it. Sums do not depend on an order, and projected SGD has a condition of its own on the
     secrecy of its batches.
+
+    Args:
+        spec: the description of a run.
     """
     return not all(
         isinstance(leaf.primitive, (NoisySum, RandomSum)) or isinstance(leaf, ProjectedSgd) for leaf in leaves(spec)
@@ -132,7 +173,7 @@ def left_out_is_the_same(sampling: DrawScheme, relation: Relation) -> bool:
     is drawn in place of a removed one. Drawing with replacement also fails, because a unit may count several times.
 
     Args:
-        sampling: the sampling scheme.
+        sampling: the sampling scheme of the batches.
         relation: the neighbouring relation.
     """
     return sampling in ("poisson", "full") or (sampling == "without-replacement" and relation != "add-or-remove-one")
@@ -144,10 +185,16 @@ def drawn_level(spec: Subsampled, unit: Unit) -> Level:
     A draw around another draw may be a batch of records, of which a smaller batch is drawn. It may also be a batch of
     clients, which draw among their own records. For a protected record, the second interpretation amplifies less. Its
     bound covers the first one if `left_out_is_the_same`.
+
+    Args:
+        spec: a mechanism that is run on random batches.
+        unit: the protected unit, a record or a client.
     """
     if spec.level is not None:
         return spec.level
-    return "clients" if unit == "client" or draws(spec.mechanism) else "records"
+    if unit == "client" or draws(spec.mechanism):
+        return "clients"
+    return "records"
 
 
 def open_level(spec: Subsampled) -> bool:
@@ -167,67 +214,38 @@ def of_records(spec: Spec) -> Spec:
     if isinstance(spec, Composed):
         return replace(spec, mechanisms=tuple(map(of_records, spec.mechanisms)))
     if isinstance(spec, Subsampled):
-        spec = replace(spec, mechanism=of_records(spec.mechanism))
-        return replace(spec, level="records") if spec.level is None and spec.may_be_of_records else spec
+        subsampled = replace(spec, mechanism=of_records(spec.mechanism))
+        if subsampled.level is None and subsampled.may_be_of_records:
+            return replace(subsampled, level="records")
+        return subsampled
     if isinstance(spec, Shuffled | Repeated):
         return replace(spec, mechanism=of_records(spec.mechanism))
     return spec
 
 
 def pools_records(spec: Spec, relation: Relation, *, pooled: bool = False) -> bool:
-    """Return whether an absent client affects the draws of other clients, because records are drawn from a common pool.
+    """Return whether an absent client affects the draws of other clients through a common pool of records.
 
     This holds for a fixed batch size if a client may be absent. It also holds for sampling with replacement, because a
     record may count several times. Inside a draw of clients, and in a shuffled report, each client draws among its own
     records. Inside a draw from the pool of all records, further draws are from the records of that batch.
 
     Args:
-        spec: the mechanism.
+        spec: the description of a run.
         relation: the neighbouring relation.
         pooled: whether a draw from the pool encloses the spec.
     """
     if isinstance(spec, Shuffled):
         return False
+    is_pooled = pooled
     if isinstance(spec, Subsampled) and spec.sampling != "full":
-        if not pooled and spec.level != "records":
+        is_of_clients = not pooled and spec.level != "records"
+        if is_of_clients:
             return False
         if not left_out_is_the_same(spec.sampling, relation):
             return True
-        pooled = True
-    return any(pools_records(part, relation, pooled=pooled) for part in inner(spec))
-
-
-def of_the_batch(spec: Spec) -> Iterator[Spec]:
-    """Yield the mechanisms that run on a batch as it is: through lists, repetitions and full batches only."""
-    if isinstance(spec, Composed | Repeated) or (isinstance(spec, Subsampled) and spec.sampling == "full"):
-        for mechanism in inner(spec):
-            yield from of_the_batch(mechanism)
-    else:
-        yield spec
-
-
-def misfit(spec: Subsampled, level: Level) -> str | None:
-    """Return the reason why the mechanism of a subsampled spec cannot run on its batch; None if it can.
-
-    A mechanism may need a number of records or clients that the batch does not have.
-    """
-    for part in of_the_batch(spec.mechanism):
-        if isinstance(part, Subsampled):
-            draws_from_batch = level in (part.level, "records") or not (part.level or part.may_be_of_records)
-            if not draws_from_batch or part.sampling == "poisson":
-                continue
-            needed = part.population
-        elif isinstance(part, ProjectedSgd | Shuffled):
-            needed = part.clients
-        else:
-            continue
-        if spec.sampling == "poisson":
-            return f"{part.kind} needs a batch of a fixed number, and the number drawn is random"
-        if needed is not None and spec.batch_size is not None and needed != spec.batch_size:
-            return f"{part.kind} is of {needed}, and {spec.batch_size} are drawn"
-        if isinstance(part, ProjectedSgd) and spec.batch_size is None:
-            return "projected_sgd needs a batch of a fixed number: give batch_size and population"
-    return None
+        is_pooled = True
+    return any(pools_records(part, relation, pooled=is_pooled) for part in inner(spec))
 
 
 # Which mechanisms the words of a spec admit, as conditions that the caller declares and every answer repeats --------
@@ -288,23 +306,6 @@ A shuffler does not help against all other clients together: they know their own
 """
 
 
-class Draw(NamedTuple):
-    """A random draw of records or clients in a mechanism.
-
-    Attributes:
-        sampling: the sampling scheme.
-        level: the level of the units that are drawn, records or clients.
-        shuffled: whether a shuffler hides whose report is missing.
-        protects_client: whether records are drawn, and the number of records of one client is bounded, so that the draw
-            amplifies for a client.
-    """
-
-    sampling: DrawScheme
-    level: Level
-    shuffled: bool = False
-    protects_client: bool = False
-
-
 def definition_against(observer: Observer) -> Definition:
     """Return the trust model for an observer: only this adversary is not trusted.
 
@@ -312,6 +313,9 @@ def definition_against(observer: Observer) -> Definition:
 
     Args:
         observer: the adversary, named after the messages or models that it sees.
+
+    Returns:
+        "local", "shuffle", "central" or "joint".
     """
     definitions: Mapping[Observer, Definition] = {
         "server": "local",
@@ -332,67 +336,14 @@ def sees_clients_drawn(observer: Observer, sampling: DrawScheme) -> bool:
 
     A server receives every message of every client, and so knows the participants. All other clients together know
     whether the last client takes part if the number drawn is fixed.
-    """
-    return observer == "server" or (observer == "other-clients" and sampling not in INDEPENDENT_DRAWS)
-
-
-def draws_of(spec: Spec, unit: ProtectedUnit) -> tuple[Draw, ...]:
-    """Return the random draws in a spec as its guarantee reads them, outermost first, without repetition."""
-    return tuple(dict.fromkeys(_draws(spec, base_unit(unit), outermost=True)))
-
-
-def _draws(spec: Spec, unit: Unit, *, outermost: bool) -> Iterator[Draw]:
-    """Yield the random draws in a spec, outermost first.
 
     Args:
-        spec: the mechanism.
-        unit: the unit of protection.
-        outermost: whether no other draw encloses this one. Otherwise a level of None means records if it may be so.
+        observer: the adversary.
+        sampling: the sampling scheme of the clients.
     """
-    below = inner(spec)
-    if isinstance(spec, Subsampled) and _is_random(spec):
-        is_below_draw = not outermost
-        reads_as_records = is_below_draw and spec.level is None and spec.may_be_of_records
-        level = "records" if reads_as_records else drawn_level(spec, unit)
-        protects_client = unit == "client" and spec.records_of_one_client is not None
-        yield Draw(draw_scheme(spec), level, any(isinstance(part, Shuffled) for part in below), protects_client)
-        outermost = False
-    elif isinstance(spec, RandomAllocation):
-        yield Draw("random-allocation", own_level(unit))
-    elif isinstance(spec, ProjectedSgd) and spec.batches != "cyclic" and spec.participants < spec.clients:
-        yield Draw("without-replacement", own_level(unit))
-    for part in below:
-        yield from _draws(part, unit, outermost=outermost)
-
-
-def _is_random(spec: Subsampled) -> bool:
-    """Return whether a draw is random. Batches of all units may still be random by order, repeats or truncation."""
-    is_random_in_full = draw_scheme(spec) in ("with-replacement", "shuffled-epochs", "truncated-poisson")
-    return is_random_in_full or spec.inclusion_probability < 1.0
-
-
-def draw_scheme(spec: Subsampled) -> DrawScheme:
-    """Return how units are drawn, which differs from `sampling` if some are left out because too many are drawn."""
-    if spec.largest_batch is not None and spec.largest_batch < (spec.population or 1):
-        return "truncated-poisson"
-    return spec.sampling
-
-
-def loses_amplification(draws: Sequence[Draw], observer: Observer, unit: ProtectedUnit) -> bool:
-    """Return whether the observer sees a draw that would amplify for this unit if it were hidden.
-
-    Args:
-        draws: the random draws of a spec.
-        observer: the observer of the guarantee.
-        unit: the unit of protection.
-    """
-    return any(
-        draw.level == "clients"
-        and (base_unit(unit) == "client" or draw.shuffled)
-        and draw.sampling not in ("full", "shuffled-epochs")
-        and sees_clients_drawn(observer, draw.sampling)
-        for draw in draws
-    )
+    if observer == "server":
+        return True
+    return observer == "other-clients" and sampling not in INDEPENDENT_DRAWS
 
 
 def own_level(unit: Unit) -> Level:

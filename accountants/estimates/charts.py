@@ -1,0 +1,114 @@
+"""A change of variable after which a search for noise is nearly linear. It affects only the speed of the search."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import NamedTuple
+
+from epsilond.accountants.numerics.root_search import bisect_reals
+
+_LEAST_SQUARE = 1e-6
+"""Value of s² below which random sampling has nearly no effect."""
+_CHART_HALVINGS = 60
+"""Number of bisections for s². They leave the last digit of a double."""
+_MOST_EXPONENT = 700.0
+"""Largest exponent of a ratio of squared noises; its exponential is a double."""
+
+
+class Chart(NamedTuple):
+    """A transformation of log noise, after which a search for noise is nearly linear. It affects only the speed.
+
+    The search represents δ by the μ of Gaussian differential privacy with this δ at the target ε. By the central limit
+    theorem, a noise has μ ∝ √(e^{s²} − 1), with s the sensitivity over the noise. Its coordinate is log 1/μ, up to a
+    constant, or simply log noise without random sampling.
+
+    Attributes:
+        start: logarithm of a reference noise.
+        square: s² at the reference noise; 0 without random sampling.
+    """
+
+    start: float = 0.0
+    square: float = 0.0
+
+    @classmethod
+    def of_fall(cls, start: float, fall: float) -> Chart:
+        """Return the chart in which log μ decreases by a given amount for each e-fold of noise at the start.
+
+        The decrease is s²/(1 − e^{−s²}), which is solved for s² by bisection.
+
+        Args:
+            start: logarithm of the reference noise.
+            fall: the decrease, at least 1. It is 1 without random sampling.
+
+        Returns:
+            The chart. It is that of no random sampling if s² is negligible.
+        """
+        too_small = functools.partial(_is_below_square, fall=fall)
+        square, _ = bisect_reals(too_small, 0.0, max(fall, 1.0), steps=_CHART_HALVINGS)
+        if square <= _LEAST_SQUARE:
+            return cls()
+        return cls(start, square)
+
+    def _square_at(self, log_noise: float) -> float:
+        """Return s², the squared ratio of sensitivity and noise, at a noise with this natural logarithm."""
+        log_ratio = -2.0 * (log_noise - self.start)
+        return self.square * math.exp(min(log_ratio, _MOST_EXPONENT))
+
+    def of(self, log_noise: float) -> float:
+        """Return the coordinate −½ log(e^{s²} − 1) of a noise, or its logarithm without random sampling.
+
+        Args:
+            log_noise: natural logarithm of the noise.
+        """
+        if not self.square:
+            return log_noise
+        square = self._square_at(log_noise)
+        return -0.5 * (square + math.log(-math.expm1(-square)))
+
+    def back(self, coordinate: float) -> float:
+        """Return the natural logarithm of the noise at a coordinate, the inverse of `of`.
+
+        Args:
+            coordinate: any real number c. It satisfies e^{−2c} = e^{s²} − 1.
+        """
+        if not self.square:
+            return coordinate
+        least_square = 1e-300  # keeps the logarithm finite
+        square = max(_log_one_plus_exp(-2.0 * coordinate), least_square)
+        return self.start - 0.5 * math.log(square / self.square)
+
+    def fall(self, log_noise: float) -> float:
+        """Return how fast the coordinate of a noise changes with log noise: s²/(1 − e^{−s²}), or 1 for s = 0.
+
+        Args:
+            log_noise: natural logarithm of the noise.
+        """
+        square = self._square_at(log_noise) if self.square else 0.0
+        if not square:
+            return 1.0
+        return square / -math.expm1(-square)
+
+
+def _log_one_plus_exp(exponent: float) -> float:
+    """Return log(1 + e^x) without overflow.
+
+    Args:
+        exponent: x. Above 700 the exponential may leave the doubles, and the 1 does not count.
+    """
+    if exponent > _MOST_EXPONENT:
+        return exponent
+    return math.log1p(math.exp(exponent))
+
+
+def _is_below_square(square: float, *, fall: float) -> bool:
+    """Return whether s² is so small that log μ decreases by less than a given amount for each unit of log noise.
+
+    Here s is the sensitivity over the noise, and μ ∝ √(e^{s²} − 1) by the central limit theorem. The decrease is
+    s²/(1 − e^{−s²}). A search for s² by bisection uses this comparison.
+
+    Args:
+        square: s², at least 0.
+        fall: the amount to compare with, −d log μ/d log noise.
+    """
+    return square < -math.expm1(-square) * fall

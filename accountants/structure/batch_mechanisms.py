@@ -1,0 +1,69 @@
+"""Whether the mechanism of a subsampled spec can run on its batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.quantities import Level
+from epsilond.accountants.specs import Composed, ProjectedSgd, Repeated, Shuffled, Subsampled
+from epsilond.accountants.structure import inner
+
+if TYPE_CHECKING:
+    from epsilond.accountants.specs import Spec
+
+
+def of_the_batch(spec: Spec) -> Iterator[Spec]:
+    """Yield the mechanisms that run on a batch as it is: through lists, repetitions and full batches only.
+
+    Args:
+        spec: a mechanism that is run on a batch.
+    """
+    is_full_batch = isinstance(spec, Subsampled) and spec.sampling == "full"
+    if not isinstance(spec, Composed | Repeated) and not is_full_batch:
+        yield spec
+        return
+    for mechanism in inner(spec):
+        yield from of_the_batch(mechanism)
+
+
+def misfit(spec: Subsampled, level: Level) -> str | None:
+    """Return the reason why the mechanism of a subsampled spec cannot run on its batch; None if it can.
+
+    A mechanism may need a number of records or clients that the batch does not have.
+
+    Args:
+        spec: a mechanism that is run on random batches.
+        level: whether the batch is of records or of clients.
+    """
+    for part in of_the_batch(spec.mechanism):
+        # Find the number of units that the part needs; None if it takes any number.
+        if isinstance(part, Subsampled):
+            if part.sampling == "poisson" or not _draws_from_batch(part, level):
+                continue
+            needed = part.population
+        elif isinstance(part, ProjectedSgd | Shuffled):
+            needed = part.clients
+        else:
+            continue
+
+        # Compare it with the number in the batch.
+        if spec.sampling == "poisson":
+            return f"{part.kind} needs a batch of a fixed number, and the number drawn is random"
+        if needed is not None and spec.batch_size is not None and needed != spec.batch_size:
+            return f"{part.kind} is of {needed}, and {spec.batch_size} are drawn"
+        if isinstance(part, ProjectedSgd) and spec.batch_size is None:
+            return "projected_sgd needs a batch of a fixed number: give batch_size and population"
+    return None
+
+
+def _draws_from_batch(part: Subsampled, level: Level) -> bool:
+    """Return whether a draw inside a batch is made from the units of the batch, and not among a client's own records.
+
+    Args:
+        part: the inner draw. Without a level it is of clients if it cannot be of records.
+        level: whether the batch is of records or of clients.
+    """
+    if level in (part.level, "records"):
+        return True
+    return part.level is None and not part.may_be_of_records

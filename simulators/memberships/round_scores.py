@@ -1,0 +1,77 @@
+"""Scores of canaries from the noisy sum of one round: log likelihood ratios with and without each canary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from epsilond.simulators.problems.problem import Floats
+
+
+def round_scores(
+    total: Floats, updates: Floats, canaries: Floats, *, rate: float, noise_std: float, has_own_directions: bool
+) -> Floats:
+    """Return the log likelihood ratios of one round's noisy sum with and without each canary, as if the sum was normal.
+
+    A member takes part with probability q. A canary, that is, a member that an attacker tries to detect, is in the data
+    with probability ½, so that it takes part with probability q/2.
+
+    Args:
+        total: the noisy sums, (S, d).
+        updates: contributions of the ordinary members, (S, B, d).
+        canaries: contributions of the canaries, as if all were present, (S, m, d).
+        rate: sampling rate q.
+        noise_std: standard deviation of the noise per coordinate.
+        has_own_directions: whether every canary contributes along a direction of its own.
+
+    Returns:
+        The log likelihood ratios, (S, m).
+    """
+    canary_rate = 0.5 * rate
+    expected = rate * updates.sum(axis=1) + canary_rate * canaries.sum(axis=1)
+    # Variances per coordinate, as means over the coordinates. A canary with a direction of its own changes no score of
+    # another canary.
+    ordinary_variance = rate * (1.0 - rate) * np.sum(np.square(updates), axis=(1, 2)) / total.shape[1]
+    canary_squares = np.zeros(len(canaries)) if has_own_directions else _mean_squares(canaries)
+    canary_variance = canary_rate * (1.0 - canary_rate) * canary_squares
+    variance = np.square(noise_std) + ordinary_variance + canary_variance
+    return _log_ratio(total - expected, canaries, rate, variance)
+
+
+def _mean_squares(canaries: Floats) -> Floats:
+    """Return the squared norms of all canaries' contributions, summed and divided by the number of coordinates.
+
+    The scores of a canary vary with the participation of all canaries. This number is the factor of that variance.
+
+    Args:
+        canaries: contributions of the m canaries in S runs, (S, m, d).
+
+    Returns:
+        A number for each run, (S,).
+    """
+    return np.asarray(np.sum(np.square(canaries), axis=(1, 2)) / canaries.shape[-1])
+
+
+def _log_ratio(rest: Floats, canaries: Floats, rate: float, variance: Floats) -> Floats:
+    """Return the log likelihood ratios of one round's sum with and without each canary, for normal sums.
+
+    A canary that is in the data takes part with probability q, so the density with it is a mixture.
+
+    Args:
+        rest: the noisy sums minus their expectations, (S, d).
+        canaries: contributions of the canaries, as if all were present, (S, m, d).
+        rate: sampling rate q.
+        variance: variance of the sums per coordinate, (S,).
+
+    Returns:
+        The log likelihood ratios, (S, m).
+    """
+    squares = np.sum(np.square(canaries), axis=-1)
+    # The expected sum contains half of every canary; the half of the canary in question is added back.
+    product = np.einsum("sd,smd->sm", rest, canaries) + 0.5 * rate * squares
+    present = (product - 0.5 * squares) / variance[:, None]
+    if rate >= 1.0:
+        return np.asarray(present)
+    return np.asarray(np.logaddexp(np.log(rate) + present, np.log1p(-rate)))
