@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from epsilond.accountants.rule import Case, Refusal
 from epsilond.accountants.specs import Subsampled
 from epsilond.accountants.structure import (
-    draw_scheme,
     drawn_level,
     left_out_is_the_same,
-    misfit,
     of_records,
     parts,
     sees_clients_drawn,
     tells_places,
     zeroing_is_replacing,
 )
+from epsilond.accountants.structure.batch_mechanisms import misfit
+from epsilond.accountants.structure.random_draws import draw_scheme
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Setting
