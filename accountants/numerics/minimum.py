@@ -105,15 +105,15 @@ def least_value(known: Sequence[Known], slopes: Slopes) -> Least:
     function with such slopes and with values within the bounds.
     """
     bounds = {index: _between(known, index, slopes, 1) for index in _intervals_of_minimum(known)}
-    improved: set[int] = set()
+    improved_intervals: set[int] = set()
     while True:
-        index = min(bounds, key=lambda interval: bounds[interval].value)
-        if index in improved:
-            return bounds[index]
-        improved.add(index)
-        better = _between(known, index, slopes, len(known))
-        if better.value > bounds[index].value:
-            bounds[index] = better
+        least_interval = min(bounds, key=lambda interval: bounds[interval].value)
+        if least_interval in improved_intervals:
+            return bounds[least_interval]
+        improved_intervals.add(least_interval)
+        bound_from_all_chords = _between(known, least_interval, slopes, len(known))
+        if bound_from_all_chords.value > bounds[least_interval].value:
+            bounds[least_interval] = bound_from_all_chords
 
 
 def _intervals_of_minimum(known: Sequence[Known]) -> range:
@@ -131,11 +131,13 @@ def _intervals_of_minimum(known: Sequence[Known]) -> range:
     lowest = min(range(len(known)), key=lambda index: known[index].upper)
     first, last = 0, len(known) - 1
     for index in range(lowest - 1, -1, -1):
-        if known[index].lower > known[index + 1].upper:
+        is_above_inner_neighbour = known[index].lower > known[index + 1].upper
+        if is_above_inner_neighbour:
             first = index
             break
     for index in range(lowest + 1, len(known)):
-        if known[index].lower > known[index - 1].upper:
+        is_above_inner_neighbour = known[index].lower > known[index - 1].upper
+        if is_above_inner_neighbour:
             last = index
             break
     return range(first, last)

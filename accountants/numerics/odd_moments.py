@@ -48,10 +48,12 @@ def odd_moment_series(c: FloatArray, first: FloatArray, shift: FloatArray) -> Fl
 
 
 def _moments_forward(c: FloatArray, first: FloatArray) -> FloatArray:
-    """Return M_0, M_1, … (rows) by M_{n+1} = n M_{n−1} − c M_n, which is stable only for c ≤ 1.
+    """Return the moments M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0, n = 0, 1, …, by a recurrence that is stable for c ≤ 1.
+
+    The recurrence is M_{n+1} = n M_{n−1} − c M_n, from M_1 = 1 − c M_0.
 
     Args:
-        c: values of c ≤ 1 in the moments M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0.
+        c: values of c ≤ 1.
         first: M_0 for each c.
 
     Returns:
@@ -66,9 +68,10 @@ def _moments_forward(c: FloatArray, first: FloatArray) -> FloatArray:
 
 
 def _moments_backward(c: FloatArray, first: FloatArray) -> FloatArray:
-    """Return the moments M_n = ∫ tⁿ e^{−ct−t²/2} dt, n = 0, 1, … (rows), for c > 1, by ratios h_n = M_n/M_{n−1}.
+    """Return the moments M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0, n = 0, 1, …, for c > 1.
 
-    They are computed backwards, h_n = n/(c + h_{n+1}), from (√(c² + 4n) − c)/2, which h_n approaches for large n.
+    The ratios h_n = M_n/M_{n−1} are computed backwards by h_n = n/(c + h_{n+1}). They start from (√(c² + 4n) − c)/2,
+    which h_n approaches for large n.
 
     Args:
         c: values of c > 1.
@@ -77,14 +80,16 @@ def _moments_backward(c: FloatArray, first: FloatArray) -> FloatArray:
     Returns:
         A matrix with one row for each n and one column for each c.
     """
+    # Ratios down to h_1; those of higher orders than needed are not stored.
     orders = 2 * _SERIES_TERMS
-    last = orders + _extra_orders(float(c.min()))
-    ratio = 0.5 * (np.sqrt(c * c + 4.0 * last) - c)
+    start = orders + _extra_orders(float(c.min()))
+    ratio = 0.5 * (np.sqrt(c * c + 4.0 * start) - c)
     ratios = np.empty((orders, c.size))
-    for n in range(last - 1, 0, -1):
+    for n in range(start - 1, 0, -1):
         ratio = n / (c + ratio)
         if n < orders:
             ratios[n] = ratio
+
     moments = np.empty((orders, c.size))
     moments[0] = first
     for n in range(1, orders):
@@ -131,7 +136,9 @@ def odd_moment_sum(c: float, first: float, shift: float) -> float:
 
 
 def _odd_moments_forward(c: float, first: float, terms: int) -> list[float]:
-    """Return M_1, M_3, … of M_n = ∫ tⁿ e^{−ct−t²/2} dt by the recurrence of `_moments_forward`.
+    """Return the moments M_1, M_3, … with M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0, for one c ≤ 1.
+
+    They follow from the recurrence M_{n+1} = n M_{n−1} − c M_n, which is stable for such c.
 
     Args:
         c: real c ≤ 1.

@@ -204,7 +204,7 @@ def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) ->
 def _turns(points: FloatArray, step: float, count: int) -> ComplexArray:
     """Return z_k = e^{iky·step} − 1 for k = 0, …, count − 1 and each point y, without cancellation.
 
-    The number of known rows is doubled by z_{j+k} = z_j z_k + z_j + z_k.
+    The number of known rows is doubled by z_{j+k} = z_j z_k + z_j + z_k, so that few sines are computed.
 
     Args:
         points: the points y.
@@ -214,16 +214,18 @@ def _turns(points: FloatArray, step: float, count: int) -> ComplexArray:
     Returns:
         A complex matrix with one row for each k and one column for each point.
     """
-    half_angle = 0.5 * step * points
     # z_1 = 2 sin(θ)(−sin θ + i cos θ) for θ = y·step/2, which is exact to rounding for small angles.
-    first = 2.0 * np.sin(half_angle) * (-np.sin(half_angle) + 1j * np.cos(half_angle))
+    half_angle = 0.5 * step * points
+    first_row = 2.0 * np.sin(half_angle) * (-np.sin(half_angle) + 1j * np.cos(half_angle))
+
     turns = np.zeros((count, points.size), dtype=np.complex128)
     computed = 1
     if count > 1:
-        turns[1], computed = first, 2
+        turns[1], computed = first_row, 2
     while computed < count:
         added = min(computed, count - computed)
-        next_row = turns[computed - 1] * first + turns[computed - 1] + first
+        previous_row = turns[computed - 1]
+        next_row = previous_row * first_row + previous_row + first_row
         turns[computed : computed + added] = turns[:added] * next_row + turns[:added] + next_row
         computed += added
     return turns
