@@ -90,12 +90,12 @@ def false_position(excess: Callable[[float], float], low: float, high: float, *,
         A point at which the function is positive, and one at which it is at most zero.
     """
 
-    def point_between(low: float, high: float, share: float) -> float:
+    def _point_between(low: float, high: float, share: float) -> float:
         """Return the number at a given share of the way from the lower to the higher one."""
         return low + (high - low) * share
 
     values = excess(low), excess(high)
-    return _narrow(excess, (low, high), values, width=width, point_between=point_between, every=HALVE_EVERY)
+    return _narrow(excess, (low, high), values, width=width, point_between=_point_between, every=HALVE_EVERY)
 
 
 def least_integer(excess: Callable[[int], float], low: int, high: int, *, at_low: float) -> int:
@@ -108,13 +108,13 @@ def least_integer(excess: Callable[[int], float], low: int, high: int, *, at_low
         at_low: the value at `low`, where `excess` is not evaluated; math.inf if it is not defined there.
     """
 
-    def point_between(low: int, high: int, share: float) -> int:
+    def _point_between(low: int, high: int, share: float) -> int:
         """Return the integer near a given share of the way, strictly between the two numbers."""
         nearest = low + round(share * (high - low))
         return min(max(nearest, low + 1), high - 1)
 
     values = at_low, excess(high)
-    _, least = _narrow(excess, (low, high), values, width=1, point_between=point_between, every=HALVE_INTEGERS_EVERY)
+    _, least = _narrow(excess, (low, high), values, width=1, point_between=_point_between, every=HALVE_INTEGERS_EVERY)
     return least
 
 
