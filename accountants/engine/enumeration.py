@@ -144,11 +144,13 @@ def _make_backward(make: Callable[[], Pair]) -> Profile:
 
 
 def _multiply(profile: EnumeratedProfile, pair: Pair, lattice: Callable[[], Profile]) -> FiniteAndPairProfile:
-    """Return the profile of the product of one direction of an enumerated pair and another pair.
+    """Return the profile ε ↦ δ(ε) of the product of an enumerated pair and a second pair, in one direction.
+
+    δ of the product is a sum over the total losses of the enumerated pair, of δ of the second pair at shifted ε.
 
     Args:
-        profile: profile of the enumerated pair.
-        pair: the other pair in the same direction.
+        profile: profile of the enumerated pair, with all its total losses.
+        pair: the second pair in the same direction.
         lattice: makes the profile of the product on a lattice, for its tails.
     """
     return FiniteAndPairProfile(
@@ -194,9 +196,10 @@ def _enumerate(parts: Sequence[tuple[Pair, int]], most: int = MOST_KINDS) -> lis
 
 
 def _are_few_lists(laws: dict[FiniteLaw, int], most: int) -> bool:
-    """Return whether there are at most `most` ways in which the outcomes can be counted over all runs.
+    """Return whether there are at most a given number of ways in which the outcomes can be counted over all runs.
 
-    Their number is Π C(T + k − 1, k − 1) over the distributions, with k outcomes and T runs each.
+    Their number is Π C(T + k − 1, k − 1) over the distributions, with k outcomes and T runs each. The product is not
+    continued once it exceeds the limit, so that no huge number is computed.
 
     Args:
         laws: distributions with finitely many outcomes, and the number of runs of each.

@@ -10,38 +10,30 @@ from __future__ import annotations
 import functools
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import (
-    Direction,
     DrawnGaussianLaw,
     GaussianLaw,
-    GaussianMixtureLaw,
-    LaplaceLaw,
-    MixedLaw,
     SampledGaussianLaw,
 )
 from epsilond.accountants.curve.near_tests import BestTest, BestTests
+from epsilond.accountants.engine.kernel_steps import as_steps, sort_steps
 from epsilond.accountants.numerics import compiled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from epsilond.accountants.curve.facts import Law
-    from epsilond.accountants.numerics.compiled import KernelAnswer, KernelSum, MixedSteps, SampledSteps
+    from epsilond.accountants.numerics.compiled import KernelAnswer, KernelSum
     from epsilond.accountants.numerics.special import FloatArray
 
 load_kernel = compiled.load_kernel
 _STORED_COMPOSITIONS = 8
 """Number of compositions that are stored with their intermediate results: a few MB for a thousand kinds of steps."""
-_DIRECTION_NUMBERS: dict[Direction, int] = {direction: place for place, direction in enumerate(get_args(Direction))}
-"""Numbers of the directions in the kernel, in the order of their type."""
-_DRAWN_NUMBER = len(_DIRECTION_NUMBERS)
-"""Number of a batch without replacement in the kernel."""
-
 
 Unknown: TypeAlias = Literal["shift", "count", "rate"]
 _UNKNOWNS: tuple[Unknown, ...] = ("shift", "count", "rate")
@@ -49,7 +41,10 @@ _UNKNOWNS: tuple[Unknown, ...] = ("shift", "count", "rate")
 
 
 class NoLineDecays(ArithmeticError):
-    """The integrand decays on no line of the kernel nor of the contour engine."""
+    """The error that the transform of the total loss decays on no line of integration.
+
+    Neither the compiled kernel nor the contour engine can then integrate it.
+    """
 
 
 class KernelEnclosure(NamedTuple):
@@ -79,27 +74,11 @@ class KernelTest(NamedTuple):
 
 
 def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> KernelEnclosure | None:
-    """Enclose log δ(ε) of a composition by the compiled kernel, for ε in nats and of any sign.
-
-    The result is None if the kernel has no answer. `NoLineDecays` is raised as `_numbers` describes.
-    """
-    composed = _compiled_sum(tuple(laws))
-    return None if composed is None else _enclosure(laws, composed.log_delta(epsilon))
-
-
-def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> float | None:
-    """Return a Chernoff bound on log δ(ε) of a composition of laws with counts; None if the kernel has no answer."""
-    composed = _compiled_sum(tuple(laws))
-    return None if composed is None else composed.upper_log_delta(epsilon)
-
-
-def epsilon(laws: Sequence[tuple[Law, int]], log_delta: float, slack: float) -> KernelEnclosure | None:
-    """Enclose the smallest ε ≥ 0 at which a composition has log δ(ε) ≤ `log_delta`, by the compiled kernel.
+    """Enclose log δ(ε) of a composition by the compiled kernel.
 
     Args:
         laws: distributions of the losses, with their counts.
-        log_delta: log of the target δ.
-        slack: distance ≥ 0 in log δ that both bounds keep from the target, as in `exact.epsilon`.
+        epsilon: ε in nats, of any sign.
 
     Returns:
         The enclosure; None if the kernel has no answer.
@@ -108,7 +87,45 @@ def epsilon(laws: Sequence[tuple[Law, int]], log_delta: float, slack: float) -> 
         NoLineDecays: numerical inversion fails, because the transform of the total loss decays too slowly.
     """
     composed = _compiled_sum(tuple(laws))
-    return None if composed is None else _enclosure(laws, composed.epsilon(log_delta, slack))
+    if composed is None:
+        return None
+    return _enclosure(laws, composed.log_delta(epsilon))
+
+
+def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> float | None:
+    """Return a Chernoff bound on log δ(ε) of a composition, by the compiled kernel.
+
+    Args:
+        laws: distributions of the losses, with their counts.
+        epsilon: ε in nats, of any sign.
+
+    Returns:
+        The upper bound; None if the kernel has no answer.
+    """
+    composed = _compiled_sum(tuple(laws))
+    if composed is None:
+        return None
+    return composed.upper_log_delta(epsilon)
+
+
+def epsilon(laws: Sequence[tuple[Law, int]], log_delta: float, slack: float) -> KernelEnclosure | None:
+    """Enclose the smallest ε ≥ 0 at which a composition has log δ(ε) ≤ `log_delta`, by the compiled kernel.
+
+    Args:
+        laws: distributions of the losses, with their counts.
+        log_delta: log of the target δ.
+        slack: distance ≥ 0 in log δ that both bounds have from the target, as in `exact.epsilon`.
+
+    Returns:
+        The enclosure; None if the kernel has no answer.
+
+    Raises:
+        NoLineDecays: numerical inversion fails, because the transform of the total loss decays too slowly.
+    """
+    composed = _compiled_sum(tuple(laws))
+    if composed is None:
+        return None
+    return _enclosure(laws, composed.epsilon(log_delta, slack))
 
 
 def threshold(laws: Sequence[tuple[Law, int]], log_size: float) -> KernelTest | None:
@@ -143,7 +160,9 @@ def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding
         The tests; None if the kernel has no answer.
     """
     composed = _compiled_sum(tuple(laws))
-    answer = None if composed is None else composed.best_tests(tuple(rates), rounding)
+    if composed is None:
+        return None
+    answer = composed.best_tests(tuple(rates), rounding)
     if answer is None:
         return None
     tests, log_delta_at_zero = answer
@@ -170,10 +189,17 @@ def _as_best_test(numbers: tuple[float, float, float] | None) -> BestTest | None
 def upper_log_deltas(laws: Sequence[tuple[Law, int]], epsilons: Sequence[float]) -> tuple[float, ...] | None:
     """Return upper bounds on log δ at several ε, all from the quadrature nodes that suit the first ε.
 
-    The result is None if the kernel has no answer.
+    Args:
+        laws: distributions of the losses, with their counts.
+        epsilons: values of ε in nats, at least one.
+
+    Returns:
+        One bound for each ε; None if the kernel has no answer.
     """
     composed = _compiled_sum(tuple(laws))
-    return None if composed is None else composed.upper_log_deltas(tuple(epsilons))
+    if composed is None:
+        return None
+    return composed.upper_log_deltas(tuple(epsilons))
 
 
 def search(
@@ -199,7 +225,7 @@ def search(
     make = load_kernel()
     if make is None:
         return None
-    steps = tuple(_as_steps(law, count) for law, count in directions)
+    steps = tuple(as_steps(law, count) for law, count in directions)
     try:
         return make.search(steps, _UNKNOWNS.index(unknown), epsilon, log_delta, guess)
     except (OverflowError, ValueError):
@@ -223,7 +249,11 @@ def convolve(steps: Sequence[tuple[FloatArray, int]], points: int) -> FloatArray
 
 
 def answers(laws: Sequence[tuple[Law, int]]) -> bool:
-    """Return whether the kernel accepts these laws."""
+    """Return whether the compiled kernel is built and accepts these distributions.
+
+    Args:
+        laws: distributions of the losses, with their counts.
+    """
     return _compiled_sum(tuple(laws)) is not None
 
 
@@ -234,7 +264,15 @@ def forget() -> None:
 
 
 def _enclosure(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> KernelEnclosure | None:
-    """Return an answer of the kernel as an enclosure, None if it has none; `_numbers` has the arguments."""
+    """Return a kernel's answer as an enclosure; None if it has none but the contour engine may have one.
+
+    Args:
+        laws: distributions of the losses, with their counts.
+        answer: two bounds and their width; None, or the reason that no line decays, if the kernel has no answer.
+
+    Raises:
+        NoLineDecays: the contour engine would have no answer either (`_numbers`).
+    """
     numbers = _numbers(laws, answer)
     if numbers is None:
         return None
@@ -270,35 +308,11 @@ def _has_little_noise(laws: Sequence[tuple[Law, int]]) -> bool:
 
     With a smaller shift, the contour engine may have an answer although the kernel has none. Of 349 random
     compositions, this made the bounds of two narrower, with shifts of 0.37 and 0.55.
-    """
-    return any(isinstance(law, SampledGaussianLaw) and law.shift > 1.0 for law, _ in laws)
-
-
-def _as_steps(law: SampledGaussianLaw | DrawnGaussianLaw, count: int) -> SampledSteps:
-    """Return rate, shift, direction and count of one kind of steps, in the kernel's format."""
-    direction = _DRAWN_NUMBER if isinstance(law, DrawnGaussianLaw) else _DIRECTION_NUMBERS[law.direction]
-    return law.rate, law.shift, direction, float(count)
-
-
-def _as_mixed_steps(law: MixedLaw, count: int) -> MixedSteps:
-    """Return one kind of steps with a random sensitivity, in the kernel's format.
 
     Args:
-        law: distribution of the privacy loss of one step; its shift (sensitivity in standard deviations) is random.
-        count: number of steps.
-
-    Returns:
-        Inclusion probability, largest shift, number of the direction, number of steps, shifts, and their probabilities.
-        The kernel uses the first number only for batches without replacement. For other steps it is 1/2.
+        laws: distributions of the losses, with their counts.
     """
-    if isinstance(law, GaussianMixtureLaw):
-        rate, direction, components = 0.5, _DIRECTION_NUMBERS[law.direction], law.components
-    else:
-        components = tuple(component for component in law.components if component[0] > 0.0)
-        rate, direction = law.rate, _DRAWN_NUMBER
-    shifts = tuple(shift for shift, _ in components)
-    weights = tuple(weight for _, weight in components)
-    return rate, law.largest, direction, float(count), shifts, weights
+    return any(isinstance(law, SampledGaussianLaw) and law.shift > 1.0 for law, _ in laws)
 
 
 @functools.lru_cache(maxsize=_STORED_COMPOSITIONS)
@@ -320,45 +334,9 @@ def _compiled_sum(laws: tuple[tuple[Law, int], ...]) -> KernelSum | None:
     counts: Counter[Law] = Counter()
     for law, count in laws:
         counts[law] += count
-    with_loss = [(law, count) for law, count in counts.items() if count > 0 and not law.is_silent]
-    kinds = _sort_steps(with_loss)
+    steps_with_loss = [(law, count) for law, count in counts.items() if count > 0 and not law.is_silent]
+    kinds = sort_steps(steps_with_loss)
     try:
         return make(tuple(kinds.normal), math.fsum(kinds.gaussian_squares), tuple(kinds.laplace))
     except (OverflowError, ValueError):
         return None
-
-
-class _StepKinds(NamedTuple):
-    """Steps of a composition in the kernel's format, by kind.
-
-    Attributes:
-        gaussian_squares: T d² for each kind of T Gaussian steps without sampling, of sensitivity d in standard
-            deviations.
-        laplace: shift, in scales of the noise, and count of Laplace steps.
-        normal: subsampled Gaussian steps, and Gaussian steps with a random sensitivity.
-    """
-
-    gaussian_squares: list[float]
-    laplace: list[tuple[float, float]]
-    normal: list[SampledSteps | MixedSteps]
-
-
-def _sort_steps(counted: Iterable[tuple[Law, int]]) -> _StepKinds:
-    """Sort steps by kind, and convert them to the kernel's format.
-
-    Args:
-        counted: different distributions of the loss of one step, with their counts.
-    """
-    kinds = _StepKinds([], [], [])
-    for law, count in counted:
-        if isinstance(law, LaplaceLaw):
-            kinds.laplace.append((law.shift, float(count)))
-        elif isinstance(law, GaussianMixtureLaw) and len(law.components) == 1:
-            kinds.gaussian_squares.append(count * law.distance * law.distance)
-        elif isinstance(law, MixedLaw):
-            kinds.normal.append(_as_mixed_steps(law, count))
-        elif isinstance(law, GaussianLaw) or law.rate == 1.0:
-            kinds.gaussian_squares.append(count * law.distance * law.distance)
-        else:
-            kinds.normal.append(_as_steps(law, count))
-    return kinds

@@ -76,7 +76,8 @@ def _store_counts(size: int, count: int) -> tuple[_Outcome, ...]:
 def combine_outcomes(law: FiniteLaw, count: int) -> tuple[FloatArray, FloatArray]:
     """Return the total loss and the log probability of every list of counts of the outcomes in some runs.
 
-    A list with the counts n_i has the loss Σ n_i L_i and the probability T!/Π n_i! · Π p_i^{n_i}.
+    A list with the counts n_i has the loss Σ n_i L_i and the multinomial probability T!/Π n_i! · Π p_i^{n_i}. The lists
+    grow by the count of one outcome in each step (`_enumerate_counts`).
 
     Args:
         law: losses L_i and probabilities p_i of the outcomes of one run.
@@ -86,11 +87,14 @@ def combine_outcomes(law: FiniteLaw, count: int) -> tuple[FloatArray, FloatArray
         Two arrays of equal length: the total loss of each list in nats, and its log probability.
     """
     size = len(law.losses)
-    lists = math.comb(count + size - 1, size - 1)
-    is_small = size * lists <= _MOST_STORED_ENTRIES
+    number_of_lists = math.comb(count + size - 1, size - 1)
+    is_small = size * number_of_lists <= _MOST_STORED_ENTRIES
     steps = _store_counts(size, count) if is_small else _enumerate_counts(size, count)
+
+    # At first there is one empty list, with the loss 0 and the factor T!.
     total_loss, log_mass = np.zeros(1), np.asarray(gammaln(np.asarray([count + 1.0])))
-    for (shorter_list, times, log_factorial), loss, log_p in zip(steps, law.losses, law.log_first, strict=True):
+    for step, loss, log_p in zip(steps, law.losses, law.log_first, strict=True):
+        shorter_list, times, log_factorial = step
         total_loss = total_loss[shorter_list] + times * loss
         log_mass = log_mass[shorter_list] + (times * log_p - log_factorial)
     return total_loss, log_mass

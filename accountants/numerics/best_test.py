@@ -15,7 +15,11 @@ _LARGE = 0.7
 
 
 def gaussian_mu(advantage: float) -> float:
-    """Return the μ at which N(μ, 1) and N(0, 1) have a total variation distance of `advantage`."""
+    """Return the μ at which N(μ, 1) and N(0, 1) have a given total variation distance: 2 Φ⁻¹((1 + a)/2).
+
+    Args:
+        advantage: the distance a in [0, 1]; 1 counts as slightly less, so that the result is finite.
+    """
     return 2.0 * float(ndtri(0.5 + 0.5 * min(advantage, 1.0 - 1e-15)))
 
 
@@ -50,9 +54,9 @@ def interpolated_minimum(
 ) -> tuple[float, float, float]:
     """Estimate the minimum of h(t) = α e^t + E(t) over an interval, from some values of E.
 
-    The minimum is the true positive rate of the best test, with E the hockey-stick divergence at ε = t. E is
-    interpolated by √−log E, which is nearly linear in t if E is small, or by log −log E, if E is near 1. The minimum is
-    searched on a grid, and again on a grid between the neighbours of the least point.
+    The minimum is the true positive rate of the best test at the false positive rate α, with E the hockey-stick
+    divergence at ε = t. E is interpolated by √−log E, which is nearly linear in t if E is small, or by log −log E, if E
+    is near 1. The minimum is searched on a grid, and again on a grid between the neighbours of the least point.
 
     Args:
         points: t of the known points, the nearest to the minimum first.
@@ -68,18 +72,21 @@ def interpolated_minimum(
     is_near_one = bool(exponent[0] < _LARGE)
     transformed = np.log(exponent) if is_near_one else np.sqrt(exponent)
     for _ in range(2):
+        # h on the grid, from the interpolated exponent −log E.
         grid = low + (high - low) * _GRID
         with np.errstate(over="ignore", under="ignore"):
             interpolated = _interpolate(points, transformed, grid)
-            divergence = np.exp(-(np.exp(interpolated) if is_near_one else interpolated * interpolated))
-            h = rate * np.exp(grid) + divergence
-        k = min(max(int(h.argmin()), 1), grid.size - 2)
-        low, high = float(grid[k - 1]), float(grid[k + 1])
+            interpolated_exponent = np.exp(interpolated) if is_near_one else interpolated * interpolated
+            h = rate * np.exp(grid) + np.exp(-interpolated_exponent)
+        least = min(max(int(h.argmin()), 1), grid.size - 2)
+        low, high = float(grid[least - 1]), float(grid[least + 1])
+
+    # The curvature by a second difference.
     spacing = grid[1] - grid[0]
-    second_difference = float(h[k - 1] - 2.0 * h[k] + h[k + 1])
-    scale = float(h[k] * spacing**2)
+    second_difference = float(h[least - 1] - 2.0 * h[least] + h[least + 1])
+    scale = float(h[least] * spacing**2)
     curvature = second_difference / scale if scale > 0.0 else math.nan
-    return float(grid[k]), curvature, float(h[k])
+    return float(grid[least]), curvature, float(h[least])
 
 
 def _interpolate(nodes: FloatArray, values: FloatArray, points: FloatArray) -> FloatArray:
@@ -95,7 +102,8 @@ def _interpolate(nodes: FloatArray, values: FloatArray, points: FloatArray) -> F
     """
     coefficients = values.copy()
     for k in range(1, nodes.size):
-        coefficients[k:] = (coefficients[k:] - coefficients[k - 1 : -1]) / (nodes[k:] - nodes[:-k])
+        differences = coefficients[k:] - coefficients[k - 1 : -1]
+        coefficients[k:] = differences / (nodes[k:] - nodes[:-k])
     result = np.full_like(points, coefficients[-1])
     for k in range(nodes.size - 2, -1, -1):
         result = result * (points - nodes[k]) + coefficients[k]

@@ -162,7 +162,8 @@ class Binomial:
     def _compute_ratios(self, n: FloatArray, k: FloatArray) -> FloatArray:
         """Return R(k) = P(K ≥ k)/P(K = k), by the method that suits the number of trials.
 
-        The result is 1 for k at or below the mean, where it is not used.
+        Few trials have a polynomial integrand. Others use a quadrature with six panels, or with two panels for very
+        many trials. The result is 1 for k at or below the mean, where it is not used.
 
         Args:
             n: numbers of trials.
@@ -186,7 +187,9 @@ class Binomial:
 
     @cached_property
     def _ratio_table(self) -> FloatArray:
-        """Ratios R(k) = P(K ≥ k)/P(K = k) at k = 0, …, n: R(n) = 1, R(k) = 1 + R(k + 1) (n − k) p/((k + 1) q).
+        """The ratios R(k) = P(K ≥ k)/P(K = k) at k = 0, …, n, from the recurrence below, which starts with R(n) = 1.
+
+            R(k) = 1 + R(k + 1) (n − k) p/((k + 1) q)
 
         A step rounds by at most six units of roundoff. The error of R(k + 1) affects only the term after the 1, which
         is R(k) − 1. By induction, the relative error of R(k) is at most 6 R(k) units, with R ≤ 2 √(n p q) + 2 above the
@@ -249,7 +252,8 @@ class Binomial:
         drift = (k - n * self.p) / self.q
         end = self._integration_end(n, k, method)
         v = end[:, None] * method.nodes
-        log_integrand = -(drift[:, None] * v + (n - k)[:, None] * method.exponent_gap(v, odds))
+        gap_exponent = (n - k)[:, None] * method.exponent_gap(v, odds)
+        log_integrand = -(drift[:, None] * v + gap_exponent)
         return np.asarray(k * end * (np.exp(log_integrand) @ method.weights))
 
     def _integration_end(self, n: FloatArray, k: FloatArray, method: _TailQuadrature) -> FloatArray:

@@ -46,31 +46,55 @@ class KernelSum(Protocol):
     def epsilon(self, log_delta: float, slack: float, /) -> KernelAnswer:
         """Return lower and upper bounds on ε at a log δ, and the width of the enclosures of log δ that give them.
 
-        At either bound, log δ differs from `log_delta` by at least `slack` ≥ 0.
+        Args:
+            log_delta: the target, log δ.
+            slack: distance ≥ 0 from the target that log δ has at least at either bound.
         """
 
     def log_delta(self, epsilon: float, /) -> KernelAnswer:
-        """Return the lower and upper bound of log δ, and their width."""
+        """Return the lower and upper bound of log δ(ε), and their width.
+
+        Args:
+            epsilon: ε in nats, of any sign.
+        """
 
     def upper_log_delta(self, epsilon: float, /) -> float | None:
-        """Return a Chernoff bound on log δ."""
+        """Return a Chernoff bound on log δ(ε), which is an upper bound.
+
+        Args:
+            epsilon: ε in nats, of any sign.
+        """
 
     def threshold(self, log_size: float, /) -> KernelAnswer:
-        """Estimate the ε of the test S > ε with a given log Q(S > ε), the log of its false positive rate.
+        """Estimate the ε of the test that rejects if S > ε, for a given false positive rate Q(S > ε).
 
-        The other two numbers are the width of log δ there, and |d log Q(S > ε)/dε|.
+        Args:
+            log_size: log of the false positive rate.
+
+        Returns:
+            The ε, the width of the enclosure of log δ there, and |d log Q(S > ε)/dε|.
         """
 
     def best_tests(
         self, rates: tuple[float, ...], rounding: float, /
     ) -> tuple[tuple[tuple[float, float, float] | None, ...], tuple[float, float]] | None:
-        """Return the best test at each false positive rate, and bounds on log δ(0).
+        """Return the most powerful test at each false positive rate, and bounds on log δ(0).
 
-        A test is given by bounds on its true positive rate, and by about the ε that its loss exceeds.
+        Args:
+            rates: the false positive rates, in (0, 1).
+            rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
+
+        Returns:
+            For each rate, a lower and an upper bound on the true positive rate of its test, and about the ε that its
+            loss exceeds; then the bounds on log δ(0).
         """
 
     def upper_log_deltas(self, epsilons: tuple[float, ...], /) -> tuple[float, ...] | None:
-        """Return upper bounds on log δ at several ε, all from quadrature nodes that are chosen for the first ε."""
+        """Return upper bounds on log δ at several ε, all from quadrature nodes that are chosen for the first ε.
+
+        Args:
+            epsilons: values of ε in nats.
+        """
 
 
 class MakeSum(Protocol):
@@ -123,6 +147,8 @@ class MakeSum(Protocol):
 
 
 class _Module(Protocol):
+    """Interface of the compiled module: the version of its interface, and its type of compositions."""
+
     INTERFACE: int
     Composition: MakeSum
 
@@ -133,6 +159,7 @@ _KNOWN: tuple[tuple[tuple[tuple[SampledSteps, ...], float, tuple[tuple[float, fl
 )
 """Compositions, and their ε at δ = 10^−6 (tests/golden/accounting.json for the first, the lattice engine for both)."""
 _LOG_DELTA, _TOLERANCE = math.log(1e-6), 1e-11
+"""Log δ at which the compositions are computed, and largest relative distance of a bound from the known ε."""
 
 
 class KernelAbsent(Exception):
@@ -141,7 +168,10 @@ class KernelAbsent(Exception):
 
 @functools.cache
 def load_kernel() -> MakeSum | None:
-    """Return the kernel's type of compositions; None if only Python answers."""
+    """Return the compiled kernel's type of compositions; None if only Python computes.
+
+    The kernel is loaded and checked at the first call, and the result is stored.
+    """
     try:
         return _load()
     except KernelAbsent:
@@ -149,7 +179,7 @@ def load_kernel() -> MakeSum | None:
 
 
 def reason_for_absence() -> str | None:
-    """Return the reason why only Python answers; None if there is a kernel."""
+    """Return the reason why the compiled kernel is not used, as a sentence; None if it is used."""
     try:
         _load()
     except KernelAbsent as absent:
@@ -193,11 +223,12 @@ def agrees(make: MakeSum) -> bool:
     Returns:
         True if for each composition both bounds on ε are within the tolerance of the known value, the lower one first.
     """
-    for composition, epsilon in _KNOWN:
+    for composition, known_epsilon in _KNOWN:
         answer = make(*composition).epsilon(_LOG_DELTA, 0.0)
         if not isinstance(answer, tuple):
             return False
         lower, upper, _ = answer
-        if not epsilon * (1.0 - _TOLERANCE) <= lower <= upper <= epsilon * (1.0 + _TOLERANCE):
+        least, largest = known_epsilon * (1.0 - _TOLERANCE), known_epsilon * (1.0 + _TOLERANCE)
+        if not least <= lower <= upper <= largest:
             return False
     return True

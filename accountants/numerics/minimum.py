@@ -18,6 +18,7 @@ import numpy as np
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, FloatArray
 
 RATIO = 0.5 * (math.sqrt(5.0) - 1.0)
+"""The golden ratio's reciprocal, about 0.62, by which a golden section shortens an interval."""
 
 
 def golden_section(cost: Callable[[float], float], low: float, high: float, *, width: float, most: int = 200) -> float:
@@ -57,7 +58,7 @@ class Known(NamedTuple):
 
     Attributes:
         x: the point, known to a few units of roundoff.
-        lower, upper: bounds on the value.
+        lower, upper: bounds on the value of the function.
     """
 
     x: float
@@ -104,15 +105,15 @@ def least_value(known: Sequence[Known], slopes: Slopes) -> Least:
     function with such slopes and with values within the bounds.
     """
     bounds = {index: _between(known, index, slopes, 1) for index in _intervals_of_minimum(known)}
-    improved: set[int] = set()
+    improved_intervals: set[int] = set()
     while True:
-        index = min(bounds, key=lambda interval: bounds[interval].value)
-        if index in improved:
-            return bounds[index]
-        improved.add(index)
-        better = _between(known, index, slopes, len(known))
-        if better.value > bounds[index].value:
-            bounds[index] = better
+        least_interval = min(bounds, key=lambda interval: bounds[interval].value)
+        if least_interval in improved_intervals:
+            return bounds[least_interval]
+        improved_intervals.add(least_interval)
+        bound_from_all_chords = _between(known, least_interval, slopes, len(known))
+        if bound_from_all_chords.value > bounds[least_interval].value:
+            bounds[least_interval] = bound_from_all_chords
 
 
 def _intervals_of_minimum(known: Sequence[Known]) -> range:
@@ -130,11 +131,13 @@ def _intervals_of_minimum(known: Sequence[Known]) -> range:
     lowest = min(range(len(known)), key=lambda index: known[index].upper)
     first, last = 0, len(known) - 1
     for index in range(lowest - 1, -1, -1):
-        if known[index].lower > known[index + 1].upper:
+        is_above_inner_neighbour = known[index].lower > known[index + 1].upper
+        if is_above_inner_neighbour:
             first = index
             break
     for index in range(lowest + 1, len(known)):
-        if known[index].lower > known[index - 1].upper:
+        is_above_inner_neighbour = known[index].lower > known[index - 1].upper
+        if is_above_inner_neighbour:
             last = index
             break
     return range(first, last)
@@ -143,7 +146,8 @@ def _intervals_of_minimum(known: Sequence[Known]) -> range:
 def _between(known: Sequence[Known], index: int, slopes: Slopes, most: int) -> Least:
     """Return a lower bound on a convex function on one interval between neighbouring points.
 
-    It is the value at the intersection of the extended chords from the left and from the right.
+    It is the value at the intersection of the extended chords from the left and from the right. A convex function is
+    above both.
 
     Args:
         known: points in increasing order, with bounds on the function there.
@@ -151,16 +155,19 @@ def _between(known: Sequence[Known], index: int, slopes: Slopes, most: int) -> L
         slopes: bounds on the slope of the function.
         most: number of points on either side of the interval from which chords are extended into it.
     """
+    # The steepest chord from the left, and the flattest one from the right.
     left, right = known[index], known[index + 1]
     left_slope, right_slope = slopes.least, slopes.most
     for outer in known[max(index - most, 0) : index]:
         left_slope = max(left_slope, _slope(outer.upper, left.lower, outer.x, left.x, -1.0))
     for outer in known[index + 2 : index + 2 + most]:
         right_slope = min(right_slope, _slope(right.lower, outer.upper, right.x, outer.x, 1.0))
+
     if left_slope >= 0.0:  # the function rises on the interval
         return Least(left.lower, left.x)
     if right_slope <= 0.0:  # the function falls on the interval
         return Least(right.lower, right.x)
+
     # The function is above both lines, and so above their intersection, as one line falls and the other rises.
     rise = right.lower - left.lower + left_slope * left.x - right_slope * right.x
     intersection = min(max(rise / (left_slope - right_slope), left.x), right.x)
@@ -172,17 +179,18 @@ def _between(known: Sequence[Known], index: int, slopes: Slopes, most: int) -> L
 
 
 def _slope(first: float, second: float, start: float, end: float, side: float) -> float:
-    """Return (second − first)/(end − start), moved to a side by the possible effect of the points' rounding.
+    """Return the slope of a chord, moved to a side by the possible effect of the points' rounding.
 
     Args:
         first: value at the first point.
         second: value at the second point.
         start: the first point.
-        end: the second point.
+        end: the second point, above the first one.
         side: −1 to round the slope down, 1 to round it up.
     """
     slope = (second - first) / (end - start)
-    return slope + side * abs(slope) * 8 * UNIT_ROUNDOFF * (1.0 + (abs(start) + abs(end)) / (end - start))
+    relative_size = (abs(start) + abs(end)) / (end - start)
+    return slope + side * abs(slope) * 8 * UNIT_ROUNDOFF * (1.0 + relative_size)
 
 
 def golden_sections(
@@ -191,9 +199,7 @@ def golden_sections(
     """Search the minimisers of several unimodal functions by the golden section, all of them together.
 
     A unimodal function decreases up to its minimiser and increases after it. A function may be infinite left of some
-    place.
-
-    A step keeps the part of the interval that contains the minimum, and needs one new value.
+    place. A step keeps the part of each interval that contains the minimum, and needs one new value.
 
     Args:
         cost: function from one argument of each function to their values.
@@ -207,14 +213,16 @@ def golden_sections(
     left, right = high - RATIO * (high - low), low + RATIO * (high - low)
     at_left, at_right = cost(left), cost(right)
     for _ in range(steps):
+        # The new interval ends at one of the two inner points.
         keeps_left_part = at_left < at_right
         low, high = np.where(keeps_left_part, low, left), np.where(keeps_left_part, right, high)
+
+        # One inner point of it is known, and the second one is new.
         new_left, new_right = high - RATIO * (high - low), low + RATIO * (high - low)
         new_point = np.where(keeps_left_part, new_left, new_right)
         at_new_point = cost(new_point)
         left, right = np.where(keeps_left_part, new_point, right), np.where(keeps_left_part, left, new_point)
-        at_left, at_right = (
-            np.where(keeps_left_part, at_new_point, at_right),
-            np.where(keeps_left_part, at_left, at_new_point),
-        )
+        next_at_left = np.where(keeps_left_part, at_new_point, at_right)
+        next_at_right = np.where(keeps_left_part, at_left, at_new_point)
+        at_left, at_right = next_at_left, next_at_right
     return np.asarray(np.where(at_left <= at_right, left, right))

@@ -62,10 +62,10 @@ def log_sums(logs: FloatArray) -> FloatArray:
 
 
 def log_sum(values: FloatArray) -> float:
-    """Return log Σ e^values; −inf for no values.
+    """Return log Σ e^x over the elements x of an array, without overflow; −inf for no elements.
 
     Args:
-        values: logarithms of the terms, of which the largest is taken out of the sum.
+        values: the elements x, of which the largest is taken out of the sum.
     """
     largest = float(values.max()) if values.size else -math.inf
     if math.isinf(largest):
@@ -74,16 +74,20 @@ def log_sum(values: FloatArray) -> float:
 
 
 def running_log_sums(logs: FloatArray) -> FloatArray:
-    """Return log Σ_{k ≤ j} e^{logs_k} for each j, by a plain sum if the terms differ by at most e^`_MOST_RANGE`.
+    """Return the logarithms of the running sums Σ_{k ≤ j} e^{x_k} for each position j of an array.
+
+    If the finite x_k differ by at most `_MOST_RANGE`, the exponentials are added plainly, which is quick. Otherwise
+    each partial sum is added in logarithms.
 
     Args:
-        logs: logarithms of the terms, in the order of summation.
+        logs: logarithms x_k of the terms, in the order of summation.
     """
     finite = logs[np.isfinite(logs)]
     if not finite.size or finite.max() - finite.min() > _MOST_RANGE:
         return np.asarray(np.logaddexp.accumulate(logs))
+    largest = finite.max()
     with np.errstate(divide="ignore"):
-        return np.asarray(finite.max() + np.log(np.cumsum(np.exp(logs - finite.max()))))
+        return np.asarray(largest + np.log(np.cumsum(np.exp(logs - largest))))
 
 
 class PointRuns(NamedTuple):
@@ -121,13 +125,14 @@ def blocks_of(terms: int, points: FloatArray) -> PointRuns | None:
 def windows(blocks: PointRuns, *terms: tuple[FloatArray, FloatArray]) -> Iterator[TermWindow]:
     """Yield ranges of points with the range of terms that are not negligible there, for sums of equally many terms.
 
-    A range of points consists of consecutive blocks with the same range of terms. Ranges are rounded outward to
-    multiples of `_STEP`, so that more blocks share one.
+    A range of points consists of consecutive blocks with the same range of terms. Ranges of terms are rounded outward
+    to multiples of `_STEP`, so that more blocks share one.
 
     Args:
         blocks: the result of `blocks_of`.
         terms: for each sum, the terms at the least and at the largest point of each block, a row for each term.
     """
+    # The first and the last term of each block that matter for any of the sums, rounded outward.
     masks = [_may_matter(at_least, at_largest) for at_least, at_largest in terms]
     is_needed = np.logical_or.reduce(masks)
     count = is_needed.shape[0]
@@ -135,6 +140,8 @@ def windows(blocks: PointRuns, *terms: tuple[FloatArray, FloatArray]) -> Iterato
     stop = count - np.argmax(is_needed[::-1], axis=0)
     low = first_needed // _STEP * _STEP
     high = np.minimum(-(-stop // _STEP) * _STEP, count)
+
+    # Runs of consecutive blocks with the same range of terms.
     is_new_run = (np.diff(low) != 0) | (np.diff(high) != 0)
     starts_of_runs = np.flatnonzero(is_new_run) + 1
     for first, last in _runs(starts_of_runs.tolist(), low.size):
@@ -143,7 +150,12 @@ def windows(blocks: PointRuns, *terms: tuple[FloatArray, FloatArray]) -> Iterato
 
 
 def _runs(changes: Sequence[int], blocks: int) -> Iterator[tuple[int, int]]:
-    """Yield the first and the last block of each run, from the blocks at which a new run begins."""
+    """Yield the first and the last block of each run of consecutive blocks.
+
+    Args:
+        changes: indices of the blocks at which a new run begins, increasing, without the first block.
+        blocks: number of blocks.
+    """
     starts = [0, *changes]
     ends = [start - 1 for start in starts[1:]] + [blocks - 1]
     yield from zip(starts, ends, strict=True)
@@ -151,6 +163,9 @@ def _runs(changes: Sequence[int], blocks: int) -> Iterator[tuple[int, int]]:
 
 def _may_matter(first: FloatArray, last: FloatArray) -> FloatArray:
     """Return a mask of the terms (rows) that are not certainly negligible in a block (columns).
+
+    Each term is monotone, so in a block it is between its values at the least and at the largest point. It is
+    negligible if the larger value is 50 below the largest of the smaller values of all terms.
 
     Args:
         first: logarithms of the terms at the least point of each block.

@@ -10,14 +10,18 @@ import numpy as np
 FloatArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.float64]]"
 
 _SERIES_TERMS = 14
+"""Largest number of terms of the power series in the shift."""
 _NEGLIGIBLE_TERM = 60.0 * math.log(2.0)
+"""Nats by which a negligible term is below the first one: 2^−60 is below the rounding of doubles."""
 _DAMPED, _LEAST_STEPS = 20.0, 16
+"""Half of the nats by which the start of a backward recurrence is damped, and its least number of extra steps."""
 
 
 def odd_moment_series(c: FloatArray, first: FloatArray, shift: FloatArray) -> FloatArray:
     """Return (2/r) ∫ e^{−ct−t²/2} sinh(rt/2) dt over t > 0 by its power series in r, for r < max(1, c)/2.
 
-    With the moments M_n = ∫ tⁿ e^{−ct−t²/2} dt it is Σ_j (r/2)^{2j} M_{2j+1}/(2j + 1)!.
+    With the moments M_n = ∫ tⁿ e^{−ct−t²/2} dt it is Σ_j (r/2)^{2j} M_{2j+1}/(2j + 1)!. The moments follow from a
+    recurrence, which is stable forwards for c ≤ 1 and backwards for c > 1.
 
     Args:
         c: c ≥ 0.
@@ -33,19 +37,23 @@ def odd_moment_series(c: FloatArray, first: FloatArray, shift: FloatArray) -> Fl
         moments[:, is_small] = _moments_forward(c[is_small], first[is_small])
     if not is_small.all():
         moments[:, ~is_small] = _moments_backward(c[~is_small], first[~is_small])
-    half = 0.5 * shift
+
+    # The factor of the term j is (r/2)^{2j}/(2j + 1)!.
+    half_shift = 0.5 * shift
     total, factor = np.zeros_like(c), np.ones_like(c)
     for j in range(_SERIES_TERMS):
         total = total + factor * moments[2 * j + 1]
-        factor = factor * half * half / ((2 * j + 2) * (2 * j + 3))
+        factor = factor * half_shift * half_shift / ((2 * j + 2) * (2 * j + 3))
     return total
 
 
 def _moments_forward(c: FloatArray, first: FloatArray) -> FloatArray:
-    """Return M_0, M_1, … (rows) by M_{n+1} = n M_{n−1} − c M_n, which is stable only for c ≤ 1.
+    """Return the moments M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0, n = 0, 1, …, by a recurrence that is stable for c ≤ 1.
+
+    The recurrence is M_{n+1} = n M_{n−1} − c M_n, from M_1 = 1 − c M_0.
 
     Args:
-        c: values of c ≤ 1 in the moments M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0.
+        c: values of c ≤ 1.
         first: M_0 for each c.
 
     Returns:
@@ -60,9 +68,10 @@ def _moments_forward(c: FloatArray, first: FloatArray) -> FloatArray:
 
 
 def _moments_backward(c: FloatArray, first: FloatArray) -> FloatArray:
-    """Return the moments M_n = ∫ tⁿ e^{−ct−t²/2} dt, n = 0, 1, … (rows), for c > 1, by ratios h_n = M_n/M_{n−1}.
+    """Return the moments M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0, n = 0, 1, …, for c > 1.
 
-    They are computed backwards, h_n = n/(c + h_{n+1}), from (√(c² + 4n) − c)/2, which h_n approaches for large n.
+    The ratios h_n = M_n/M_{n−1} are computed backwards by h_n = n/(c + h_{n+1}). They start from (√(c² + 4n) − c)/2,
+    which h_n approaches for large n.
 
     Args:
         c: values of c > 1.
@@ -71,14 +80,16 @@ def _moments_backward(c: FloatArray, first: FloatArray) -> FloatArray:
     Returns:
         A matrix with one row for each n and one column for each c.
     """
+    # Ratios down to h_1; those of higher orders than needed are not stored.
     orders = 2 * _SERIES_TERMS
-    last = orders + _extra_orders(float(c.min()))
-    ratio = 0.5 * (np.sqrt(c * c + 4.0 * last) - c)
+    start = orders + _extra_orders(float(c.min()))
+    ratio = 0.5 * (np.sqrt(c * c + 4.0 * start) - c)
     ratios = np.empty((orders, c.size))
-    for n in range(last - 1, 0, -1):
+    for n in range(start - 1, 0, -1):
         ratio = n / (c + ratio)
         if n < orders:
             ratios[n] = ratio
+
     moments = np.empty((orders, c.size))
     moments[0] = first
     for n in range(1, orders):
@@ -87,7 +98,11 @@ def _moments_backward(c: FloatArray, first: FloatArray) -> FloatArray:
 
 
 def _extra_orders(c: float) -> int:
-    """Return the number of further orders from which the backward recurrence has forgotten its start."""
+    """Return the number of further orders after which the backward recurrence of the moments has forgotten its start.
+
+    Args:
+        c: c > 1 in the moments ∫ tⁿ e^{−ct−t²/2} dt.
+    """
     if c < 3:
         return 220
     return 80 if c < 20 else 24
@@ -105,10 +120,13 @@ def odd_moment_sum(c: float, first: float, shift: float) -> float:
         first: M_0, the Mills ratio at c.
         shift: r.
     """
+    # The number of terms, from q = step².
     step = 0.5 * shift / max(1.0, c)
     terms = 1
     if step > 0.0:
-        terms = min(math.ceil(_NEGLIGIBLE_TERM / max(-2.0 * math.log(step), 1e-9)), _SERIES_TERMS)
+        nats_per_term = max(-2.0 * math.log(step), 1e-9)
+        terms = min(math.ceil(_NEGLIGIBLE_TERM / nats_per_term), _SERIES_TERMS)
+
     odd_moments = _odd_moments_forward(c, first, terms) if c <= 1.0 else _odd_moments_backward(c, first, terms)
     square, total, factor = 0.25 * shift * shift, 0.0, 1.0
     for j, moment in enumerate(odd_moments):
@@ -118,7 +136,9 @@ def odd_moment_sum(c: float, first: float, shift: float) -> float:
 
 
 def _odd_moments_forward(c: float, first: float, terms: int) -> list[float]:
-    """Return M_1, M_3, … of M_n = ∫ tⁿ e^{−ct−t²/2} dt by the recurrence of `_moments_forward`.
+    """Return the moments M_1, M_3, … with M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0, for one c ≤ 1.
+
+    They follow from the recurrence M_{n+1} = n M_{n−1} − c M_n, which is stable for such c.
 
     Args:
         c: real c ≤ 1.
@@ -137,9 +157,9 @@ def _odd_moments_forward(c: float, first: float, terms: int) -> list[float]:
 def _odd_moments_backward(c: float, first: float, terms: int) -> list[float]:
     """Return the moments M_1, M_3, … with M_n = ∫ tⁿ e^{−ct−t²/2} dt, by their ratios h_n = M_n/M_{n−1}.
 
-    The ratios follow from the recurrence of `_moments_backward`, from n = N down to 1. At each n, an error of h_{n+1}
-    is multiplied by h_n/(c + h_{n+1}), which is less than n/c². If √n is beyond c, the product of all such factors is
-    about e^{−2c(√N − √n)}. The start N is chosen so that the error is negligible.
+    The ratios follow from h_n = n/(c + h_{n+1}), from n = N down to 1. At each n, an error of h_{n+1} is multiplied by
+    h_n/(c + h_{n+1}), which is less than n/c². If √n is beyond c, the product of all such factors is about e^{−2c(√N −
+    √n)}. The start N is chosen so that the error is negligible.
 
     Args:
         c: c > 1.
@@ -150,15 +170,22 @@ def _odd_moments_backward(c: float, first: float, terms: int) -> list[float]:
         M_1, M_3, …, in this order.
     """
     orders = 2 * terms
-    most = 2 * _SERIES_TERMS + _extra_orders(c)
-    last = min(most, max(math.ceil((math.sqrt(orders) + _DAMPED / c) ** 2), orders + _LEAST_STEPS))
-    ratio = 0.5 * (math.sqrt(c * c + 4.0 * last) - c)
-    for n in range(last - 1, orders - 1, -1):
+
+    # The start N of the recurrence.
+    most_orders = 2 * _SERIES_TERMS + _extra_orders(c)
+    damped_orders = math.ceil((math.sqrt(orders) + _DAMPED / c) ** 2)
+    start = min(most_orders, max(damped_orders, orders + _LEAST_STEPS))
+
+    # Ratios down to h_1; those of higher orders than needed are not stored.
+    ratio = 0.5 * (math.sqrt(c * c + 4.0 * start) - c)
+    for n in range(start - 1, orders - 1, -1):
         ratio = n / (c + ratio)
     ratios = [0.0] * orders
     for n in range(orders - 1, 0, -1):
         ratios[n] = ratio = n / (c + ratio)
-    odd = [first * ratios[1]]
+
+    # M_n = M_{n−2} h_{n−1} h_n.
+    odd_moments = [first * ratios[1]]
     for n in range(3, orders, 2):
-        odd.append(odd[-1] * ratios[n - 1] * ratios[n])
-    return odd
+        odd_moments.append(odd_moments[-1] * ratios[n - 1] * ratios[n])
+    return odd_moments

@@ -38,7 +38,11 @@ def sum_up(values: Iterable[float]) -> float:
 
 
 def product_up(*factors: float) -> float:
-    """Return the least double that is not below the exact product of finite floats or integers."""
+    """Return the least double that is not below the exact product of finite floats or integers.
+
+    Args:
+        factors: the factors; the product of none is 1.
+    """
     return round_up(math.prod(map(Fraction, factors), start=Fraction(1)))
 
 
@@ -53,12 +57,20 @@ def raise_by_units(value: float, units: float) -> float:
 
 
 def raise_log_by_units(value: float, units: float) -> float:
-    """Return an upper bound of a logarithm with an error of at most `units` units of roundoff times 1 + |value|."""
+    """Return an upper bound on a logarithm that is known to a number of units of roundoff.
+
+    Args:
+        value: the logarithm as computed; an infinite one is returned as it is.
+        units: bound on its error, in units of roundoff times 1 + |value|.
+    """
     return value + units * UNIT_ROUNDOFF * (1.0 + abs(value)) if math.isfinite(value) else value
 
 
 def root_up(square: Fraction) -> float:
     """Return the square root of a rational number, rounded up by at most two units in the last place.
+
+    The number is scaled so that its integer square root has at least 80 bits. This root plus one is above the exact
+    root, and is then rounded up to a double.
 
     Args:
         square: the number, at least 0.
@@ -66,7 +78,8 @@ def root_up(square: Fraction) -> float:
     Returns:
         A double that is at least the root; math.inf if the root is beyond the doubles.
     """
-    scale = 2 ** (max(square.denominator.bit_length() - square.numerator.bit_length(), 0) // 2 + 80)
+    missing_bits = max(square.denominator.bit_length() - square.numerator.bit_length(), 0)
+    scale = 2 ** (missing_bits // 2 + 80)
     numerator = math.isqrt(math.ceil(square * scale * scale)) + 1
     root = Fraction(numerator, scale)
     try:
@@ -77,7 +90,9 @@ def root_up(square: Fraction) -> float:
 
 
 def round_to_digits(value: float, digits: int, *, up: bool) -> float:
-    """Round a value up or down to few significant decimal digits; return the value itself if no double is on that side.
+    """Round a value up or down to few significant decimal digits.
+
+    If the double nearest to the decimal number is on the wrong side of the value, the value itself is returned.
 
     Args:
         value: a number. An infinite number is returned as it is.
@@ -88,5 +103,5 @@ def round_to_digits(value: float, digits: int, *, up: bool) -> float:
         return value
     context = Context(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR)
     rounded = float(context.create_decimal(value))
-    safe = rounded >= value if up else rounded <= value
-    return rounded if safe else value
+    is_on_safe_side = rounded >= value if up else rounded <= value
+    return rounded if is_on_safe_side else value

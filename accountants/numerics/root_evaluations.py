@@ -12,7 +12,11 @@ SLOW, SLOW_STEPS = 0.3, 3
 
 
 class RootEvaluations:
-    """Values of a decreasing function during the search for its root, in the order of evaluation."""
+    """Values of a decreasing function during the search for its root, in the order of evaluation.
+
+    The next point of the search is chosen from these values, and they show if the search is slow or the function not
+    decreasing.
+    """
 
     def __init__(self) -> None:
         self._points: list[tuple[float, float]] = []
@@ -29,9 +33,11 @@ class RootEvaluations:
         """
         previous = self._points[-1] if self._points else None
         self._points.append((point, value))
-        if previous is None or previous[0] == point:
+        if previous is None:
             return None
         previous_point, previous_value = previous
+        if previous_point == point:
+            return None
         slope = (value - previous_value) / (point - previous_point)
         return max(slope, -1e6) if slope < -1e-3 else None
 
@@ -42,9 +48,9 @@ class RootEvaluations:
         A step reduces the distance too little if it leaves more than the share `SLOW`.
         """
         values = [value for _, value in self._points]
-        return len(values) == SLOW_STEPS and all(
-            after < SLOW * before < 0.0 for before, after in itertools.pairwise(values)
-        )
+        if len(values) != SLOW_STEPS:
+            return False
+        return all(after < SLOW * before < 0.0 for before, after in itertools.pairwise(values))
 
     @property
     def jumps(self) -> bool:
@@ -54,9 +60,10 @@ class RootEvaluations:
 
     @property
     def bracket(self) -> tuple[float, float] | None:
-        """The least point with a value of at most 0, preceded by the nearest smaller point with a value above 0.
+        """Two points between which the function falls to 0; None if there are no two such points.
 
-        It is None if there are no two such points.
+        The second one is the least point with a value of at most 0. The first one is the nearest smaller point with a
+        value above 0.
         """
         below = min((point for point, value in self._points if value <= 0.0), default=-math.inf)
         above = max((point for point, value in self._points if value > 0.0 and point < below), default=-math.inf)
@@ -65,7 +72,8 @@ class RootEvaluations:
     @property
     def nearest(self) -> float:
         """The point with the value nearest to 0."""
-        return min(self._points, key=lambda point: abs(point[1]))[0]
+        nearest_point, _ = min(self._points, key=lambda pair: abs(pair[1]))
+        return nearest_point
 
     def at(self, wanted: float, newton: float) -> float:
         """Estimate the point at which the function has a given value.
@@ -84,6 +92,7 @@ class RootEvaluations:
             last_point, _ = self._points[-1]
             is_close_to_newton = abs(interpolated - newton) < 0.5 * abs(newton - last_point)
             estimate = interpolated if is_close_to_newton else newton
+
         largest_above = max((point for point, value in self._points if value > wanted), default=-math.inf)
         least_below = min((point for point, value in self._points if value <= wanted), default=math.inf)
         is_bracket = largest_above < least_below and math.isfinite(least_below - largest_above)
@@ -94,7 +103,8 @@ class RootEvaluations:
     def _interpolate(self, wanted: float) -> float | None:
         """Return the inverse quadratic interpolation at a value through the last three points of a search.
 
-        It is the value at `wanted` of the polynomial of degree 2 that gives the point as a function of the value.
+        It is the value at `wanted` of the polynomial of degree 2 that gives the point as a function of the value, by
+        Newton's divided differences.
 
         Args:
             wanted: value of the function, of which the argument is estimated.
@@ -109,6 +119,6 @@ class RootEvaluations:
         if len({f0, f1, f2}) < 3:
             return None
         first_slope, second_slope = (x1 - x0) / (f1 - f0), (x2 - x1) / (f2 - f1)
-        bend = (second_slope - first_slope) / (f2 - f0)
-        estimate = x2 + (wanted - f2) * (second_slope + bend * (wanted - f1))
+        second_difference = (second_slope - first_slope) / (f2 - f0)
+        estimate = x2 + (wanted - f2) * (second_slope + second_difference * (wanted - f1))
         return estimate if math.isfinite(estimate) else None

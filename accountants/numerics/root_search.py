@@ -78,7 +78,7 @@ def bisect_integers(holds: Callable[[int], bool], low: int, high: int) -> int:
 
 
 def false_position(excess: Callable[[float], float], low: float, high: float, *, width: float) -> tuple[float, float]:
-    """Search the root of a decreasing function by the Illinois algorithm.
+    """Search the root of a decreasing function by the Illinois algorithm, a variant of false position.
 
     Args:
         excess: a function that is positive at `low`, and at most zero at `high`.
@@ -89,14 +89,13 @@ def false_position(excess: Callable[[float], float], low: float, high: float, *,
     Returns:
         A point at which the function is positive, and one at which it is at most zero.
     """
-    return _narrow(
-        excess,
-        (low, high),
-        (excess(low), excess(high)),
-        width=width,
-        point_between=lambda low, high, share: low + (high - low) * share,
-        every=HALVE_EVERY,
-    )
+
+    def _point_between(low: float, high: float, share: float) -> float:
+        """Return the number at a given share of the way from the lower to the higher one."""
+        return low + (high - low) * share
+
+    values = excess(low), excess(high)
+    return _narrow(excess, (low, high), values, width=width, point_between=_point_between, every=HALVE_EVERY)
 
 
 def least_integer(excess: Callable[[int], float], low: int, high: int, *, at_low: float) -> int:
@@ -108,14 +107,14 @@ def least_integer(excess: Callable[[int], float], low: int, high: int, *, at_low
         high: a larger integer.
         at_low: the value at `low`, where `excess` is not evaluated; math.inf if it is not defined there.
     """
-    _, least = _narrow(
-        excess,
-        (low, high),
-        (at_low, excess(high)),
-        width=1,
-        point_between=lambda low, high, share: min(max(low + round(share * (high - low)), low + 1), high - 1),
-        every=HALVE_INTEGERS_EVERY,
-    )
+
+    def _point_between(low: int, high: int, share: float) -> int:
+        """Return the integer near a given share of the way, strictly between the two numbers."""
+        nearest = low + round(share * (high - low))
+        return min(max(nearest, low + 1), high - 1)
+
+    values = at_low, excess(high)
+    _, least = _narrow(excess, (low, high), values, width=1, point_between=_point_between, every=HALVE_INTEGERS_EVERY)
     return least
 
 
@@ -130,7 +129,8 @@ def _narrow(
 ) -> tuple[Point, Point]:
     """Run the Illinois algorithm, a variant of false position that cannot stall.
 
-    If one side of the bracket stays in two successive steps, the stored value on that side is halved.
+    The next point is the root of the chord between the two ends of the bracket. If one end stays in two successive
+    steps, the stored value at that end is halved, so that the next chord moves it.
 
     Args:
         excess: a decreasing function.
@@ -169,9 +169,14 @@ def _chord_root(low_value: float, high_value: float) -> float:
     """Return the root of the line through (0, `low_value`) and (1, `high_value`); 1/2 if it does not fall.
 
     An infinite fall has no root either.
+
+    Args:
+        low_value: value of a function at the lower end of a bracket.
+        high_value: value at the higher end.
     """
     fall = low_value - high_value
-    return low_value / fall if math.isfinite(fall) and low_value > high_value else 0.5
+    has_root = math.isfinite(fall) and low_value > high_value
+    return low_value / fall if has_root else 0.5
 
 
 def brent_root(
@@ -196,7 +201,12 @@ def brent_root(
 
 
 def _value(point: float, function: Callable[[float], float]) -> float:
-    """Return the value of a function at a point."""
+    """Return the value of a function at a point, with the arguments in the order that scipy requires.
+
+    Args:
+        point: the point.
+        function: the function.
+    """
     return function(point)
 
 
@@ -257,15 +267,14 @@ def crossing(
             values[epsilon] = min(max(bound(epsilon) - log_delta, -_FAR), _FAR)
         return values[epsilon]
 
+    def excess_or_negative(epsilon: float) -> float:
+        """Return the excess, or −1 for 0, so that the root is the left end of a plateau at the target."""
+        return excess(epsilon) or -1.0
+
     bracket = _bracket_crossing(excess, guess)
     if bracket is not None:
-        # An excess of 0 counts as negative, so that the root is the left end of a plateau at the target.
-        root = brent_root(
-            lambda epsilon: excess(epsilon) or -1.0,
-            *bracket,
-            absolute=_CROSSING_ABSOLUTE,
-            relative=_CROSSING_RELATIVE,
-        )
+        low, high = bracket
+        root = brent_root(excess_or_negative, low, high, absolute=_CROSSING_ABSOLUTE, relative=_CROSSING_RELATIVE)
         # The root may have been approached from one side only, so that both sides are evaluated.
         pad = _CROSSING_RELATIVE * root + _CROSSING_ABSOLUTE
         excess(max(root - pad, 0.0))
@@ -278,6 +287,8 @@ def crossing(
 def _bracket_crossing(excess: Callable[[float], float], guess: Guess) -> tuple[float, float] | None:
     """Step away from the estimate with growing steps until the sign changes, and return the last two ε.
 
+    The first step is one and a half times the distance that the estimated slope suggests.
+
     Args:
         excess: function from ε to log δ minus the target.
         guess: initial estimate of ε, and of the slope there.
@@ -288,28 +299,32 @@ def _bracket_crossing(excess: Callable[[float], float], guess: Guess) -> tuple[f
     epsilon = min(max(guess.epsilon, 0.0), LARGEST_EPSILON)
     value = excess(epsilon)
     is_forward = value > 0.0
-    step = 1.5 * abs(value) / max(guess.steepness, 1e-9) + _FIRST_STEP * max(epsilon, 1e-6)
+    newton_step = 1.5 * abs(value) / max(guess.steepness, 1e-9)
+    step = newton_step + _FIRST_STEP * max(epsilon, 1e-6)
     farthest = LARGEST_EPSILON if is_forward else 0.0
     while abs(farthest - epsilon) > 0.0:
         next_epsilon = min(epsilon + step, LARGEST_EPSILON) if is_forward else max(epsilon - step, 0.0)
         has_crossed = (excess(next_epsilon) > 0.0) != is_forward
         if has_crossed:
-            return (epsilon, next_epsilon) if is_forward else (next_epsilon, epsilon)
+            return min(epsilon, next_epsilon), max(epsilon, next_epsilon)
         epsilon, step = next_epsilon, _GROWTH * step
     return None
 
 
 def closest(bound: Callable[[float], float], log_delta: float, guess: Guess, pad: float) -> float | None:
-    """Return the first of ε + pad, ε + 4 pad, ε + 16 pad, … at which a bound is on the required side of the target.
+    """Return the first of several ε, ever farther from an estimate, at which a bound on log δ is certified.
+
+    The ε are at the distances pad, 4 pad, 16 pad, … from the estimate. A positive pad searches an ε at which the bound
+    is at most the target, a negative one an ε at which it is above the target.
 
     Args:
         bound: function from an ε ≥ 0 to a bound on log δ.
         log_delta: the target, log δ.
         guess: estimate of ε.
-        pad: first distance. If it is positive, the bound must be at or below the target; if negative, above it.
+        pad: first distance in nats, with its sign.
 
     Returns:
-        The ε; None if the bound is on the other side at all `_PADS` of them, or if one of them is negative.
+        The ε; None if the bound is on the opposite side at all `_PADS` of them, or if one of them is negative.
     """
     for _ in range(_PADS):
         epsilon = guess.epsilon + pad

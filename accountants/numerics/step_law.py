@@ -48,14 +48,16 @@ class Pieces(NamedTuple):
         a = np.maximum(0.5 * tilt * (self.high - self.low), 1e-8)
         # sinh(a)/a = e^a (1 − e^{−2a})/(2a), in logarithms as λ may be large.
         log_growth = 0.5 * tilt * (self.high + self.low) + a + np.log(-np.expm1(-2.0 * a) / (2.0 * a))
-        return TiltedPieces(self, self.mass * np.exp(log_growth - log_moment) * (1.0 - 1e-9), a)
+        rounding_factor = 1.0 - 1e-9
+        tilted_masses = self.mass * np.exp(log_growth - log_moment) * rounding_factor
+        return TiltedPieces(self, tilted_masses, a)
 
 
 class TiltedPieces(NamedTuple):
-    """Uniform pieces of a distribution after a tilt: each has the density ∝ e^{λy} on its interval.
+    """Uniform pieces of a distribution after a tilt by λ: each has a density proportional to e^{λy} on its interval.
 
     Attributes:
-        pieces: the pieces before the tilt λ.
+        pieces: the pieces before the tilt.
         masses: their tilted masses.
         half_tilts: a = λℓ/2 for each length ℓ.
     """
@@ -70,7 +72,7 @@ class TiltedPieces(NamedTuple):
         A tilted distribution has its density multiplied by e^{λy} and normalised. With y = tℓ/2 and a = λℓ/2, a piece
         of length ℓ has
 
-        |φ_piece(t)|² = (a/sinh a)² (sinh²a + sin²y)/(a² + y²).
+            |φ_piece(t)|² = (a/sinh a)² (sinh²a + sin²y)/(a² + y²).
 
         It decreases on 0 ≤ y ≤ π and stays below (a coth a)²/(a² + y²). The bound is Σ m (1 − |φ_piece(t)|) over the
         tilted masses m.
@@ -109,13 +111,13 @@ NO_PIECES = Pieces(np.zeros(0), np.zeros(0), np.zeros(0))
 
 @dataclass(frozen=True, eq=False)
 class StepLaw:
-    """The distribution of a variable Y with atoms and uniform pieces.
-
-    Attributes:
-        atoms: points of positive probability, with the errors of points and probabilities.
-        pieces: intervals with a constant density. They are exact.
+    """The distribution of a variable Y with single values of positive probability (atoms) and uniform pieces.
 
     The probability that atoms and pieces leave to 1 is at Y = 0.
+
+    Attributes:
+        atoms: the atoms, with the errors of their values and probabilities.
+        pieces: intervals with a constant density. They are exact.
     """
 
     atoms: WeightedPoints
@@ -143,11 +145,13 @@ class StepLaw:
     @cached_property
     def largest_value(self) -> float:
         """Largest value of Y, or 0 if no value is positive."""
-        return max(0.0, float(self.nodes.points.max(initial=0.0)), float(self.pieces.high.max(initial=0.0)))
+        largest_node = float(self.nodes.points.max(initial=0.0))
+        largest_end = float(self.pieces.high.max(initial=0.0))
+        return max(0.0, largest_node, largest_end)
 
     @property
     def largest_magnitude(self) -> float:
-        """Largest |Y|."""
+        """Largest |Y| of any atom, quadrature node or end of a piece."""
         values = np.concatenate((self.nodes.points, self.pieces.low, self.pieces.high))
         return float(np.abs(values).max(initial=0.0))
 

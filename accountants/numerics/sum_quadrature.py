@@ -22,7 +22,7 @@ _NEGLIGIBLE_WEIGHT = 1e-12
 
 
 class QuadratureRule(NamedTuple):
-    """A trapezoidal rule on the frequencies t = 0, Δt, …, N Δt.
+    """A trapezoidal rule on the frequencies t = 0, Δt, …, N Δt, for the transform of a sum.
 
     Attributes:
         spacing: Δt.
@@ -36,11 +36,13 @@ class QuadratureRule(NamedTuple):
 
 
 class QuadratureSum(NamedTuple):
-    """Results of the trapezoidal rule for the positive parts of a sum S, in units of e^{K(λ)} with K(λ) = log E e^{λS}.
+    """Results of the trapezoidal rule for the mean positive part of a sum S.
+
+    They are in units of e^{K(λ)}, with K(λ) = log E e^{λS} at the tilt λ.
 
     Attributes:
         value: estimate of E[(S + ξ)₊], where ξ is an added Gaussian.
-        shifted_value: estimate of E[(S + ξ − c)₊].
+        shifted_value: estimate of E[(S + ξ − c)₊] for a shift c.
         rounding_error: bound on the rounding errors of each, and on the effect of the errors of points and weights.
     """
 
@@ -50,11 +52,13 @@ class QuadratureSum(NamedTuple):
 
 
 class _TiltedPoints(NamedTuple):
-    """The points y of non-negligible weight of a distribution tilted by λ: weights w are multiplied by e^{λy}/M(λ).
+    """A distribution on points y after tilting by λ: each weight w is multiplied by e^{λy} and divided by M(λ).
+
+    M(λ) is the mean of e^{λY}. Points of negligible weight are left out.
 
     Attributes:
         points: the points y.
-        weights: the tilted weights w e^{λy}/M(λ), where M(λ) is the mean of e^{λY}.
+        weights: the tilted weights w e^{λy}/M(λ).
         point_errors: bounds on the errors of the points.
         weight_errors: bounds on the errors of the tilted weights.
         omitted_weight: tilted weight of the points left out, with its error.
@@ -74,10 +78,15 @@ class _TiltedPoints(NamedTuple):
         Args:
             frequencies: t ≥ 0.
         """
+        # Each term w (e^{ity} − 1) is at most w min(t|y|, 2).
         mean_size = float(self.weights @ np.abs(self.points))
-        rounding = np.minimum(mean_size * frequencies, 2.0) * UNIT_ROUNDOFF * (4.0 * math.sqrt(self.points.size) + 64.0)
+        rounding_units = 4.0 * math.sqrt(self.points.size) + 64.0
+        rounding = np.minimum(mean_size * frequencies, 2.0) * UNIT_ROUNDOFF * rounding_units
+
+        total_weight_error = float(self.weight_errors.sum())
         mean_weight_error = float(self.weight_errors @ np.abs(self.points))
-        error_of_weights = np.minimum(2.0 * float(self.weight_errors.sum()), 2.0 * mean_weight_error * frequencies)
+        error_of_weights = np.minimum(2.0 * total_weight_error, 2.0 * mean_weight_error * frequencies)
+
         point_errors = self.point_errors + 4 * UNIT_ROUNDOFF * np.abs(self.points)
         error_of_points = frequencies * float(self.weights @ point_errors)
         return np.asarray(2.0 * self.omitted_weight + rounding + error_of_weights + error_of_points)
@@ -108,22 +117,27 @@ def integrate_transform(
     tilted = _tilt_points(nodes, tilt, count)
     frequencies = np.asarray(rule.spacing * np.arange(rule.last_index + 1), dtype=np.float64)
     z = tilt + 1j * frequencies
-    change = _transform_change(tilted, rule.spacing, rule.last_index)  # φ − 1
+
+    # φⁿ in logarithms, from φ − 1 so that small changes have all their digits.
+    change = _transform_change(tilted, rule.spacing, rule.last_index)
     real, imaginary = change.real, change.imag
     square_minus_one = 2.0 * real + real * real + imaginary * imaginary  # |φ|² − 1
     log_modulus = 0.5 * np.log1p(np.maximum(square_minus_one, -1.0 + 1e-15))
     log_power = count * (log_modulus + 1j * np.arctan2(imaginary, 1.0 + real))
     terms = np.exp(log_power + 0.5 * (rule.smoothing_std * z) ** 2) / z**2
     terms[0] *= 0.5
+
     # An error η of φ changes φⁿ by at most |φ|ⁿ ((1 + η/|φ|)ⁿ − 1).
     relative_error = tilted.transform_error(frequencies) * np.exp(-log_modulus)
     with np.errstate(over="ignore"):
         power_error = np.expm1(np.minimum(count * np.log1p(relative_error), 700.0))
     factor_rounding = 64 * UNIT_ROUNDOFF * (1.0 + frequencies * abs(shift))
+    error_sum = float((np.abs(terms) * (power_error + factor_rounding)).sum())
+
     scale = rule.spacing / math.pi
     value = scale * float(terms.real.sum())
     shifted_value = scale * float((terms * np.exp(-z * shift)).real.sum()) if shift else value
-    return QuadratureSum(value, shifted_value, scale * float((np.abs(terms) * (power_error + factor_rounding)).sum()))
+    return QuadratureSum(value, shifted_value, scale * error_sum)
 
 
 def _tilt_points(nodes: WeightedPoints, tilt: float, count: int) -> _TiltedPoints:
@@ -137,21 +151,25 @@ def _tilt_points(nodes: WeightedPoints, tilt: float, count: int) -> _TiltedPoint
         count: number of copies of Y in the sum, on which the limit depends.
 
     Returns:
-        The points that are kept, with their tilted weights, and the weight that is left out.
+        The points that are used, with their tilted weights, and the weight that is left out.
     """
     points, weights, point_errors, weight_errors = nodes
     growth = np.exp(tilt * points)
     moment = 1.0 + float(weights @ np.expm1(tilt * points))
     tilted_weights, tilted_errors = weights * growth / moment, weight_errors * growth / moment
-    is_heavy = tilted_weights > _NEGLIGIBLE_WEIGHT / (count * points.size)
-    omitted_weight = float(tilted_weights[~is_heavy].sum() + tilted_errors[~is_heavy].sum())
+    is_used = tilted_weights > _NEGLIGIBLE_WEIGHT / (count * points.size)
+    omitted_weight = float(tilted_weights[~is_used].sum() + tilted_errors[~is_used].sum())
     return _TiltedPoints(
-        points[is_heavy], tilted_weights[is_heavy], point_errors[is_heavy], tilted_errors[is_heavy], omitted_weight
+        points=points[is_used],
+        weights=tilted_weights[is_used],
+        point_errors=point_errors[is_used],
+        weight_errors=tilted_errors[is_used],
+        omitted_weight=omitted_weight,
     )
 
 
 def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) -> ComplexArray:
-    """Return φ(k Δt) − 1 = Σ_y w (e^{iky Δt} − 1) for k = 0, …, `last_index`, with the characteristic function φ.
+    """Return φ(k Δt) − 1 = Σ_y w (e^{iky Δt} − 1) for k = 0, …, N, with the characteristic function φ.
 
     Each k is written as a multiple of about √N plus a remainder. With the angles a and b of both,
 
@@ -175,19 +193,18 @@ def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) ->
         points = tilted.points[start : start + block_size]
         weights = tilted.weights[start : start + block_size]
         remainder_turns = _turns(points, spacing, stride)
-        multiple_turns = _turns(points, spacing * stride, multiples) * weights
-        table += (
-            multiple_turns @ remainder_turns.T
-            + multiple_turns.sum(axis=1)[:, None]
-            + (remainder_turns @ weights)[None, :]
-        )
+        weighted_multiple_turns = _turns(points, spacing * stride, multiples) * weights
+        products = weighted_multiple_turns @ remainder_turns.T
+        multiple_sums = weighted_multiple_turns.sum(axis=1)[:, None]
+        remainder_sums = (remainder_turns @ weights)[None, :]
+        table += products + multiple_sums + remainder_sums
     return np.asarray(table.ravel()[: last_index + 1])
 
 
 def _turns(points: FloatArray, step: float, count: int) -> ComplexArray:
     """Return z_k = e^{iky·step} − 1 for k = 0, …, count − 1 and each point y, without cancellation.
 
-    The number of known rows is doubled by z_{j+k} = z_j z_k + z_j + z_k.
+    The number of known rows is doubled by z_{j+k} = z_j z_k + z_j + z_k, so that few sines are computed.
 
     Args:
         points: the points y.
@@ -197,16 +214,18 @@ def _turns(points: FloatArray, step: float, count: int) -> ComplexArray:
     Returns:
         A complex matrix with one row for each k and one column for each point.
     """
-    half_angle = 0.5 * step * points
     # z_1 = 2 sin(θ)(−sin θ + i cos θ) for θ = y·step/2, which is exact to rounding for small angles.
-    first = 2.0 * np.sin(half_angle) * (-np.sin(half_angle) + 1j * np.cos(half_angle))
+    half_angle = 0.5 * step * points
+    first_row = 2.0 * np.sin(half_angle) * (-np.sin(half_angle) + 1j * np.cos(half_angle))
+
     turns = np.zeros((count, points.size), dtype=np.complex128)
     computed = 1
     if count > 1:
-        turns[1], computed = first, 2
+        turns[1], computed = first_row, 2
     while computed < count:
         added = min(computed, count - computed)
-        next_row = turns[computed - 1] * first + turns[computed - 1] + first
+        previous_row = turns[computed - 1]
+        next_row = previous_row * first_row + previous_row + first_row
         turns[computed : computed + added] = turns[:added] * next_row + turns[:added] + next_row
         computed += added
     return turns

@@ -16,6 +16,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
+from epsilond.accountants.numerics.laplace.levels_estimate import likely_levels
 from epsilond.accountants.numerics.root_search import bisect_integers
 
 DIGITS = 50
@@ -66,7 +67,12 @@ def digits_for(decay_rate: float, levels: int, further: int = 0) -> Iterator[Non
 
 
 def _scaled_total(decay: Decimal, levels: int) -> Decimal:
-    """Return D = (1 − e^−α) Z = 1 + e^−α − 2 e^(−α(m+1)), where Z normalises the distribution."""
+    """Return D = (1 − e^−α) Z = 1 + e^−α − 2 e^(−α(m+1)), where Z normalises the noise P(y) ∝ e^(−α|y|) on |y| ≤ m.
+
+    Args:
+        decay: rate α > 0 of the noise.
+        levels: largest absolute value m of the noise.
+    """
     return 1 + (-decay).exp() - 2 * (-decay * (levels + 1)).exp()
 
 
@@ -99,13 +105,16 @@ def probability(decay_rate: float, levels: int, value: int) -> Decimal:
 
 
 def _top(decay: Decimal, levels: int, ratio: Decimal, count: int) -> Decimal:
-    """Return the probability that the noise Y takes one of its `count` largest values, for 0 ≤ count ≤ m + 1.
+    """Return the probability that the truncated discrete Laplace noise takes one of its largest values.
+
+    The noise has P(y) ∝ e^(−α|y|) on |y| ≤ m. The probability of its n largest values is e^(−α(m+1)) (e^{αn} − 1)/D,
+    with D of `_scaled_total`.
 
     Args:
         decay: rate α of the noise.
         levels: largest absolute value m of the noise.
-        ratio: e^(−α(m+1))/D, with D of `_scaled_total`.
-        count: number of values.
+        ratio: e^(−α(m+1))/D.
+        count: number n of values, 0 ≤ n ≤ m + 1.
 
     Source: Das et al., Lemma 1.
     """
@@ -132,10 +141,11 @@ class _Shifted(NamedTuple):
 def _shift_probabilities(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]]) -> list[_Shifted]:
     """Return for each shift the probability that the output of a coordinate is impossible for the neighbour.
 
-    Noise shifted by k gives such an output if it is in its top k levels.
+    Noise shifted by k gives such an output if it is in its top k levels. For k > m the complementary probability is
+    computed, because it is the smaller one.
 
     Args:
-        decay_rate: rate α of the noise.
+        decay_rate: rate α of the noise P(y) ∝ e^(−α|y|).
         levels: largest absolute value m of the noise.
         parts: pairs of a shift k and the number of coordinates with that shift.
     """
@@ -148,13 +158,16 @@ def _shift_probabilities(decay_rate: float, levels: int, parts: Sequence[tuple[i
             escaping = _top(decay, levels, ratio, shift)
             probabilities.append(_Shifted(escaping, 1 - escaping, count))
         else:
-            staying = _top(decay, levels, ratio, max(2 * levels + 1 - shift, 0))
+            possible_values = max(2 * levels + 1 - shift, 0)
+            staying = _top(decay, levels, ratio, possible_values)
             probabilities.append(_Shifted(1 - staying, staying, count))
     return probabilities
 
 
 def log_top(decay_rate: float, levels: int, count: int) -> Decimal:
     """Return the log probability that the noise Y takes one of its `count` largest values; −∞ for a count of 0.
+
+    Y has the truncated discrete Laplace distribution P(y) ∝ e^(−α|y|) on |y| ≤ m.
 
     Args:
         decay_rate: rate α of the noise.
@@ -164,13 +177,21 @@ def log_top(decay_rate: float, levels: int, count: int) -> Decimal:
     if count <= 0:
         return Decimal("-Infinity")
     with digits_for(decay_rate, levels):
-        shifted = _shift_probabilities(decay_rate, levels, [(count, 1)])[0]
-        return shifted.escaping.ln() if count <= levels else _log_rest(shifted.staying)
+        (shifted,) = _shift_probabilities(decay_rate, levels, [(count, 1)])
+        if count <= levels:
+            return shifted.escaping.ln()
+        return _log_rest(shifted.staying)
 
 
 def _log_rest(value: Decimal) -> Decimal:
-    """Return log(1 − x) for 0 ≤ x ≤ 1, by its series if 1 − x would lose the digits of x."""
-    return -value - value * value / 2 - value**3 / 3 if value < _NEGLIGIBLE else (1 - value).ln()
+    """Return log(1 − x) for 0 ≤ x ≤ 1, by its series if 1 − x would lose the digits of x.
+
+    Args:
+        value: x.
+    """
+    if value < _NEGLIGIBLE:
+        return -value - value * value / 2 - value**3 / 3
+    return (1 - value).ln()
 
 
 def cumulative(decay_rate: float, levels: int, value: int) -> Decimal:
@@ -186,19 +207,21 @@ def cumulative(decay_rate: float, levels: int, value: int) -> Decimal:
 
 
 def log_survival(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]]) -> Decimal:
-    """Return the log probability that no coordinate escapes, log Π (1 − p_k)^count; −∞ if that is impossible.
+    """Return the log probability that no coordinate escapes, log Π (1 − p_k)^n; −∞ if that is impossible.
 
-    A coordinate escapes if its output is impossible for the neighbour. p_k is the probability of this at shift k.
+    A coordinate escapes if its output is impossible for the neighbour. p_k is the probability of this at shift k, and n
+    the number of coordinates with that shift.
 
     Args:
-        decay_rate: rate α of the noise.
+        decay_rate: rate α of the noise P(y) ∝ e^(−α|y|).
         levels: largest absolute value m of the noise.
-        parts: pairs of a shift k and the number of coordinates with that shift.
+        parts: pairs of a shift k and the number n of coordinates with that shift.
     """
     with digits_for(decay_rate, levels):
         total = Decimal(0)
         for escaping, staying, count in _shift_probabilities(decay_rate, levels, parts):
-            total += count * (_log_rest(escaping) if 2 * escaping < 1 else staying.ln())
+            log_staying = _log_rest(escaping) if 2 * escaping < 1 else staying.ln()
+            total += count * log_staying
         return total
 
 
@@ -239,13 +262,16 @@ def _log_escape(decay_rate: float, levels: int, parts: tuple[tuple[int, int], ..
         shifts = [shift for shift in probabilities if shift.escaping and shift.times]
         if not shifts:
             return LogProbability(Decimal("-Infinity"), Decimal("-Infinity"))
-        if max(shift.escaping for shift in shifts) >= _SMALL:
+
+        largest_escaping = max(shift.escaping for shift in shifts)
+        if largest_escaping >= _SMALL:
             survival = Decimal(1)
             for shift in shifts:
                 survival *= shift.staying**shift.times
             log_escape = (1 - survival).ln()
             return LogProbability(log_escape - _LOG_PAD, min(log_escape + _LOG_PAD, Decimal(0)))
-        # E − E²/2 ≤ 1 − Π (1 − e)^n ≤ E = Σ n e.
+
+        # If all are tiny: E − E²/2 ≤ 1 − Π (1 − p)^n ≤ E = Σ n p.
         expected = sum((shift.times * shift.escaping for shift in shifts), Decimal(0))
         log_expected = expected.ln()
         return LogProbability(log_expected - expected - _LOG_PAD, log_expected + _LOG_PAD)
@@ -263,49 +289,8 @@ def least_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta:
         log_delta: ln δ.
     """
     target = Decimal(log_delta)
-    guess = math.ceil(min(max(_likely_levels(decay_rate, parts, log_delta), 0.0), 1e30))
+    guess = math.ceil(min(max(likely_levels(decay_rate, parts, log_delta), 0.0), 1e30))
     return _least(lambda levels: log_escape(decay_rate, levels, parts).upper <= target, guess)
-
-
-def _likely_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta: float) -> float:
-    """Estimate the least level m of truncation for δ, in doubles, as a start of `least_levels`.
-
-    Lemma 1 of Das et al. is solved for x = e^(−α(m+1)). The estimate affects the number of trials, not the result. With
-    g = Σ count (e^(αk) − 1), g x/(1 + e^−α − 2x) coordinates are expected to escape: their output is impossible for the
-    neighbour. This number is about −log(1 − δ).
-
-    Args:
-        decay_rate: rate α of the noise.
-        parts: pairs of a shift k and the number of coordinates with that shift.
-        log_delta: ln δ.
-
-    Returns:
-        m, not rounded. It is 0 if there is no shift, α = 0 or δ ≥ 1.
-    """
-    exponents = [(decay_rate * size, count) for size, count in parts if size and count]
-    if not exponents or decay_rate == 0.0 or not log_delta < 0.0:
-        return 0.0
-    largest = max(exponent for exponent, _ in exponents)
-    scaled_sum = math.fsum(
-        count * math.exp(exponent - largest) * -math.expm1(-exponent) for exponent, count in exponents
-    )
-    log_g = largest + math.log(scaled_sum)
-    log_ratio = _log_expected_escapes(log_delta) - log_g
-    log_x = log_ratio + math.log1p(math.exp(-decay_rate)) - math.log1p(2.0 * math.exp(min(log_ratio, 700.0)))
-    return -log_x / decay_rate - 1.0
-
-
-def _log_expected_escapes(log_delta: float) -> float:
-    """Return ln(−ln(1 − δ)), where 1 − δ keeps its digits if δ is close to 1.
-
-    Args:
-        log_delta: ln δ, below 0.
-    """
-    if log_delta < -40.0:
-        return log_delta
-    if log_delta > -0.7:
-        return math.log(-math.log(-math.expm1(log_delta)))
-    return math.log(-math.log1p(-math.exp(log_delta)))
 
 
 def _least(meets: Callable[[int], bool], guess: int) -> int:
@@ -366,7 +351,8 @@ def variance(decay_rate: float, levels: int) -> float:
         x, t = (-decay).exp(), (-decay * levels).exp()
         w = 1 - x
         numerator = 1 + x - t * (levels * w + 1) ** 2 - x * t
-        return float(2 * x * numerator / (w * w * (w + 2 * x * (1 - t))))
+        denominator = w * w * (w + 2 * x * (1 - t))
+        return float(2 * x * numerator / denominator)
 
 
 def bits_per_coordinate(quantization_levels: int, noise_levels: int) -> int:
@@ -380,5 +366,11 @@ def bits_per_coordinate(quantization_levels: int, noise_levels: int) -> int:
 
 
 def extra_bits(quantization_levels: int, noise_levels: int) -> int:
-    """Return the exact number of bits that noise adds to the ⌈log₂(2s + 1)⌉ bits of the value."""
-    return bits_per_coordinate(quantization_levels, noise_levels) - bits_per_coordinate(quantization_levels, 0)
+    """Return the exact number of bits that noise adds to the ⌈log₂(2s + 1)⌉ bits of a rounded coordinate.
+
+    Args:
+        quantization_levels: largest absolute value s of the rounded coordinate.
+        noise_levels: largest absolute value m of the noise.
+    """
+    bits_without_noise = bits_per_coordinate(quantization_levels, 0)
+    return bits_per_coordinate(quantization_levels, noise_levels) - bits_without_noise

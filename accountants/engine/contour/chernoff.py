@@ -77,17 +77,20 @@ class ChernoffBounds(NamedTuple):
         Args:
             tilt: real part l of the line of integration.
             period: A = 2π/Δt in nats of ε, for the spacing Δt of the frequencies.
-            epsilon: ε at which δ is evaluated.
+            epsilon: ε at which δ is evaluated, in nats.
         """
+        # The log of the bound for each μ, rounded up.
         decay = np.abs(self.tilts - tilt) * period
         with np.errstate(divide="ignore"):
             log_series = self.log_bounds - self.tilts * epsilon - decay - np.log(-np.expm1(-decay))
         size = np.abs(self.log_bounds) + self.tilts * abs(epsilon) + decay
         log_series = log_series + 16 * UNIT_ROUNDOFF * (1.0 + size)
-        positive_m = float(log_series[self.tilts > tilt].min())
-        negative_m = float(log_series[self.tilts < tilt].min())
-        rounding = 4 * UNIT_ROUNDOFF * (1.0 + abs(positive_m) + abs(negative_m))
-        return float(np.logaddexp(positive_m, negative_m)) + rounding
+
+        # The best bound on each side.
+        log_positive_m = float(log_series[self.tilts > tilt].min())
+        log_negative_m = float(log_series[self.tilts < tilt].min())
+        rounding = 4 * UNIT_ROUNDOFF * (1.0 + abs(log_positive_m) + abs(log_negative_m))
+        return float(np.logaddexp(log_positive_m, log_negative_m)) + rounding
 
     def shortest_period(self, tilt: float, epsilon: float, log_excess: float) -> float:
         """Estimate the shortest period A = 2π/Δt of the trapezoidal rule for δ(ε) at which its alias is small enough.

@@ -26,6 +26,9 @@ class ClosedForm:
 
     An instance is both a `Part` of a composition and the part's `Transform`. No loss is left out as improbable, and no
     quadrature nodes are needed.
+
+    Attributes:
+        log_leak: log of the probability of losses that are left out, which is −∞.
     """
 
     log_leak: ClassVar[float] = -math.inf
@@ -226,12 +229,15 @@ class LaplaceSteps(ClosedForm):
         """
         s, x, frequencies = self.shift, line.tilt + 0.5, line.frequencies
         cumulant, centre, _ = self.moments(line.tilt)
+
+        # φ(t) − 1 of one step, and its power T.
         tanh = math.tanh(s * x)
-        change = self._transform_change(x, tanh, frequencies) / (1.0 + tanh / (2.0 * x))
+        f = tanh / (2.0 * x)
+        change = self._transform_change(x, tanh, frequencies) / (1.0 + f)
         error = (UNIT_ROUNDOFF * (160.0 + 4.0 * x * s) * s) * frequencies
-        log_modulus, phase, log_growth, rounding = raise_to_power(
-            change, error, centre / self.count, frequencies, self.count
-        )
+        mean_of_step = centre / self.count
+        log_modulus, phase, log_growth, rounding = raise_to_power(change, error, mean_of_step, frequencies, self.count)
+
         return LineValues(
             log_modulus=log_modulus,
             phase=phase - centre * frequencies,
@@ -245,8 +251,8 @@ class LaplaceSteps(ClosedForm):
     def _transform_change(self, x: float, tanh: float, frequencies: FloatArray) -> ComplexArray:
         """Return (1 + f)(φ(t) − 1) at each frequency t, without the cancellation of φ(t) − 1 for small t.
 
-        φ is the characteristic function of one Laplace loss with shift s, tilted by l, and f = tanh(xs)/2x for
-        x = l + ½. With τ = tanh xs and w = x + it the result is
+        φ is the characteristic function of one Laplace loss with shift s, tilted by l, and f = tanh(xs)/2x for x = l +
+        ½. With τ = tanh xs and w = x + it the result is
 
             −(1 − cos ts) + iτ sin ts + N/(2wx),   N = −xτ(1 − cos ts) + i(x sin ts − τt).
 
@@ -258,16 +264,21 @@ class LaplaceSteps(ClosedForm):
         Returns:
             One complex number for each frequency.
         """
+        # 1 − cos ts and sin ts from the half angle.
         half_angle = (0.5 * self.shift) * frequencies
         one_minus_cosine = 2.0 * np.sin(half_angle) ** 2
         sine = 2.0 * np.sin(half_angle) * np.cos(half_angle)
+
+        # N/(2wx) = N (x − it)/(2x (x² + t²)).
         numerator_real = (-x) * tanh * one_minus_cosine
         numerator_imaginary = x * sine - tanh * frequencies
-        # N/(2wx) = N (x − it)/(2x (x² + t²)).
         scale = 1.0 / (2.0 * x * (x * x + frequencies * frequencies))
+        quotient_real = (numerator_real * x + numerator_imaginary * frequencies) * scale
+        quotient_imaginary = (numerator_imaginary * x - numerator_real * frequencies) * scale
+
         change = np.zeros(frequencies.size, dtype=np.complex128)
-        change.real = (numerator_real * x + numerator_imaginary * frequencies) * scale - one_minus_cosine
-        change.imag = (numerator_imaginary * x - numerator_real * frequencies) * scale + tanh * sine
+        change.real = quotient_real - one_minus_cosine
+        change.imag = quotient_imaginary + tanh * sine
         return change
 
 

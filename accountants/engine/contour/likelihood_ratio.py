@@ -91,17 +91,17 @@ class LikelihoodRatio:
         return np.asarray(expit(log_odds + self.exponent(x)))
 
     def turn(self, x: FloatArray, height: float) -> tuple[FloatArray, FloatArray]:
-        """Return arg r(x + iy) and log |r(x + iy)|/r(x) at complex noise x + iy.
+        """Return the angle and the relative modulus of the likelihood ratio r at complex noise x + iy.
 
-        r(x + iy)/r(x) = 1 − p + p e^{isy}, whose squared modulus is 1 − 4p(1 − p) sin²(sy/2).
+        With the shift s and p = p(x), r(x + iy)/r(x) = 1 − p + p e^{isy}. Its squared modulus is 1 − 4p(1 − p)
+        sin²(sy/2).
 
         Args:
-            x: real parts.
+            x: real parts of the noise, in standard deviations.
             height: imaginary part y.
 
         Returns:
-            The angle arg r(x + iy) in radians, and the log of the ratio of the moduli, which is at most 0. One of each
-            for every x.
+            The angle arg r(x + iy) in radians, and log |r(x + iy)|/r(x), which is at most 0. One of each for every x.
         """
         p = self.response(x)
         angle = self.shift * height

@@ -155,7 +155,7 @@ def find_saddle(parts: Sequence[Part], target: Target) -> Saddle:
     """Find the tilt of the line of integration at which a target is zero, by bisection on the logarithm of the tilt.
 
     Args:
-        parts: parts of the composition.
+        parts: parts of the composition, at least one.
         target: function from a saddle to a value that increases with the tilt, and to its derivative.
 
     Returns:
@@ -170,7 +170,8 @@ def find_saddle(parts: Sequence[Part], target: Target) -> Saddle:
         middle = math.sqrt(low * high) if low > 0.0 else 0.1 * high
         saddle = measure_saddle(transforms, middle)
         value, slope = target(saddle)
-        if abs(value) * saddle.width < _CLOSE * slope:
+        is_close = abs(value) * saddle.width < _CLOSE * slope
+        if is_close:
             break
         if value < 0.0:
             low = middle
@@ -181,6 +182,8 @@ def find_saddle(parts: Sequence[Part], target: Target) -> Saddle:
 
 def _bracket_tilt(parts: Sequence[Part], target: Target) -> tuple[float, float, list[Transform]]:
     """Return two tilts around the zero of a target, and transforms of all parts that are accurate at both.
+
+    The upper tilt starts at 1 and grows by factors of four.
 
     Args:
         parts: parts of the composition.
@@ -193,10 +196,11 @@ def _bracket_tilt(parts: Sequence[Part], target: Target) -> tuple[float, float, 
         ContourRefused: the upper tilt exceeds 10^15, or a quadrature needs too many nodes.
     """
     low, high = 0.0, 1.0
-    transforms = [part.resolve(high, 0.0) for part in parts]
-    while target(measure_saddle(transforms, high))[0] < 0.0:
+    while True:
+        transforms = [part.resolve(high, 0.0) for part in parts]
+        value, _ = target(measure_saddle(transforms, high))
+        if not value < 0.0:
+            return low, high, transforms
         low, high = high, high * _GROWTH
         if high > _LARGEST_TILT:
             raise ContourRefused(RefusalReason.NO_TILT, f"tilt beyond {_LARGEST_TILT:g}")
-        transforms = [part.resolve(high, 0.0) for part in parts]
-    return low, high, transforms

@@ -88,12 +88,12 @@ class _LatticeTradeOff(NamedTuple):
         return -loss if self.to_add else loss
 
     def gamma(self, place: int) -> Interval:
-        """Enclose the γ of a lattice point, at which F(γ) = γ α + E_γ is evaluated.
+        """Enclose the likelihood ratio γ of a lattice point, at which F(γ) = γ α + E_γ is evaluated.
 
         Its logarithm errs by some roundings of its terms. Logarithms beyond ±700 are cut, so that nothing overflows.
 
         Args:
-            place: number of the lattice point.
+            place: number of the lattice point, counted from the least loss.
         """
         log_gamma = self.log_gamma(place)
         gamma = math.exp(min(max(log_gamma, -700.0), 700.0))

@@ -380,7 +380,7 @@ def _convolve(steps: Sequence[tuple[FloatArray, int]], points: int) -> FloatArra
 
 
 def _power(base: ComplexArray, exponent: int) -> ComplexArray:
-    """Return a power by repeated squaring of an array, which is overwritten.
+    """Return a power of each element of an array by repeated squaring. The array is overwritten.
 
     The relative error is at most four roundings for each factor.
 
@@ -393,7 +393,7 @@ def _power(base: ComplexArray, exponent: int) -> ComplexArray:
     """
     product: ComplexArray | None = None
     while exponent > 1:
-        if exponent & 1:
+        if exponent & 1:  # an odd exponent
             product = base.copy() if product is None else np.multiply(product, base, out=product)
         np.multiply(base, base, out=base)
         exponent >>= 1

@@ -29,14 +29,16 @@ def log_excess(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
         One logarithm for each order and ratio; −inf where r = 1.
     """
     power = (order - 1.0) * log_ratio
-    log_large = _log_excess_of_large(order, log_ratio)
+    log_of_large = _log_excess_of_large(order, log_ratio)
     is_large = power > 1.0
     if is_large.all():
-        return np.asarray(log_large)
+        return np.asarray(log_of_large)
+
     is_series = np.abs(order * log_ratio) < 0.25
-    log_series = _log_excess_series(order, np.where(is_series, log_ratio, 0.0))
+    log_of_series = _log_excess_series(order, np.where(is_series, log_ratio, 0.0))
     log_between = _log_excess_between(order, log_ratio)
-    return np.asarray(np.where(is_series, log_series, np.where(is_large, log_large, log_between)))
+    without_series = np.where(is_large, log_of_large, log_between)
+    return np.asarray(np.where(is_series, log_of_series, without_series))
 
 
 def _log_excess_of_large(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
@@ -69,12 +71,14 @@ def _log_excess_between(order: float | FloatArray, log_ratio: FloatArray) -> Flo
     """
     b = order - 1.0
     positive, negative = np.maximum(log_ratio, 0.0), np.minimum(log_ratio, 0.0)
+
+    # For r < 1 the bracket itself; for r > 1, r is taken out of the logarithm.
     for_ratio_below_one = np.exp(negative) * np.expm1(b * negative) - b * np.expm1(negative)
-    # For r > 1, r is taken out of the logarithm.
     for_ratio_above_one = np.expm1(np.minimum(b * positive, 1.0)) + b * np.expm1(-positive)
     with np.errstate(divide="ignore", invalid="ignore"):
+        log_below_one = np.log(for_ratio_below_one)
         log_above_one = log_ratio + np.log(for_ratio_above_one)
-        return np.asarray(np.where(log_ratio > 0.0, log_above_one, np.log(for_ratio_below_one)))
+        return np.asarray(np.where(log_ratio > 0.0, log_above_one, log_below_one))
 
 
 def _log_excess_series(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:

@@ -1,0 +1,100 @@
+"""Steps of a composition in the format of the compiled kernel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, get_args
+
+from epsilond.accountants.curve.facts import (
+    Direction,
+    DrawnGaussianLaw,
+    GaussianLaw,
+    GaussianMixtureLaw,
+    LaplaceLaw,
+    MixedLaw,
+    SampledGaussianLaw,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from epsilond.accountants.curve.facts import Law
+    from epsilond.accountants.numerics.compiled import MixedSteps, SampledSteps
+
+_DIRECTION_NUMBERS: dict[Direction, int] = {direction: place for place, direction in enumerate(get_args(Direction))}
+"""Numbers of the directions in the kernel, in the order of their type."""
+_DRAWN_NUMBER = len(_DIRECTION_NUMBERS)
+"""Number of a batch without replacement in the kernel."""
+
+
+def as_steps(law: SampledGaussianLaw | DrawnGaussianLaw, count: int) -> SampledSteps:
+    """Return one kind of subsampled Gaussian steps in the kernel's format.
+
+    Args:
+        law: distribution of the privacy loss of one step.
+        count: number of steps.
+
+    Returns:
+        Inclusion rate, shift (sensitivity over the noise), number of the direction, and number of steps.
+    """
+    direction = _DRAWN_NUMBER if isinstance(law, DrawnGaussianLaw) else _DIRECTION_NUMBERS[law.direction]
+    return law.rate, law.shift, direction, float(count)
+
+
+def _as_mixed_steps(law: MixedLaw, count: int) -> MixedSteps:
+    """Return one kind of steps with a random sensitivity, in the kernel's format.
+
+    Args:
+        law: distribution of the privacy loss of one step; its shift (sensitivity in standard deviations) is random.
+        count: number of steps.
+
+    Returns:
+        Inclusion probability, largest shift, number of the direction, number of steps, shifts, and their probabilities.
+        The kernel uses the first number only for batches without replacement. For other steps it is 1/2.
+    """
+    if isinstance(law, GaussianMixtureLaw):
+        rate, direction, components = 0.5, _DIRECTION_NUMBERS[law.direction], law.components
+    else:
+        rate, direction = law.rate, _DRAWN_NUMBER
+        components = tuple((shift, weight) for shift, weight in law.components if shift > 0.0)
+    shifts = tuple(shift for shift, _ in components)
+    weights = tuple(weight for _, weight in components)
+    return rate, law.largest, direction, float(count), shifts, weights
+
+
+class StepKinds(NamedTuple):
+    """Steps of a composition in the kernel's format, by kind.
+
+    Attributes:
+        gaussian_squares: T d² for each kind of T Gaussian steps without sampling, of sensitivity d in standard
+            deviations.
+        laplace: shift, in scales of the noise, and count of Laplace steps.
+        normal: subsampled Gaussian steps, and Gaussian steps with a random sensitivity.
+    """
+
+    gaussian_squares: list[float]
+    laplace: list[tuple[float, float]]
+    normal: list[SampledSteps | MixedSteps]
+
+
+def sort_steps(counted: Iterable[tuple[Law, int]]) -> StepKinds:
+    """Sort the steps of a composition by kind, and convert them to the kernel's format.
+
+    Steps without subsampling and with one sensitivity are Gaussian ones, of which only the squares of the shifts
+    matter.
+
+    Args:
+        counted: different distributions of the loss of one step, with their counts.
+    """
+    kinds = StepKinds([], [], [])
+    for law, count in counted:
+        if isinstance(law, LaplaceLaw):
+            kinds.laplace.append((law.shift, float(count)))
+        elif isinstance(law, GaussianMixtureLaw) and len(law.components) == 1:
+            kinds.gaussian_squares.append(count * law.distance * law.distance)
+        elif isinstance(law, MixedLaw):
+            kinds.normal.append(_as_mixed_steps(law, count))
+        elif isinstance(law, GaussianLaw) or law.rate == 1.0:
+            kinds.gaussian_squares.append(count * law.distance * law.distance)
+        else:
+            kinds.normal.append(as_steps(law, count))
+    return kinds

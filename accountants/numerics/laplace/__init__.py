@@ -1,0 +1,1 @@
+"""Estimates for the truncated discrete Laplace distribution."""
