@@ -23,14 +23,16 @@ if TYPE_CHECKING:
 
 _SIDE = 0.2
 """First distance in t of the points on both sides of a threshold, in units of the natural distance."""
-_MOST_MOVES, _SETTLED = 8, 1e-3
-"""Limit on the moves of a threshold, and the move after which it stays, in natural distances: it costs 5e-7 of h."""
+_MOST_MOVES = 8
+"""Limit on the moves of a threshold."""
+_SETTLED = 1e-3
+"""Move after which a threshold stays, in natural distances. It costs 5e-7 of the bound on the rate."""
 _INSIDE = 1e-9
 """Share of the range of t next to its ends that no threshold enters."""
 
 
 class PointLimit(NamedTuple):
-    """A condition on δ of one direction at one ε, sufficient for a limit on the true positive rate in this direction.
+    """A condition on δ of one direction at one ε, sufficient for a limit on an attacker's true positive rate.
 
     Attributes:
         epsilon: ε ≥ 0, in nats.
@@ -51,12 +53,14 @@ class PointLimit(NamedTuple):
 def largest_log_delta(risk: RiskTarget, log_gamma: float) -> float:
     """Return the largest log δ(|t|) that proves a limit β on the true positive rate at a false positive rate α.
 
-    It is log(β − e^t α) for t ≥ 0. For t < 0 the same test is read as one of Q against P. The result is rounded down,
-    and −∞ if no δ proves the limit.
+    It is log(β − e^t α) for t ≥ 0. For t < 0 the same test is one of Q against P, with the rates 1 − α and 1 − β.
 
     Args:
         risk: a risk of the kind `true_positive_rate`, with the limit β at the false positive rate α.
-        log_gamma: threshold t of the test. Below 0, δ is that of the other direction.
+        log_gamma: threshold t of the test, in nats. Below 0, δ is that of the other direction.
+
+    Returns:
+        The logarithm, rounded down; −∞ if no δ proves the limit.
     """
     true_positives, false_positives = risk.bound, risk.false_positive_rate
     if log_gamma < 0.0:
@@ -83,9 +87,10 @@ def _within(risk: RiskTarget, log_gamma: float) -> float:
 
 
 class AimedTests:
-    """Likelihood-ratio tests of both directions that decide whether curves keep a true positive rate.
+    """Likelihood-ratio tests that decide whether privacy curves keep a limit on a true positive rate.
 
-    Their thresholds are kept from one curve to the next, because close curves have close thresholds.
+    A test rejects if the privacy loss exceeds a threshold. Thresholds are kept from one curve to the next, because
+    close curves have close thresholds.
     """
 
     def __init__(self, risk: RiskTarget) -> None:
@@ -117,19 +122,21 @@ class AimedTests:
     def aim(self, curve: Curve, *, anew: bool = False) -> None:
         """Move the threshold of each direction to about the best one for a curve, unless it is better where it is.
 
-        A threshold t gives the upper bound e^t α + E_{e^t} on the true positive rate at α. The first call searches the
-        whole range, further ones search around the present thresholds.
+        A threshold t gives the upper bound e^t α + E_{e^t} on the true positive rate at α, with the hockey-stick
+        divergence E_γ. The first call searches the whole range, further ones search around the present thresholds.
 
         Args:
-            curve: the curve.
+            curve: the privacy curve.
             anew: whether to search the whole range again; a curve may have several good thresholds.
         """
+        false_positive_rate = self._risk.false_positive_rate
         for index, tests in enumerate(self._directions(curve)):
             candidates = [self._log_gammas[index]]
             if anew or not self._is_aimed:
-                tests.true_positives(self._risk.false_positive_rate, floor=self._risk.false_positive_rate)
+                tests.true_positives(false_positive_rate, floor=false_positive_rate)
                 candidates += tests.aims.values()
-            start = min(candidates, key=lambda log_gamma: self._bound(tests, log_gamma))
+            bounds = [self._bound(tests, log_gamma) for log_gamma in candidates]
+            start = candidates[bounds.index(min(bounds))]
             self._log_gammas[index] = self._best_log_gamma(tests, _within(self._risk, start))
         self._is_aimed = True
 
@@ -141,7 +148,7 @@ class AimedTests:
         """Return the tests of P against Q, and those of Q against P if the pair is not symmetric.
 
         Args:
-            curve: the privacy curve, whose dominating pair is (P, Q).
+            curve: the privacy curve with the dominating pair (P, Q).
         """
         pair, rates = curve.upper, (self._risk.false_positive_rate,)
         tests = [TradeOff.of(pair.forward, pair.backward, rates, lower=False)]
@@ -161,33 +168,41 @@ class AimedTests:
         return math.exp(log_gamma) * self._risk.false_positive_rate + tests.evaluate([log_gamma])[0].upper
 
     def _best_log_gamma(self, tests: TradeOff, start: float) -> float:
-        """Return about the threshold t near a start with the least upper bound e^t α + E_{e^t} on the rate.
+        """Search near a start for the threshold t with about the least upper bound e^t α + E_{e^t} on the rate.
 
-        The bound is on the true positive rate at the false positive rate α. The t is interpolated between evaluated
-        points, which is repeated until it hardly moves.
+        The bound is on the true positive rate at the false positive rate α, with the hockey-stick divergence E_γ. The t
+        is interpolated between evaluated points, which is repeated until it hardly moves.
 
         Args:
             tests: the tests of one direction.
-            start: initial t.
+            start: initial t, in nats.
+
+        Returns:
+            The best t that was evaluated.
         """
         rate = self._risk.false_positive_rate
-        values = {start: tests.evaluate([start])[0].upper}  # upper bounds on E_γ, by t
+        divergences = {start: tests.evaluate([start])[0].upper}  # upper bounds on E_γ, by t
         step, best = _SIDE, start
         for _ in range(_MOST_MOVES):
+            # Evaluate one point on each side of the best one.
             sides = [_within(self._risk, best - step), _within(self._risk, best + step)]
             for side, bounds in zip(sides, tests.evaluate(sides), strict=True):
-                values[side] = bounds.upper
-            points = sorted((t for t in values if 0.0 < values[t] < 1.0), key=lambda t: abs(t - best))[:4]
-            if len(points) < 3:
+                divergences[side] = bounds.upper
+
+            # Interpolate the minimum between the nearest points.
+            usable = [t for t in divergences if 0.0 < divergences[t] < 1.0]
+            nearest = sorted(usable, key=lambda t: abs(t - best))[:4]
+            if len(nearest) < 3:
                 return best
-            values_at_points = np.asarray([values[t] for t in points])
+            values = np.asarray([divergences[t] for t in nearest])
             log_gamma, curvature, _ = interpolated_minimum(
-                np.asarray(points), values_at_points, low=min(sides), high=max(sides), rate=rate
+                np.asarray(nearest), values, low=min(sides), high=max(sides), rate=rate
             )
-            values.setdefault(log_gamma, tests.evaluate([log_gamma])[0].upper)
-            previous, best = best, min(values, key=lambda t: math.exp(t) * rate + values[t])
-            moved = abs(best - previous)
+            divergences.setdefault(log_gamma, tests.evaluate([log_gamma])[0].upper)
+            previous, best = best, min(divergences, key=lambda t: math.exp(t) * rate + divergences[t])
+
             # The scale is the reciprocal of the natural distance, within limits.
+            moved = abs(best - previous)
             scale = math.sqrt(min(max(curvature, 1e-2), 1e12)) if math.isfinite(curvature) else 1.0
             if moved * scale <= _SETTLED:
                 break

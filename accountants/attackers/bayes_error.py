@@ -30,12 +30,18 @@ def bayes_error(curve: Curve, prior: float) -> Interval:
     Args:
         curve: the privacy curve of the mechanism.
         prior: prior probability π of one of two neighbours, in (0, 1).
+
+    Returns:
+        Lower and upper bounds on the probability of an error.
     """
     smaller = min(prior, 1.0 - prior)
     epsilon = max(math.log1p(-smaller) - math.log(smaller), 0.0)
     slack = 8 * UNIT_ROUNDOFF * (1.0 + epsilon)
     largest_log_delta = curve.log_delta(max(epsilon - slack, 0.0)).upper
     least_log_delta = curve.log_delta(epsilon + slack).lower
-    lower = -math.expm1(largest_log_delta) * smaller * (1.0 - 8 * UNIT_ROUNDOFF)
-    upper = -math.expm1(least_log_delta) * smaller * (1.0 + 8 * UNIT_ROUNDOFF)
+
+    # The largest δ gives the least error.
+    rounding = 8 * UNIT_ROUNDOFF
+    lower = -math.expm1(largest_log_delta) * smaller * (1.0 - rounding)
+    upper = -math.expm1(least_log_delta) * smaller * (1.0 + rounding)
     return Interval(math.nextafter(max(lower, 0.0), 0.0), min(math.nextafter(upper, 1.0), smaller))

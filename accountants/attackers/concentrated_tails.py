@@ -18,6 +18,7 @@ import math
 TAIL_LOG_DELTA = -600.0
 """log δ from which on ρ bounds δ, if that gives a μ. Tables of integer noise list outcomes down to about −880."""
 _BISECTIONS = 60
+"""Number of bisections, after which the interval is as narrow as the distance of two doubles."""
 _MARGIN = 1e-9
 """Margin of both conditions, above their rounding at ε ≤ 1e15: 100 units of y²."""
 
@@ -31,9 +32,9 @@ def is_below_gaussian_from(epsilon: float, rho: float, mu: float) -> bool:
         y²/2 − x²/2 + 1 + log(y/m) − log √(2π) + log μ − log((x + μ)² + 3) ≥ 0.
 
     Args:
-        epsilon: ε, in nats.
+        epsilon: ε > 0, in nats.
         rho: ρ > 0.
-        mu: μ.
+        mu: μ > 0, in standard deviations.
 
     Source: docs/attackers.md.
     """
@@ -41,16 +42,21 @@ def is_below_gaussian_from(epsilon: float, rho: float, mu: float) -> bool:
     y, x = (epsilon - rho) / m, epsilon / mu - 0.5 * mu
     if not (y > 0.0 and x > 0.0 and mu > m):
         return False
+
+    # ε² (1/m² − 1/μ²), by which the logarithm of the quotient of the two bounds increases.
     growth = epsilon * epsilon * (1.0 / m - 1.0 / mu) * (1.0 / m + 1.0 / mu)
+    is_increasing = growth >= 1.0 + _MARGIN
+
+    # The logarithm of the quotient at ε.
     half_squares = 0.5 * (y - x) * (y + x)
     logs = 1.0 + math.log(y / m) - 0.5 * math.log(2.0 * math.pi) + math.log(mu) - math.log((x + mu) ** 2 + 3.0)
-    return growth >= 1.0 + _MARGIN and half_squares + logs >= _MARGIN * (1.0 + y * y + x * x)
+    return is_increasing and half_squares + logs >= _MARGIN * (1.0 + y * y + x * x)
 
 
 def least_mu_from(epsilon: float, rho: float) -> float:
     """Return a μ for which δ of ρ-zero-concentrated privacy is at most that of N(μ, 1) against N(0, 1) from an ε on.
 
-    It is above √(2ρ), and about the least that is proved.
+    It is above √(2ρ), and about the least that is proved. Doubling and then bisection find it.
 
     Args:
         epsilon: ε > ρ, in nats.
@@ -59,6 +65,7 @@ def least_mu_from(epsilon: float, rho: float) -> float:
     Returns:
         The μ; math.inf if no μ is proved.
     """
+    # An interval with the least proved μ in it.
     m = math.sqrt(2.0 * rho)
     largest = 4.0 * m + 4.0 * math.sqrt(epsilon)
     low, high = m, m * (1.0 + 2.0**-20)
@@ -66,6 +73,7 @@ def least_mu_from(epsilon: float, rho: float) -> float:
         low, high = high, m + 2.0 * (high - m)
         if high > largest:
             return math.inf
+
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)
         if is_below_gaussian_from(epsilon, rho, middle):

@@ -23,11 +23,11 @@ Direction: TypeAlias = Literal["with-against-without", "without-against-with"]
 
 
 class DirectedDelta(NamedTuple):
-    """Bounds on δ of one direction at an ε of any sign.
+    """Bounds on δ of one direction of two neighbours at an ε of any sign.
 
     Attributes:
         delta: bounds on δ if ε < 0; None if ε ≥ 0, where the logarithm is more accurate.
-        log_delta: bounds on log δ.
+        log_delta: bounds on log δ, natural logarithm.
     """
 
     delta: Interval | None
@@ -36,6 +36,8 @@ class DirectedDelta(NamedTuple):
 
 def directed_delta(curve: Curve, epsilon: float, direction: Direction) -> DirectedDelta:
     """Return bounds on δ(ε), the hockey-stick divergence at e^ε, of one direction of the neighbours.
+
+    For ε < 0 it follows from the other direction, E_γ(P‖Q) = 1 − γ + γ E_{1/γ}(Q‖P) with γ = e^ε.
 
     Args:
         curve: the privacy curve of the mechanism.
@@ -50,7 +52,8 @@ def directed_delta(curve: Curve, epsilon: float, direction: Direction) -> Direct
     delta = divergence_at(epsilon, log_delta, is_reversed=True)
     lower = math.nextafter(delta.lower, 0.0)
     upper = min(math.nextafter(delta.upper, 1.0), 1.0)
-    return DirectedDelta(Interval(lower, upper), Interval(_log(lower, -1.0), min(_log(upper, 1.0), 0.0)))
+    log_bounds = Interval(_log(lower, -1.0), min(_log(upper, 1.0), 0.0))
+    return DirectedDelta(Interval(lower, upper), log_bounds)
 
 
 def _log_delta(curve: Curve, epsilon: float, direction: Direction) -> Interval:

@@ -21,39 +21,40 @@ import numpy as np
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.renyi_divergence import divergence_of_log_excess
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_normal_tail
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from epsilond.accountants.attackers.far_losses import FarLosses
     from epsilond.accountants.numerics.special import FloatArray
 
-_FEWEST, _MOST = 256, 2_048
-"""Least and largest number of steps of a piece; more would take longer than 100 ms for all pieces."""
+_FEWEST = 256
+"""Least number of steps of a piece."""
+_MOST = 2_048
+"""Largest number of steps of a piece; more would take longer than 100 ms for all pieces."""
 _STEPS_PER_UNIT = 50.0
 """Number of steps for each unit of a ε, which leaves about 1e-4 of the divergence."""
-_FEWEST_COSTLY, _MOST_COSTLY = 8, 384
-"""Least number of steps of a piece, and largest number of all pieces, where a point takes up to a millisecond."""
+_FEWEST_COSTLY = 8
+"""Least number of steps of a piece for a profile that takes up to a millisecond for a point."""
+_MOST_COSTLY = 384
+"""Largest number of steps of all pieces for such a profile."""
 _LONGEST_OF_NATS = 8.0
 """Longest step of such a profile in nats; the rounding of its weights grows with the exponential of a step."""
 _PIECES = 14
 """Number of pieces, each twice as long as the previous one. The first has about the loss of a rare sampled step."""
 _LONGEST_STEP = 100.0
 """Longest step in units of 1/a; the bounds of a longer one say less than the Gaussian bound."""
-_LOG_TAIL = -80.0
-"""Logarithm of the tail that the integral leaves out, where E_Q[r^a] − 1 is above e^−60 for a useful divergence."""
-
-
-_ADDED_ORDERS = np.geomspace(1e-2, 1e2, 17)
-"""Larger orders at which divergences bound far losses, in units of the order, less the order."""
-_LEAST_END = 1e-6
-"""Least ε at which the integral ends, in nats."""
-_REFINEMENTS, _FINER, _WIDE = 6, 8, 1e-4
-"""Largest number of pieces that get more steps, the factor of their number, and the relative width that needs none."""
+_REFINEMENTS = 6
+"""Largest number of pieces that get more steps."""
+_FINER = 8
+"""Factor of the number of their steps."""
+_WIDE = 1e-4
+"""Relative width of the bounds below which no piece gets more steps."""
 
 
 class _Weights(NamedTuple):
-    """Weights of the values at both ends of a step in ∫ e^{px} f(x) dx, for f linear in e^x.
+    """Weights of the values at both ends of a step in ∫ e^{px} f(x) dx, for a function f that is linear in e^x.
 
     Attributes:
         left: weight of the value at the left end.
@@ -67,131 +68,53 @@ class _Weights(NamedTuple):
 
     @classmethod
     def of(cls, power: float, step: float) -> _Weights:
-        """Return the weights for an exponent p and a step h. Their difference loses about 1/h² units of roundoff."""
+        """Return the weights for an exponent p and a step h.
+
+        They are a difference of two areas, which loses about 1/h² units of roundoff.
+
+        Args:
+            power: exponent p, not 0 and not −1.
+            step: length h > 0 of the step.
+        """
         area = math.expm1(power * step) / power  # ∫ e^{px} dx
-        right = (math.expm1((power + 1.0) * step) / (power + 1.0) - area) / math.expm1(step)
+        area_of_next_power = math.expm1((power + 1.0) * step) / (power + 1.0)
+        right = (area_of_next_power - area) / math.expm1(step)
         left = area - right
         error = 64 * UNIT_ROUNDOFF * area * (1.0 + 1.0 / step) / min(left, right)
         return cls(left, right, error)
 
 
-class FarLosses(NamedTuple):
-    """Bounds on the losses of a pair beyond the ε at which the integral for its Rényi divergence of order a ends.
-
-    E(ε) is the hockey-stick divergence of the pair at e^ε.
-
-    Attributes:
-        end: the ε, in nats.
-        log_tail: logarithm of a bound on a (a − 1) ∫ e^{(a − 1) ε} E(ε) dε from there on.
-        most: a known bound on the Rényi divergence.
-        cap: function from ε to a further upper bound on log E(ε); None if there is none.
-    """
-
-    end: float
-    log_tail: float
-    most: float
-    cap: Callable[[FloatArray], FloatArray] | None = None
-
-
-def far_losses_of_gaussian(distance: float, order: float) -> FarLosses:
-    """Bound the far losses in the integral for a Rényi divergence, if N(d, 1) against N(0, 1) dominates the pair.
-
-    It must dominate in both directions: its δ is then at least that of the pair at every ε.
-
-    Args:
-        distance: d ≥ 0.
-        order: order a > 1 of the divergence.
-
-    Returns:
-        The ε at which the integral may end, the log of a bound on the rest, and the bound a d²/2 on the divergence.
-    """
-    tilt = 0.5 * order * (order - 1.0) * distance * distance
-    deviations = math.sqrt(2.0 * (tilt - _LOG_TAIL))
-    end = (order - 0.5) * distance * distance + deviations * distance
-    most = 0.5 * order * distance * distance * (1.0 + 16 * UNIT_ROUNDOFF)
-    return FarLosses(end, tilt + float(log_normal_tail(deviations * (1.0 - 1e-12))), most)
-
-
-def far_losses_by_orders(divergence: Callable[[float], float], order: float) -> FarLosses | None:
-    """Bound the far losses in the integral for a Rényi divergence, from divergences D_b at larger orders b > a.
-
-    At an order b, E(ε) ≤ (1 − 1/b)^{b − 1} e^{(b − 1)(D_b − ε)}/b for the hockey-stick divergence E(ε) at e^ε. The
-    integral of this bound from the end on has a closed form. The order with the least end is used for the tail, and all
-    orders for the cap.
-
-    Args:
-        divergence: function from an order to an upper bound on the divergence; math.inf if none is known.
-        order: order a > 1.
-
-    Returns:
-        The far losses; None if no divergence at a larger order is known.
-    """
-    bounds = [(order + added, divergence(order + added)) for added in (order * _ADDED_ORDERS).tolist()]
-    lines = [(larger, value) for larger, value in bounds if math.isfinite(value)]
-    if not lines:
-        return None
-    slopes = np.asarray([larger - 1.0 for larger, _ in lines])
-    constants = np.asarray([-math.log(larger) + (larger - 1.0) * math.log1p(-1.0 / larger) for larger, _ in lines])
-    constants = constants + slopes * np.asarray([value for _, value in lines])
-    rounding = 32 * UNIT_ROUNDOFF * (1.0 + np.abs(constants))
-    log_factors = math.log(order) + math.log(order - 1.0) - np.log(slopes + 1.0 - order)
-    ends = (constants + rounding + log_factors - _LOG_TAIL) / (slopes + 1.0 - order)
-    end = max(float(ends.min()), _LEAST_END)
-
-    def cap(epsilon: FloatArray) -> FloatArray:
-        """Return the least bound on log E over the orders."""
-        products = np.multiply.outer(epsilon, slopes)
-        return np.asarray(np.min(constants + rounding - products + 8 * UNIT_ROUNDOFF * products, axis=-1))
-
-    most = divergence(order)
-    return FarLosses(end * (1.0 + 1e-9), _LOG_TAIL, most, cap)
-
-
-def far_losses_of_bounded(largest: float, most: float, far: FarLosses | None) -> FarLosses | None:
-    """Bound the far losses in the integral for a Rényi divergence, if the pair has a largest loss.
-
-    From it on, the hockey-stick divergences of both directions are zero.
-
-    Args:
-        largest: the largest loss, in nats; math.inf if none is known.
-        most: a known bound on the Rényi divergence.
-        far: other bounds on the far losses, which are kept if they end the integral before the largest loss.
-
-    Returns:
-        The bounds. They are `far`, which may be None, if no positive largest loss is known or it does not shorten the
-        integral.
-    """
-    end = max(largest, _LEAST_END)
-    if largest == 0.0 or end == math.inf or (far is not None and far.end <= end):
-        return far
-    return FarLosses(end, -math.inf, most, None if far is None else far.cap)
-
-
 def integrated_renyi(forward: Profile, backward: Profile, *, far: FarLosses, order: float) -> Interval:
-    """Return bounds on the Rényi divergence D_a(P‖Q) of one step from the profiles of both directions.
+    """Return bounds on the Rényi divergence D_a(P‖Q) of one step from the privacy profiles of both directions.
 
     With E and E' the hockey-stick divergences of (P, Q) and of (Q, P) at e^ε, it is log(1 + I)/(a − 1) for
 
         I = a (a − 1) (∫₀^∞ e^{(a − 1) ε} E(ε) dε + ∫₀^∞ e^{−a ε} E'(ε) dε).
 
     Args:
-        forward: the profile of (P, Q).
-        backward: the profile of (Q, P).
+        forward: the privacy profile of (P, Q).
+        backward: the privacy profile of (Q, P).
         far: bounds on the far losses of both directions.
         order: order a > 1.
+
+    Returns:
+        Lower and upper bounds, in nats.
     """
     last, most = far.end, far.most
     if _takes_too_many_steps(forward, backward, last, order):
         return Interval(0.0, most)
+
+    # Both integrals up to the last ε. The rest of the second one is at most E'(ε) e^{−a ε}/a there.
     rising = _total(forward, order - 1.0, last, order, far.cap)
     falling = _total(backward, -order, last, order, far.cap)
-    log_factor = math.log(order) + math.log(order - 1.0)
     log_rest = backward.upper_log_delta(last) - order * last - math.log(order)
+    log_factor = math.log(order) + math.log(order - 1.0)
     log_lower = log_factor + float(np.logaddexp(rising.lower, falling.lower))
     log_upper = log_factor + float(np.logaddexp(np.logaddexp(rising.upper, falling.upper), log_rest))
     log_upper = float(np.logaddexp(log_upper, far.log_tail))
     if log_upper == -math.inf:  # both distributions are the same
         return Interval(0.0, 0.0)
+
     slack = 64 * UNIT_ROUNDOFF * (8.0 + abs(log_upper) + order * last)
     lower = divergence_of_log_excess(log_lower - slack, order) if log_lower > -math.inf else 0.0
     upper = divergence_of_log_excess(log_upper + slack, order)
@@ -202,10 +125,10 @@ def _takes_too_many_steps(forward: Profile, backward: Profile, last: float, orde
     """Return whether the integral for a Rényi divergence up to an ε would take more steps than allowed.
 
     Args:
-        forward: the profile of (P, Q).
-        backward: the profile of (Q, P).
+        forward: the privacy profile of (P, Q).
+        backward: the privacy profile of (Q, P).
         last: the ε at which the integral ends, in nats.
-        order: order a.
+        order: order a > 1 of the divergence.
     """
     fewest = order * last / _LONGEST_STEP
     if _is_costly(forward) or _is_costly(backward):
@@ -215,7 +138,7 @@ def _takes_too_many_steps(forward: Profile, backward: Profile, last: float, orde
 
 @dataclass
 class _Piece:
-    """An interval of ε, with bounds on the logarithm of the integral over it.
+    """An interval of ε, with bounds on the logarithm of an integral over it.
 
     Attributes:
         start: lower end of the interval, in nats.
@@ -244,36 +167,33 @@ def _total(
     pieces.
 
     Args:
-        profile: the profile with log E.
+        profile: the privacy profile with log E.
         power: the exponent p.
         last: end of the integral, in nats. The last piece may end beyond it by less than a step.
-        order: order a, which decides the number of steps.
+        order: order a of the Rényi divergence, which decides the number of steps.
         cap: function from ε to a further upper bound on log E; None if there is none.
     """
     ends = [0.0, *(last * 2.0 ** (piece - _PIECES) for piece in range(_PIECES + 1))]
     is_costly = _is_costly(profile)
 
     def bound_piece(start: float, end: float, count: int) -> _Piece:
-        """Return a piece with its bounds.
-
-        Args:
-            start: start of the piece, in nats.
-            end: end of the piece, in nats.
-            count: number of its steps.
-        """
+        """Return the piece from `start` to `end`, in nats, with its bounds from `count` steps."""
         return _Piece(start, end, count, _piece(profile, power, (start, end), count, cap))
 
     pieces = [
         bound_piece(start, end, _first_count(end - start, order, is_costly)) for start, end in itertools.pairwise(ends)
     ]
     evaluated = sum(piece.count for piece in pieces)
+
+    # Improve the piece with the widest bounds until the total is close enough, or costs too much.
     for _ in range(_MOST_COSTLY if is_costly else _REFINEMENTS):
         lower, upper = _log_total(pieces)
         if not upper - lower > _WIDE * max(1.0, abs(upper)):
             break
         loosest = max(pieces, key=lambda piece: _width(piece.bounds, upper))
         evaluated += 2 * loosest.count
-        if evaluated > _MOST_COSTLY if is_costly else loosest.count > _MOST:
+        is_too_much = evaluated > _MOST_COSTLY if is_costly else loosest.count > _MOST
+        if is_too_much:
             break
         if is_costly:
             middle = 0.5 * (loosest.start + loosest.end)
@@ -289,7 +209,8 @@ def _total(
 def _log_total(pieces: Sequence[_Piece]) -> Interval:
     """Return bounds on the logarithm of the sum of the integrals of all pieces."""
     lower = float(np.logaddexp.reduce([piece.bounds.lower for piece in pieces]))
-    return Interval(lower, float(np.logaddexp.reduce([piece.bounds.upper for piece in pieces])))
+    upper = float(np.logaddexp.reduce([piece.bounds.upper for piece in pieces]))
+    return Interval(lower, upper)
 
 
 def _first_count(length: float, order: float, is_costly: bool) -> int:
@@ -297,22 +218,26 @@ def _first_count(length: float, order: float, is_costly: bool) -> int:
 
     Args:
         length: length of the interval, in nats.
-        order: order a of the Rényi divergence.
+        order: order a > 1 of the Rényi divergence.
         is_costly: whether the profile is computed point by point.
     """
     if is_costly:
-        return math.ceil(max(order * length / _LONGEST_STEP, length / _LONGEST_OF_NATS, _FEWEST_COSTLY))
+        fewest_by_order = order * length / _LONGEST_STEP
+        fewest_by_length = length / _LONGEST_OF_NATS
+        return math.ceil(max(fewest_by_order, fewest_by_length, _FEWEST_COSTLY))
     return math.ceil(min(max(_STEPS_PER_UNIT * order * length, _FEWEST), _MOST))
 
 
 def _is_costly(profile: Profile) -> bool:
-    """Return whether a profile, or one that it is computed from, evaluates a composition at one ε after another."""
+    """Return whether a profile, or one that it is computed from, evaluates a composition at one ε after another.
+
+    Args:
+        profile: the privacy profile of one direction of a pair.
+    """
+    if profile.estimated or profile.pointwise:
+        return True
     sources = [getattr(profile, "base", None), getattr(profile, "made", None), *getattr(profile, "profiles", ())]
-    return (
-        profile.estimated
-        or profile.pointwise
-        or any(isinstance(source, Profile) and _is_costly(source) for source in sources)
-    )
+    return any(isinstance(source, Profile) and _is_costly(source) for source in sources)
 
 
 def _width(bounds: Interval, scale: float) -> float:
@@ -332,9 +257,9 @@ def _piece(
     E is convex in e^ε. On each step it is below its chord, and above the extended chord of the next step.
 
     Args:
-        profile: the profile with log E.
+        profile: the privacy profile with log E.
         power: the exponent p.
-        ends: first and last ε.
+        ends: first and last ε, in nats.
         count: number of steps.
         cap: function from ε to a further upper bound on log E; None if there is none.
     """
@@ -342,6 +267,8 @@ def _piece(
     step = (end - start) / count
     epsilons: FloatArray = np.asarray(start + step * np.arange(count + 2), dtype=np.float64)
     weights = _Weights.of(power, step)
+
+    # Lower and upper bounds on e^{p ε} E(ε) at the points, in units of the largest one.
     log_delta = profile.log_delta(epsilons)
     log_most = log_delta.upper if cap is None else np.minimum(log_delta.upper, cap(epsilons))
     log_least = np.minimum(log_delta.lower, log_most)
@@ -351,13 +278,16 @@ def _piece(
     with np.errstate(under="ignore"):
         upper = np.exp(power * epsilons + log_most - scale)
         lower = np.exp(power * epsilons + log_least - scale)
+
     # In units of e^{p ε_i}, a value at ε_{i+1} is the scaled value times e^{−p h}.
     shrink = math.exp(-power * step)
     chord = weights.left * upper[:-2] + weights.right * shrink * upper[1:-1]
     fall = np.maximum(lower[1:-1] - shrink * upper[2:], 0.0)
     extended_chord = (weights.left + weights.right) * lower[1:-1] + weights.left * math.exp(-step) * fall
+
     # The points are rounded: e^{p ε} E changes by at most this share.
     rounding = 8 * UNIT_ROUNDOFF * (1.0 + abs(power)) * (1.0 + end) * (1.0 + 1.0 / step)
     least = shrink * math.fsum(extended_chord) * (1.0 - 2.0 * weights.error - rounding)
     most = math.fsum(chord) * (1.0 + 2.0 * weights.error + rounding)
-    return Interval(scale + math.log(least) if least > 0.0 else -math.inf, scale + math.log(most))
+    log_least_integral = scale + math.log(least) if least > 0.0 else -math.inf
+    return Interval(log_least_integral, scale + math.log(most))

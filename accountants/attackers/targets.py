@@ -30,13 +30,14 @@ def meets(curve: Curve, target: Target) -> bool:
 
     Args:
         curve: the privacy curve of a mechanism.
-        target: (ε, δ), or a risk.
+        target: a limit (ε, δ), or a limit on a risk.
     """
     risk = target.risk
     if risk is None:
         return curve.upper_log_delta(target.epsilon) <= target.log_delta
     if risk.kind == "advantage":
-        return curve.upper_log_delta(0.0) <= math.nextafter(math.log(risk.bound), -math.inf)
+        largest_log_advantage = math.nextafter(math.log(risk.bound), -math.inf)
+        return curve.upper_log_delta(0.0) <= largest_log_advantage
     return upper_figure(curve, risk) <= risk.bound
 
 
@@ -48,18 +49,22 @@ def provably_misses(curve: Curve, target: Target) -> bool:
 
     Args:
         curve: the privacy curve of a mechanism.
-        target: (ε, δ), or a risk.
+        target: a limit (ε, δ), or a limit on a risk.
     """
     risk = target.risk
     if risk is None:
         return curve.bound_log_delta(target.epsilon).lower > target.log_delta
-    dominating = Curve(curve.upper, (curve.upper,))
     if risk.kind == "advantage":
-        return curve.bound_log_delta(0.0).lower > math.nextafter(math.log(risk.bound), 0.0)
+        least_log_advantage = math.nextafter(math.log(risk.bound), 0.0)
+        return curve.bound_log_delta(0.0).lower > least_log_advantage
+    dominating = Curve(curve.upper, (curve.upper,))
     if risk.kind == "true_positive_rate":
         return lower_true_positive_rate(dominating, risk.false_positive_rate) > risk.bound
-    if curve.upper.gaussian_dp_mu is None and (risk.kind == "rho" or math.isinf(largest_loss(curve.upper))):
-        return False  # the figure is attained at most in the limit of large ε
+
+    # μ and ρ of a pair that is not Gaussian may be attained only in the limit of large ε.
+    is_gaussian = curve.upper.gaussian_dp_mu is not None
+    if not is_gaussian and (risk.kind == "rho" or math.isinf(largest_loss(curve.upper))):
+        return False
     least_mu = smallest_gaussian(dominating).lower
     least_figure = least_mu if risk.kind == "gaussian_dp_mu" else 0.5 * least_mu**2 / ROUNDED
     return least_figure > risk.bound
@@ -85,14 +90,14 @@ def upper_figure(curve: Curve, risk: RiskTarget) -> float:
 
 
 def central_mu_of(curve: Curve, risk: RiskTarget) -> float:
-    """Estimate the μ at which N(μ, 1) against N(0, 1) has the same value of a risk's measure as a curve.
+    """Estimate the μ at which N(μ, 1) against N(0, 1) has the same value of a risk's measure as a privacy curve.
 
     Args:
         curve: the privacy curve of a mechanism.
         risk: the risk, which names the measure of an attacker's success.
 
     Returns:
-        μ; math.inf if the measure of the curve has no finite upper bound.
+        μ in standard deviations; math.inf if the measure of the curve has no finite upper bound.
     """
     figure = upper_figure(curve, risk)
     return replace(risk, bound=figure).gaussian_mu if math.isfinite(figure) else math.inf
@@ -113,7 +118,11 @@ def meeting(target: Target) -> Callable[[Curve], bool]:
 
 
 def least_log_mu(mu: float) -> float:
-    """Return log μ of an estimate; −700 for 0 and 700 for math.inf."""
+    """Return the natural logarithm of an estimate of μ, limited to [−700, 700].
+
+    Args:
+        mu: the estimate, at least 0; 0 gives −700, and math.inf gives 700.
+    """
     return min(max(math.log(mu), -700.0), 700.0) if mu > 0.0 else -700.0
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 def trade_off_curve(curve: Curve, rates: Sequence[float]) -> tuple[TruePositives, ...]:
     """Return bounds on the largest true positive rates of attackers at false positive rates, in the given order.
 
+    An attacker decides by a test which of two neighbouring data sets was used. Both directions of a pair count.
+
     Args:
         curve: the privacy curve of the mechanism.
         rates: false positive rates, each in (0, 1).
@@ -31,13 +33,14 @@ def trade_off_curve(curve: Curve, rates: Sequence[float]) -> tuple[TruePositives
 
     Guarantees: every enclosure contains the largest true positive rate over all neighbours, directions and tests.
     """
-    upper = _Directions(curve.upper, rates, lower=curve.tight)
+    dominating = _Directions(curve.upper, rates, lower=curve.tight)
     witnesses = [_Directions(pair, rates) for pair in curve.witnesses if pair is not curve.upper]
     points = []
     for rate in rates:
-        least, most = upper.true_positives(rate)
-        least = max([rate, least, *(other.true_positives(rate).lower for other in witnesses)])
-        points.append(TruePositives(rate, Interval(min(least, most), most)))
+        lower, upper = dominating.true_positives(rate)
+        lower_bounds = [witness.true_positives(rate).lower for witness in witnesses]
+        lower = max([rate, lower, *lower_bounds])
+        points.append(TruePositives(rate, Interval(min(lower, upper), upper)))
     return tuple(points)
 
 

@@ -63,14 +63,14 @@ def lower_by_rounding(bound: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ExactProfile(PointwiseProfile):
-    """The profile of one direction of a composition of steps with exactly known losses, such as Gaussian or Laplace.
+    """The privacy profile of a composition of steps with exactly known losses, such as Gaussian or Laplace.
 
     Guarantees: lower ≤ log δ ≤ upper at every ε ≥ 0. The result does not depend on earlier evaluations. Tails and
     infinite mass are those of the lattice's dominating pair.
 
     Attributes:
         laws: distributions of the losses, and the number of runs of each.
-        fallback: makes the pair that answers if no other bound does. A second call returns the same pair.
+        fallback: function that computes, once, the pair that is used if no other bound applies.
         is_backward: whether this is the backward direction of that pair.
     """
 
@@ -179,9 +179,9 @@ class ExactProfile(PointwiseProfile):
     def _bounds_without_transform(self, epsilon: float) -> Interval:
         """Enclose log δ of a Gaussian composition where numerical inversion of the transform is not certified.
 
-        The closest of three bounds is returned: bounds for rare large losses, a composition on a lattice, and the upper
-        bound for Gaussian noise without sampling. The first ones are used without the others if they are close. A
-        lattice is slower, except for few steps.
+        The closest of three bounds is returned: bounds for rare large losses, a composition on a lattice of losses, and
+        the upper bound for Gaussian noise without sampling. The first ones are used without the others if they are
+        close. A lattice is slower, except for few steps.
 
         Args:
             epsilon: ε, in nats.
@@ -236,16 +236,17 @@ class ExactProfile(PointwiseProfile):
         return Interval(lower_by_rounding(lower), min(raise_by_rounding(upper), 0.0))
 
     def enclose_epsilon(self, log_delta: float) -> tuple[Interval, bool]:
-        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, by the contour engine.
+        """Enclose the smallest ε ≥ 0 with log δ(ε) at most a target, by the contour engine.
 
-        If the engine cannot certify its result, the enclosure is that of bounds for rare large losses, or from 0 to ∞
-        for Laplace losses. Both ends allow for a change of ε by `epsilon_error`, from the rounding of Laplace shifts.
+        The engine inverts the transform of the total loss numerically. If it cannot certify its result, the enclosure
+        is that of bounds for rare large losses, or from 0 to ∞ for Laplace losses. Both ends allow for a change of ε by
+        `epsilon_error`, from the rounding of Laplace shifts.
 
         Args:
-            log_delta: the target, log δ.
+            log_delta: the target log δ, natural logarithm.
 
         Returns:
-            The enclosure, and whether it is narrow, so that no other engine is necessary.
+            The enclosure in nats, and whether it is narrow, so that no other engine is necessary.
         """
         slack = ROUNDED_SHIFT * (1.0 + abs(log_delta))
         try:
@@ -334,7 +335,7 @@ class ExactProfile(PointwiseProfile):
         return [min(raise_by_rounding(bound), 0.0) for bound in bounds[1:]]
 
     def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
-        """Find tests with about the given false positive rates, which reject if the total loss exceeds an ε.
+        """Find tests with about the given false positive rates, which reject if the total privacy loss exceeds an ε.
 
         Each test has bounds on log δ around its ε. A test is None if the contour engine cannot certify it. For Laplace
         losses, if all are None, the tests are those of the fallback.
@@ -347,8 +348,9 @@ class ExactProfile(PointwiseProfile):
         """
         if self.prefers_fallback:
             return [None for _ in sizes]
-        sized = exact.thresholds(self.laws, [math.log(size) for size in sizes], widest=self.widest)
-        tests = [None if test is None else self._near_test(test) for test in sized]
+        log_sizes = [math.log(size) for size in sizes]
+        sized_tests = exact.thresholds(self.laws, log_sizes, widest=self.widest)
+        tests = [None if test is None else self._near_test(test) for test in sized_tests]
         if not self.laplace:
             return tests
         if all(test is None for test in tests):
@@ -368,7 +370,7 @@ class ExactProfile(PointwiseProfile):
             return Interval(-math.inf, 0.0)
 
     def is_beyond_doubles(self, epsilon: float) -> bool:
-        """Return whether δ is far below every double, so that neither engine has a positive lower bound.
+        """Return whether δ is far below every positive double, so that neither engine has a positive lower bound.
 
         Args:
             epsilon: ε, in nats.
@@ -390,8 +392,9 @@ class ExactProfile(PointwiseProfile):
         Args:
             epsilon: ε, in nats.
         """
-        variances = [
-            count * getattr(law, "rate", 1.0) ** 2 * math.expm1(min(law.distance**2, 700.0))
-            for law, count in self.gaussian
-        ]
-        return -0.5 * epsilon * epsilon / max(math.fsum(variances), 1e-300)
+        variances = []
+        for law, count in self.gaussian:
+            rate = getattr(law, "rate", 1.0)
+            variances.append(count * rate**2 * math.expm1(min(law.distance**2, 700.0)))
+        least_variance = 1e-300  # avoids a division by 0
+        return -0.5 * epsilon * epsilon / max(math.fsum(variances), least_variance)

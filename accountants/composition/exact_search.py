@@ -18,17 +18,22 @@ _MOST_STORED = 32
 """Limit on the number of stored enclosures of log δ."""
 _CLOSE = 1e-10
 """Least relative distance of a second trial of ε, about the rounding of log δ over its slope."""
-_SHARE, _NARROW = 0.02, 1e-5
-"""Share of a first enclosure of ε within which its lower bound is searched, and relative size that is not searched."""
+_SHARE = 0.02
+"""Fraction of a first enclosure of ε within which its lower bound is searched."""
+_NARROW = 1e-5
+"""Relative size of this fraction below which no search is made."""
 
 
 @dataclass(frozen=True)
 class ExactSearch(PairSearch):
-    """The search for the ε at a target δ of a composition of exactly known losses, by transforms or by a fallback.
+    """The search for the ε at a target δ of a composition of exactly known privacy losses.
+
+    The contour engine inverts the transform of the total loss numerically. If it has no certified answer, another
+    composition of the same pairs, the fallback, is searched.
 
     Attributes:
-        profiles: the distinct directions.
-        fallback: makes the pair that is searched if the contour engine has no certified answer.
+        profiles: the distinct directions, one or two profiles.
+        fallback: function that computes the pair that is searched if the contour engine has no certified answer.
         evaluated: the last enclosures of log δ, by ε.
     """
 
@@ -66,15 +71,18 @@ class ExactSearch(PairSearch):
         return self.log_delta_bounds(epsilon).lower
 
     def epsilon(self, log_delta: float, near: float) -> Interval:
-        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` for (P, Q) and for (Q, P).
+        """Enclose the smallest ε ≥ 0 with log δ(ε) at most a target, for (P, Q) and for (Q, P).
 
         The contour engine inverts the transform of the total loss numerically. If its enclosure is wide, two cases
         follow. If log δ at `near` is just below the target, `near` is the upper bound. Otherwise the enclosure is
         intersected with that of the fallback.
 
         Args:
-            log_delta: the target, log δ.
+            log_delta: the target log δ, natural logarithm.
             near: an ε at which log δ may be about the target; 0 if none is known.
+
+        Returns:
+            Lower and upper bounds on ε, in nats.
         """
         solved, all_narrow = self._solve_directions(log_delta)
         if not all_narrow:
@@ -83,15 +91,16 @@ class ExactSearch(PairSearch):
                 return next_to
             rough = self.fallback().epsilon(log_delta)
             upper = min(solved.upper, rough.upper, self._unsampled_epsilon(log_delta))
-            solved = Interval(min(max(solved.lower, rough.lower), upper), upper)
+            lower = min(max(solved.lower, rough.lower), upper)
+            solved = Interval(lower, upper)
         return Interval(self._move_down(solved, log_delta), self._move_up(solved, log_delta))
 
     def _enclose_next_to(self, near: float, log_delta: float) -> Interval | None:
         """Return an enclosure of the smallest ε that meets the target, with `near` as its upper bound.
 
         Args:
-            near: an ε > 0.
-            log_delta: the target, log δ.
+            near: an ε > 0, in nats.
+            log_delta: the target log δ, natural logarithm.
 
         Returns:
             The enclosure, with log δ evaluated at both bounds. It is None in four cases: δ at `near` is above the
@@ -103,6 +112,10 @@ class ExactSearch(PairSearch):
             """Return the lower bound on log δ."""
             return self.log_delta_bounds(epsilon).lower
 
+        def excess(epsilon: float) -> float:
+            """Return the lower bound on log δ minus the target."""
+            return lower_bound(epsilon) - log_delta
+
         bounds = self.log_delta_bounds(near)
         before = self.log_delta_bounds((1.0 - FLAT) * near).upper
         is_just_below = log_delta * (1.0 + SPARE) <= bounds.upper <= log_delta
@@ -110,6 +123,8 @@ class ExactSearch(PairSearch):
         falls_through_target = log_delta < bounds.upper + (before - bounds.upper) < math.inf
         if not is_just_below or not falls_through_target:
             return None
+
+        # A lower bound from the slope, which is then searched more closely if it is far away.
         guess = Guess(near, (before - bounds.upper) / (FLAT * near))
         pad = 2.0 * (log_delta - bounds.lower) / guess.steepness + _CLOSE * near
         lower = closest(lower_bound, log_delta, guess, -pad)
@@ -117,14 +132,14 @@ class ExactSearch(PairSearch):
             return None
         width = _SHARE * (near - lower)
         if width >= _NARROW * near:
-            lower, _ = false_position(lambda epsilon: lower_bound(epsilon) - log_delta, lower, near, width=width)
+            lower, _ = false_position(excess, lower, near, width=width)
         return Interval(lower, near)
 
     def upper_epsilon(self, log_delta: float, near: float) -> float:
-        """Return the upper bound of `epsilon`. The fallback then needs no search for the lower bound.
+        """Return an upper bound on the smallest ε ≥ 0 with log δ(ε) at most a target, without the work for a lower one.
 
         Args:
-            log_delta: log of the target δ.
+            log_delta: the target log δ, natural logarithm.
             near: an ε at which δ may be about the target; 0 if none is known.
         """
         solved, all_narrow = self._solve_directions(log_delta)
@@ -134,10 +149,10 @@ class ExactSearch(PairSearch):
         return self._move_up(solved, log_delta)
 
     def lower_epsilon(self, log_delta: float, near: float) -> float:
-        """Return the lower bound of `epsilon`. The fallback then needs no search for the upper bound.
+        """Return a lower bound on the smallest ε ≥ 0 with log δ(ε) at most a target, without the work for an upper one.
 
         Args:
-            log_delta: log of the target δ.
+            log_delta: the target log δ, natural logarithm.
             near: an ε at which δ may be about the target; 0 if none is known.
         """
         solved, all_narrow = self._solve_directions(log_delta)
@@ -149,13 +164,14 @@ class ExactSearch(PairSearch):
     def _solve_directions(self, log_delta: float) -> tuple[Interval, bool]:
         """Enclose the larger ε of both directions, (P, Q) and (Q, P), by the contour engine.
 
-        A direction is skipped if it certainly meets the target at the lower bound so far.
+        The engine inverts the transform of the total loss numerically. A direction is skipped if it certainly meets the
+        target at the lower bound so far.
 
         Args:
-            log_delta: the target, log δ.
+            log_delta: the target log δ, natural logarithm.
 
         Returns:
-            The enclosure, and whether those of all directions are so narrow that no other engine is necessary.
+            The enclosure in nats, and whether those of all directions are so narrow that no other engine is necessary.
         """
         larger, all_narrow = Interval(0.0, 0.0), True
         for index, profile in enumerate(self.profiles):
@@ -179,12 +195,13 @@ class ExactSearch(PairSearch):
         wider than the contour engine accepts.
 
         Args:
-            enclosed: enclosure of ε.
-            log_delta: the target, log δ.
+            enclosed: enclosure of ε, in nats.
+            log_delta: the target log δ, natural logarithm.
         """
-        upper = enclosed.upper
         # The first move is a few roundings, or a small part of the enclosure. Each further move is four times as long.
-        move = max(1e-13 * (1.0 + upper), 0.05 * min(upper - enclosed.lower, 1e-3 * upper))
+        upper = enclosed.upper
+        part_of_enclosure = 0.05 * min(upper - enclosed.lower, 1e-3 * upper)
+        move = max(1e-13 * (1.0 + upper), part_of_enclosure)
         while (bounds := self.log_delta_bounds(upper)).upper > log_delta:
             if not bounds.upper - bounds.lower <= self.profiles[0].widest:
                 break
@@ -199,11 +216,12 @@ class ExactSearch(PairSearch):
         contour engine accepts.
 
         Args:
-            enclosed: enclosure of ε.
-            log_delta: the target, log δ.
+            enclosed: enclosure of ε, in nats.
+            log_delta: the target log δ, natural logarithm.
         """
         lower = enclosed.lower
-        move = max(1e-13 * (1.0 + lower), 0.05 * min(enclosed.upper - lower, 1e-3 * enclosed.upper))
+        part_of_enclosure = 0.05 * min(enclosed.upper - lower, 1e-3 * enclosed.upper)
+        move = max(1e-13 * (1.0 + lower), part_of_enclosure)
         while lower > 0.0 and (bounds := self.log_delta_bounds(lower)).lower <= log_delta:
             if not bounds.upper - bounds.lower <= self.profiles[0].widest:
                 break
@@ -212,18 +230,18 @@ class ExactSearch(PairSearch):
 
 
 def exact_pair(laws: Sequence[tuple[Law, int]], fallback: Callable[[], Pair]) -> Pair:
-    """Return the composition of pairs with exactly known distributions of their losses.
+    """Return the composition of pairs with exactly known distributions of their privacy losses.
 
     The contour engine evaluates it by numerical inversion of the transform of the total loss.
 
     Args:
         laws: the distribution of the losses of each pair, and its number of runs.
-        fallback: makes a pair with bounds on the same composition, for use where the contour engine cannot certify its
-            result. A second call returns the same pair.
+        fallback: function that computes a pair with bounds on the same composition, for use where the contour engine
+            cannot certify its result. A second call returns the same pair.
 
     Returns:
-        The pair (two distributions of outputs, for neighbouring datasets) of the composition, with its profile in both
-        directions.
+        The pair (two distributions of outputs, for neighbouring data sets) of the composition, with its privacy profile
+        in both directions.
     """
     forward: Laws = tuple(laws)
     backward: Laws = tuple((law.reverse(), count) for law, count in forward)

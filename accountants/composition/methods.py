@@ -40,7 +40,7 @@ class Fallback:
     """The composition of pairs that is used if no other method applies.
 
     Attributes:
-        make: computes a pair with bounds on δ of the product. A second call returns the same pair.
+        make: function that computes a pair with bounds on δ of the composition. A second call returns the same pair.
         close_from: least ε, in nats, at which these bounds are close to each other. It is None for the composition on a
             grid of losses, because its bounds are not compared.
     """
@@ -50,7 +50,7 @@ class Fallback:
 
 
 class Method:
-    """One way of composing pairs; the defaults of its three steps do nothing.
+    """One way of composing pairs of distributions. The defaults of its three steps do nothing.
 
     Attributes:
         applies: condition on the parts (pairs, each with its number of runs), in words.
@@ -85,37 +85,51 @@ class Method:
 
 
 class GaussianMethod(Method):
-    """The method that joins Gaussian pairs: N(μ_i, 1) against N(0, 1) compose to μ = √(Σ μ_i²)."""
+    """The method that composes Gaussian pairs in closed form: N(μ_i, 1) against N(0, 1) give μ = √(Σ μ_i²).
+
+    Attributes:
+        applies: condition on the parts, in words.
+        cost: the cost of the method, in words.
+    """
 
     applies = "to every Gaussian part"
     cost = "a sum of squares"
 
     def join(self, parts: Parts) -> Parts:
-        """Replace the Gaussian parts by a single part, and put it last."""
-        squares = [(pair.gaussian_dp_mu, times) for pair, times in parts if pair.gaussian_dp_mu is not None]
+        """Replace the Gaussian parts by a single part, and put it last.
+
+        Args:
+            parts: pairs, each with its number of runs.
+        """
+        shifts = [(pair.gaussian_dp_mu, times) for pair, times in parts if pair.gaussian_dp_mu is not None]
         remaining = [(pair, times) for pair, times in parts if pair.gaussian_dp_mu is None]
-        mu = math.sqrt(math.fsum(times * mu * mu for mu, times in squares))
-        return [*remaining, (gaussian_pair(mu), 1)] if mu > 0.0 or not remaining else remaining
+        total_mu = math.sqrt(math.fsum(times * mu * mu for mu, times in shifts))
+        if total_mu > 0.0 or not remaining:
+            return [*remaining, (gaussian_pair(total_mu), 1)]
+        return remaining
 
 
 class ConcentratedMethod(Method):
-    """The method that joins zero-concentrated guarantees: ρ adds up, and survival probabilities multiply.
+    """The method that composes ρ-zero-concentrated guarantees: ρ adds up, and survival probabilities multiply.
 
     The survival probability of a part is that of the event on which its ρ holds.
+
+    Attributes:
+        applies: condition on the parts, in words.
+        cost: the cost of the method, in words.
     """
 
     applies = "to every part that is known by its ρ"
     cost = "a sum"
 
     def join(self, parts: Parts) -> Parts:
-        """Replace the concentrated parts by a single part, and put it before the Gaussian part.
+        """Replace the parts that are known by their ρ by a single part, and put it before the Gaussian part.
 
         Args:
-            parts: pairs (two distributions of outputs each), and the number of runs of each.
+            parts: pairs, each with its number of runs.
 
         Returns:
-            The other parts, the joined concentrated part, and the Gaussian part. They are unchanged if no part is
-            concentrated.
+            The other parts, the joined part, and the Gaussian part. They are unchanged if no part is known by its ρ.
         """
         concentrated = [(pair.concentrated, times) for pair, times in parts if pair.concentrated is not None]
         if not concentrated:
@@ -128,7 +142,12 @@ class ConcentratedMethod(Method):
 
 
 class RenyiMethod(Method):
-    """The method that joins parts with bounds on Rényi divergences: those of one order add up."""
+    """The method that composes parts with bounds on Rényi divergences: those of one order add up.
+
+    Attributes:
+        applies: condition on the parts, in words.
+        cost: the cost of the method, in words.
+    """
 
     applies = "to every part that is known by bounds on its Rényi divergences"
     cost = "a sum for every order"
@@ -137,7 +156,7 @@ class RenyiMethod(Method):
         """Replace the parts that are known by Rényi divergences by a single part, and put it first.
 
         Args:
-            parts: pairs (two distributions of outputs each), and the number of runs of each.
+            parts: pairs, each with its number of runs.
 
         Returns:
             The joined part, and the other parts in the same order. They are unchanged if no part is known in this way.
@@ -145,24 +164,34 @@ class RenyiMethod(Method):
         bounds = [(pair.renyi, times) for pair, times in parts if pair.renyi is not None]
         if not bounds:
             return parts
+        remaining = [(pair, times) for pair, times in parts if pair.renyi is None]
+
+        # The joined part has formulas for its divergences if all of them have one.
         formulas = [(pair.formula, times) for pair, times in parts if pair.renyi is not None]
         summands = tuple((formula, times) for formula, times in formulas if formula is not None)
         total = SumRenyi(summands) if len(summands) == len(formulas) else None
-        joined = replace(renyi_pair(add_renyi(bounds)), formula=total)
-        return [(joined, 1), *((pair, times) for pair, times in parts if pair.renyi is None)]
+        joined_pair = replace(renyi_pair(add_renyi(bounds)), formula=total)
+        return [(joined_pair, 1), *remaining]
 
 
 class EnumeratedMethod(Method):
-    """The method that enumerates all sums of losses with finitely many values, with or without one Gaussian part."""
+    """The method that enumerates all sums of privacy losses with finitely many values.
+
+    One Gaussian part may be among the parts.
+
+    Attributes:
+        applies: condition on the parts, in words.
+        cost: the cost of the method, in words.
+    """
 
     applies = "if all parts but a Gaussian one have atoms, and the kinds of runs are few"
     cost = "the number of lists of outcome counts, at most `enumeration.MOST_KINDS`"
 
     def compose(self, parts: Parts, fallback: Fallback) -> Pair | None:
-        """Compose pairs by enumerating all sums of their losses.
+        """Compose pairs by enumerating all sums of their privacy losses.
 
         Args:
-            parts: pairs (two distributions of outputs each), and the number of runs of each.
+            parts: pairs, each with its number of runs.
             fallback: not used.
 
         Returns:
@@ -175,12 +204,20 @@ class EnumeratedMethod(Method):
             return None
         if len(finite) == len(parts):
             return enumerated_pair(parts)
-        mu = parts[-1][0].gaussian_dp_mu
+
+        # `GaussianMethod` was applied first, and put the Gaussian part last.
+        last_pair, _ = parts[-1]
+        mu = last_pair.gaussian_dp_mu
         return None if mu is None else enumerated_pair_and_gaussian(finite, mu)
 
 
 class RareMethod(Method):
-    """The method for very many steps with tiny losses: bounds from the second moment and from one large step."""
+    """The method for very many steps with tiny privacy losses: bounds from the second moment and from one large step.
+
+    Attributes:
+        applies: condition on the parts, in words.
+        cost: the cost of the method, in words.
+    """
 
     applies = "to a million steps or more, with a total loss that no lattice resolves"
     cost = "integrals over the profiles of the steps"
@@ -209,19 +246,23 @@ def _pair_of(composition: RareComposition) -> Pair:
 
 
 class ContourMethod(Method):
-    """The method that composes by numerical inversion of the transform E[e^{zL}] of the total loss L.
+    """The method that composes by numerical inversion of the transform E[e^{zL}] of the total privacy loss L.
 
     It applies to pairs with an exactly known distribution of the loss (`curve.facts`), and to Laplace pairs.
+
+    Attributes:
+        applies: condition on the parts, in words.
+        cost: the cost of the method, in words.
     """
 
     applies = "if every part carries a law, or is a Laplace pair"
     cost = "some hundred nodes at each ε"
 
     def compose(self, parts: Parts, fallback: Fallback) -> Pair | None:
-        """Compose by integrating the transform of the total loss along a contour.
+        """Compose by integrating the transform of the total privacy loss along a contour in the complex plane.
 
         Args:
-            parts: the pairs, each with its number of runs.
+            parts: pairs, each with its number of runs.
             fallback: the composition that the pair uses where the contour integral fails.
 
         Returns:
@@ -237,6 +278,8 @@ class ContourMethod(Method):
         if not transform_decays(laws):
             return None
         pair = exact_pair(laws, fallback.make)
+
+        # Use the transform only if its bounds are close where those of the fallback are.
         if fallback.close_from is None:
             return pair
         bounds = pair.log_delta_bounds(fallback.close_from)
@@ -251,7 +294,12 @@ def _law_of(part: Pair) -> Law | None:
 class LatticeMethod(Method):
     """The last method, which returns the fallback.
 
-    It is the composition of losses on one grid by fast Fourier transforms, unless a method replaced the fallback.
+    It is the composition of privacy losses on one grid by fast Fourier transforms, unless a method replaced the
+    fallback.
+
+    Attributes:
+        applies: condition on the parts, in words.
+        cost: the cost of the method, in words.
     """
 
     applies = "to all pairs"

@@ -36,23 +36,25 @@ def composed_pair(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
     divergences of all parts is a second bound.
 
     Args:
-        parts: pairs, and the number of runs of each.
+        parts: pairs of the composed mechanisms, and the number of runs of each.
         effort: limit on the work of one δ.
 
     Returns:
-        A pair (two distributions of outputs, for neighbouring datasets), with a δ that bounds that of the composition.
+        A pair (two distributions of outputs, for neighbouring data sets), with a δ that bounds that of the composition.
 
     Raises:
-        BeyondBudget: the coarsest certified lattice would exceed the budget.
+        BeyondBudget: the coarsest certified lattice of losses would exceed the budget.
     """
     if not any(pair.alternatives for pair, _ in parts):
         product = _product(parts, effort)
         is_sum_of_divergences = product.renyi is not None or product.concentrated is not None
         divergences = None if is_sum_of_divergences else renyi_product(parts)
         return product if divergences is None else least_of([product, divergences])
+
     alternatives = [(alternatives_of(pair), times) for pair, times in parts]
+    number_of_products = max(len(pairs) for pairs, _ in alternatives)
     products = []
-    for index in range(max(len(pairs) for pairs, _ in alternatives)):
+    for index in range(number_of_products):
         # A part with fewer alternatives repeats its last one.
         chosen = [(pairs[min(index, len(pairs) - 1)], times) for pairs, times in alternatives]
         products.append(_product(chosen, effort))
@@ -62,8 +64,8 @@ def composed_pair(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
 def _product(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
     """Compose pairs, after parts were joined in closed form.
 
-    A pair is two distributions of outputs, for neighbouring datasets. The fallback is the composition on a lattice of
-    losses, unless a method replaces it. It is computed at its first use.
+    A pair is two distributions of outputs, for neighbouring data sets. The fallback is the composition on a lattice of
+    privacy losses, unless a method replaces it. It is computed at its first use.
 
     Args:
         parts: pairs without alternatives, and the number of runs of each.
@@ -73,14 +75,20 @@ def _product(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
         The product. Unless it is a single pair, it holds the joined parts, and the plateau: the pure or
         approximate guarantee of the composition that follows from those of its parts, if all have one.
     """
-    is_one_run_of_a_product = len(parts) == 1 and parts[0][1] == 1 and bool(parts[0][0].parts)
-    if is_one_run_of_a_product:
-        return parts[0][0]
+    # One run of a pair that is itself a product needs no work.
+    if len(parts) == 1:
+        ((only_pair, times),) = parts
+        if times == 1 and only_pair.parts:
+            return only_pair
+
     joined: Sequence[tuple[Pair, int]] = list(unfold(parts))
     for method in METHODS:
         joined = method.join(joined)
-    if len(joined) == 1 and joined[0][1] == 1:
-        return joined[0][0]
+    if len(joined) == 1:
+        ((only_pair, times),) = joined
+        if times == 1:
+            return only_pair
+
     lattice = DeferredValue(functools.partial(compose, joined, budget=BUDGETS[effort]))
     pair = _finite_product(joined, lattice, effort) or _first_product(joined, lattice)
     plateau = compose_plateaus([(part.plateau, times) for part, times in parts])
@@ -88,11 +96,11 @@ def _product(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
 
 
 def _first_product(parts: Sequence[tuple[Pair, int]], lattice: Callable[[], Pair]) -> Pair:
-    """Compose by the first of `METHODS` that applies.
+    """Compose pairs by the first of `METHODS` that applies.
 
     Args:
         parts: pairs without alternatives, and the number of runs of each.
-        lattice: computes the composition on a lattice of losses, which serves every pair.
+        lattice: function that computes the composition on a lattice of privacy losses, which serves every pair.
 
     Returns:
         The composed pair. The last method applies to every list of parts.
@@ -108,12 +116,12 @@ def _first_product(parts: Sequence[tuple[Pair, int]], lattice: Callable[[], Pair
 def _finite_product(parts: Sequence[tuple[Pair, int]], lattice: Callable[[], Pair], effort: Effort) -> Pair | None:
     """Compose parts with finitely many outcomes separately from all others, and combine both.
 
-    δ of the product is a sum over the total losses of the finite parts, each of which shifts ε for the other parts. The
-    other parts then keep the accuracy of their own method, and infinite losses compose exactly.
+    δ of the product is a sum over the total privacy losses of the finite parts, each of which shifts ε for the other
+    parts. The other parts then keep the accuracy of their own method, and infinite losses compose exactly.
 
     Args:
         parts: pairs without alternatives, and the number of runs of each.
-        lattice: makes the composition on a lattice.
+        lattice: function that computes the composition on a lattice of privacy losses.
         effort: limit on the work of one δ.
 
     Returns:

@@ -25,10 +25,10 @@ ORDERS = tuple(1.0 + 2.0 ** (exponent / 4.0) for exponent in range(-24, 41))
 
 
 def renyi_product(parts: Sequence[tuple[Pair, int]]) -> Pair | None:
-    """Return a pair with the sums of the Rényi divergences of all parts, which bound the composition.
+    """Return a pair with the sums of the Rényi divergences of all parts of a composition, which bound its δ.
 
     Args:
-        parts: pairs, and the number of runs of each.
+        parts: pairs of the composed mechanisms, and the number of runs of each.
 
     Returns:
         The pair; None if no part is known by divergences only, if those of another part are not known, or if there are
@@ -55,16 +55,16 @@ def renyi_product(parts: Sequence[tuple[Pair, int]]) -> Pair | None:
 
 
 def _total_rho(parts: Sequence[tuple[Pair, int]]) -> float | None:
-    """Return Σ ρ, rounded up, if all parts are Gaussian (ρ = μ²/2) or ρ-zero-concentrated without exceptions.
+    """Return a ρ of a composition such that its Rényi divergence of every order a > 1 is at most ρ a.
 
-    Otherwise the result is None.
+    It is the sum, rounded up, of the ρ of its parts: ρ = μ²/2 for a Gaussian part, and the known ρ of a part that is
+    ρ-zero-concentrated without exceptions.
 
     Args:
-        parts: pairs, and the number of runs of each.
+        parts: pairs of the composed mechanisms, and the number of runs of each.
 
     Returns:
-        ρ of the composition: its Rényi divergence of every order a > 1 is at most ρ a. None if a part is of another
-        kind.
+        ρ; None if a part is of another kind.
     """
     terms: list[float] = []
     for pair, times in parts:

@@ -36,8 +36,8 @@ def search_run(
         sampling: Poisson batches, or batches without replacement. The latter use the replace-one bound for all
             relations.
         relation: replace-one, or a relation with and without a record.
-        rate: inclusion probability of a record.
-        noise: noise multiplier.
+        rate: inclusion probability of a record, in [0, 1].
+        noise: noise multiplier, the standard deviation of the noise over the norm bound of a contribution.
         rounds: number of times that the step is run.
         guess: initial estimate of the unknown.
 
@@ -50,29 +50,36 @@ def search_run(
         return None
     if not directions:
         return None
+
     # The kernel's shift is the distance of the means, the sensitivity times the reciprocal of the noise.
     scale = directions[0].shift * noise if unknown == "shift" else 1.0
     laws = [(law, rounds) for law in directions]
-    number = kernel.search(laws, unknown, target.epsilon, target.log_delta, guess * scale)
-    return None if number is None else number / scale
+    solution = kernel.search(laws, unknown, target.epsilon, target.log_delta, guess * scale)
+    return None if solution is None else solution / scale
 
 
 def _pairs_to_search(
     sampling: Sampling, relation: Relation, rate: float, noise: float
 ) -> list[SampledGaussianLaw] | list[DrawnGaussianLaw]:
-    """Return the distribution of one step's loss in each direction; one entry if both directions have the same.
-
-    The list is empty for sampling schemes that the kernel cannot search.
+    """Return the distribution of one step's privacy loss in each direction; one entry if both are the same.
 
     Args:
         sampling: sampling scheme of the batches.
         relation: neighbouring relation.
         rate: inclusion probability of a record.
         noise: noise multiplier.
+
+    Returns:
+        One or two distributions. The list is empty for sampling schemes that the kernel cannot search.
+
+    Raises:
+        InvalidInput: a number is outside its range.
     """
     if sampling == "without-replacement":
         return [DrawnGaussianLaw(rate, 2.0 / noise)]
     if sampling != "poisson":
         return []
-    first = SampledGaussianLaw(rate, 1.0 / noise, "replace" if relation == "replace-one" else "remove")
-    return [first] if first.direction == "replace" else [first, first.reverse()]
+    if relation == "replace-one":
+        return [SampledGaussianLaw(rate, 1.0 / noise, "replace")]
+    removing = SampledGaussianLaw(rate, 1.0 / noise, "remove")
+    return [removing, removing.reverse()]

@@ -89,10 +89,13 @@ class Curve:
         return forward.likely_log_delta(epsilon) if forward.estimated else None
 
     def epsilon(self, log_delta: float) -> Interval:
-        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`. A bound is math.inf if no such ε is known.
+        """Enclose the smallest ε ≥ 0 with log δ(ε) at most a target.
 
         Args:
-            log_delta: the target, log δ.
+            log_delta: the target log δ, natural logarithm.
+
+        Returns:
+            Lower and upper bounds on ε in nats. A bound is math.inf if no such ε is known.
 
         Raises:
             ContradictoryBounds: a pair that the mechanism attains (witness) exceeds the upper bound, a fault of this
@@ -127,13 +130,19 @@ class Curve:
         return Interval.of(lower=lower, upper=upper, name="ε at the requested δ")
 
     def _zero_if_enough(self, upper: float, log_delta: float) -> float:
-        """Return 0 for an upper bound on ε that is within the tolerance of a search if δ(0) meets the target already.
+        """Return 0 for an upper bound on ε that is within the tolerance of a search, if δ(0) meets the target already.
 
         Args:
-            upper: the upper bound.
+            upper: the upper bound, in nats.
             log_delta: log δ of the target.
+
+        Returns:
+            0, or the upper bound.
         """
-        return 0.0 if 0.0 < upper < _SEARCHED_ZERO and self.log_delta(0.0).upper <= log_delta else upper
+        is_nearly_zero = 0.0 < upper < _SEARCHED_ZERO
+        if is_nearly_zero and self.log_delta(0.0).upper <= log_delta:
+            return 0.0
+        return upper
 
     def _attained_epsilon(self, log_delta: float, least: float) -> float:
         """Return the largest lower bound on ε at a target δ that the witnesses give, or `least` if none is larger.

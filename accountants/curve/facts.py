@@ -38,7 +38,9 @@ def _demand(pointer: str, holds: bool, allowed: str) -> None:
 
 @dataclass(frozen=True)
 class GaussianLaw:
-    """The privacy loss of N(μ, 1) against N(0, 1), in either direction: N(μ²/2, μ²) under the first distribution.
+    """The privacy loss of N(μ, 1) against N(0, 1), in either direction.
+
+    Under the first distribution of the pair the loss is N(μ²/2, μ²).
 
     Attributes:
         mu: distance of the means in standard deviations, 0 ≤ μ < ∞. The object describes exactly this double.
@@ -117,10 +119,12 @@ class SampledGaussianLaw:
 
 @dataclass(frozen=True)
 class LaplaceLaw:
-    """The privacy loss between Laplace distributions of scale 1 at distance s, in either direction. It is in [−s, s].
+    """The privacy loss between two Laplace distributions of scale 1 at distance s, in either direction.
+
+    The loss is in [−s, s].
 
     Attributes:
-        shift: distance of the locations over the noise's scale, 0 ≤ s < ∞. The object describes exactly this double.
+        shift: distance s of the locations over the noise's scale, 0 ≤ s < ∞. The object describes exactly this double.
 
     Raises:
         InvalidInput: s is negative or not finite.
@@ -184,7 +188,7 @@ class DrawnGaussianLaw:
 
 @dataclass(frozen=True)
 class _MixedLaw:
-    """A contribution with finitely many possible sensitivities s_k, each with its probability p_k.
+    """The privacy loss for a contribution with finitely many possible sensitivities s_k, each with its probability p_k.
 
     Attributes:
         sensitivities: s_k, in standard deviations of the noise, 0 ≤ s_k < ∞, in any order.
@@ -199,8 +203,11 @@ class _MixedLaw:
 
     def __post_init__(self) -> None:
         _demand("/sensitivities", all(0.0 <= value < math.inf for value in self.sensitivities), "0 ≤ each < ∞")
-        matched = len(self.probabilities) == len(self.sensitivities) and min(self.probabilities, default=-1.0) >= 0.0
-        is_distribution = matched and abs(math.fsum(self.probabilities) - 1.0) <= _SUM_ACCURACY
+        has_same_length = len(self.probabilities) == len(self.sensitivities)
+        is_nonnegative = min(self.probabilities, default=-1.0) >= 0.0
+        is_distribution = (
+            has_same_length and is_nonnegative and abs(math.fsum(self.probabilities) - 1.0) <= _SUM_ACCURACY
+        )
         _demand("/probabilities", is_distribution, "one for each sensitivity, at least 0, with the sum 1")
 
     @cached_property
@@ -209,8 +216,9 @@ class _MixedLaw:
         declared = zip(self.sensitivities, self.probabilities, strict=True)
         components = sorted((sensitivity, weight) for sensitivity, weight in declared if weight > 0.0)
         heaviest = self._heaviest(components)
+        heaviest_sensitivity, _ = components[heaviest]
         other_weights = [Fraction(weight) for k, (_, weight) in enumerate(components) if k != heaviest]
-        components[heaviest] = (components[heaviest][0], float(1 - sum(other_weights, Fraction(0))))
+        components[heaviest] = (heaviest_sensitivity, float(1 - sum(other_weights, Fraction(0))))
         return tuple(components)
 
     @staticmethod
@@ -232,10 +240,10 @@ class _MixedLaw:
         """Remove rare large sensitivities of a mixture, and give their probabilities to the most probable one.
 
         Args:
-            log_mass: logarithm of the largest total probability that may be moved.
+            log_mass: natural logarithm of the largest total probability that may be moved.
 
         Returns:
-            The mixture with fewer sensitivities, and a number m that bounds the effect; the same mixture and −inf if
+            The mixture with fewer sensitivities, and a number m that bounds the effect; the same mixture and −∞ if
             nothing was moved.
 
         Guarantees: δ of a composition of T steps decreases by at most T e^m.
@@ -245,19 +253,25 @@ class _MixedLaw:
         components, moved_mass = list(self.components), 0.0
         heaviest = self._heaviest(components)
         heaviest_sensitivity, heaviest_weight = components[heaviest]
+
         # The most probable component is kept, and at least one positive sensitivity.
         fewest = max(heaviest + 1, 1 if heaviest_sensitivity > 0.0 else 2)
-        while len(components) > fewest and moved_mass + components[-1][1] <= math.exp(log_mass):
-            moved_mass += components.pop()[1]
+        while len(components) > fewest:
+            _, last_weight = components[-1]
+            if moved_mass + last_weight > math.exp(log_mass):
+                break
+            components.pop()
+            moved_mass += last_weight
         if moved_mass == 0.0:
             return self, -math.inf
+
         shortened = replace(
             self,
             sensitivities=tuple(sensitivity for sensitivity, _ in components),
             probabilities=tuple(weight for _, weight in components),
         )
-        # 1e-12 is far above the rounding of the two logarithms.
-        log_effect = math.log(moved_mass) + math.log1p(1.0 / heaviest_weight) + 1e-12
+        rounding = 1e-12  # far above the rounding of the two logarithms
+        log_effect = math.log(moved_mass) + math.log1p(1.0 / heaviest_weight) + rounding
         return shortened, log_effect
 
 
@@ -285,12 +299,12 @@ class GaussianMixtureLaw(_MixedLaw):
 
     @property
     def supremum(self) -> float:
-        """Largest loss in nats, rounded up: −log p_0 in the direction "add", with p_0 the probability of sensitivity 0.
+        """Largest privacy loss in nats, rounded up; math.inf if the loss is unbounded.
 
-        It is math.inf if the loss is unbounded.
+        It is −log p_0 in the direction "add", with the probability p_0 of the sensitivity 0.
         """
-        least, weight_of_zero = self.components[0]
-        if self.direction != "add" or least > 0.0:
+        least_sensitivity, weight_of_zero = self.components[0]
+        if self.direction != "add" or least_sensitivity > 0.0:
             return math.inf
         other_weights = math.fsum(weight for _, weight in self.components[1:])
         log_weight = math.log1p(-other_weights) if other_weights <= 0.5 else math.log(weight_of_zero)
@@ -330,11 +344,14 @@ class DrawnMixtureLaw(_MixedLaw):
 
     @property
     def atom(self) -> float:
-        """Approximate probability (1 − q) Σ p_k erf(s_k/√8) of the loss 0, where a zero shift counts fully.
+        """Approximate probability (1 − q) Σ p_k erf(s_k/√8) of the privacy loss 0, where a zero shift counts fully.
 
-        The transform does not decay below it along the contour.
+        The transform of the loss does not decay below it along the contour of integration.
         """
-        probabilities = [p * (math.erf(s / math.sqrt(8.0)) if s > 0.0 else 1.0) for s, p in self.components]
+        probabilities = []
+        for shift, weight in self.components:
+            share = math.erf(shift / math.sqrt(8.0)) if shift > 0.0 else 1.0
+            probabilities.append(weight * share)
         return (1.0 - self.rate) * math.fsum(probabilities)
 
     def reverse(self) -> DrawnMixtureLaw:

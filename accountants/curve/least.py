@@ -26,22 +26,24 @@ if TYPE_CHECKING:
 
 _USUAL_LOG_DELTA = -14.0
 """log δ of about 1e-6, at which the ε of composed profiles are estimated to sort them."""
-_LEAST_MARGIN, _MARGIN = 0.05, 0.1
-"""Margin in log δ by which a profile must exceed a bound to be left out: least, and per unit of |log δ|."""
+_LEAST_MARGIN = 0.05
+"""Least margin in log δ by which a profile must exceed a bound to be left out."""
+_MARGIN = 0.1
+"""Further margin, per unit of |log δ|."""
 _MARGINS_OF_ESTIMATE = 4.0
 """Number of margins by which an estimate must exceed a bound."""
 
 
 @dataclass(frozen=True)
 class LeastProfile(Profile):
-    """The least of several profiles, each of which dominates the same direction of the same mechanism.
+    """The least of several privacy profiles, each of which bounds δ of the same direction of the same mechanism.
 
-    The least profile bounds δ at every ε, but it need not be convex. Its tails are those of one profile: the one
+    The least profile bounds δ at every ε, but it need not be convex in e^ε. Its tails are those of one profile: the one
     with tails that give the least δ at ε = 0, at any effort. Products with it are products with that profile. A
     composition is formed of each profile separately (`Pair.alternatives`).
 
     Attributes:
-        profiles: the profiles.
+        profiles: the profiles, at least one.
     """
 
     one_sided: ClassVar[bool] = True
@@ -77,13 +79,14 @@ class LeastProfile(Profile):
             epsilon: array of ε ≥ 0, in nats.
 
         Returns:
-            Arrays of bounds with the shape of `epsilon`.
+            Lower and upper bounds with the shape of `epsilon`.
         """
-        if self._composed:
-            points = np.asarray(epsilon, dtype=np.float64)
-            bounds = np.asarray([self._least_at(point) for point in points.ravel().tolist()]).reshape(*points.shape, 2)
-            return Enclosure(bounds[..., 0], bounds[..., 1])
-        return self._least_of(self.profiles, epsilon)
+        if not self._composed:
+            return self._least_of(self.profiles, epsilon)
+        points = np.asarray(epsilon, dtype=np.float64)
+        bounds = np.asarray([self._least_at(point) for point in points.ravel().tolist()])
+        bounds = bounds.reshape(*points.shape, 2)
+        return Enclosure(bounds[..., 0], bounds[..., 1])
 
     def upper_log_delta(self, epsilon: float) -> float:
         """Return the least upper bound on log δ at one ε over several profiles of one mechanism.
@@ -94,8 +97,8 @@ class LeastProfile(Profile):
         Args:
             epsilon: ε ≥ 0, in nats.
         """
-        least = float(self._least_of(self._closed, np.asarray(epsilon)).upper) if self._closed else 0.0
         has_bound = bool(self._closed)
+        least = float(self._least_of(self._closed, np.asarray(epsilon)).upper) if has_bound else 0.0
         for profile in self._composed:
             if has_bound and _is_likely_larger(profile, epsilon, least):
                 continue
@@ -172,7 +175,7 @@ class LeastProfile(Profile):
 
 
 def _is_likely_larger(profile: Profile, epsilon: float, log_delta: float) -> bool:
-    """Return whether an estimate, or a quick upper bound, of a profile's log δ is far above `log_delta`.
+    """Return whether an estimate, or a quick upper bound, of a profile's log δ is far above a known bound.
 
     The expensive bound of the profile is then likely to be above it too, and is not evaluated. Leaving it out is valid:
     the result then encloses the least of the other profiles, which also bounds δ.
@@ -206,8 +209,11 @@ class LeastSearch(PairSearch):
         Otherwise the least δ itself is searched.
 
         Args:
-            log_delta: the target, log δ.
+            log_delta: the target log δ, natural logarithm.
             near: not used.
+
+        Returns:
+            Lower and upper bounds on ε, in nats.
         """
         del near
         alternatives = self.alternatives
@@ -216,6 +222,8 @@ class LeastSearch(PairSearch):
             return sparing_epsilon(self.log_delta_bounds, log_delta)
         if not all(pair.symmetric for pair in alternatives):
             return bracketed_epsilon(self.log_delta_bounds, log_delta)
+
+        # Search the alternatives separately, in the order of their estimated ε.
         first, *remaining = sorted(alternatives, key=lambda pair: pair.forward.guess(log_delta).epsilon)
         least = first.epsilon(log_delta)
         for alternative in remaining:
@@ -247,12 +255,13 @@ def least_of(pairs: Sequence[Pair]) -> Pair:
     """
     if len(pairs) == 1:
         return pairs[0]
-    forward = LeastProfile(tuple(pair.forward for pair in pairs))
-    symmetric = all(pair.symmetric for pair in pairs)
-    backward = forward if symmetric else LeastProfile(tuple(pair.backward for pair in pairs))
-    profiles = (forward,) if symmetric else (forward, backward)
     alternatives = tuple(pairs)
-    search = LeastSearch(profiles, alternatives)
+    forward = LeastProfile(tuple(pair.forward for pair in pairs))
+    if all(pair.symmetric for pair in pairs):
+        search = LeastSearch((forward,), alternatives)
+        return Pair(forward, forward, alternatives=alternatives, special_search=search)
+    backward = LeastProfile(tuple(pair.backward for pair in pairs))
+    search = LeastSearch((forward, backward), alternatives)
     return Pair(forward, backward, alternatives=alternatives, special_search=search)
 
 

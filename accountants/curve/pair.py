@@ -38,12 +38,12 @@ class Pair:
     pair then has equal profiles.
 
     Attributes:
-        forward: E(P‖Q).
-        backward: E(Q‖P).
+        forward: privacy profile of P against Q, δ as a function of ε.
+        backward: privacy profile of Q against P.
         gaussian_dp_mu: μ, if the pair is exactly N(μ, 1) against N(0, 1). Such pairs compose in closed form.
         laplace_shift: s, if the pair is exactly Laplace(s) against Laplace(0) of scale 1.
-        law: the distribution of the forward loss, if its transform is known exactly.
-        atoms: the same if the loss has finitely many values.
+        law: the distribution of the forward privacy loss, if its transform is known exactly.
+        atoms: the distribution of the forward privacy loss, if it has finitely many values.
         concentrated: ρ of zero-concentrated privacy given an event, and the probability of the event, if known.
         renyi: bounds on the Rényi divergences, if the mechanism is only known by them.
         formula: Rényi divergences at every order, if a formula gives them.
@@ -158,11 +158,14 @@ class Pair:
 
     # ε at δ ---------------------------------------------------------------------------------------------------------
     def epsilon(self, log_delta: float, near: float = 0.0) -> Interval:
-        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` in both directions; math.inf if no such ε is known.
+        """Enclose the smallest ε ≥ 0 with log δ(ε) at most a target in both directions.
 
         Args:
-            log_delta: the target, log δ.
+            log_delta: the target log δ, natural logarithm.
             near: an ε at which log δ may be about the target; 0 if none is known. It affects only the work.
+
+        Returns:
+            Lower and upper bounds on ε in nats; math.inf if no such ε is known.
         """
         if log_delta == -math.inf:
             return self._enclose_pure_epsilon()
@@ -171,13 +174,23 @@ class Pair:
         return Interval(min(lower, upper), upper)
 
     def upper_epsilon(self, log_delta: float, near: float = 0.0) -> float:
-        """Return only the upper bound on ε(δ), without the work for the lower bound."""
+        """Return an upper bound on the smallest ε ≥ 0 with log δ(ε) at most a target, without the lower bound.
+
+        Args:
+            log_delta: the target log δ, natural logarithm.
+            near: an ε at which log δ may be about the target; 0 if none is known.
+        """
         if log_delta == -math.inf:
             return self._enclose_pure_epsilon().upper
         return self._limit_to_plateau(self.search.upper_epsilon(log_delta, near), log_delta)
 
     def lower_epsilon(self, log_delta: float, near: float = 0.0) -> float:
-        """Return only a lower bound on ε(δ), about as close as that of `epsilon`."""
+        """Return a lower bound on the smallest ε ≥ 0 with log δ(ε) at most a target, as close as that of `epsilon`.
+
+        Args:
+            log_delta: the target log δ, natural logarithm.
+            near: an ε at which log δ may be about the target; 0 if none is known.
+        """
         if log_delta == -math.inf:
             return self._enclose_pure_epsilon().lower
         return self._limit_to_plateau(self.search.lower_epsilon(log_delta, near), log_delta)
@@ -198,14 +211,14 @@ class Pair:
         return bracketed_epsilon(self.log_delta_bounds, -math.inf)
 
     def _limit_to_plateau(self, epsilon: float, log_delta: float) -> float:
-        """Return the smaller of an ε and the plateau's ε.
+        """Return the smaller one of an ε and the plateau's ε.
 
         A plateau is an ε from which on δ is at most a given rational number. It is ignored if this number exceeds the
         target.
 
         Args:
-            epsilon: the given ε.
-            log_delta: the target, log δ.
+            epsilon: the given ε, in nats.
+            log_delta: the target log δ, natural logarithm.
         """
         plateau = self.plateau
         if plateau is None or epsilon <= plateau.epsilon or not asks_for(log_delta, plateau.delta):

@@ -70,11 +70,19 @@ class Profile(ABC):
 
     @abstractmethod
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Return an enclosure of log E_{e^ε}(P‖Q), elementwise, ε ≥ 0. −inf means exactly zero."""
+        """Return an enclosure of log E_{e^ε}(P‖Q), elementwise. −∞ means exactly zero.
+
+        Args:
+            epsilon: array of ε ≥ 0, in nats.
+        """
 
     @abstractmethod
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log masses of {L > ε} under both distributions, elementwise, ε ≥ 0."""
+        """Return the log probabilities of a privacy loss above ε under both distributions, elementwise.
+
+        Args:
+            epsilon: array of ε ≥ 0, in nats.
+        """
 
     @property
     @abstractmethod
@@ -85,8 +93,14 @@ class Profile(ABC):
         """Return log p and log q of lines p − α q that are at most E_α(P‖Q) at every α, for lower bounds of products.
 
         (P, Q) is the pair of which products are formed. A bound on δ from divergences is that of a pair, too, even if
-        no mechanism is known to have it. None if the lines are the `log_tails`. A profile whose tails belong to a
-        larger pair, or that wraps such a profile, overrides it.
+        no mechanism is known to have it. A profile with tails that belong to a larger pair, or that wraps such a
+        profile, overrides this method.
+
+        Args:
+            epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            The logarithms, one for each ε; None if the lines are those of `log_tails`.
         """
         del epsilon
         return None
@@ -98,9 +112,11 @@ class Profile(ABC):
 
     @property
     def log_infinite_mass(self) -> float:
-        """Upper bound on log P(L = ∞), within `tail_accuracy`; −inf if no loss is infinite."""
+        """Upper bound on log P(L = ∞), within `tail_accuracy`; −∞ if no privacy loss is infinite."""
         log_p = float(self.log_tails(np.asarray([LARGEST_EPSILON])).log_p[0])
-        return min(log_p + self.tail_accuracy * (1.0 + abs(log_p)), 0.0) if math.isfinite(log_p) else log_p
+        if not math.isfinite(log_p):
+            return log_p
+        return min(log_p + self.tail_accuracy * (1.0 + abs(log_p)), 0.0)
 
     @property
     def lossy(self) -> bool:

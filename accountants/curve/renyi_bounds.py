@@ -44,14 +44,14 @@ WholeFormulas: TypeAlias = tuple[tuple[RenyiFormula, int], ...]
 
 @dataclass(frozen=True)
 class Concentrated:
-    """Zero-concentrated privacy of a pair given an event: a Rényi divergence D_a ≤ ρ a at every order a > 1.
+    """Zero-concentrated privacy of a pair given an event: a Rényi divergence D_a of at most ρ a at every order a > 1.
 
-    The event has the probability S under both distributions. Outcomes outside the event have an infinite loss.
+    The event has the probability S under both distributions. Outcomes outside the event have an infinite privacy loss.
 
     Attributes:
         rho: ρ ≥ 0.
-        log_survival: log S.
-        log_escape: upper bound on log(1 − S).
+        log_survival: log S, natural logarithm.
+        log_escape: upper bound on log(1 − S); −∞ if the event is certain.
         summands: formulas for the divergences without the event, each with its number of runs; empty if none are known.
     """
 
@@ -84,10 +84,13 @@ class SumRenyi:
         return math.fsum(times * formula.rho for formula, times in self.parts) * _ROUNDED
 
     def divergence(self, order: float) -> Interval:
-        """Return bounds on the Rényi divergence of order a of the product, by the sums of the parts' bounds.
+        """Return bounds on the Rényi divergence of order a of a composition, by the sums of the parts' bounds.
 
         Args:
             order: order a > 1.
+
+        Returns:
+            Lower and upper bounds in nats, rounded outward.
         """
         bounds = [(formula.divergence(order), times) for formula, times in self.parts]
         lower = math.fsum(times * bound.lower for bound, times in bounds)

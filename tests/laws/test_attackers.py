@@ -12,8 +12,9 @@ import pytest
 from epsilond.accountants.account import account
 from epsilond.accountants.attackers.bayes_error import bayes_error
 from epsilond.accountants.attackers.directions import Direction, directed_delta
+from epsilond.accountants.attackers.gaussian_chords import gaussian_mu_at
 from epsilond.accountants.attackers.renyi import concentration, renyi_divergence
-from epsilond.accountants.attackers.smallest_gaussian import gaussian_mu_at, smallest_gaussian
+from epsilond.accountants.attackers.smallest_gaussian import smallest_gaussian
 from epsilond.accountants.attackers.targets import meets, provably_misses, upper_figure
 from epsilond.accountants.attackers.trade_off_curve import trade_off_curve
 from epsilond.accountants.curve.curve import Curve

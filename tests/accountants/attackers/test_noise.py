@@ -11,8 +11,9 @@ from mpmath import exp, inf, log, mp, mpf, ncdf, npdf, quad
 from epsilond.accountants.account import account
 from epsilond.accountants.attackers.bayes_error import bayes_error
 from epsilond.accountants.attackers.directions import directed_delta
+from epsilond.accountants.attackers.gaussian_chords import gaussian_mu_at
 from epsilond.accountants.attackers.renyi import renyi_divergence
-from epsilond.accountants.attackers.smallest_gaussian import gaussian_mu_at, smallest_gaussian
+from epsilond.accountants.attackers.smallest_gaussian import smallest_gaussian
 from epsilond.accountants.attackers.trade_off_curve import trade_off_curve
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.profiles.gaussian import gaussian_pair

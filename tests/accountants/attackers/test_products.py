@@ -10,7 +10,8 @@ import pytest
 
 import epsilond
 from epsilond.accountants.account import account
-from epsilond.accountants.attackers.renyi_integral import far_losses_of_bounded, integrated_renyi
+from epsilond.accountants.attackers.far_losses import far_losses_of_bounded
+from epsilond.accountants.attackers.renyi_integral import integrated_renyi
 from epsilond.accountants.engine.lattice.product import ComposedProfile
 from epsilond.accountants.profiles.declared.concentration import largest_loss
 from epsilond.accountants.profiles.gaussian import ZeroProfile

@@ -1,0 +1,243 @@
+"""Bounds on the least μ with δ(ε) ≤ δ_μ(ε) between two ε, by chords of δ as a function of e^ε.
+
+δ_μ is the privacy profile of N(μ, 1) against N(0, 1). Write γ = e^ε, and G_μ for the trade-off function of the Gaussian
+pair. δ is convex in γ, so between two points it is below their chord. For any α in (0, 1), δ_μ(γ) ≥ 1 − γ α − G_μ(α),
+which is a line in γ. The chord is below the line if it is at both points. Intervals with a large bound are divided
+(docs/attackers.md).
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from scipy.special import ndtri_exp
+
+from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.numerics.best_test import pure_gaussian_mu
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp_at, log_sum
+from epsilond.accountants.profiles.declared.concentration import ROUNDED, largest_loss
+from epsilond.accountants.theorems.mechanisms.gaussian_calibration import LARGEST_SHIFT, gaussian_noise_std_bounds
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.pair import Pair
+
+_QUANTILE_ERROR = 1e-12
+"""Bound on the error of a computed normal quantile, relative, and absolute near 0; a hundred times the measured one."""
+DIVISIONS = 400
+"""Limit on the points that divide the range of a bounded loss."""
+_CLOSE = 1e-5
+"""Relative width of the bounds on μ at which division ends."""
+_MARGIN = 1e-3
+"""Share of an interval next to its ends in which it is not divided, so that both parts become shorter."""
+_NEARLY_ONE = -1e-300
+"""Largest log δ that is inverted; a δ of 1 has no μ."""
+LEAST_LOG_DELTA = -2e9
+"""Least log δ that the closed inverse covers."""
+
+
+class Point(NamedTuple):
+    """Lower and upper bounds on log δ at one ε.
+
+    Attributes:
+        epsilon: ε ≥ 0, in nats.
+        lower: lower bound on log δ(ε), which may be −∞.
+        upper: upper bound on log δ(ε).
+    """
+
+    epsilon: float
+    lower: float
+    upper: float
+
+
+def enclose_bounded_loss(pair: Pair) -> Interval | None:
+    """Return bounds on the least μ for which δ of a pair with a bounded loss is at most that of N(μ, 1) and N(0, 1).
+
+    Args:
+        pair: the pair of distributions, which may be a composition.
+
+    Returns:
+        The bounds on μ; None if no bound of the privacy loss is known.
+    """
+    largest = largest_loss(pair)
+    if not math.isfinite(largest):
+        return None
+    if largest == 0.0:
+        return Interval(0.0, 0.0)
+    # Randomized response has the largest μ of all pairs with this largest loss.
+    most = pure_gaussian_mu(largest)
+    return divide_intervals(pair, point_of(pair, 0.0), Point(largest, -math.inf, -math.inf), most=most)
+
+
+def divide_intervals(
+    pair: Pair,
+    first: Point,
+    last: Point,
+    *,
+    most: float = math.inf,
+    enough: float = 0.0,
+    divisions: int = DIVISIONS,
+) -> Interval:
+    """Return bounds on the least μ with δ(ε) ≤ δ_μ(ε) between two ε, by chords of ever shorter intervals.
+
+    δ_μ is that of N(μ, 1) against N(0, 1). The interval with the largest μ is divided repeatedly.
+
+    Args:
+        pair: the pair of distributions with δ.
+        first: the point at ε = 0.
+        last: the point at the largest ε.
+        most: a μ for which δ ≤ δ_μ is known already.
+        enough: a μ below which a smaller bound has no use.
+        divisions: limit on the points that divide the range.
+
+    Returns:
+        The bounds on μ. The upper one is that of the interval with the largest μ.
+    """
+    least = gaussian_mu_at(0.0, first.lower)
+    intervals = [_Interval.of(first, last, most)]
+    for _ in range(divisions):
+        if intervals[0].mu <= max(least, enough) * (1.0 + _CLOSE):
+            break
+        widest = heapq.heappop(intervals)
+        middle = point_of(pair, widest.division_point)
+        if middle.upper > widest.left.upper:  # δ decreases, so a bound that does not is only loose
+            middle = middle._replace(upper=widest.left.upper)
+        least = max(least, gaussian_mu_at(middle.epsilon, middle.lower))
+        heapq.heappush(intervals, _Interval.of(widest.left, middle, widest.mu))
+        heapq.heappush(intervals, _Interval.of(middle, widest.right, widest.mu))
+    return Interval(min(least, intervals[0].mu), intervals[0].mu)
+
+
+def point_of(pair: Pair, epsilon: float) -> Point:
+    """Return bounds on log δ of a pair, the larger of both directions, at an ε."""
+    return Point(epsilon, *pair.log_delta_bounds(epsilon))
+
+
+class _Interval(NamedTuple):
+    """Two neighbouring ε with a μ for which δ ≤ δ_μ between them, where δ_μ is that of N(μ, 1) against N(0, 1).
+
+    Attributes:
+        negative_mu: −μ, so that a heap has the largest μ first.
+        division_point: the ε inside at which δ is likely to be closest to δ_μ.
+        left: the point with the smaller ε.
+        right: the point with the larger ε.
+    """
+
+    negative_mu: float
+    division_point: float
+    left: Point
+    right: Point
+
+    @property
+    def mu(self) -> float:
+        """The μ."""
+        return -self.negative_mu
+
+    @classmethod
+    def of(cls, left: Point, right: Point, most: float) -> _Interval:
+        """Return the interval between two points, with the least μ for which they prove δ ≤ δ_μ between them.
+
+        With γ = e^ε and p = max(γ α + δ) over both points, μ is Φ⁻¹(p) − Φ⁻¹(α) for the normal distribution function Φ.
+        Every α is valid. The slope −α of the chord of δ as a function of γ makes both sums equal.
+
+        Args:
+            left: the point with the smaller ε.
+            right: the point with the larger ε.
+            most: a μ that is known to be enough.
+        """
+        middle = 0.5 * (left.epsilon + right.epsilon)
+        if left.upper == -math.inf:
+            return cls(0.0, middle, left, right)
+        log_alpha = _log_chord_slope(left, right)
+        quantile, upper_quantile = float(ndtri_exp(log_alpha)), _upper_quantile(left, right, log_alpha)
+        error = _QUANTILE_ERROR * (abs(upper_quantile) + abs(quantile) + 1e-3)
+        mu = min(max(upper_quantile - quantile + error, 0.0), most)
+
+        # Divide where δ_μ has the slope −α, unless this is too close to an end.
+        tangent = -mu * (quantile + 0.5 * mu)
+        margin = _MARGIN * (right.epsilon - left.epsilon)
+        is_inside = left.epsilon + margin < tangent < right.epsilon - margin
+        return cls(-mu, tangent if is_inside else middle, left, right)
+
+
+def _log_chord_slope(left: Point, right: Point) -> float:
+    """Return log α for the slope −α in e^ε of the chord through the upper bounds on δ at two points; below 0.
+
+    If δ does not decrease, α is δ at the left point divided by e^ε at the right one.
+
+    Args:
+        left: the point with the smaller ε.
+        right: the point with the larger ε.
+    """
+    log_alpha = left.upper - right.epsilon
+    if right.upper < left.upper:
+        log_fall = left.upper + log1m_exp_at(right.upper - left.upper)
+        log_alpha = log_fall - right.epsilon - log1m_exp_at(left.epsilon - right.epsilon)
+    return min(log_alpha, -UNIT_ROUNDOFF)
+
+
+def _upper_quantile(left: Point, right: Point, log_alpha: float) -> float:
+    """Return the normal quantile Φ⁻¹(p) for p = max(e^ε α + δ(ε)) over two points, with p rounded up.
+
+    From p = 1/2 on, it is −Φ⁻¹(1 − p), with 1 − p = (1 − δ) − e^ε α rounded down.
+
+    Args:
+        left: the point with the smaller ε, with an upper bound on δ.
+        right: the point with the larger ε.
+        log_alpha: log α, natural logarithm, below 0.
+
+    Returns:
+        The quantile; math.inf if p is not below 1.
+    """
+    log_p = max(_log_sum_up(point, log_alpha) for point in (left, right))
+    if log_p <= -math.log(2.0):
+        return float(ndtri_exp(log_p))
+    log_rest = min(_log_rest_down(point, log_alpha) for point in (left, right))
+    return -float(ndtri_exp(log_rest)) if log_rest > -math.inf else math.inf
+
+
+def _log_sum_up(point: Point, log_alpha: float) -> float:
+    """Return log(e^ε α + δ) at a point, rounded up.
+
+    Args:
+        point: the point, with an upper bound on δ.
+        log_alpha: log α, natural logarithm.
+    """
+    value = log_sum(point.epsilon + log_alpha, point.upper)
+    return value + 8 * UNIT_ROUNDOFF * (1.0 + point.epsilon + abs(log_alpha) + abs(value))
+
+
+def _log_rest_down(point: Point, log_alpha: float) -> float:
+    """Return log(1 − δ − e^ε α) at a point, rounded down; −math.inf if the difference is not positive.
+
+    Args:
+        point: the point, with an upper bound on δ.
+        log_alpha: log α, natural logarithm.
+    """
+    log_complement = log1m_exp_at(point.upper) if point.upper < 0.0 else -math.inf
+    log_share = point.epsilon + log_alpha - log_complement
+    if not log_share < 0.0:
+        return -math.inf
+    value = log_complement + log1m_exp_at(log_share)
+    rounding = 8 * UNIT_ROUNDOFF * (1.0 + point.epsilon + abs(log_alpha) + abs(log_complement))
+    return value - rounding / -math.expm1(log_share)
+
+
+def gaussian_mu_at(epsilon: float, log_delta: float) -> float:
+    """Return a lower bound on every μ for which N(μ, 1) against N(0, 1) has at least a given δ at ε.
+
+    Args:
+        epsilon: ε ≥ 0, in nats.
+        log_delta: natural logarithm of the δ.
+    """
+    if not log_delta > LEAST_LOG_DELTA:
+        return 0.0
+    limited = min(log_delta, _NEARLY_ONE)
+    try:
+        std = gaussian_noise_std_bounds(epsilon=epsilon, log_delta=limited, sensitivity=1.0).upper
+    except InvalidInput as error:
+        # Noise below 1e-5 of the sensitivity meets δ, so that μ is above the largest shift that is covered.
+        return LARGEST_SHIFT if "below 1e-5" in str(error) else 0.0
+    return 1.0 / (std * ROUNDED)
