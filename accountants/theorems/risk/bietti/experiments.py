@@ -96,9 +96,9 @@ def synthetic_constants(
         batch_size: records m of a batch.
 
     Returns:
-        tr Σ, the mean squared norm of the common model, the risk before training, the least risk of one model for all
-        clients, and the variance of the gradient at the optimum. The last three entries are the values of the search.
-        The noise multipliers are in units of the clipping norm divided by N.
+        tr Σ, and the mean squared norm of the common model. The risk before training, the least risk of one model for
+        all clients, and the variance of the gradient at the optimum. The last three entries are the values of the
+        search. The noise multipliers are in units of the clipping norm divided by N.
     """
     covariance_trace = harmonic(dimension)
 

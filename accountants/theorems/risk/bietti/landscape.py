@@ -143,8 +143,8 @@ class Landscape:
     def _infinite_bound(self) -> PersonalizationBounds:
         """Return the bound at α = ∞ for clients with different optima, where all its parts are infinite.
 
-        A model that all clients share cannot reach different optima, so ‖z*‖² is infinite. The step size of the shared
-        part is 1/(4La), where La is the smoothness of the problem divided by α.
+        As α grows, the smoothness L max{αa, b} has no limit, while ‖z*‖² does not fall below S > 0, the sum of the
+        squared distances of the optima from their mean. The step size of the shared part tends to 1/(4La).
         """
         infinite_summands = FullParticipationBound(optimisation=math.inf, variance=math.inf)
         shared_smoothness = self.smooth_factors[0]
@@ -214,6 +214,9 @@ class Landscape:
 
         If all clients have one optimum (S = 0), the minimum is exact, at 0, the balanced α or ∞. Otherwise a search
         finds it to a relative accuracy of about 1e-9. The bound is valid at every α.
+
+        Returns:
+            The bounds and the step sizes at the best α.
         """
         candidates = [0.0, self.balanced, math.inf]
         if self.spread_squared > 0.0:

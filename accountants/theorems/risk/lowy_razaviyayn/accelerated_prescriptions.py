@@ -60,8 +60,8 @@ def complete_prescription(
         run: the federation and the loss.
         rounds: number R of rounds; None for the smallest number that meets its own prescription.
         reading: "printed" has the paper's formulas as they are. "corrected" divides by the batch size in R (erratum
-            E-10), takes the effective number of participants instead of its root in the envelope of Theorem 2.4 (E-06),
-            and adds the sampling of clients to R and to the bound (E-12).
+            E-10), and adds the sampling of clients to R and to the bound (E-12). It takes the effective number of
+            participants instead of its root in the envelope of Theorem 2.4 (E-06).
 
     Returns:
         The run and its risk. `excess_risk` is the privacy term of the bound. At the prescribed rounds, the other terms
@@ -249,8 +249,8 @@ def _descent_rounds(run: ReusedRun, totals: Aggregates) -> float:
 def _required_rounds(run: ReusedRun, totals: Aggregates, reading: Reading) -> float:
     """Return the number of rounds that Theorem E.1 or 2.4 of Lowy and Razaviyayn prescribes, before rounding up.
 
-    The statement is that of the appendix. The number is the larger of `_descent_rounds`, after which the optimisation
-    error is of the order of the cost of privacy, and V/(dΨ~), after which the cost of sampling is. V is
+    The statement is that of the appendix. The number is the larger of `_descent_rounds` and V/(dΨ~). After the first,
+    the optimisation error is of the order of the cost of privacy, and after the second the cost of sampling is. V is
     `_sampling_variance`, and dΨ~ = `run.privacy(totals)` the cost of privacy.
 
     Args:

@@ -138,7 +138,7 @@ def accelerated_outputs(inputs: ReusedInputs, reading: Reading = "printed") -> O
         Lipschitz constant for all groups of clients.
 
         The statement of the appendix adds the following. `before_excess_risk_scale` is the order of the risk at
-        `rounds`, before these are set to the prescribed number. It is the sum of the outputs whose names end in
+        `rounds`, before these are set to the prescribed number. It is the sum of the outputs with names that end in
         `_term`. `gradient_variance` is the variance of a round's gradient, and `regularization` the weight of the
         quadratic regulariser. `envelope_figures` are the constants of the Moreau envelope, the smooth approximation of
         the loss in Theorem 2.4. `aggregate_outputs` are averages over the clients.

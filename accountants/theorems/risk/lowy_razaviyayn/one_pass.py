@@ -96,9 +96,9 @@ def one_pass(inputs: OnePassInputs, reading: Reading = "printed") -> Outputs:
     Returns:
         `mean_participants` is M = 1/E[1/M_r] for the number M_r of participants in a round. The prescribed batch size
         is a real number; the run uses `batch_size`. Orders of the excess risk, and their terms, have three prefixes:
-        `batch_…` at the batch that is run, `balanced_…` at the prescribed batch (equation (37), or (38) if μ > 0), and
-        `informal_…` of the main text, where all clients participate (equation (8) or (9)). The smallest sufficient
-        noise is between `lower_exact_noise_std` and `upper_exact_noise_std`.
+        `batch_…` is at the batch that is run. `balanced_…` is at the prescribed batch (equation (37), or (38) if μ >
+        0). `informal_…` is of the main text, where all clients participate (equation (8) or (9)). The smallest
+        sufficient noise is between `lower_exact_noise_std` and `upper_exact_noise_std`.
     """
     run, batch = inputs.run, inputs.batch
     rounds = one_pass_rounds(samples_per_client=inputs.samples_per_client, batch_size=batch)
