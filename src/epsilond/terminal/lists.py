@@ -107,6 +107,9 @@ def _erratum_line(erratum: Erratum) -> str:
     Args:
         erratum: the printed text, the corrected one, and the interpretation of the printed one that is closest to the
             truth.
+
+    Returns:
+        The id, the grade, the place, the printed text and its correction, in one line.
     """
     place = f", {erratum.place}" if erratum.place else ""
     printed = erratum.printed.removesuffix(".")

@@ -142,6 +142,9 @@ def _bound(bound: JsonObject) -> Mapping[str, str]:
 
     Args:
         bound: a bound on a measured risk, in its JSON form.
+
+    Returns:
+        The text of each column, by the column's title.
     """
     quantity = "" if bound["quantity"] == "excess" else f" ({bound['quantity']})"
     verdict = bound["holds"] if bound["compared"] else f"not compared: {bound['reason']}"

@@ -104,7 +104,7 @@ def synthetic_constants(
 
     # The clients differ in the last coordinates only, of variance 1/k in coordinate k.
     first_own_coordinate = dimension - own_coordinates + 1
-    own_trace = math.fsum(1.0 / k for k in range(first_own_coordinate, dimension + 1))
+    own_trace = math.fsum(1.0 / coordinate for coordinate in range(first_own_coordinate, dimension + 1))
     own_risk = own_std * own_std * own_trace
 
     common_risk = common_std * common_std * covariance_trace

@@ -335,6 +335,9 @@ def _multistage_plans(
         descent: constants of the function.
         squared_distance: bound on the squared distance from the first iterate to a minimiser.
         variance: bound V² on the variance of a gradient.
+
+    Yields:
+        The stages of one plan, the last stage included, each with its rounds and its step schedule.
     """
     early: list[Stage] = []
     while len(early) < MOST_STAGES and (len(early) + 1) * length < rounds:

@@ -39,6 +39,9 @@ def envelope_for(run: ReusedRun, totals: Aggregates) -> float:
         run: the federation and the loss, with Lipschitz constant L, on a domain of diameter D.
         totals: averages over the clients. M~ is `totals.participants`, an average number of participants, and dΨ~ is
             `run.privacy(totals)`, the cost of privacy.
+
+    Returns:
+        The smoothness b, in loss units per squared unit of distance.
     """
     squared_lipschitz = run.lipschitz * run.lipschitz
     privacy_cost = run.privacy(totals)
@@ -82,12 +85,13 @@ def complete_prescription(
     total_variance = variance.sampling + variance.noise + variance.clients
     terms = _bound_terms(run, totals, variance, rounds=chosen_rounds, smoothness=smoothness, reading=reading)
 
+    envelope_smoothness = None if run.is_smooth else smoothness
     figures = AcceleratedFigures(
         terms=terms,
         variance=total_variance,
         regularization=math.sqrt(total_variance / chosen_rounds) / (2.0 * run.diameter),
         aggregates=totals,
-        envelope_smoothness=None if run.is_smooth else smoothness,
+        envelope_smoothness=envelope_smoothness,
     )
     return AcceleratedPrescription(
         rounds=chosen_rounds,
@@ -297,6 +301,9 @@ def envelope_figures(run: ReusedRun, smoothness: float, reading: Reading = "corr
         run: the federation and the loss.
         smoothness: smoothness b of the envelope.
         reading: "printed" has 2L as the Lipschitz constant; "corrected" has L (erratum E-17).
+
+    Returns:
+        The four constants by name, for the parameters of `run` and the smoothness b.
     """
     return {
         "envelope_smoothness": smoothness,

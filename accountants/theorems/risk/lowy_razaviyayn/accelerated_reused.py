@@ -179,9 +179,15 @@ def accelerated_outputs(inputs: ReusedInputs, reading: Reading = "printed") -> O
 def _full_participation(inputs: ReusedInputs) -> Sides:
     """Check that all clients participate in every round, unless the empirical heterogeneity v̂ is 0.
 
-    v̂ is the standard deviation of the clients' mean gradients. If it is 0, any number of participants will do.
+    v̂ is the standard deviation of the clients' mean gradients. If it is 0, any number of participants is allowed.
+
+    Args:
+        inputs: the run, with the possible numbers of participants in a round and their probabilities.
+
+    Returns:
+        The two sides of the condition: the smallest number of participants, and the number that it must reach.
     """
-    fewest = min(count for count, _ in inputs.counts)
+    fewest = min(participants for participants, _probability in inputs.counts)
     required = inputs.clients if inputs.empirical_heterogeneity > 0.0 else fewest
     return Sides.at_least(fewest, required)
 

@@ -192,11 +192,18 @@ def _epsilon_range(inputs: OnePassInputs) -> Sides:
 
 
 def _full_participation(inputs: OnePassInputs) -> Sides:
-    """Compare the least number of participants with the number of clients.
+    """Check that all clients participate in every round, unless the heterogeneity v is 0.
 
-    The condition always holds if the heterogeneity v is 0.
+    v is the standard deviation of mean gradients between the clients. If it is 0, any number of participants is
+    allowed.
+
+    Args:
+        inputs: the run, with the possible numbers of participants in a round and their probabilities.
+
+    Returns:
+        The two sides of the condition: the smallest number of participants, and the number that it must reach.
     """
-    fewest = min(count for count, _ in inputs.counts)
+    fewest = min(participants for participants, _probability in inputs.counts)
     required = inputs.clients if inputs.heterogeneity > 0.0 else fewest
     return Sides.at_least(fewest, required)
 

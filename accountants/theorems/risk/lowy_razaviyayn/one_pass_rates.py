@@ -26,6 +26,9 @@ def convex_batch(run: OnePassFacts) -> float:
         run: constants of the run: n records of each of N clients, M participants in a round, and the target (ε, δ). The
             loss in d dimensions has Lipschitz constant L, smoothness β and strong convexity μ, with κ = β/μ, on a
             domain of diameter D. φ and v are the standard deviations of gradients within and between clients.
+
+    Returns:
+        The batch size as a real number, not rounded.
     """
     slope_factor = math.pow(run.lipschitz / (run.smoothness * run.diameter), 0.4)
     records_factor = math.pow(float(run.samples_per_client), 0.6)
@@ -232,6 +235,9 @@ def informal_rounds(run: OnePassFacts) -> float:
         run: constants of the run: n records of each of N clients, M participants in a round, and the target (ε, δ). The
             loss in d dimensions has Lipschitz constant L, smoothness β and strong convexity μ, with κ = β/μ, on a
             domain of diameter D. φ and v are the standard deviations of gradients within and between clients.
+
+    Returns:
+        The number of rounds as a real number, up to constants and logarithms.
     """
     if run.strong_convexity > 0.0:
         return math.sqrt(run.condition_number)
