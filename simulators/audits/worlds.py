@@ -37,8 +37,8 @@ class AttackSetting:
         unit: protected unit, a record or a client.
         observer: party whose observations are attacked, such as the server.
         attack: "mathematical" to sample the noise from its formula; "implemented" to run the code that clients run.
-        within_clients: True if clients have been drawn already. A draw that does not say what it selects then selects
-            their records.
+        within_clients: True if clients have been drawn already. A draw without a stated unit then selects their
+            records.
         zero_others: True if all other records contribute nothing to the output. The output without the victim (the
             world ABSENT) then has a known distribution for batches of fixed size too.
     """
@@ -80,10 +80,10 @@ class AttackedMechanism(Protocol):
 
 
 class AuditTarget(Protocol):
-    """An attacked mechanism whose outputs are summed up by one number, the statistic of the attacker.
+    """An attacked mechanism with one number for each output, the statistic of the attacker.
 
     The statistic is larger if the output speaks for the first of two neighbouring data sets, for example the privacy
-    loss. Thresholds on it are tests, whose error rates give lower bounds on ε.
+    loss. Thresholds on it are tests, and their error rates give lower bounds on ε.
     """
 
     @property

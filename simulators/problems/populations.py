@@ -120,8 +120,8 @@ def make_population(
 def points(generator: np.random.Generator, count: int, model: Floats) -> tuple[Floats, Floats]:
     """Draw records for mean estimation: Gaussian points x around a centre, scaled down into the unit ball.
 
-    The target of a point is y = ½‖x‖². The linear loss y − ⟨x, w⟩ with the ridge term ½‖w‖² is then ½‖w − x‖², whose
-    mean is minimal at the mean of the points.
+    The target of a point is y = ½‖x‖². The linear loss y − ⟨x, w⟩ with the ridge term ½‖w‖² is then ½‖w − x‖². Its mean
+    is minimal at the mean of the points.
 
     Args:
         generator: source of randomness.

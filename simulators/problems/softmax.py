@@ -67,6 +67,9 @@ class SoftmaxProblem(FiniteProblem):
             objective: `population` or `empirical`.
             described: description of the problem for reports.
             held_out: test records, if any.
+
+        Returns:
+            The problem, with its minimiser computed.
         """
         radius = 0.5 * diameter
         mean = MeanSoftmax(*population.distinct(), classes, strong_convexity)
@@ -261,7 +264,8 @@ def _deviations_at_zero(population: Population, classes: int) -> Floats:
     Returns:
         One distance per client, (N,).
     """
-    clients, size, _ = population.features.shape
+    clients, size, _dimension = population.features.shape
+
     # At the model 0, all outputs are 0.
     errors = errors_of(np.zeros((clients, size, classes)), population.targets)
     gradients = np.einsum("ijc,ijk->ick", errors, population.features).reshape(clients, -1) / size

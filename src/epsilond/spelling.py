@@ -23,7 +23,9 @@ def suggest(name: str, names: Iterable[str]) -> str:
         A text such as "; did you mean mb-sgd or local-sgd?" with up to three names. Empty if no name is similar.
     """
     similar = difflib.get_close_matches(name, list(names), n=3)
-    return f"; did you mean {' or '.join(similar)}?" if similar else ""
+    if not similar:
+        return ""
+    return f"; did you mean {' or '.join(similar)}?"
 
 
 def choose_by_name(name: str, choices: Mapping[str, T], *, at: str, noun: str) -> T:
@@ -59,8 +61,10 @@ def not_named(name: str, choices: Mapping[str, object], *, at: str, noun: str) -
         The error, which is not raised.
     """
     suggestion = suggest(name, choices)  # the end of a sentence: "; did you mean …?"
-    all_names = ", ".join(map(str, choices))
-    return Fault(at, f"there is no such {noun}{suggestion}", None if suggestion else all_names)
+    allowed = None
+    if not suggestion:
+        allowed = ", ".join(map(str, choices))
+    return Fault(at, f"there is no such {noun}{suggestion}", allowed)
 
 
 def quote_words(words: Sequence[object]) -> str:
@@ -73,7 +77,9 @@ def quote_words(words: Sequence[object]) -> str:
         The list as text.
     """
     quoted = [f"'{word}'" for word in words]
-    return f"{', '.join(quoted[:-1])} or {quoted[-1]}" if len(quoted) > 1 else quoted[0]
+    if len(quoted) == 1:
+        return quoted[0]
+    return f"{', '.join(quoted[:-1])} or {quoted[-1]}"
 
 
 def describe_unknown(name: str, known: Collection[str]) -> str:

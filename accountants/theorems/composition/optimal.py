@@ -74,7 +74,9 @@ def _stirling_error(numbers: FloatArray) -> FloatArray:
         An array of the shape of `numbers`, with positive entries.
     """
     # Exact errors for n = 1, …, 15; the constant ln √(2π) is subtracted from all entries.
-    errors_and_constant = [math.log(math.factorial(j)) - (j + 0.5) * math.log(j) + j for j in range(1, 16)]
+    errors_and_constant = [
+        math.log(math.factorial(number)) - (number + 0.5) * math.log(number) + number for number in range(1, 16)
+    ]
     table = np.asarray([0.0, *errors_and_constant]) - 0.5 * math.log(2.0 * math.pi)
     from_table = table[np.minimum(numbers, 15).astype(int)]
 
@@ -101,8 +103,8 @@ def _deviance(counts: FloatArray, mean: float) -> FloatArray:
     # The sum Σ_{j ≥ 1} v^(2j)/(2j + 1), by Horner's rule. For |v| < 0.1, terms beyond the twelfth are below a rounding.
     relative_difference = (counts - mean) / (counts + mean)  # v
     series = np.zeros_like(relative_difference)
-    for j in range(12, 0, -1):
-        series = (series + 1.0 / (2 * j + 1)) * (relative_difference * relative_difference)
+    for index in range(12, 0, -1):
+        series = (series + 1.0 / (2 * index + 1)) * (relative_difference * relative_difference)
     by_series = (counts - mean) * relative_difference + 2.0 * counts * relative_difference * series
 
     with np.errstate(divide="ignore"):

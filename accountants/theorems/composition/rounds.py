@@ -110,13 +110,17 @@ def _compose_witnesses(parts: Sequence[tuple[Guarantee, int]], upper: Pair, effo
 
     A witness is a pair of output distributions that a mechanism has on some neighbours. It gives a lower bound on δ. A
     part with fewer witnesses repeats its last one. Parts without a witness are left out: dropping their outputs is
-    post-processing, so the product of the other parts is still attained. Nothing is yielded if no part has a witness.
+    post-processing, so the product of the remaining parts is still attained.
 
     Args:
         parts: the guarantee of each part, and its number of runs.
         upper: the product of the dominating pairs. It is yielded itself if every chosen witness is its part's
             dominating pair.
         effort: limit on the work of one δ.
+
+    Yields:
+        One product for each index of a witness, up to the largest number of witnesses of a part. Nothing is yielded if
+        no part has a witness.
     """
     curves = [guarantee.curve for guarantee, _ in parts if guarantee.curve.witnesses]
     runs = [times for guarantee, times in parts if guarantee.curve.witnesses]

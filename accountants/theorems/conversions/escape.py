@@ -219,7 +219,7 @@ class FailingProfile(Profile):
     Attributes:
         inner: the profile δ.
         log_failure: log f.
-        one_sided: True, because an upper bound alone costs less than both bounds.
+        one_sided: True, because one upper bound costs less than both bounds.
     """
 
     one_sided: ClassVar[bool] = True

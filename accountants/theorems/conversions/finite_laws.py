@@ -167,7 +167,8 @@ def difference(first: Sequence[float], second: Sequence[float]) -> FloatArray:
         An array with one entry for each outcome.
     """
     first_numbers, second_numbers = _rationals(first), _rationals(second)
-    differences = [float(p - q) for p, q in zip(first_numbers, second_numbers, strict=True)]
+    pairs = zip(first_numbers, second_numbers, strict=True)
+    differences = [float(first_number - second_number) for first_number, second_number in pairs]
     return np.asarray(differences)
 
 

@@ -65,14 +65,13 @@ def constants_of(success_probability: float) -> tuple[float, float, float]:
     Returns:
         The constants b, c and d of the Δ₁, Δ₂ and Δ∞ terms.
     """
-    p = success_probability
-    q = 1.0 - success_probability
-    sum_of_squares = p * p + q * q
-    sum_of_cubes = p**3 + q**3
-    b = 2.0 / 3.0 * sum_of_squares + (q - p)
-    c = math.sqrt(2.0) * (3.0 * sum_of_cubes + 2.0 * sum_of_squares)
-    d = 4.0 / 3.0 * sum_of_squares
-    return b, c, d
+    failure_probability = 1.0 - success_probability
+    sum_of_squares = success_probability * success_probability + failure_probability * failure_probability
+    sum_of_cubes = success_probability**3 + failure_probability**3
+    l1_constant = 2.0 / 3.0 * sum_of_squares + (failure_probability - success_probability)
+    l2_constant = math.sqrt(2.0) * (3.0 * sum_of_cubes + 2.0 * sum_of_squares)
+    linf_constant = 4.0 / 3.0 * sum_of_squares
+    return l1_constant, l2_constant, linf_constant
 
 
 def least_variance(inputs: BinomialInputs) -> float:
@@ -106,7 +105,7 @@ def binomial_epsilon(inputs: BinomialInputs, trials: float) -> float:
     Returns:
         The privacy parameter ε, in nats. The formula is proved for ε ≤ 1 only.
     """
-    b, c, d = constants_of(inputs.success_probability)
+    l1_constant, l2_constant, linf_constant = constants_of(inputs.success_probability)  # b, c and d
     l1, l2, linf = inputs.l1_sensitivity, inputs.l2_sensitivity, inputs.linf_sensitivity
     variance, delta = inputs.trial_variance * trials, inputs.delta
     log_10_over_delta = math.log(10.0 / delta)
@@ -115,8 +114,9 @@ def binomial_epsilon(inputs: BinomialInputs, trials: float) -> float:
 
     # The three terms in the brackets, of which the first one is that of Gaussian noise.
     gaussian_term = l2 * math.sqrt(2.0 * log_125_over_delta / variance)
-    l1_term = (l2 * c * math.sqrt(log_10_over_delta) + l1 * b) / (variance * (1.0 - delta / 10.0))
-    linf_factor = 2.0 / 3.0 * log_125_over_delta + d * log_20_over_delta * log_10_over_delta
+    l1_factor = l2 * l2_constant * math.sqrt(log_10_over_delta) + l1 * l1_constant
+    l1_term = l1_factor / (variance * (1.0 - delta / 10.0))
+    linf_factor = 2.0 / 3.0 * log_125_over_delta + linf_constant * log_20_over_delta * log_10_over_delta
     linf_term = linf * linf_factor / variance
     return (gaussian_term + l1_term + linf_term) * inputs.trials_per_step
 

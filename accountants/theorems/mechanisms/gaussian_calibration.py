@@ -133,7 +133,7 @@ def _move_until(is_certified: Callable[[float], bool], start: float, sign: float
 def gaussian_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) -> float:
     """Compute the least σ at which one release of the Gaussian mechanism is (ε, δ), rounded up.
 
-    Source: the inverse of Balle and Wang 2018, Theorem 8.
+    It inverts the exact privacy curve δ(ε) of Theorem 8 of Balle and Wang (2018) by a search.
 
     Args:
         epsilon: privacy parameter ε of the target, in (0, 1e9].
@@ -187,10 +187,12 @@ _TARGET = "A target for one release of the Gaussian mechanism. Give one of delta
 def dwork_roth_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivity: Sensitivity) -> Outputs:
     """Compute the noise σ of the Gaussian mechanism by Dwork and Roth, and the least σ that meets the target.
 
+    The printed noise is √(2 ln(1.25/δ)) Δ/ε for the sensitivity Δ. It is proved for ε ≤ 1 only.
+
     Args:
-        epsilon: ε of the target.
+        epsilon: ε of the target, in nats.
         log_delta: natural logarithm of δ.
-        sensitivity: ℓ2 sensitivity; σ has its unit.
+        sensitivity: ℓ2 sensitivity Δ; σ has its unit.
 
     Returns:
         `noise_std`, the σ of Dwork and Roth, and certified lower and upper bounds on the least σ.
@@ -203,10 +205,12 @@ def dwork_roth_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivi
 def bun_steinke_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivity: Sensitivity) -> Outputs:
     """Compute the noise σ of the Gaussian mechanism by Bun and Steinke, and the least σ that meets the target.
 
+    The printed noise is √(8 ln(1.25/δ)) Δ/ε for the sensitivity Δ, twice that of Dwork and Roth.
+
     Args:
-        epsilon: ε of the target.
+        epsilon: ε of the target, in nats.
         log_delta: natural logarithm of δ.
-        sensitivity: ℓ2 sensitivity; σ has its unit.
+        sensitivity: ℓ2 sensitivity Δ; σ has its unit.
 
     Returns:
         `noise_std`, the σ of Bun and Steinke, and certified lower and upper bounds on the least σ.

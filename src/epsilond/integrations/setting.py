@@ -20,7 +20,7 @@ class StatedSetting(TypedDict):
     Attributes:
         relation: relation of the two data sets that the guarantee compares, such as "add-or-remove-one".
         unit: protected unit: a record, a client, or the contributions of a client in a window of time.
-        observer: the adversary, by what it observes, such as "released-models".
+        observer: the adversary, named by its observations, such as "released-models".
     """
 
     relation: Relation

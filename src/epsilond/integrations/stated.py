@@ -20,10 +20,13 @@ if TYPE_CHECKING:
 
 
 class Stated:
-    """Base class of accountants for other libraries, with the ε of a run, its status, and the evidence for it.
+    """Base class of accountants for libraries, with the ε of a run, its status, and the evidence for it.
 
-    A subclass sets `_evidence`, the record of observations, and `_setting`, the neighbouring relation, unit and
-    observer. It defines `_find_curve`, the privacy curve of the recorded steps.
+    A subclass sets the two attributes below. It also defines `_find_curve`, the privacy curve of the recorded steps.
+
+    Attributes:
+        _evidence: record of the observations of the run.
+        _setting: the neighbouring relation, the protected unit and the observer of the account.
     """
 
     _evidence: Evidence

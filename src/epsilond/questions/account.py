@@ -174,7 +174,8 @@ def _point_at_argument(fault: Fault) -> Fault:
     """
     if not fault.pointer.startswith("/query"):
         return fault
-    _, _, *segments = fault.pointer.split("/", maxsplit=3)  # "", "query", and perhaps the field and an index
+    # The parts are "", "query", and perhaps the field and an index.
+    _root, _query, *segments = fault.pointer.split("/", maxsplit=3)
     if segments and segments[0] not in FIGURES:
         segments[0] = segments[0].removesuffix("s")
     pointer = "".join(f"/{segment}" for segment in segments)

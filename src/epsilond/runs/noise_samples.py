@@ -94,11 +94,15 @@ class NoiseSamples:
         counts[:-1] = groups[1:] - groups[:-1]
         counts[-1] = len(sample) - groups[-1]
         self._test_ratios(squares / counts, counts)
+
+        # Start a new window if the present one is full, or if the groups have changed.
         is_full = self._window_steps == _WINDOW
         has_other_groups = len(squares) != len(self._window_squares)
         if is_full or has_other_groups:
             self._window_squares = np.zeros(len(squares))
             self._window_steps = 0
+
+        # Test the window, unless it has this step only.
         self._window_squares += squares
         self._window_steps += 1
         if self._window_steps > 1:
@@ -116,9 +120,12 @@ class NoiseSamples:
             counts: shape (g,): number k of values in each group.
         """
         exponents = 0.5 * counts * (ratios - 1.0 - np.log(np.maximum(ratios, _LEAST_RATIO)))
-        worst = int(exponents.argmax())
-        if not exponents[worst] < log_threshold(self._steps, hypotheses=4 * len(counts)):
-            deviation = math.sqrt(ratios[worst]) if ratios[worst] >= 0.0 else math.nan
+        worst_group = int(exponents.argmax())
+        # Each of two tests has two sides. A NaN is not below the threshold, so it raises the alarm too.
+        is_plausible = exponents[worst_group] < log_threshold(self._steps, hypotheses=4 * len(counts))
+        if not is_plausible:
+            worst_ratio = ratios[worst_group]
+            deviation = math.sqrt(worst_ratio) if worst_ratio >= 0.0 else math.nan
             self._raise_alarm(f"the noise that was added is {deviation:.3g} times the recorded one")
 
     def _test_all_squares(self, total: float, count: int) -> None:
@@ -134,7 +141,10 @@ class NoiseSamples:
         """
         self._count += count
         self._squares += total
-        shape, scale = 0.5 + 0.5 * self._count, 0.5 + 0.5 * self._squares
+
+        # Parameters of the posterior inverse-gamma distribution, and the logarithm of the ratio.
+        shape = 0.5 + 0.5 * self._count
+        scale = 0.5 + 0.5 * self._squares
         prior = 0.5 * math.log(0.5) - math.lgamma(0.5)
         log_ratio = prior + math.lgamma(shape) - shape * math.log(scale) + 0.5 * self._squares
         if not log_ratio < -math.log(PER_TEST):
@@ -154,25 +164,42 @@ class NoiseSamples:
         """
         if not len(self._earlier):
             self._earlier = np.zeros((2 * _MEMORY, len(sample)), dtype=np.float32)
-        single = sample.astype(np.float32)
+        single_precision = sample.astype(np.float32)
         index = self._steps - 1
-        earlier = min(index, 2 * _MEMORY)
-        if earlier:
-            products = np.abs(self._earlier[:earlier] @ single).astype(np.float64)  # with samples of norm 1
-            norms = self._norms[:earlier]
-            squared_distances = norm**2 + norms**2 - 2.0 * norms * products
-            # Chernoff's bound: the mean square of k standard normal variables is below r < 1 with probability at most
-            # exp(−k (r − 1 − log r)/2). The Gaussian tail: |X| is above x with probability at most 2 exp(−x²/2).
-            ratios = np.clip(squared_distances / (2.0 * len(sample)), _LEAST_RATIO, 1.0)
-            distance_exponents = 0.5 * len(sample) * (ratios - 1.0 - np.log(ratios))
-            correlation_exponent = 0.5 * float(products.max()) ** 2
-            exponent = max(float(distance_exponents.max()), correlation_exponent)
-            if not exponent < log_threshold(self._steps, hypotheses=4 * earlier):
+        number_of_earlier = min(index, 2 * _MEMORY)
+        if number_of_earlier:
+            # The remembered samples have norm 1.
+            products = np.abs(self._earlier[:number_of_earlier] @ single_precision).astype(np.float64)
+            exponent = self._repetition_exponent(products, norm, len(sample))
+            if not exponent < log_threshold(self._steps, hypotheses=4 * number_of_earlier):
                 self._raise_alarm("the noise repeats the noise of an earlier step: its generator was reset")
+
         # The first samples stay; each later one replaces the oldest of the latest samples.
         row = index if index < _MEMORY else _MEMORY + (index - _MEMORY) % _MEMORY
-        self._earlier[row] = single / norm if norm > 0.0 else 0.0
+        self._earlier[row] = single_precision / norm if norm > 0.0 else 0.0
         self._norms[row] = norm
+
+    def _repetition_exponent(self, products: NDArray[np.float64], norm: float, count: int) -> float:
+        """Return the largest −log p [nat] of the tests that a sample repeats one of the remembered samples.
+
+        Two bounds on p-values are used. Chernoff's bound: the mean square of k standard normal variables is below r < 1
+        with probability at most exp(−k (r − 1 − log r)/2). The Gaussian tail: |X| is above x with probability at most
+        2 exp(−x²/2).
+
+        Args:
+            products: absolute inner products of the sample with the remembered samples, scaled to norm 1.
+            norm: Euclidean norm of the sample.
+            count: number k of values of the sample.
+
+        Returns:
+            The exponent, without the factors 2 for both signs.
+        """
+        norms = self._norms[: len(products)]
+        squared_distances = norm**2 + norms**2 - 2.0 * norms * products
+        ratios = np.clip(squared_distances / (2.0 * count), _LEAST_RATIO, 1.0)
+        distance_exponents = 0.5 * count * (ratios - 1.0 - np.log(ratios))
+        correlation_exponent = 0.5 * float(products.max()) ** 2
+        return max(float(distance_exponents.max()), correlation_exponent)
 
     def _test_shape(self, sample: NDArray[np.float64], total: float) -> None:
         """Test that a sample has no repeated values, and that all samples are not more probable under Laplace noise.
@@ -184,11 +211,13 @@ class NoiseSamples:
             sample: shape (k,): noise, divided by its recorded standard deviation.
             total: sum of squares of the sample.
         """
+        # Equal values: sorted values with gaps below the rounding errors.
         if len(sample) <= _LARGEST_CHECKED:
             ordered = np.sort(sample)
             gaps = ordered[1:] - ordered[:-1]
             if np.count_nonzero(gaps < _CLOSE) >= _LEAST_REPEATS:
                 self._raise_alarm("many coordinates have the same noise in one step")
+
         # Log-densities per value x: −√2 |x| − ½ log 2 for Laplace noise, −x²/2 − ½ log 2π for Gaussian noise.
         absolute_sum = float(np.abs(sample).sum())
         self._log_ratio += _LAPLACE * len(sample) + 0.5 * total - math.sqrt(2.0) * absolute_sum

@@ -95,6 +95,8 @@ def describe_evidence(evidence: Evidence) -> JsonRecord:
 def describe_statement(statement: RunStatement) -> JsonRecord:
     """Return the evidence for a run's ε as the JSON object that a report contains. The ε itself is left out.
 
+    A report computes the ε anew from the recorded steps, so it only takes the evidence from the statement.
+
     Args:
         statement: the ε of the run with its status and evidence.
 

@@ -44,6 +44,7 @@ class RunStatement:
     outside: tuple[str, ...]
 
     def __str__(self) -> str:
+        """Return the statement as lines of text: the ε with its setting, and the facts that no observation shows."""
         lower, upper = self.epsilon
         setting = f"{self.relation}, one {self.unit}, {self.observer}"
         figure = f"ε in [{lower:.6g}, {upper:.6g}] at δ = {self.delta:g}"
@@ -59,9 +60,10 @@ class RunStatement:
             The members by name. The interval of ε is an object with `lower` and `upper`.
         """
         bounds = {"lower": self.epsilon.lower, "upper": self.epsilon.upper}
+        epsilon = {name: "unbounded" if value == float("inf") else value for name, value in bounds.items()}
         return {
             "status": str(self.status),
-            "epsilon": {name: "unbounded" if value == float("inf") else value for name, value in bounds.items()},
+            "epsilon": epsilon,
             "delta": self.delta,
             "relation": self.relation,
             "unit": unit_json(self.unit),

@@ -43,16 +43,21 @@ def account(answer: AccountAnswer) -> RenderableType:
         Text(f"{setting}; lower end {guarantee.tight}"),
         Text(guarantee.in_words),
     ]
+
     # The guarantee of one window of time also gives one for several windows.
     windows = answer.over_windows
     if windows is not None:
         parts += [table(f"Over {windows.windows} windows", [_point(windows)]), Text(windows.in_words)]
     if answer.claim is not None:
         parts.append(_claim(answer.claim))
+
+    # The meaning for an attacker, and the figures that the request asks for.
     parts.append(pairs("Meaning", _meaning_rows(answer)))
     attacker_rows = _attacker_rows(answer)
     if attacker_rows:
         parts.append(pairs("Requested", attacker_rows))
+
+    # The theorems that were tried.
     attempts = [
         {"theorem": attempt.theorem, "applies": attempt.applies.value, "why not": attempt.reason or ""}
         for attempt in answer.considered
@@ -158,11 +163,12 @@ def verification(result: Verification) -> RenderableType:
     }
     parts = [pairs("Report", rows), *bullets("Differs at", result.differences)]
     parts += bullets("Worded differently today, and not confirmed", result.explained_otherwise)
+    unchecked = NOT_CHECKED if result.signed_by else (*NOT_CHECKED, UNSIGNED)
     if result.recomputed:
         parts += bullets("Computed anew by today's engine from the request in the report", result.headline)
         parts.append(pairs("Its figures", _recomputed_rows(result.recomputed)))
         parts += bullets("If", result.declared_conditions)
-        parts += bullets("Not checked", NOT_CHECKED if result.signed_by else (*NOT_CHECKED, UNSIGNED))
+        parts += bullets("Not checked", unchecked)
     elif result.headline:
         parts += bullets("It says", result.headline)
         parts += bullets("If", result.declared_conditions)
@@ -183,13 +189,18 @@ def _recomputed_rows(recomputed: JsonObject) -> JsonObject:
     """
     guarantee = recomputed["guarantee"]
     rows = dict(recomputed.get("parameters", {}))
-    if target := guarantee.get("target"):
+    target = guarantee.get("target")
+    if target:
         rows |= {"target ε": target["epsilon"], "target log10 δ": target["log10_delta"]}
+
+    # The enclosures at each point, or those of the guarantee.
     points = {f"point {number}: ": point for number, point in enumerate(recomputed.get("points", ()), start=1)}
     if not points:
         points[""] = guarantee
     for prefix, point in points.items():
         rows |= {f"{prefix}{name}": numbers.outward(point[key]) for name, key in COLUMNS.items()}
-    if claim := recomputed.get("claim"):
+
+    claim = recomputed.get("claim")
+    if claim:
         rows["claim"] = f"ε = {claim['epsilon']:g} at log10 δ = {claim['log10_delta']:g}: holds {claim['holds']}"
     return rows

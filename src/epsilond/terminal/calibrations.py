@@ -61,9 +61,13 @@ def calibration(answer: Calibration) -> RenderableType:
         _guarantee(answer.guarantee),
         Text(answer.guarantee.in_words),
     ]
+
+    # The formulas of papers, next to the certified figures.
     if answer.readings:
         rows = [_certified_row(answer), *map(_reading, answer.readings)]
         parts.append(table("As printed, compared with the certified figures", rows))
+
+    # The cost of the run, if it is known.
     if answer.risk is not None:
         parts.append(_risk(answer.risk))
     if answer.communication is not None:
@@ -73,6 +77,7 @@ def calibration(answer: Calibration) -> RenderableType:
     rounds_runs = getattr(answer.parameters, "frontier", None)  # of dp-fedavg
     if rounds_runs is not None:
         parts.append(rounds_frontier(rounds_runs))
+
     parts += remarks(answer.all_declared, answer.warnings)
     parts.append(proof(answer.derivation))
     return Group(*parts)
@@ -100,10 +105,11 @@ def _frontier_row(run: FrontierRun) -> Mapping[str, str]:
         marks.append("the answer")
     if run.vacuous:
         marks.append("no better than the start")
+    estimate_mark = "" if run.certified else "about "
     return {
         "rounds": str(run.rounds),
         "batch_size": str(run.batch_size),
-        "risk at most": ("" if run.certified else "about ") + format_rounded(run.risk),
+        "risk at most": estimate_mark + format_rounded(run.risk),
         "bits per client": format_rounded(run.bits_per_client),
         "bits in all": format_rounded(run.total_bits),
         "": ", ".join(marks),
@@ -176,6 +182,9 @@ def _risk_bound_rows(answer: RiskBoundsAnswer) -> Iterator[Mapping[str, str]]:
     Args:
         answer: the bounds on the risk.
 
+    Returns:
+        An iterator over the rows.
+
     Yields:
         The text of each column by its heading, for one bound.
     """
@@ -203,7 +212,9 @@ def _undecidable(upper: UpperBound) -> list[ConditionAnswer]:
 def _premises(upper: UpperBound) -> str:
     """Return the words that name the undecidable conditions of an upper bound with a value."""
     names = [condition.id for condition in _undecidable(upper)]
-    return f" if {', '.join(names)}" if names and upper.value is not None else ""
+    if not names or upper.value is None:
+        return ""
+    return f" if {', '.join(names)}"
 
 
 def _open_premises(answer: RiskBoundsAnswer) -> list[str]:
@@ -215,8 +226,10 @@ def _open_premises(answer: RiskBoundsAnswer) -> list[str]:
     Returns:
         The lines, each once, in the order of the bounds.
     """
-    valued = [upper for upper in answer.upper if upper.value is not None]
-    lines = [f"{condition.id}: {condition.statement}" for upper in valued for condition in _undecidable(upper)]
+    lines: list[str] = []
+    for upper in answer.upper:
+        if upper.value is not None:
+            lines += [f"{condition.id}: {condition.statement}" for condition in _undecidable(upper)]
     return list(dict.fromkeys(lines))
 
 
@@ -307,10 +320,11 @@ def _certified_row(answer: Calibration) -> Mapping[str, str]:
         The text of each column by its heading.
     """
     parameters = as_json(answer.parameters)
-    shared = [name for name in answer.readings[0].parameters if name in parameters]
+    shared_names = [name for name in answer.readings[0].parameters if name in parameters]
+    shared_values = [f"{name} {parameters[name]}" for name in shared_names]
     return {
         "reading": "certified",
-        "parameters": ", ".join(f"{name} {parameters[name]}" for name in shared),
+        "parameters": ", ".join(shared_values),
         "claims ε": f"{answer.guarantee.target.epsilon:g}",
         "claims risk": "",
         "true ε": outward(answer.guarantee.epsilon),
@@ -330,12 +344,16 @@ def _reading(reading: PrintedReading) -> Mapping[str, str]:
     claims = reading.claims
     # Conditions that cannot be decided are shown too, because the formula rests on them.
     failing = [verdict(condition) for condition in reading.conditions if condition.holds != Verdict.YES]
+    parameters = [f"{name} {value:.{DIGITS}g}" for name, value in reading.parameters.items()]
+    true_epsilon = ""
+    if reading.true is not None:
+        true_epsilon = outward(reading.true.epsilon)
     return {
         "reading": f"{reading.theorem} {reading.reading} ({reading.status.value})",
-        "parameters": ", ".join(f"{name} {value:.{DIGITS}g}" for name, value in reading.parameters.items()),
+        "parameters": ", ".join(parameters),
         "claims ε": f"{claims.epsilon:g}",
         "claims risk": upward(claims.excess_risk) + if_vacuous(claims.vacuous, claims.baseline),
-        "true ε": outward(reading.true.epsilon) if reading.true is not None else "",
+        "true ε": true_epsilon,
         "conditions": "; ".join(failing) or "hold",
     }
 

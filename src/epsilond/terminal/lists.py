@@ -102,8 +102,19 @@ def _errata(errata: Sequence[Erratum]) -> list[RenderableType]:
 
 
 def _erratum_line(erratum: Erratum) -> str:
-    """Return an erratum as one line, with its place if it is stated."""
+    """Return an erratum of a paper as one line, with its place if it is stated.
+
+    Args:
+        erratum: the printed text, the corrected one, and the interpretation of the printed one that is closest to the
+            truth.
+
+    Returns:
+        The id, the grade, the place, the printed text and its correction, in one line.
+    """
     place = f", {erratum.place}" if erratum.place else ""
-    printed, truth = (text.removesuffix(".") for text in (erratum.printed, erratum.truth))
-    charitable = f" Most charitable reading: {erratum.charitable.removesuffix('.')}." if erratum.charitable else ""
+    printed = erratum.printed.removesuffix(".")
+    truth = erratum.truth.removesuffix(".")
+    charitable = ""
+    if erratum.charitable:
+        charitable = f" Most charitable reading: {erratum.charitable.removesuffix('.')}."
     return f"{erratum.id} ({erratum.grade.value}{place}). Printed: {printed}.{charitable} We find: {truth}."

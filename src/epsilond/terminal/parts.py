@@ -117,12 +117,19 @@ def format_rounded(value: float, *, up: bool = True, digits: int = DIGITS) -> st
     """
     if math.isinf(value):
         return UNBOUNDED if value > 0 else f"-{UNBOUNDED}"
-    return f"{round_to_digits(value, digits, up=up):.{digits}g}"
+    rounded = round_to_digits(value, digits, up=up)
+    return f"{rounded:.{digits}g}"
 
 
 def upward(value: object) -> str:
-    """Return a bound or a cost, rounded up, or a word as it is; an empty text if there is none."""
-    return format_rounded(value) if isinstance(value, int | float) else as_json(value) or ""
+    """Return a bound or a cost, rounded up, or a word as it is; an empty text if there is none.
+
+    Args:
+        value: a number, a word such as "unbounded", or None.
+    """
+    if isinstance(value, int | float):
+        return format_rounded(value)
+    return as_json(value) or ""
 
 
 def outward(ends: Ends) -> str:
@@ -131,9 +138,16 @@ def outward(ends: Ends) -> str:
 
 
 def at_delta(delta: float | None, log10_delta: float) -> str:
-    """Return δ and its logarithm; only the logarithm if no double holds δ."""
+    """Return δ and its logarithm; only the logarithm if no double holds δ.
+
+    Args:
+        delta: δ; None if it is below the smallest double.
+        log10_delta: decimal logarithm of δ.
+    """
     logarithm = f"log10 δ = {log10_delta:.{DIGITS}g}"
-    return logarithm if delta is None else f"δ = {delta:.{DIGITS}g} ({logarithm})"
+    if delta is None:
+        return logarithm
+    return f"δ = {delta:.{DIGITS}g} ({logarithm})"
 
 
 def if_vacuous(vacuous: bool | None, baseline: Baseline | None, *, before: str = ": ") -> str:
@@ -151,7 +165,9 @@ def if_vacuous(vacuous: bool | None, baseline: Baseline | None, *, before: str =
     """
     from epsilond.calibrators.risk.baseline import no_better  # noqa: PLC0415  an account has no risk
 
-    return f"{before}{no_better(baseline)}" if vacuous and baseline is not None else ""
+    if not vacuous or baseline is None:
+        return ""
+    return f"{before}{no_better(baseline)}"
 
 
 def sides(condition: ConditionResult | ConditionAnswer | None) -> str:
@@ -196,6 +212,9 @@ def _flatten(values: Mapping[str, object], prefix: str = "") -> Iterator[tuple[s
     Args:
         values: members by name. A list with objects counts as an object with the indices as names.
         prefix: start of all names, with its dot.
+
+    Returns:
+        An iterator over pairs of a name and a value.
 
     Yields:
         The dotted name and the value of each member that is not an object.

@@ -59,9 +59,11 @@ def _reasons(entries: Iterable[PlanEntry], applies: Verdict) -> list[str]:
     Returns:
         The lines, each with the name of the algorithm in front.
     """
-    return [
-        f"{name_of(entry)}: {_reason(reason)}" for entry in entries if entry.applies == applies for reason in entry.why
-    ]
+    lines = []
+    for entry in entries:
+        if entry.applies == applies:
+            lines += [f"{name_of(entry)}: {_reason(reason)}" for reason in entry.why]
+    return lines
 
 
 def _price(price: TrustPrice) -> Mapping[str, str]:
@@ -152,7 +154,9 @@ def _remark(entry: PlanEntry) -> str:
         return if_vacuous(entry.vacuous, baseline, before="") or "no better than the start"
     if is_informative(entry):
         return ""
-    return f"exceeds {', '.join(entry.exceeds)}" if entry.exceeds else "drowned by its noise"
+    if entry.exceeds:
+        return f"exceeds {', '.join(entry.exceeds)}"
+    return "drowned by its noise"
 
 
 def _short(value: float | None) -> str:

@@ -96,15 +96,15 @@ def synthetic_constants(
         batch_size: records m of a batch.
 
     Returns:
-        tr Σ, the mean squared norm of the common model, the risk before training, the least risk of one model for all
-        clients, and the variance of the gradient at the optimum. The last three entries are the values of the search.
-        The noise multipliers are in units of the clipping norm divided by N.
+        tr Σ, and the mean squared norm of the common model. The risk before training, the least risk of one model for
+        all clients, and the variance of the gradient at the optimum. The last three entries are the values of the
+        search. The noise multipliers are in units of the clipping norm divided by N.
     """
     covariance_trace = harmonic(dimension)
 
     # The clients differ in the last coordinates only, of variance 1/k in coordinate k.
     first_own_coordinate = dimension - own_coordinates + 1
-    own_trace = math.fsum(1.0 / k for k in range(first_own_coordinate, dimension + 1))
+    own_trace = math.fsum(1.0 / coordinate for coordinate in range(first_own_coordinate, dimension + 1))
     own_risk = own_std * own_std * own_trace
 
     common_risk = common_std * common_std * covariance_trace

@@ -80,6 +80,9 @@ class Landscape:
             optimum_spread: root mean square distance of the optima from their mean.
             noise_std: standard deviation σ_ζ of the noise per shared coordinate.
             dimension: number d_w of shared coordinates.
+
+        Returns:
+            The function whose values `at` and `curve` compute.
         """
         return cls(
             clients=federation.clients,
@@ -143,8 +146,12 @@ class Landscape:
     def _infinite_bound(self) -> PersonalizationBounds:
         """Return the bound at α = ∞ for clients with different optima, where all its parts are infinite.
 
-        A model that all clients share cannot reach different optima, so ‖z*‖² is infinite. The step size of the shared
-        part is 1/(4La), where La is the smoothness of the problem divided by α.
+        As α grows, the smoothness L max{αa, b} has no limit, while ‖z*‖² does not fall below S > 0, the sum of the
+        squared distances of the optima from their mean. The step size of the shared part tends to 1/(4La).
+
+        Returns:
+            The bound with infinite summands, a step size of 0 for the local parts, and the limit of the shared step
+            size.
         """
         infinite_summands = FullParticipationBound(optimisation=math.inf, variance=math.inf)
         shared_smoothness = self.smooth_factors[0]
@@ -186,6 +193,9 @@ class Landscape:
 
         Args:
             alpha: weight α, finite.
+
+        Returns:
+            The quantities, and ‖z*‖²_α times two parts of the variance: that of sampled gradients and that of noise.
         """
         shared_smoothness, local_smoothness = self.smooth_factors
         shared_variance, local_variance = self.sampled_factors
@@ -214,6 +224,9 @@ class Landscape:
 
         If all clients have one optimum (S = 0), the minimum is exact, at 0, the balanced α or ∞. Otherwise a search
         finds it to a relative accuracy of about 1e-9. The bound is valid at every α.
+
+        Returns:
+            The bounds and the step sizes at the best α.
         """
         candidates = [0.0, self.balanced, math.inf]
         if self.spread_squared > 0.0:
@@ -271,6 +284,9 @@ class Landscape:
 
         Args:
             alphas: requested weights, in [0, ∞].
+
+        Returns:
+            One bound for each weight, in increasing order of α.
         """
         shown_alphas = {0.0, math.inf, *alphas}
         for multiple in SHOWN:

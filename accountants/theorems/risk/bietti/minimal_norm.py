@@ -37,6 +37,9 @@ def minimal_norm(*, alpha: float, clients: int, mean_squared: float, spread_squa
 def shared_part(*, alpha: float, clients: int) -> float:
     """Return the ratio αN/(αN + 1) of the shared part w of the minimiser to the mean v̄ of the optima; 1 at α = ∞.
 
+    Among all models w + θ_i that equal the optimum of client i, the minimiser is the one of least norm ‖w‖²/α +
+    Σ‖θ_i‖².
+
     Args:
         alpha: weight α of the shared part, in [0, ∞].
         clients: number N of clients.
@@ -76,10 +79,15 @@ class BoundFactors(NamedTuple):
         return theorem_bound(smooth=smooth, variance=self.sampled + self.private, rounds=rounds)
 
     def proved_bound(self, rounds: int) -> FullParticipationBound:
-        """Return the smaller bound that the proof gives, at the step size of the theorem (`parts_at_step`).
+        """Return the smaller bound that the proof of Theorem 4.5 gives, at the step size of the theorem.
+
+        It is the bound of inequality (22) of Bietti et al., before it is simplified to that of the theorem.
 
         Args:
             rounds: number n of rounds.
+
+        Returns:
+            The two summands of the bound, in units of the loss.
         """
         return parts_at_step(
             step=self.step(rounds),

@@ -170,7 +170,7 @@ def threshold_epsilon(inputs: VarianceTermInputs) -> float:
 
     Args:
         inputs: N clients, n rounds, variance σ² of a batch's gradient, bound G on gradients, d_w shared coordinates, δ,
-            and the relation of neighbouring data sets, which gives k (2 for a replaced record, else 1).
+            and the relation of neighbouring data sets, which gives k (2 for a replaced record, otherwise 1).
 
     Returns:
         An upper bound on this ε, in nats. It is infinite if the gradients have no variance or there is one client.

@@ -132,7 +132,7 @@ class ConvergenceInputs:
 
     @property
     def ratio(self) -> float:
-        """The ratio β/η of the request, or the printed ratio if absent."""
+        """The ratio β/η of the server's to the clients' step size; if absent in the request, the printed one."""
         if self.step_ratio is not None:
             return self.step_ratio
         return printed_ratio(
@@ -330,16 +330,16 @@ def update_norm(
 ) -> Outputs:
     """Return a lower bound on the norm of the sum of a client's gradients in a round (Lemma 3 of Das et al.).
 
-    A client divides its update by this norm. The gradients of the E steps differ little from the first one if the step
-    size is small, so their sum is not much shorter than E times the first.
+    A client divides its update by this norm. If the step size is small, the gradients of the E steps differ little from
+    the first one. Their sum is then not much shorter than E times the first.
 
     Args:
         gradient_norm: norm ‖∇f‖ of the client's gradient at the model of the round.
         local_steps: steps E of a client in a round.
         step_size: step size η.
         smoothness: smoothness L of the client's loss.
-        reading: "printed" gives (2/3) E ‖∇f‖. "corrected" gives E (1 − ηL(E − 1)) ‖∇f‖, at least (3/4) E ‖∇f‖ if
-            ηLE ≤ 1/4.
+        reading: "printed" gives (2/3) E ‖∇f‖. "corrected" gives E (1 − ηL(E − 1)) ‖∇f‖, at least (3/4) E ‖∇f‖ if ηLE ≤
+            1/4.
 
     Returns:
         The bound. For "corrected" also √(31/128), the constant in place of 2/3 that the printed proof gives.

@@ -65,8 +65,8 @@ def accelerated_risk(
     """Return a bound on the excess risk of noisy accelerated descent after R rounds.
 
     A stage is a number of rounds with one step schedule, which starts at the output of the previous stage. The bound
-    adds the optimisation error of the stages, a multiple of the variance of a round's gradient, and the difference
-    between the loss and its Moreau envelope, if the run descends on one.
+    adds the optimisation error of the stages and a multiple of the variance of a round's gradient. If the run descends
+    on a Moreau envelope of the loss, the largest difference between both is added too.
 
     Args:
         problem: the clients and the loss.

@@ -73,8 +73,8 @@ class DescentBound:
     """A bound A + B V² on the excess risk of an iterate of accelerated descent, for gradients of variance at most V².
 
     Attributes:
-        optimisation: A, in loss units.
-        variance_factor: B.
+        optimisation: A, the part without any randomness, in loss units.
+        variance_factor: B, in loss units per squared gradient unit.
     """
 
     optimisation: float
@@ -326,8 +326,8 @@ def _multistage_plans(
 ) -> Iterator[tuple[Stage, ...]]:
     """Yield plans with 1, 2, … early stages of equal length, and a last stage with the remaining rounds.
 
-    The generator ends when a further early stage would not reduce the bound on the distance from the minimiser, when
-    the rounds are used up, or after `MOST_STAGES` early stages.
+    The generator ends when the rounds are used up, or after `MOST_STAGES` early stages. It also ends when a further
+    early stage would not reduce the bound on the distance from the minimiser.
 
     Args:
         rounds: number R of rounds.
@@ -335,6 +335,9 @@ def _multistage_plans(
         descent: constants of the function.
         squared_distance: bound on the squared distance from the first iterate to a minimiser.
         variance: bound V² on the variance of a gradient.
+
+    Yields:
+        The stages of one plan, the last stage included, each with its rounds and its step schedule.
     """
     early: list[Stage] = []
     while len(early) < MOST_STAGES and (len(early) + 1) * length < rounds:

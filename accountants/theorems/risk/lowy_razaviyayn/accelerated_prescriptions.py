@@ -39,6 +39,9 @@ def envelope_for(run: ReusedRun, totals: Aggregates) -> float:
         run: the federation and the loss, with Lipschitz constant L, on a domain of diameter D.
         totals: averages over the clients. M~ is `totals.participants`, an average number of participants, and dΨ~ is
             `run.privacy(totals)`, the cost of privacy.
+
+    Returns:
+        The smoothness b, in loss units per squared unit of distance.
     """
     squared_lipschitz = run.lipschitz * run.lipschitz
     privacy_cost = run.privacy(totals)
@@ -60,8 +63,8 @@ def complete_prescription(
         run: the federation and the loss.
         rounds: number R of rounds; None for the smallest number that meets its own prescription.
         reading: "printed" has the paper's formulas as they are. "corrected" divides by the batch size in R (erratum
-            E-10), takes the effective number of participants instead of its root in the envelope of Theorem 2.4 (E-06),
-            and adds the sampling of clients to R and to the bound (E-12).
+            E-10), and adds the sampling of clients to R and to the bound (E-12). It takes the effective number of
+            participants instead of its root in the envelope of Theorem 2.4 (E-06).
 
     Returns:
         The run and its risk. `excess_risk` is the privacy term of the bound. At the prescribed rounds, the other terms
@@ -82,12 +85,13 @@ def complete_prescription(
     total_variance = variance.sampling + variance.noise + variance.clients
     terms = _bound_terms(run, totals, variance, rounds=chosen_rounds, smoothness=smoothness, reading=reading)
 
+    envelope_smoothness = None if run.is_smooth else smoothness
     figures = AcceleratedFigures(
         terms=terms,
         variance=total_variance,
         regularization=math.sqrt(total_variance / chosen_rounds) / (2.0 * run.diameter),
         aggregates=totals,
-        envelope_smoothness=None if run.is_smooth else smoothness,
+        envelope_smoothness=envelope_smoothness,
     )
     return AcceleratedPrescription(
         rounds=chosen_rounds,
@@ -249,8 +253,8 @@ def _descent_rounds(run: ReusedRun, totals: Aggregates) -> float:
 def _required_rounds(run: ReusedRun, totals: Aggregates, reading: Reading) -> float:
     """Return the number of rounds that Theorem E.1 or 2.4 of Lowy and Razaviyayn prescribes, before rounding up.
 
-    The statement is that of the appendix. The number is the larger of `_descent_rounds`, after which the optimisation
-    error is of the order of the cost of privacy, and V/(dΨ~), after which the cost of sampling is. V is
+    The statement is that of the appendix. The number is the larger of `_descent_rounds` and V/(dΨ~). After the first,
+    the optimisation error is of the order of the cost of privacy, and after the second the cost of sampling is. V is
     `_sampling_variance`, and dΨ~ = `run.privacy(totals)` the cost of privacy.
 
     Args:
@@ -297,6 +301,9 @@ def envelope_figures(run: ReusedRun, smoothness: float, reading: Reading = "corr
         run: the federation and the loss.
         smoothness: smoothness b of the envelope.
         reading: "printed" has 2L as the Lipschitz constant; "corrected" has L (erratum E-17).
+
+    Returns:
+        The four constants by name, for the parameters of `run` and the smoothness b.
     """
     return {
         "envelope_smoothness": smoothness,

@@ -134,7 +134,7 @@ def accelerated_outputs(inputs: ReusedInputs, reading: Reading = "printed") -> O
         Lipschitz constant for all groups of clients.
 
         The statement of the appendix adds the following. `before_excess_risk_scale` is the order of the risk at
-        `rounds`, before these are set to the prescribed number. It is the sum of the outputs whose names end in
+        `rounds`, before these are set to the prescribed number. It is the sum of the outputs with names that end in
         `_term`. `gradient_variance` is the variance of a round's gradient, and `regularization` the weight of the
         quadratic regulariser. `envelope_figures` are the constants of the Moreau envelope, the smooth approximation of
         the loss in Theorem 2.4. `aggregate_outputs` are averages over the clients.
@@ -175,9 +175,15 @@ def accelerated_outputs(inputs: ReusedInputs, reading: Reading = "printed") -> O
 def _full_participation(inputs: ReusedInputs) -> Sides:
     """Check that all clients participate in every round, unless the empirical heterogeneity v̂ is 0.
 
-    v̂ is the standard deviation of the clients' mean gradients. If it is 0, any number of participants will do.
+    v̂ is the standard deviation of the clients' mean gradients. If it is 0, any number of participants is allowed.
+
+    Args:
+        inputs: the run, with the possible numbers of participants in a round and their probabilities.
+
+    Returns:
+        The two sides of the condition: the smallest number of participants, and the number that it must reach.
     """
-    fewest = min(count for count, _ in inputs.counts)
+    fewest = min(participants for participants, _probability in inputs.counts)
     required = inputs.clients if inputs.empirical_heterogeneity > 0.0 else fewest
     return Sides.at_least(fewest, required)
 

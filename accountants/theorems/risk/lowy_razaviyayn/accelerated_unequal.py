@@ -173,14 +173,22 @@ class FederatedAcceleratedInputs(FederatedRun):
     objective: Annotated[Objective, OBJECTIVE] = "population"
 
     def problem_on(self, envelope_smoothness: float | None) -> UnequalAcceleratedProblem:
-        """Return the clients and the loss that the run minimises.
+        """Return the clients and the loss that the run minimises, which may be a Moreau envelope.
+
+        The envelope is a smooth approximation of a loss that is not smooth. If the distance of the first iterate from
+        the minimiser is absent, it is the diameter D. If its excess risk is absent, it is the mean Lipschitz constant
+        times D.
 
         Args:
             envelope_smoothness: smoothness b of the Moreau envelope of the loss, or None for the loss itself.
+
+        Returns:
+            The problem, except for the noise and the number of rounds.
         """
         groups = self.groups
         clients = sum(group.clients for group in groups)
         mean_lipschitz = math.fsum(group.clients / clients * group.lipschitz for group in groups)
+        largest_gap = mean_lipschitz * self.diameter
         return UnequalAcceleratedProblem.of_groups(
             groups,
             heaviest=max(self.scales),
@@ -190,7 +198,7 @@ class FederatedAcceleratedInputs(FederatedRun):
             strong_convexity=self.strong_convexity,
             initial_distance=self.initial_distance or self.diameter,
             diameter=self.diameter,
-            initial_gap=self.initial_gap or mean_lipschitz * self.diameter,
+            initial_gap=self.initial_gap or largest_gap,
             gradient_std=self.gradient_std,
             heterogeneity=self.heterogeneity,
             objective=self.objective,

@@ -86,12 +86,14 @@ class DescentRun:
         """Order of the excess risk in the main text of Lowy and Razaviyayn, for equal clients, in loss units.
 
         It is LD/√M (1/√n + √(d ln(1/δ))/(εn)), or L²/(μM) (1/n + d ln(1/δ)/(εn)²) if μ > 0. M clients with n records
-        each take part in a round, and d is the dimension.
+        each take part in a round, and d is the dimension. The loss has Lipschitz constant L and strong convexity μ, on
+        a domain of diameter D.
         """
         (group,) = self.federation.groups
         participants = self.federation.participation.mean
         sampling = 1.0 / group.samples_per_client
-        privacy = self.dimension * -group.log_delta / (group.epsilon * group.samples_per_client) ** 2
+        effective_records = group.epsilon * group.samples_per_client  # εn
+        privacy = self.dimension * -group.log_delta / effective_records**2
         if self.strong_convexity > 0.0:
             unit = self.lipschitz * self.lipschitz / (self.strong_convexity * participants)
             return unit * (sampling + privacy)
@@ -300,11 +302,11 @@ def prescribed_outputs(inputs: DescentInputs, reading: Reading = "printed") -> F
         `excess_risk` is the claimed bound; if the theorem hides its constant, the order is `excess_risk_scale` instead.
         The outputs of `noise_outputs` describe the noise.
 
-        The statement of the appendix adds `step_size`, `averaging_ratio` (the growth of the weights with which the
-        output averages the iterates), and the averages over the clients of `aggregate_outputs`. `proof_excess_risk` is
-        the bound of the proof, `Prescription.proof_excess_risk`. Outputs whose names end in `_term` are its terms and
-        auxiliary numbers. Theorem 2.2 adds the smoothness of the Moreau envelope on which it descends.
-        `excess_risk_at_effective_participants` is its printed bound with the number M~ of `Aggregates` for M.
+        The statement of the appendix adds `step_size`, `averaging_ratio` and the averages over the clients of
+        `aggregate_outputs`. The output averages the iterates with weights that grow by `averaging_ratio`.
+        `proof_excess_risk` is the bound of the proof, `Prescription.proof_excess_risk`. Outputs with names that end in
+        `_term` are its terms and auxiliary numbers. Theorem 2.2 adds the smoothness of the Moreau envelope on which it
+        descends. `excess_risk_at_effective_participants` is its printed bound with the number M~ of `Aggregates` for M.
     """
     prescription = inputs.prescription(reading)
     risk_name = "excess_risk" if prescription.constants == "explicit" else "excess_risk_scale"

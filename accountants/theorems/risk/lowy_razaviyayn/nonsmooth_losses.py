@@ -171,11 +171,17 @@ def complete_strongly_convex_envelope(
 
 
 def _envelope_for(run: DescentRun, totals: Aggregates) -> float:
-    """Return the smoothness b = μM~/ν² of the envelope of Theorem 2.2 for strongly convex losses.
+    """Return the smoothness b = μM~/ν² of the Moreau envelope that Theorem 2.2 prescribes for strongly convex losses.
+
+    The envelope is a smooth function below the loss, on which the run descends.
 
     Args:
-        run: the federation and the loss, with strong convexity μ and the rate ν of `run.rate`.
-        totals: averages over the clients, where `totals.participants` is M~.
+        run: the federation and the loss, with strong convexity μ. ν is `run.rate`, the larger one of the statistical
+            error and of the cost of privacy.
+        totals: averages over the clients. M~ is `totals.participants`, an average number of participants in a round.
+
+    Returns:
+        The smoothness b, in loss units per squared length.
     """
     rate = run.rate(totals)
     return run.strong_convexity * totals.participants / (rate * rate)

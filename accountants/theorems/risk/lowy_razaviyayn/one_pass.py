@@ -96,9 +96,9 @@ def one_pass(inputs: OnePassInputs, reading: Reading = "printed") -> Outputs:
     Returns:
         `mean_participants` is M = 1/E[1/M_r] for the number M_r of participants in a round. The prescribed batch size
         is a real number; the run uses `batch_size`. Orders of the excess risk, and their terms, have three prefixes:
-        `batch_…` at the batch that is run, `balanced_…` at the prescribed batch (equation (37), or (38) if μ > 0), and
-        `informal_…` of the main text, where all clients participate (equation (8) or (9)). The smallest sufficient
-        noise is between `lower_exact_noise_std` and `upper_exact_noise_std`.
+        `batch_…` is at the batch that is run. `balanced_…` is at the prescribed batch (equation (37), or (38) if μ >
+        0). `informal_…` is of the main text, where all clients participate (equation (8) or (9)). The smallest
+        sufficient noise is between `lower_exact_noise_std` and `upper_exact_noise_std`.
     """
     run, batch = inputs.run, inputs.batch
     rounds = one_pass_rounds(samples_per_client=inputs.samples_per_client, batch_size=batch)
@@ -192,11 +192,18 @@ def _epsilon_range(inputs: OnePassInputs) -> Sides:
 
 
 def _full_participation(inputs: OnePassInputs) -> Sides:
-    """Compare the least number of participants with the number of clients.
+    """Check that all clients participate in every round, unless the heterogeneity v is 0.
 
-    The condition always holds if the heterogeneity v is 0.
+    v is the standard deviation of mean gradients between the clients. If it is 0, any number of participants is
+    allowed.
+
+    Args:
+        inputs: the run, with the possible numbers of participants in a round and their probabilities.
+
+    Returns:
+        The two sides of the condition: the smallest number of participants, and the number that it must reach.
     """
-    fewest = min(count for count, _ in inputs.counts)
+    fewest = min(participants for participants, _probability in inputs.counts)
     required = inputs.clients if inputs.heterogeneity > 0.0 else fewest
     return Sides.at_least(fewest, required)
 

@@ -23,7 +23,12 @@ def convex_batch(run: OnePassFacts) -> float:
     It is K = (L/(βD))^{2/5} n^{3/5} (d ln(1/δ))^{1/5}/(ε^{2/5} M^{1/5}).
 
     Args:
-        run: constants of the run, with the symbols that `OnePassFacts` defines.
+        run: constants of the run: n records of each of N clients, M participants in a round, and the target (ε, δ). The
+            loss in d dimensions has Lipschitz constant L, smoothness β and strong convexity μ, with κ = β/μ, on a
+            domain of diameter D. φ and v are the standard deviations of gradients within and between clients.
+
+    Returns:
+        The batch size as a real number, not rounded.
     """
     slope_factor = math.pow(run.lipschitz / (run.smoothness * run.diameter), 0.4)
     records_factor = math.pow(float(run.samples_per_client), 0.6)
@@ -37,7 +42,9 @@ def logarithm_argument(run: OnePassFacts) -> float:
     It is the ratio of the initial excess risk Δ to the larger one of the final errors by privacy and by sampling.
 
     Args:
-        run: constants of the run, with the symbols that `OnePassFacts` defines.
+        run: constants of the run: n records of each of N clients, M participants in a round, and the target (ε, δ). The
+            loss in d dimensions has Lipschitz constant L, smoothness β and strong convexity μ, with κ = β/μ, on a
+            domain of diameter D. φ and v are the standard deviations of gradients within and between clients.
 
     Returns:
         The argument, a positive number without a unit.
@@ -95,7 +102,9 @@ def convex_terms(run: OnePassFacts, *, batch_size: int, reading: Reading = "corr
     order, `optimisation`, `sampling` of records, `privacy`, and `heterogeneity`, the sampling of M of N clients.
 
     Args:
-        run: constants of the run, whose symbols `OnePassFacts` defines.
+        run: constants of the run: n records of each of N clients, M participants in a round, and the target (ε, δ). The
+            loss in d dimensions has Lipschitz constant L, smoothness β and strong convexity μ, with κ = β/μ, on a
+            domain of diameter D. φ and v are the standard deviations of gradients within and between clients.
         batch_size: records K of a batch.
         reading: "printed" by Lowy and Razaviyayn has β² in the first term, which then has the wrong unit (erratum
             E-07).
@@ -124,7 +133,9 @@ def strongly_convex_terms(run: OnePassFacts, *, batch_size: int) -> dict[str, fl
     and `privacy`.
 
     Args:
-        run: constants of the run, whose symbols `OnePassFacts` defines; κ is its condition number.
+        run: constants of the run: n records of each of N clients, M participants in a round, and the target (ε, δ). The
+            loss in d dimensions has Lipschitz constant L, smoothness β and strong convexity μ, with κ = β/μ, on a
+            domain of diameter D. φ and v are the standard deviations of gradients within and between clients.
         batch_size: records K of a batch.
 
     Returns:
@@ -148,7 +159,9 @@ def balanced_convex_terms(run: OnePassFacts) -> dict[str, float]:
     (37) of Lowy and Razaviyayn. At this K, the optimisation error equals the cost of privacy and is left out.
 
     Args:
-        run: constants of the run, with the symbols that `OnePassFacts` defines.
+        run: constants of the run: n records of each of N clients, M participants in a round, and the target (ε, δ). The
+            loss in d dimensions has Lipschitz constant L, smoothness β and strong convexity μ, with κ = β/μ, on a
+            domain of diameter D. φ and v are the standard deviations of gradients within and between clients.
 
     Returns:
         The terms `sampling`, `privacy` and `heterogeneity`, in loss units without constants.
@@ -170,7 +183,9 @@ def balanced_strongly_convex_terms(run: OnePassFacts, *, reading: Reading = "cor
     Their sum is φ²/(μnM) + L²√κ d ln(1/δ)/(με²n²M) + v²/(μ√κM) (N − M)/(N − 1), equation (38) of Lowy and Razaviyayn.
 
     Args:
-        run: constants of the run, with the symbols that `OnePassFacts` defines; κ is its condition number.
+        run: constants of the run: n records of each of N clients, M participants in a round, and the target (ε, δ). The
+            loss in d dimensions has Lipschitz constant L, smoothness β and strong convexity μ, with κ = β/μ, on a
+            domain of diameter D. φ and v are the standard deviations of gradients within and between clients.
         reading: version of the formula: "printed" has no μ in the first term (erratum E-08), "corrected" has it.
 
     Returns:
@@ -217,7 +232,12 @@ def informal_rounds(run: OnePassFacts) -> float:
     It is ((βDεn)² M/(L²d))^{1/5} for convex losses, and √κ for strongly convex losses.
 
     Args:
-        run: constants of the run, with the symbols that `OnePassFacts` defines; κ is its condition number.
+        run: constants of the run: n records of each of N clients, M participants in a round, and the target (ε, δ). The
+            loss in d dimensions has Lipschitz constant L, smoothness β and strong convexity μ, with κ = β/μ, on a
+            domain of diameter D. φ and v are the standard deviations of gradients within and between clients.
+
+    Returns:
+        The number of rounds as a real number, up to constants and logarithms.
     """
     if run.strong_convexity > 0.0:
         return math.sqrt(run.condition_number)
@@ -232,7 +252,9 @@ def heterogeneity_threshold(run: OnePassFacts) -> float:
     heterogeneity term of equation (37), or of (38) if μ > 0, is as large as the sum of the other terms.
 
     Args:
-        run: constants of the run, with the symbols that `OnePassFacts` defines.
+        run: constants of the run: n records of each of N clients, M participants in a round, and the target (ε, δ). The
+            loss in d dimensions has Lipschitz constant L, smoothness β and strong convexity μ, with κ = β/μ, on a
+            domain of diameter D. φ and v are the standard deviations of gradients within and between clients.
 
     Returns:
         The order of v in gradient units; infinite if all clients participate.
@@ -275,7 +297,9 @@ def _convex_threshold(run: OnePassFacts) -> float:
     v is the standard deviation of the clients' expected gradients.
 
     Args:
-        run: constants of the run, whose symbols `OnePassFacts` defines.
+        run: constants of the run: n records of each of N clients, M participants in a round, and the target (ε, δ). The
+            loss in d dimensions has Lipschitz constant L, smoothness β and strong convexity μ, with κ = β/μ, on a
+            domain of diameter D. φ and v are the standard deviations of gradients within and between clients.
 
     Returns:
         The order of v, in gradient units.

@@ -95,9 +95,9 @@ def _read_dense(strategy: NDArray[np.float64], stddev: float) -> NoiseReading:
 def _read_streaming(matrix: StreamingMatrix, stddev: float, iterations: int) -> NoiseReading:
     """Read a banded strategy matrix C from products with few vectors, given C⁻¹ as a streaming matrix.
 
-    A comb is a vector whose entries, the teeth, are nonzero at every b-th row only. If C has b bands, the columns of C
-    at the teeth do not overlap in the product, so that each column is read from it. The columns that two combs with
-    different teeth give agree only if no column has an entry below its bands. Otherwise b is doubled.
+    A comb is a vector that is nonzero at every b-th row only; these entries are its teeth. If C has b bands, the
+    columns of C at the teeth do not overlap in the product, so that each column is read from it. The columns that two
+    combs with different teeth give agree only if no column has an entry below its bands. Otherwise b is doubled.
 
     Args:
         matrix: the noising matrix C⁻¹.
@@ -176,7 +176,7 @@ def _read_columns(matrix: StreamingMatrix, iterations: int, bands: int) -> NDArr
 
 
 def _combs(teeth: NDArray[np.float64], period: int) -> NDArray[np.float64]:
-    """Return vectors whose products with C contain all columns of C, if C has at most `period` bands.
+    """Return vectors of which the products with C contain all columns of C, if C has at most `period` bands.
 
     Such a vector is a comb: it is 0 except at its teeth, which are `period` rows apart. The combs share no teeth.
 

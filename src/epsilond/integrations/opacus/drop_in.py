@@ -18,6 +18,9 @@ class CertifiedRDPAccountant(EpsilondAccountant):
     """The accountant for Opacus' mechanism `rdp`. It computes no Rényi divergence: the bound is of the exact curve.
 
     Guarantees: the ε is at most that of Opacus' RDPAccountant at the same history, up to its rounding.
+
+    Attributes:
+        loadable: names of mechanisms. Checkpoints of their accountants can be loaded.
     """
 
     loadable: ClassVar[frozenset[str]] = frozenset({MECHANISM, "rdp"})
@@ -45,6 +48,9 @@ class CertifiedGDPAccountant(EpsilondAccountant):
 
     Opacus' own GaussianAccountant takes the limit of many steps for the truth. Its ε can be below the true one; the ε
     of this accountant is not.
+
+    Attributes:
+        loadable: names of mechanisms. Checkpoints of their accountants can be loaded.
     """
 
     loadable: ClassVar[frozenset[str]] = frozenset({MECHANISM, "gdp"})
@@ -56,7 +62,11 @@ class CertifiedGDPAccountant(EpsilondAccountant):
 
 
 class CertifiedPRVAccountant(EpsilondAccountant):
-    """The accountant for Opacus' mechanism `prv`."""
+    """The accountant for Opacus' mechanism `prv`.
+
+    Attributes:
+        loadable: names of mechanisms. Checkpoints of their accountants can be loaded.
+    """
 
     loadable: ClassVar[frozenset[str]] = frozenset({MECHANISM, "prv"})
 

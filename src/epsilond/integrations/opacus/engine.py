@@ -23,6 +23,9 @@ class EpsilondPrivacyEngine(PrivacyEngine):
     With a budget every step is committed in a ledger before the model changes, and the optimizer's `step` raises
     `LedgerExhausted` if the ledger rejects the step. `public_size` declares that the number of records is public: the
     denominator and the sample rate of Opacus are computed from it.
+
+    Attributes:
+        accountant: the accountant that observes the steps of the run and computes the certified ε.
     """
 
     accountant: EpsilondAccountant
@@ -74,7 +77,7 @@ class EpsilondPrivacyEngine(PrivacyEngine):
             **arguments,
         )
         if loss_reduction == "mean" and not self._public_size:
-            _, optimizer, *_ = made
+            _model, optimizer, *_rest = made
             expected_batch_size = getattr(optimizer, "expected_batch_size", None)
             message = describe_denominator(expected_batch_size, 1 / len(data_loader))
             warnings.warn(message, DataDependentDenominator, stacklevel=2)

@@ -103,11 +103,11 @@ def _geometric_excess(contraction: float, rounds: int) -> float:
     """
     first_term = contraction * rounds
     term, total = first_term, 0.0
-    for k in range(2, 80):
+    for power in range(2, 80):
         if term <= 1e-18 * first_term:
             break
         # Each term follows from the previous one: C(R + k − 1, k) = C(R + k − 2, k − 1)(R + k − 1)/k.
-        term *= (rounds + k - 1) / k * contraction
+        term *= (rounds + power - 1) / power * contraction
         total += term
     return total
 

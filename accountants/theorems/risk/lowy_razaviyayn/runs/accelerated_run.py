@@ -139,7 +139,9 @@ class AcceleratedProblem(EqualClientsRound):
         return record_std, client_std
 
     def _remaining_std(self, std: float) -> float:
-        """Return √(L² − s²), rounded up: the largest value of one of φ and v if the other one is s.
+        """Return √(L² − s²), rounded up: the largest value of one of two standard deviations if the other one is s.
+
+        The sum of both variances is at most L², the square of the Lipschitz constant.
 
         Args:
             std: s, the standard deviation that is set.

@@ -28,7 +28,7 @@ PRINTED_CONSTANT = 272.0
 def batch_divisor(federation: Federation, reading: Reading) -> int:
     """Return the divisor of 1/ν² in the number of rounds that Theorem 2.1 prescribes: the smallest batch size K, or 1.
 
-    ν is the rate of the statistical error or of privacy, whichever is larger.
+    ν is the larger of the rates of the statistical error and of privacy.
 
     Args:
         federation: the clients and their batch sizes.

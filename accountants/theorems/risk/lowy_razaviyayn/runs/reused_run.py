@@ -14,7 +14,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance im
 
 @dataclass(frozen=True, kw_only=True)
 class ReusedRun(DescentRun):
-    """A federation whose records are re-used, and its loss, for Theorems E.1 and 2.4 of Lowy and Razaviyayn.
+    """A federation that uses its records in every round, and its loss, for Theorems E.1 and 2.4 of Lowy and Razaviyayn.
 
     Theorem 2.4 replaces a loss that is not smooth by its Moreau envelope.
 

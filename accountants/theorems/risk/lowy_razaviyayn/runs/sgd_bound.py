@@ -26,8 +26,8 @@ class ExcessRiskProblem(EqualClientsRound):
         lipschitz: Lipschitz constant L of the loss.
         smoothness: smoothness β of the loss.
         strong_convexity: strong convexity μ of the loss; 0 if it is only convex.
-        initial_distance: distance of the first iterate from a minimiser over the domain, of the expected loss for the
-            objective "population" and of the mean loss on the data for "empirical".
+        initial_distance: distance of the first iterate from a minimiser over the domain. It is a minimiser of the
+            expected loss for the objective "population", and of the mean loss on the data for "empirical".
         empirical_gradient_std: standard deviation Φ̂ of the gradients of all records; if None, L.
         empirical_heterogeneity: standard deviation v̂ of the clients' mean gradients; if None, Φ̂.
         objective: loss of which the excess risk is bounded.

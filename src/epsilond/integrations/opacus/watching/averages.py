@@ -22,7 +22,7 @@ class Averages:
 
     If all averaged weights are released ones, the average is as private as these, and the model may take its values. So
     an average is accepted if each update of it used the weights after a recorded step and torch's own averaging
-    function, and if nothing else wrote to it.
+    function. Nothing but these updates may have written to it.
 
     Args:
         check: the check of the model's parameters, to which accepted averages are added.

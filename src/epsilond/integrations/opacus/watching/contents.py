@@ -95,7 +95,9 @@ class Contents:
     """
 
     def __init__(self) -> None:
+        # For each address: the tensor there, the number of writes to it when it was returned, and its batch.
         self._known: dict[int, tuple[weakref.ref[torch.Tensor], int, HandedBatch]] = {}
+        # The tensors of the latest batches, kept in memory for comparison with a copy on another device.
         self._held: deque[list[_KnownTensor]] = deque(maxlen=_HELD)
 
     def hand_out(self, batch: object, draw: IndexBatch | None) -> None:
