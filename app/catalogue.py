@@ -62,18 +62,27 @@ class AlgorithmList:
 
 
 def paper(theorem: Theorem) -> str:
-    """Return the paper of a theorem: the first part of its id."""
+    """Return the paper of a theorem, which is the first part of the theorem's id: `lowy` for `lowy.2.1`.
+
+    Args:
+        theorem: the theorem.
+    """
     return theorem.id.partition(".")[0]
 
 
 def slug(name: str) -> str:
-    """Return a name with characters that an identifier may contain: lowy.2.1 becomes lowy_2_1."""
+    """Return a name with only characters that an identifier may contain: lowy.2.1 becomes lowy_2_1.
+
+    Args:
+        name: any name. Each run of other characters becomes one underscore.
+    """
     return re.sub(r"[^A-Za-z0-9]+", "_", name)
 
 
 def pascal(name: str) -> str:
     """Return a name in the form of a part of a class name: mb-sgd → MbSgd."""
-    return "".join(part.capitalize() for part in re.split(r"[^A-Za-z0-9]+", name))
+    words = re.split(r"[^A-Za-z0-9]+", name)
+    return "".join(word.capitalize() for word in words)
 
 
 def unknown(what: str, name: str, names: Iterable[str]) -> Problem:
@@ -98,10 +107,10 @@ def unknown(what: str, name: str, names: Iterable[str]) -> Problem:
         introduction = "There are"
     else:
         introduction = "The first of those there are"
-    detail = f"There is no {what} of this name. {introduction}: {', '.join(shown) or 'none'}."
-    return Problem(
-        "not-found", detail, FieldError(parameter=what, message="is unknown", allowed=", ".join(shown) or None)
-    )
+    listed_names = ", ".join(shown)
+    detail = f"There is no {what} of this name. {introduction}: {listed_names or 'none'}."
+    field_error = FieldError(parameter=what, message="is unknown", allowed=listed_names or None)
+    return Problem("not-found", detail, field_error)
 
 
 def _links(theorem: Theorem) -> dict[str, str]:

@@ -18,13 +18,21 @@ class Health:
 
     A check is a function that returns the reason why its part does not work, as a sentence, or None if it works. Once
     the service is `stopping`, it reports only that.
+
+    Attributes:
+        stopping: whether the service is about to end.
     """
 
     stopping: bool = False
     _checks: dict[str, Check] = field(default_factory=dict)
 
     def register(self, name: str, check: Check) -> None:
-        """Register the check of a part; it replaces an earlier check of the same name."""
+        """Register the check of a part of the service; it replaces an earlier check of the same name.
+
+        Args:
+            name: name of the part.
+            check: function that returns the reason why the part does not work, or None if it works.
+        """
         self._checks[name] = check
 
     def stop(self) -> None:

@@ -25,6 +25,7 @@ from starlette.types import Scope
 
 from epsilond.app.callers.limits import NO_OWN_LIMITS, CallerLimits
 from epsilond.app.callers.scopes import OPEN_ROLES, OPEN_SCOPES, RoleName, ScopeName
+from epsilond.app.callers.usage import CallerUsage
 from epsilond.app.http.problems import Problem
 from epsilond.app.http.record import ServicePart
 from epsilond.app.metrics import Metrics
@@ -39,9 +40,19 @@ REMEMBERED = 1024
 
 
 def address_of(scope: Scope) -> str:
-    """Return the address of the client, as the server or a trusted proxy reports it."""
+    """Return the address of the client of a request, as the server or a trusted proxy reports it.
+
+    Args:
+        scope: ASGI description of the request.
+
+    Returns:
+        The address in its canonical spelling, or `UNKNOWN` without a valid one.
+    """
     client = scope.get("client")
-    return _canonical_address(client[0]) if client else UNKNOWN
+    if not client:
+        return UNKNOWN
+    host, *_ = client
+    return _canonical_address(host)
 
 
 @lru_cache(REMEMBERED)
@@ -78,58 +89,8 @@ def network_of(address: str) -> str:
     return str(ipaddress.IPv6Network((int(parsed), NETWORK), strict=False))
 
 
-HALF_LIFE_SECONDS = 60.0
-"""Time after which used CPU time counts half in the order of a fair queue, in seconds."""
-BURST_MINUTES = 10.0
-"""Minutes' worth of the allowed CPU time that a caller may use at once."""
 MOST_IDENTITIES = 10_000
 """Largest number of remembered callers; the least recently seen of those without computations is forgotten first."""
-
-
-@dataclass(eq=False, slots=True)
-class CallerUsage:
-    """CPU time that one caller of the service has used, which decays with time, and is allowed to use.
-
-    Two amounts are kept. The pool of workers chooses the next caller by the recently used time (`used`). A caller who
-    owes too much (`owed`) is rejected until the allowance has covered enough of it.
-    """
-
-    at: float
-    """Time of the last update, in seconds of `Budgets.clock`."""
-    per_minute: float
-    """CPU seconds per minute that the caller may use; 0 for no limit."""
-    owed: float = 0.0
-    """CPU seconds used that the allowance has not covered since."""
-    used: float = 0.0
-    """CPU seconds used, halved every minute."""
-    computing: int = 0
-    """Number of the caller's questions that run or wait."""
-
-    def advance(self, now: float) -> None:
-        """Update the amounts to the time `now`: the used time decays, and the owed time falls at the allowed rate."""
-        passed = max(0.0, now - self.at)
-        self.at += passed
-        self.used *= 0.5 ** (passed / HALF_LIFE_SECONDS)
-        self.owed = max(0.0, self.owed - passed * self.per_minute / 60.0)
-
-    def charge(self, cpu_seconds: float) -> None:
-        """Add CPU seconds that were used now."""
-        self.used += cpu_seconds
-        if self.per_minute:
-            self.owed += cpu_seconds
-
-    def require_allowance(self) -> None:
-        """Reject a caller who owes ten minutes' worth of the allowed CPU time or more.
-
-        Raises:
-            Problem: the caller does. Its header Retry-After states the seconds until the caller owes less than that.
-        """
-        excess = self.owed - BURST_MINUTES * self.per_minute
-        is_limited = self.per_minute > 0.0
-        if is_limited and excess >= 0.0:
-            seconds = max(1, math.ceil(60.0 * excess / self.per_minute))
-            detail = "The computations of this caller have used up their CPU time for now."
-            raise Problem("rate-limited", detail, headers={"Retry-After": str(seconds)})
 
 
 @dataclass(eq=False)
@@ -140,6 +101,8 @@ class Budgets:
         settings: settings of the service, with the usual limits.
         metrics: metrics of the service.
         clock: monotonic clock [s].
+        rates: request rates of the names with a limit on requests. Their number is bounded, because the file of keys
+            lists all these names.
     """
 
     settings: Settings
@@ -148,7 +111,6 @@ class Budgets:
     rates: SlidingWindowCounterRateLimiter = field(
         default_factory=lambda: SlidingWindowCounterRateLimiter(MemoryStorage())
     )
-    """Request rates of the names with a limit on requests; bounded, because the file of keys lists all these names."""
     _accounts: OrderedDict[str, CallerUsage] = field(default_factory=OrderedDict)
 
     def __post_init__(self) -> None:
@@ -186,17 +148,32 @@ class Budgets:
         Args:
             identity: identity of the caller.
             per_minute: the caller's own limit of CPU time [s/min]; None if the caller has no limit of its own.
+
+        Returns:
+            The record of the caller's use of CPU time, updated to the present time.
         """
         return self.account(identity, self._rate(per_minute))
 
     def charge(self, identity: str, cpu_seconds: float) -> None:
-        """Charge a caller for a computation that used some CPU seconds, and add them to the metrics of the caller."""
+        """Charge a caller for a computation, and add its CPU time to the metrics of the caller.
+
+        Args:
+            identity: identity of the caller.
+            cpu_seconds: CPU time of the computation [s].
+        """
         account = self.account(identity)
         account.charge(cpu_seconds)
         self.metrics.caller_cpu_seconds.labels(label_of(identity)).inc(cpu_seconds)
 
     def cpu_seconds_used(self, identity: str) -> float:
-        """Return the CPU seconds that a caller used, halved every minute, which order a fair queue; 0 if unknown."""
+        """Return the recently used CPU time of a caller, by which a fair queue orders the callers.
+
+        Args:
+            identity: identity of the caller.
+
+        Returns:
+            The CPU seconds, halved every minute; 0 for an unknown caller.
+        """
         account = self._accounts.get(identity)
         if account is None:
             return 0.0
@@ -217,9 +194,10 @@ class Budgets:
         """
         if len(self._accounts) <= MOST_IDENTITIES:
             return
-        idle = next((identity for identity, account in self._accounts.items() if not account.computing), None)
-        if idle is not None:
-            del self._accounts[idle]
+        for identity, account in self._accounts.items():
+            if not account.computing:
+                del self._accounts[identity]
+                return
 
 
 BUDGETS: ServicePart[Budgets] = ServicePart("budgets")
@@ -237,7 +215,9 @@ def label_of(identity: str) -> str:
     kind, _, name = identity.partition(":")
     if kind == "key":
         return name
-    return "token" if kind.startswith("token") else "anonymous"
+    if kind.startswith("token"):
+        return "token"
+    return "anonymous"
 
 
 CALLER = "epsilond.caller"
@@ -247,24 +227,30 @@ RETRY_SOON = {"Retry-After": "5"}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Caller:
-    """The caller of a request, with rights and limits."""
+    """The caller of a request, with rights and limits.
+
+    Attributes:
+        name: owner of the caller's jobs: a key's name, or token:…; empty for all callers if no credentials are
+            required.
+        identity: identifier of the caller's queue and budget: key:NAME, token:…, or address:… without credentials. The
+            address is a network for IPv6.
+        shown: name of the caller in the log: the name, or the address.
+        scopes: permissions of the caller, each for one kind of requests.
+        limits: limits on the caller's use of the service.
+        budgets: accounts of the CPU time of all callers.
+        organisation: organisation of the data sets and ledgers that the caller may use; empty: those of all callers
+            that name none.
+        roles: rights of the caller on these data sets and ledgers.
+    """
 
     name: str
-    """Owner of the caller's jobs: a key's name, or token:…; empty for all callers if no credentials are required."""
     identity: str
-    """Identifier of the caller's queue and budget: key:NAME, token:…, or address:… without credentials.
-
-    The address is a network for IPv6.
-    """
     shown: str
-    """Name of the caller in the log: the name, or the address."""
     scopes: frozenset[ScopeName]
     limits: CallerLimits
     budgets: Budgets = field(repr=False)
     organisation: str = ""
-    """Organisation of the data sets and ledgers that the caller may use; empty: those of all callers that name none."""
     roles: frozenset[RoleName] = frozenset()
-    """Rights of the caller on these data sets and ledgers."""
 
     @classmethod
     def at(cls, address: str, budgets: Budgets) -> Caller:
@@ -327,6 +313,9 @@ class Caller:
     def require_scope(self, *any_of: ScopeName) -> None:
         """Reject a caller who has none of these scopes.
 
+        Args:
+            *any_of: scopes (permissions for kinds of requests), of which one is enough.
+
         Raises:
             Problem: the caller has none of them. The problem names the scopes, of which one is required.
         """
@@ -335,6 +324,9 @@ class Caller:
 
     def require_role(self, *any_of: RoleName) -> None:
         """Reject a caller who has none of these roles in the organisation.
+
+        Args:
+            *any_of: roles (rights on the organisation's ledgers), of which one is enough.
 
         Raises:
             Problem: the caller has none of them. The problem names the roles, of which one is required.
@@ -384,7 +376,7 @@ class Caller:
 
 
 def caller_of(request: Request) -> Caller:
-    """Return the caller of a request."""
+    """Return the caller of a request, which the middleware has determined before."""
     caller: Caller = request.scope[CALLER]
     return caller
 
@@ -392,8 +384,16 @@ def caller_of(request: Request) -> Caller:
 async def caller_again(request: Request) -> Caller:
     """Check the credentials of a request again, and return its caller. Long requests repeat this check.
 
+    Args:
+        request: the HTTP request, for example one that follows a job for a long time.
+
+    Returns:
+        The caller with the present rights. Without credentials, it is the caller of the first check.
+
     Raises:
         Problem: the credentials are not accepted any more, have lost the scope of this path, or cannot be checked.
     """
-    again: Callable[[], Awaitable[Caller]] | None = request.scope.get(AGAIN)
-    return caller_of(request) if again is None else await again()
+    check_again: Callable[[], Awaitable[Caller]] | None = request.scope.get(AGAIN)
+    if check_again is None:
+        return caller_of(request)
+    return await check_again()

@@ -59,6 +59,7 @@ class Issuer:
         self._jwks_url = jwks_url
         self._clock = clock
         self._keys: Mapping[str, jwt.PyJWK] = {}
+        # Times of the latest fetch and of the latest failure, by the clock; before any, in the infinite past.
         self._fetched = -float("inf")
         self._failed = -float("inf")
         self._fetching = anyio.Lock()
@@ -83,7 +84,8 @@ class Issuer:
             return None
         identifier = header.get("kid")
         has_extensions = "crit" in header  # extensions that a verifier must understand (RFC 7515); none is supported
-        if header.get("alg") not in ALGORITHMS or has_extensions or not isinstance(identifier, str):
+        has_accepted_algorithm = header.get("alg") in ALGORITHMS
+        if not has_accepted_algorithm or has_extensions or not isinstance(identifier, str):
             return None
         key = await self._key(identifier)
         # The key's own algorithm must be accepted too, so that the header of a token does not choose it.
@@ -179,14 +181,18 @@ def _discover_keys_url(issuer: str) -> str:
     Args:
         issuer: URL of the issuer.
 
+    Returns:
+        The URL, which is protected from changes on the way.
+
     Raises:
         OSError, HTTPException: the document cannot be fetched.
         ValueError: it is not JSON, is of another issuer, or names no URL that is protected from changes on the way.
     """
     configuration_url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
+    # Redirects are refused, because they could lead to a document of somebody else.
+    opener = urllib.request.build_opener(_RedirectRefuser())
     try:
-        # Redirects are refused, because they could lead to a document of somebody else.
-        with urllib.request.build_opener(_RedirectRefuser()).open(configuration_url, timeout=TIMEOUT_SECONDS) as answer:
+        with opener.open(configuration_url, timeout=TIMEOUT_SECONDS) as answer:
             document = json.loads(answer.read(MOST_BYTES))
     except HTTPError as refused:
         refused.close()

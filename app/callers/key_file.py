@@ -30,8 +30,9 @@ def add(path: Path, line: KeyLine) -> None:
 
     def append_line(text: str) -> str:
         """Return the text of the file with the new line at its end."""
-        before = text if not text or text.endswith("\n") else f"{text}\n"
-        return f"{before}{line.text}\n"
+        lacks_line_break = bool(text) and not text.endswith("\n")
+        separator = "\n" if lacks_line_break else ""
+        return f"{text}{separator}{line.text}\n"
 
     _change(path, append_line, may_be_new=True)
 
@@ -57,7 +58,8 @@ def revoke(path: Path, which: str, now: datetime) -> tuple[KeyLine, ...]:
     def mark_revoked(text: str) -> str:
         """Return the text of the file with the time of revocation in the lines of the chosen keys."""
         chosen = _chosen_digests(lines_of(text, path), which)
-        return "".join(f"{_revoke_line(line_text, chosen, now)}\n" for line_text in text.splitlines())
+        new_lines = [_revoke_line(line_text, chosen, now) for line_text in text.splitlines()]
+        return "".join(f"{new_line}\n" for new_line in new_lines)
 
     lines = _change(path, mark_revoked)
     chosen = _chosen_digests(lines, which)
@@ -65,7 +67,15 @@ def revoke(path: Path, which: str, now: datetime) -> tuple[KeyLine, ...]:
 
 
 def _chosen_digests(lines: Sequence[KeyLine], which: str) -> set[str]:
-    """Return the digests of the key with this id; if there is none, of all keys with this name."""
+    """Return the digests of the key with a given id; if there is none, of all keys with this name.
+
+    Args:
+        lines: lines of the file of keys.
+        which: id of a key, or name of keys.
+
+    Returns:
+        The SHA-256 digests of the keys; empty if neither id nor name exists.
+    """
     by_id = {line.sha256 for line in lines if line.id == which}
     return by_id or {line.sha256 for line in lines if line.name == which}
 
@@ -119,9 +129,15 @@ def _change(path: Path, change: Callable[[str], str], *, may_be_new: bool = Fals
 
 
 def _write(path: Path, text: str) -> None:
-    """Replace a file with its mode and its owner, or create it for the owner only."""
+    """Replace a file with its mode and its owner, or create it for the owner only.
+
+    Args:
+        path: the file.
+        text: its new text.
+    """
     if not path.exists():
         replace_file(path, text.encode(), mode=OWNER_ONLY)
         return
     present = path.stat()
-    replace_file(path, text.encode(), mode=present.st_mode & 0o7777, owner=(present.st_uid, present.st_gid))
+    permission_bits = present.st_mode & 0o7777  # without the bits of the file's type
+    replace_file(path, text.encode(), mode=permission_bits, owner=(present.st_uid, present.st_gid))

@@ -35,7 +35,12 @@ Signature = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class KeyState:
-    """A key at present: its line, with the time of its last use in this service."""
+    """The present state of an API key of this service.
+
+    Attributes:
+        line: line of the key in the file of keys, with its owner and rights.
+        last_used: time of its last use in this service; None if it was not used.
+    """
 
     line: KeyLine
     last_used: datetime | None
@@ -66,12 +71,21 @@ class Keyring:
 
     @classmethod
     def of(cls, path: str, budgets: Budgets) -> Keyring | None:
-        """Return the keyring of a file; None if no file is named.
+        """Return the keyring of a file of API keys; None if no file is named.
+
+        Args:
+            path: path of the file; empty without one.
+            budgets: limits and records of the CPU time of callers.
+
+        Returns:
+            The keyring, or None.
 
         Raises:
             ValueError: the file cannot be read.
         """
-        return cls(Path(path), budgets) if path else None
+        if not path:
+            return None
+        return cls(Path(path), budgets)
 
     def caller(self, key: str) -> Caller | None:
         """Return the caller with this key, and note the time of its use; None if it is unknown, expired or revoked.
@@ -106,8 +120,12 @@ class Keyring:
         )
 
     def organisations(self) -> dict[str, str]:
-        """Return the organisation of each name that has or had a key; empty if its lines name none."""
-        # Lines that are in force come last, so that they take precedence over revoked lines of the same name.
+        """Return the organisation of each name that has or had a key.
+
+        Returns:
+            The organisation by name; empty for a name without one. Lines that are in force count before revoked ones.
+        """
+        # A later line of the same name replaces an earlier one in the dictionary, so lines in force come last.
         in_force_last = sorted(self._lines, key=lambda line: line.revoked is None)
         return {line.name: line.belongs_to for line in in_force_last}
 
@@ -169,16 +187,20 @@ class Keyring:
             await self.look()
 
     def _take(self, lines: tuple[KeyLine, ...]) -> None:
-        """Use these lines of the key file from now on. The last uses of keys that are no longer in it are forgotten."""
+        """Use these lines of the key file from now on. The last uses of keys that are no longer in it are forgotten.
+
+        Args:
+            lines: the valid lines of the file.
+        """
         self._lines = lines
         identifiers = {line.id for line in lines}
-        self._last_used = {
-            identifier: when for identifier, when in self._last_used.items() if identifier in identifiers
-        }
+        earlier_uses = self._last_used.items()
+        self._last_used = {identifier: when for identifier, when in earlier_uses if identifier in identifiers}
 
     def _state(self, line: KeyLine) -> KeyState:
         """Return the state of a key, with the time of its revocation in the file or in this service."""
-        return KeyState(replace(line, revoked=self._revocations.since(line)), self._last_used.get(line.id))
+        revoked_since = self._revocations.since(line)
+        return KeyState(replace(line, revoked=revoked_since), self._last_used.get(line.id))
 
 
 KEYRING: ServicePart[Keyring | None] = ServicePart("keyring")
@@ -200,19 +222,24 @@ def _signature(path: Path) -> Signature | None:
         return None
     # Two changes within the resolution of the clock would have the same times.
     is_settled = time.time_ns() - status.st_mtime_ns > SETTLED_NANOSECONDS
-    return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns) if is_settled else None
+    if not is_settled:
+        return None
+    return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 @dataclass(frozen=True)
 class KeyFileReading:
-    """The result of one look at a file of API keys, which is read again only if it has changed."""
+    """The result of one look at a file of API keys, which is read again only if it has changed.
+
+    Attributes:
+        signature: present signature of the file (inode, size and times); None to read it again at the next look.
+        lines: lines of the file; empty if it has not changed or cannot be read.
+        complaint: reason why the file cannot be read; empty if there is none.
+    """
 
     signature: Signature | None
-    """Present signature of the file; None to read it again at the next look."""
     lines: tuple[KeyLine, ...] = ()
-    """Lines of the file; empty if it has not changed or cannot be read."""
     complaint: str = ""
-    """Reason why the file cannot be read; empty if there is none."""
 
 
 def _read_if_changed(path: Path, known: Signature | None) -> KeyFileReading:

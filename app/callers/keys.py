@@ -38,6 +38,17 @@ class KeyLine:
     The line holds only the SHA-256 digest of the secret key, so that the file does not reveal it. A scope is a
     permission for one kind of requests, such as calibrations. A role is a permission on the ledgers of an
     organisation's data sets.
+
+    Attributes:
+        name: owner of the key. All keys of one name are one caller.
+        sha256: SHA-256 digest of the key, in hexadecimal digits.
+        scopes: scopes of the key; absent for the default ones.
+        organisation: organisation of the data sets that the key may use; absent: the data sets of all keys without an
+            organisation.
+        roles: roles on these data sets; absent for owner and analyst.
+        expires: time of expiry; absent for no expiry.
+        revoked: time of the revocation. The line of a revoked key is kept as a record of the key.
+        limits: limits on the use of all keys of this name together.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True, revalidate_instances="always")
@@ -46,12 +57,9 @@ class KeyLine:
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     scopes: Annotated[tuple[ScopeName, ...], Field(min_length=1)] | None = None
     organisation: Annotated[str, Field(pattern=NAME_PATTERN)] | None = None
-    """Organisation of the data sets that the key may use; absent: the data sets of all keys without an organisation."""
     roles: Annotated[tuple[RoleName, ...], Field(min_length=1)] | None = None
-    """Roles on these data sets; absent for owner and analyst."""
     expires: AwareDatetime | None = None
     revoked: AwareDatetime | None = None
-    """Time of the revocation. The line of a revoked key is kept as a record of the key."""
     limits: CallerLimits = NO_OWN_LIMITS
 
     @property
@@ -65,19 +73,25 @@ class KeyLine:
     @property
     def allowed(self) -> frozenset[ScopeName]:
         """The scopes of the key, including the default ones."""
-        return LEGACY_SCOPES if self.scopes is None else frozenset(self.scopes)
+        if self.scopes is None:
+            return LEGACY_SCOPES
+        return frozenset(self.scopes)
 
     @property
     def belongs_to(self) -> str:
         """Name of its organisation in lower case, in which names are compared; empty if it names none."""
-        return "" if self.organisation is None else self.organisation.lower()
+        if self.organisation is None:
+            return ""
+        return self.organisation.lower()
 
     @property
     def held_roles(self) -> frozenset[RoleName]:
         """The roles of the key on the ledgers of its organisation; none without the scope `ledger`."""
         if "ledger" not in self.allowed:
             return frozenset()
-        return DEFAULT_ROLES if self.roles is None else frozenset(self.roles)
+        if self.roles is None:
+            return DEFAULT_ROLES
+        return frozenset(self.roles)
 
     @property
     def text(self) -> str:
@@ -85,7 +99,11 @@ class KeyLine:
         return LINE.dump_json(self, exclude_defaults=True).decode()
 
     def is_expired(self, now: datetime) -> bool:
-        """Return whether the key has expired."""
+        """Return whether the key has expired.
+
+        Args:
+            now: present time, with its time zone.
+        """
         return self.expires is not None and self.expires <= now
 
 
@@ -169,7 +187,11 @@ def _validate(line: KeyLine) -> KeyLine:
 
 
 def digest(key: str) -> str:
-    """Return the SHA-256 of a key, in hexadecimal."""
+    """Return the SHA-256 digest of a key, in 64 hexadecimal digits.
+
+    Args:
+        key: the secret key.
+    """
     return hashlib.sha256(key.encode()).hexdigest()
 
 
@@ -193,8 +215,13 @@ def read_keys(path: Path) -> tuple[KeyLine, ...]:
 
 
 def is_comment(text: str) -> bool:
-    """Return whether a line is empty or a comment."""
-    return not text.strip() or text.lstrip().startswith("#")
+    """Return whether a line of a file of keys is empty or a comment, which begins with #.
+
+    Args:
+        text: the line.
+    """
+    content = text.strip()
+    return not content or content.startswith("#")
 
 
 def lines_of(content: str, path: Path) -> tuple[KeyLine, ...]:
@@ -220,7 +247,8 @@ def lines_of(content: str, path: Path) -> tuple[KeyLine, ...]:
         if line.sha256 in lines:
             raise ValueError(f"{place} has the key of an earlier line")
         if line.revoked is None:
-            _require_same_owner(line, first_of_name.setdefault(line.name, line), place)
+            first_line = first_of_name.setdefault(line.name, line)
+            _require_same_owner(line, first_line, place)
         lines[line.sha256] = line
     if not lines:
         raise ValueError(f"{SETTING}: {path} has no keys, so that nobody could ask")
@@ -229,7 +257,18 @@ def lines_of(content: str, path: Path) -> tuple[KeyLine, ...]:
 
 
 def _parse_line(text: str, place: str) -> KeyLine:
-    """Parse one line; `place` names it in the message of a ValueError, which names only the wrong field."""
+    """Parse one line of a file of keys.
+
+    Args:
+        text: the line, a JSON object.
+        place: file and number of the line, for the message.
+
+    Returns:
+        The key with its owner and rights.
+
+    Raises:
+        ValueError: the line is invalid. The message names the wrong field, without its value.
+    """
     try:
         return LINE.validate_json(text)
     except ValidationError as error:

@@ -81,9 +81,13 @@ class Tokens:
             claims = await self._issuer.claims(token)
         except IssuerUnreachable:
             raise Problem("unavailable", "The identity provider cannot be reached.", headers=RETRY) from None
-        name = None if claims is None else owner_of(claims.get(self._settings.oidc_name_claim))
-        if claims is None or name is None:
+        if claims is None:
             return None
+        name = owner_of(claims.get(self._settings.oidc_name_claim))
+        if name is None:
+            return None
+
+        # The claims of the token determine the rights. Roles apply to the ledgers of an organisation only.
         scopes = scopes_of(claims, self._settings.oidc_scope_claim)
         organisation = organisation_of(claims, self._settings.oidc_organisation_claim)
         roles = roles_of(claims, self._settings.oidc_roles_claim)
@@ -111,18 +115,29 @@ def owner_of(subject: object) -> str | None:
         subject: the claim that names the subject.
 
     Returns:
-        None if the claim is not a text, is empty, or is longer than `SUBJECT_LENGTH`.
+        The name, at most `NAME_LENGTH` characters. None if the claim is not a text, is empty, or is longer than
+        `SUBJECT_LENGTH`.
     """
     if not isinstance(subject, str) or not 0 < len(subject) <= SUBJECT_LENGTH:
         return None
     name = f"token:{subject}"
     if len(name) <= NAME_LENGTH and name.isascii() and name.isprintable():
         return name
-    return f"token-sha256:{hashlib.sha256(subject.encode('utf-8', 'surrogatepass')).hexdigest()[:40]}"
+    subject_bytes = subject.encode("utf-8", "surrogatepass")  # JSON texts may have unpaired surrogates
+    digest = hashlib.sha256(subject_bytes).hexdigest()
+    return f"token-sha256:{digest[:40]}"
 
 
 def scopes_of(claims: Mapping[str, object], claim: str) -> frozenset[ScopeName]:
-    """Return the scopes of this service that a token has; scopes of other services are ignored."""
+    """Return the scopes (permissions for kinds of requests) of this service that a token has.
+
+    Args:
+        claims: claims of the token.
+        claim: name of the claim with the scopes, words with spaces between or a list.
+
+    Returns:
+        The known scopes. Scopes of other services are ignored.
+    """
     words = _words(claims.get(claim, ""))
     return frozenset(scope for scope in SCOPES if scope in words)
 
@@ -137,12 +152,14 @@ def organisation_of(claims: Mapping[str, object], claim: str) -> str | None:
         claim: name of the claim; empty if none is configured.
 
     Returns:
-        None if the claim is missing or not a valid name. A token without an organisation has no rights on ledgers.
+        The organisation. None if the claim is missing or not a valid name: such a token has no rights on ledgers.
     """
     if not claim:
         return ""
     name = claims.get(claim)
-    return name.lower() if isinstance(name, str) and re.fullmatch(NAME_PATTERN, name) else None
+    if not isinstance(name, str) or not re.fullmatch(NAME_PATTERN, name):
+        return None
+    return name.lower()
 
 
 def roles_of(claims: Mapping[str, object], claim: str) -> frozenset[RoleName]:
@@ -167,4 +184,6 @@ def _words(value: object) -> Sequence[object]:
     """Return the words of a claim, which is a list or a text with spaces between the words; none otherwise."""
     if isinstance(value, str):
         return value.split()
-    return value if isinstance(value, list) else ()
+    if isinstance(value, list):
+        return value
+    return ()

@@ -22,9 +22,21 @@ class Revocations:
     _since: dict[str, datetime] = field(default_factory=dict)
 
     def add(self, line: KeyLine, now: datetime) -> None:
-        """Revoke this key, unless it is revoked already."""
+        """Revoke a key from now on, unless it is revoked already.
+
+        Args:
+            line: line of the key.
+            now: time of the revocation.
+        """
         self._since.setdefault(line.id, now)
 
     def since(self, line: KeyLine) -> datetime | None:
-        """Return the time when a key was revoked, in the file or in this service; None if it was not."""
+        """Return the time when a key was revoked, in the file or in this service.
+
+        Args:
+            line: line of the key in the file of keys.
+
+        Returns:
+            The time, or None if the key is not revoked.
+        """
         return line.revoked or self._since.get(line.id)

@@ -31,23 +31,30 @@ AT_ONCE = re.compile(r"respond-async\s*(?:;.*)?", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Preferences:
-    """Wishes of a client about its answer, from headers of the request: the longest wait, and an idempotency key."""
+    """Wishes of a client about its answer, from headers of the request: the longest wait, and an idempotency key.
+
+    Attributes:
+        wait: longest wait in seconds that the request prefers; None for the longest that the service allows.
+        key: idempotency key, by which a repeated request returns the job of the first one; None without one.
+        most: longest wait in seconds that this service grants to a request that states a wait.
+    """
 
     wait: int | None = None
-    """Longest wait in seconds that the request prefers; None for the longest that the service allows."""
     key: str | None = None
-    """The idempotency key."""
     most: float = 0.0
-    """Longest wait in seconds that this service grants to a request that states a wait."""
 
     def seconds(self, settings: Settings) -> float:
         """Return the time to wait for the answer to a question, in seconds."""
-        return settings.deadline_seconds if self.wait is None else float(self.granted or 0)
+        if self.granted is None:
+            return settings.deadline_seconds
+        return float(self.granted)
 
     @property
     def granted(self) -> int | None:
         """The seconds of waiting that are granted; None if the request states no wait."""
-        return None if self.wait is None else min(self.wait, int(self.most))
+        if self.wait is None:
+            return None
+        return min(self.wait, int(self.most))
 
     @property
     def applied(self) -> Mapping[str, str]:
@@ -148,8 +155,7 @@ CONFIG = "__pydantic_config__"
 class BytesRoute(APIRoute):
     """A route with an endpoint that gets its body as the received bytes. The endpoint declares the body `unread`.
 
-    In addition to the exceptions of the endpoint, it raises:
-        Problem: the body is too large, too slow, empty, or not declared as JSON.
+    It rejects a body that is too large, too slow, empty, or not declared as JSON, before the endpoint is called.
     """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **described: Any) -> None:

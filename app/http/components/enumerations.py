@@ -109,7 +109,7 @@ def _replace_enumeration(schemas: Schema, schema: Schema) -> Schema:
     name = shared_name(values)
     if name is not None:
         return _move_enumeration(schemas, schema, name)
-    pattern = "|".join(map(re.escape, values))
+    pattern = "|".join(re.escape(value) for value in values)
     return {"type": "string", "pattern": f"^({pattern})$", "x-values": values, **_annotations(schema)}
 
 
@@ -147,5 +147,15 @@ def _annotations(enumeration: Schema) -> Schema:
 
 
 def shared_name(values: Sequence[str]) -> str | None:
-    """Return the name of the first shared enumeration that has all these values, or None."""
-    return next((name for name, shared in SHARED.items() if set(values) <= set(shared)), None)
+    """Return the name of the first shared enumeration that has all given values.
+
+    Args:
+        values: values of an enumeration.
+
+    Returns:
+        A name in `SHARED`, or None if no shared enumeration has all values.
+    """
+    for name, shared_values in SHARED.items():
+        if set(values) <= set(shared_values):
+            return name
+    return None

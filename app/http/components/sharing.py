@@ -97,12 +97,21 @@ def name_any(schemas: Schema) -> None:
     """
     for owner in schemas.values():
         for name, schema in owner.get("properties", {}).items():
-            if name not in owner.get("required", ()) and not {"type", "$ref", "anyOf", "enum"} & schema.keys():
+            is_optional = name not in owner.get("required", ())
+            has_type = not schema.keys().isdisjoint({"type", "$ref", "anyOf", "enum"})
+            if is_optional and not has_type:
                 owner["properties"][name] = {"$ref": f"{REF}JsonValue", **schema}
 
 
 def _form(schema: Schema) -> str:
-    """Return a canonical text of the types that a schema allows; descriptions and extensions do not change it."""
+    """Return a canonical text of the types that a schema allows.
+
+    Args:
+        schema: a JSON schema. Its descriptions and extensions do not change the text.
+
+    Returns:
+        JSON with sorted keys, so that schemas with equal types have equal texts.
+    """
     form = {key: item for key, item in schema.items() if key in ("type", "anyOf", "additionalProperties")}
     return json.dumps(form, sort_keys=True)
 
@@ -111,8 +120,8 @@ def _shorten_union(union: Schema) -> Schema:
     """Return an equal union in a normal form.
 
     Nested unions are flattened, and enumerations of infinite values become references to `Unbounded`. The bounds of a
-    number are moved from the alternative to the union, where they constrain only numbers. Alternatives that another
-    one includes are removed: an integer next to a number, and `Unbounded` next to any string.
+    number are moved from the alternative to the union, where they constrain only numbers. Alternatives that another one
+    includes are removed: an integer next to a number, and `Unbounded` next to any string.
 
     Args:
         union: a schema with alternatives, which is not changed.
@@ -244,6 +253,16 @@ def _share(document: Schema, kind: str, places: Sequence[Part]) -> None:
 
 
 def _number_name(proposal: str, names: Iterable[str]) -> str:
-    """Return a proposed name, with a number if components with this name exist already."""
-    number = sum(name.partition("-")[0] == proposal for name in names) + 1
-    return proposal if number == 1 else f"{proposal}-{number}"
+    """Return a proposed name, with a number if components with this name exist already.
+
+    Args:
+        proposal: the name, without a hyphen.
+        names: names of the existing components.
+
+    Returns:
+        The name, or the name with "-2", "-3" and so on.
+    """
+    earlier_uses = sum(name.partition("-")[0] == proposal for name in names)
+    if earlier_uses == 0:
+        return proposal
+    return f"{proposal}-{earlier_uses + 1}"

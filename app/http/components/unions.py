@@ -88,7 +88,8 @@ def _merge_union(schemas: dict[str, Schema], union: Schema) -> Schema:
     tag_name = union["discriminator"]["propertyName"]
     mapping = union["discriminator"]["mapping"]
     members = {tag: schemas[reference.removeprefix(REF)] for tag, reference in mapping.items()}
-    texts = [union.get("description", ""), *(f"`{tag}`: {_text(member)}" for tag, member in members.items())]
+    member_texts = [f"`{tag}`: {_text(member)}" for tag, member in members.items()]
+    texts = [union.get("description", ""), *member_texts]
     merged = merge_objects(schemas, list(members.values()))
     merged["required"] = [tag_name]
     merged["description"] = "\n\n".join(filter(None, texts))
@@ -111,16 +112,28 @@ def merge_families(document: Schema) -> None:
         if not members:
             continue
         merged = merge_objects(schemas, [schemas[name] for name in members])
-        merged["description"] = TEXTS.get(family) or _text(schemas[family if family in members else members[0]])
+        # Without a text of the family, the description is that of the member with its name, or of the first one.
+        namesake = family if family in members else members[0]
+        merged["description"] = TEXTS.get(family) or _text(schemas[namesake])
         aliases = {REF + name: REF + family for name in members}
         map_schemas(document, partial(_rename_reference, aliases=aliases))
         schemas[family] = merged
 
 
 def _rename_reference(schema: Schema, aliases: Mapping[str, str]) -> Schema:
-    """Return a schema that refers to the new names."""
-    reference = aliases.get(str(schema.get("$ref")))
-    return schema if reference is None else {**schema, "$ref": reference}
+    """Return a schema with a new reference if the one that it has was replaced.
+
+    Args:
+        schema: a JSON schema, which is not changed.
+        aliases: new reference by the old one.
+
+    Returns:
+        The schema with the new reference, or the schema itself.
+    """
+    new_reference = aliases.get(str(schema.get("$ref")))
+    if new_reference is None:
+        return schema
+    return {**schema, "$ref": new_reference}
 
 
 def _text(schema: Schema) -> str:
@@ -129,7 +142,15 @@ def _text(schema: Schema) -> str:
 
 
 def _member(schema: Schema, tag_name: str) -> Schema:
-    """Return the required and the optional property names of one member of a tagged union, without its tag."""
+    """Return the required and the optional property names of one member of a tagged union, without its tag.
+
+    Args:
+        schema: the object schema of the member.
+        tag_name: name of the property that distinguishes the members.
+
+    Returns:
+        The names under "required" and "optional", each in the order of the schema.
+    """
     required = [name for name in schema.get("required", ()) if name != tag_name]
     optional = [name for name in schema["properties"] if name not in {*required, tag_name}]
     return {"required": required, "optional": optional}
@@ -189,7 +210,10 @@ def merge_property(schemas: dict[str, Schema], name: str, alternatives: Sequence
 def _members(schema: Schema) -> Sequence[Schema]:
     """Return the references of a union of objects without a name; for another schema, the schema itself."""
     members: Sequence[Schema] = schema.get("oneOf") or schema.get("anyOf") or ()
-    return members if members and all("$ref" in member for member in members) else (schema,)
+    is_union_of_references = bool(members) and all("$ref" in member for member in members)
+    if not is_union_of_references:
+        return (schema,)
+    return members
 
 
 def _merge_distinct(schemas: dict[str, Schema], name: str, distinct: Sequence[Schema]) -> Schema:
@@ -216,9 +240,11 @@ def _merge_distinct(schemas: dict[str, Schema], name: str, distinct: Sequence[Sc
     # The remaining schemas are merged only if they are all lists, or all numbers.
     types = {schema.get("type") for schema in distinct}
     if types == {"array"}:
-        return {"type": "array", "items": merge_property(schemas, name, [schema["items"] for schema in distinct])}
+        item_schemas = [schema["items"] for schema in distinct]
+        return {"type": "array", "items": merge_property(schemas, name, item_schemas)}
     if types <= {"number", "integer"}:
-        return {"type": "number" if "number" in types else "integer", **_widest(distinct)}
+        wider_type = "number" if "number" in types else "integer"
+        return {"type": wider_type, **_widest(distinct)}
     return {}
 
 
@@ -253,8 +279,11 @@ def _union_of_all(schemas: Mapping[str, Schema], references: Sequence[Schema]) -
     """
     for reference in references:
         union = schemas[reference["$ref"].removeprefix(REF)]
-        allowed = {reference["$ref"], *union.get("discriminator", {}).get("mapping", {}).values()}
-        if "discriminator" in union and all(each["$ref"] in allowed for each in references):
+        if "discriminator" not in union:
+            continue
+        members = union["discriminator"].get("mapping", {}).values()
+        allowed = {reference["$ref"], *members}
+        if all(each["$ref"] in allowed for each in references):
             return reference
     return None
 
@@ -316,5 +345,6 @@ def _widest(intervals: Sequence[JsonObject]) -> Schema:
         pick = min if inclusive == "minimum" else max
         bound = pick(interval.get(inclusive, interval.get(exclusive)) for interval in intervals)
         includes_bound = any(interval.get(inclusive) == bound for interval in intervals)
-        bounds[inclusive if includes_bound else exclusive] = bound
+        keyword = inclusive if includes_bound else exclusive
+        bounds[keyword] = bound
     return bounds

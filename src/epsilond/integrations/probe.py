@@ -31,15 +31,16 @@ class Probe:
 
     def __init__(self, shapes: Mapping[str, tuple[int, ...]]) -> None:
         sizes = {name: int(np.prod(shape, dtype=np.int64)) for name, shape in shapes.items()}
-        total = max(sum(sizes.values()), 1)
+        total_size = max(sum(sizes.values()), 1)
         self._shapes = dict(shapes)
         self._coordinates: dict[str, NDArray[np.int64]] = {}
+        # Each array gets a share of the sample in proportion to its size, at evenly spaced coordinates.
         starts: list[int] = []
         start = 0
         for name, size in sizes.items():
             if size == 0:
                 continue
-            count = max(1, COORDINATES * size // total)
+            count = max(1, COORDINATES * size // total_size)
             coordinates = np.unique(np.linspace(0, size - 1, count).astype(np.int64))
             self._coordinates[name] = coordinates
             starts.append(start)
@@ -47,23 +48,52 @@ class Probe:
         self.groups: NDArray[np.intp] = np.asarray(starts, dtype=np.intp)
 
     def fits(self, arrays: Arrays) -> bool:
-        """Return whether arrays have the shapes of the first round."""
-        return {name: array.shape for name, array in arrays.items()} == self._shapes
+        """Return whether arrays have the names and shapes for which the sample was made.
+
+        Args:
+            arrays: arrays of a model by name.
+
+        Returns:
+            True if all names and shapes are equal.
+        """
+        present_shapes = {name: array.shape for name, array in arrays.items()}
+        return present_shapes == self._shapes
 
     def take(self, arrays: Arrays) -> NDArray[np.float64]:
-        """Return the values of arrays at the sampled coordinates, in double precision."""
+        """Return the values of arrays at the sampled coordinates, in double precision.
+
+        Args:
+            arrays: arrays by name, with the shapes of the sample.
+
+        Returns:
+            The values of all arrays, one array after the other. It is empty if no array has entries.
+        """
+        if not self._coordinates:
+            return np.zeros(0)
         parts = [np.asarray(arrays[name]).reshape(-1)[chosen] for name, chosen in self._coordinates.items()]
-        return np.concatenate(parts).astype(np.float64) if parts else np.zeros(0)
+        return np.concatenate(parts).astype(np.float64)
 
     def spacing(self, arrays: Arrays) -> float:
-        """Return the largest distance between neighbouring floating-point numbers at the sampled coordinates."""
+        """Return the largest distance between neighbouring floating-point numbers at the sampled coordinates.
+
+        The distance bounds the rounding error of a value, which must be small compared with the noise that is tested.
+
+        Args:
+            arrays: arrays by name, with the shapes of the sample.
+
+        Returns:
+            The largest distance (unit in the last place), in the precision of each array.
+        """
         largest = 0.0
         for name, chosen in self._coordinates.items():
             values = _floats(arrays[name]).reshape(-1)[chosen]
-            largest = max(largest, float(np.max(np.spacing(np.abs(values)))))
+            distances = np.spacing(np.abs(values))
+            largest = max(largest, float(np.max(distances)))
         return largest
 
 
 def _floats(array: NDArray[np.number]) -> NDArray[np.number]:
-    """Return an array as floating-point numbers of its own precision."""
-    return array if np.issubdtype(array.dtype, np.floating) else array.astype(np.float64)
+    """Return an array as floating-point numbers of its own precision; integers become double precision."""
+    if np.issubdtype(array.dtype, np.floating):
+        return array
+    return array.astype(np.float64)

@@ -62,6 +62,7 @@ def release_round(
     """
     clipped = [updates.clip_update(update, clipping_norm) for update in valid_updates]
     clipped_sum = updates.total((update.arrays for update in clipped), current)
+    # The sum has sensitivity `clipping_norm`, because one client adds at most one clipped update.
     noise_std = noise * clipping_norm
     noisy_sum = {name: array + gaussian(noise_std, array.shape, source) for name, array in clipped_sum.items()}
     # The difference of the two sums is the noise, which the tests compare with a normal distribution.
@@ -69,21 +70,24 @@ def release_round(
     model = _add_mean(current, noisy_sum, participants)
     if adaptive is None:
         return NoisyRound(model=model, clipping_norm=clipping_norm, sample=sample, groups=probe.groups)
+
+    # The count of unclipped updates gets its own noise, which becomes one more coordinate of the sample.
     count = _centred_count(clipped)
     noisy_count = count + float(gaussian(adaptive.count_noise_std, (), source))
+    standardised_count_noise = (noisy_count - count) / adaptive.count_noise_std
     return NoisyRound(
         model=model,
         clipping_norm=adaptive.next_norm(clipping_norm, noisy_count, participants),
-        sample=np.append(sample, (noisy_count - count) / adaptive.count_noise_std),
+        sample=np.append(sample, standardised_count_noise),
         groups=np.append(probe.groups, len(sample)),
     )
 
 
 def _centred_count(clipped: Sequence[updates.Update]) -> float:
-    """Count the clients with an update that was not shortened, each with 1/2, and subtract 1/2 for each of the others.
+    """Return the sum of (bit − 1/2) over the updates, where the bit is 1 if clipping did not shorten the update.
 
-    This is the sum of (bit − 1/2), where the bit is 1 for an update that clipping did not shorten. An update of zeros
-    counts as no update.
+    The sum counts the updates within the clipping norm. The term 1/2 centres the bit, so that one client changes the
+    sum by at most 1/2. An update of zeros counts as no update, and adds nothing.
 
     Args:
         clipped: the updates after clipping.
@@ -91,7 +95,15 @@ def _centred_count(clipped: Sequence[updates.Update]) -> float:
     Returns:
         The sum, between −n/2 and n/2 for n updates.
     """
-    return sum(-0.5 if update.longer else 0.5 for update in clipped if update.changed)
+    centred_count = 0.0
+    for update in clipped:
+        if not update.changed:
+            continue
+        if update.longer:
+            centred_count -= 0.5
+        else:
+            centred_count += 0.5
+    return centred_count
 
 
 def _add_mean(current: Arrays, noisy_sum: Arrays, participants: int) -> dict[str, NDArray[np.number]]:

@@ -12,11 +12,13 @@ FIX_PARTS: Final = "Leave the settings of a strategy alone; make a new one on th
 
 
 class InitialValues:
-    """Initial values of an object's attributes, to detect a change during a run of training.
+    """Initial values of an object's attributes, to detect a change of them during a run of training.
+
+    A premise is a condition of the privacy theorem that the account of the run uses.
 
     Args:
         owner: object with the attributes.
-        premises: for the name of each attribute, the premise of the privacy theorem that fails if it changes.
+        premises: for the name of each attribute, the premise that fails if the attribute changes.
     """
 
     def __init__(self, owner: object, premises: Mapping[str, Premise]) -> None:
@@ -35,15 +37,18 @@ class InitialValues:
         Returns:
             True if no attribute has changed.
         """
-        unchanged = True
+        is_unchanged = True
         for name, premise in self._premises.items():
             initial = self._start[name]
             present = getattr(self._owner, name, None)
             is_equal = type(initial) is type(present) and initial == present
             if initial is present or is_equal:
                 continue
-            unchanged = False
-            values = f" from {initial} to {present}" if isinstance(present, int | float | str) else ""
+            is_unchanged = False
+            # Numbers and texts are quoted in the message; larger objects are not readable there.
+            values = ""
+            if isinstance(present, int | float | str):
+                values = f" from {initial} to {present}"
             message = f"{name.lstrip('_')} was changed during the run{values}"
             evidence.contradict(premise, message, remedy=FIX_PARTS)
-        return unchanged
+        return is_unchanged

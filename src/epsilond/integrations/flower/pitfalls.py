@@ -117,10 +117,11 @@ def combine_multipliers(first: float, second: float) -> float:
 
 
 def certified_local_epsilon(mod: LocalDpMod) -> Interval:
-    """Return the certified ε [nat] of one round of `LocalDpMod`, at its δ, for a client that may send any other update.
+    """Return the certified ε [nat] of one round of Flower's `LocalDpMod`, at the δ of the mod.
 
-    The true sensitivity is twice the clipping norm: the largest difference of two clipped updates. The attribute
-    `sensitivity` of the mod only determines its noise.
+    The guarantee holds for a client that may send any other update instead (replace-one). The true sensitivity is twice
+    the clipping norm C: the largest distance of two clipped updates. So the noise multiplier is σ/C, where σ is the
+    standard deviation of the noise. The attribute `sensitivity` of the mod only determines σ.
 
     Args:
         mod: Flower's client mod that clips an update and adds Gaussian noise.
@@ -139,7 +140,16 @@ def certified_local_epsilon(mod: LocalDpMod) -> Interval:
 
 
 def local_noise_std(mod: LocalDpMod) -> float:
-    """Return the standard deviation of the noise that `LocalDpMod` adds to each coordinate."""
+    """Return the standard deviation σ of the noise that Flower's `LocalDpMod` adds to each coordinate of an update.
+
+    Flower uses the classical formula σ = Δ √(2 ln(1.25/δ)) / ε of the Gaussian mechanism with sensitivity Δ.
+
+    Args:
+        mod: Flower's client mod; Δ is its attribute `sensitivity`. ε must not be 0, and δ lies in (0, 1).
+
+    Returns:
+        σ, in the unit of the update.
+    """
     return float(mod.sensitivity * math.sqrt(2.0 * math.log(1.25 / mod.delta)) / mod.epsilon)
 
 
@@ -181,10 +191,13 @@ def check_strategy(strategy: Strategy) -> list[str]:
     messages = []
     inner = strategy.strategy
     if getattr(strategy, "accountant", None) is None:
-        messages.append(UNWEIGHED.format(key=getattr(inner, "weighted_by_key", "what they report")))
+        weight_key = getattr(inner, "weighted_by_key", "what they report")
+        messages.append(UNWEIGHED.format(key=weight_key))
+
+    # The scale of the noise is right for the plain mean of FedAvg only.
     base = averaging_of(inner)
-    averages = base is not None and type(inner).aggregate_train is vars(base)["aggregate_train"]
-    if not averages:
+    has_plain_mean = base is not None and type(inner).aggregate_train is vars(base)["aggregate_train"]
+    if not has_plain_mean:
         messages.append(AFTERWARDS.format(inner=type(inner).__name__))
     if is_adaptive and strategy.noise_multiplier > 0.0:
         # Flower assumes that a client changes the count by 1/2 only, so that its noise counts twice.
@@ -214,12 +227,23 @@ def bases_of(wrapper: Strategy) -> set[str]:
 
 
 def averaging_of(inner: Strategy) -> type[FedAvg] | None:
-    """Return the class FedAvg that a strategy is derived from; None if it is derived from none."""
+    """Return Flower's class `FedAvg` (federated averaging) if a strategy is derived from it.
+
+    The class is recognised by its name, because this module does not import Flower.
+
+    Args:
+        inner: strategy of Flower.
+
+    Returns:
+        The class, or None if the strategy is not derived from it.
+    """
     return next((base for base in type(inner).__mro__ if base.__name__ == "FedAvg"), None)
 
 
 def _warn(messages: list[str]) -> list[str]:
-    """Warn with each message, as at the line that called the function which called this one, and return the messages.
+    """Issue each message as a `FlowerPrivacyWarning`, and return the messages.
+
+    The warnings point to the line of the user's program that called the public function (stack level 3).
 
     Args:
         messages: texts of the warnings.

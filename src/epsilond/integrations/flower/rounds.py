@@ -196,6 +196,8 @@ class RoundWatch:
             self._noise.observe(sample, groups)
         if self._noise.alarm:
             self._contradict_noise(self._noise.alarm)
+
+        # Premises that this round fulfils: those that were noted before, and those that hold by construction.
         shown = {*self._shown.pop(number, set()), UPDATES, CLIPPING, DIVISOR, RELEASES}
         if type(self._source) is not Secure:
             self.evidence.rest_on_caller(NOISE, GIVEN_SOURCE)
@@ -214,12 +216,20 @@ class RoundWatch:
             self.evidence.rest_on_caller(COHORT, SELECTED)
 
     def _contradict_noise(self, message: str) -> None:
-        """Report an observation that contradicts the premise about the noise."""
+        """Report an observation that contradicts the premise about the noise of the rounds.
+
+        Args:
+            message: the observation, in words.
+        """
         self.evidence.contradict(NOISE, message, remedy=FIX_NOISE)
 
     # Checkpoints ------------------------------------------------------------------------------------------------------
     def state_dict(self) -> RoundsState:
-        """Return the evidence and the released models as JSON values."""
+        """Return the evidence and the released models as JSON values, for a checkpoint.
+
+        Returns:
+            The number of the latest round, the sorted digests of the released models, and the state of the evidence.
+        """
         return {
             "number": self.number,
             "models": sorted(self.models.digests),
@@ -283,6 +293,14 @@ def check_start(
 
 
 def _generator_state(source: RandomSource) -> object:
-    """Return the state of a source that has one, such as numpy's generators; None for others."""
+    """Return the state of the random generator of a source of random bits, to detect that it was reset.
+
+    Args:
+        source: source of random bits; a generator of numpy has a readable state.
+
+    Returns:
+        The state. None for a source without a readable state, such as the operating system's randomness.
+    """
     generator = getattr(source, "generator", None)
-    return getattr(getattr(generator, "bit_generator", None), "state", None)
+    bit_generator = getattr(generator, "bit_generator", None)
+    return getattr(bit_generator, "state", None)

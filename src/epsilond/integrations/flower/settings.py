@@ -95,13 +95,15 @@ def relation_of(budget: LedgerBudget | TargetBudget, cohort: Cohort) -> Relation
 
 
 def target_delta(budget: LedgerBudget | TargetBudget) -> float:
-    """Return the δ of a budget: that of its target, or that of its ledger.
+    """Return the δ of the target (ε, δ) of a budget.
+
+    A budget of a ledger has the target of its ledger, which may state only the decimal logarithm of δ.
 
     Args:
         budget: budget with a target (ε, δ), or budget in a ledger.
 
     Returns:
-        δ, above 0. A ledger may state only its decimal logarithm.
+        δ, a probability. A logarithm below the range of double precision gives 0.
     """
     if isinstance(budget, TargetBudget):
         return budget.delta

@@ -37,6 +37,11 @@ class AdaptiveClipping:
     the share of updates that are not clipped. It comes from the sum of (bit - 1/2) over the updates of the round, with
     Gaussian noise of standard deviation `count_noise_std`. One client changes that sum by 1/2, and the sum of updates
     by the clipping norm, so both noisy sums together are one Gaussian mechanism.
+
+    Attributes:
+        target_quantile: share of updates that the clipping norm should not shorten, in [0, 1].
+        learning_rate: step size of the logarithm of the norm, above 0.
+        count_noise_std: standard deviation of the noise of the sum of (bit - 1/2), above 0.
     """
 
     target_quantile: float = 0.5
@@ -44,11 +49,16 @@ class AdaptiveClipping:
     count_noise_std: float
 
     def __post_init__(self) -> None:
-        """Reject values out of range."""
+        """Check the ranges of the settings.
+
+        Raises:
+            InvalidInput: the first setting that is out of range.
+        """
         if not 0.0 <= self.target_quantile <= 1.0:
             raise InvalidInput.at("/target_quantile", "is out of range", allowed="≥ 0 and ≤ 1")
         for name in ("learning_rate", "count_noise_std"):
-            if not (math.isfinite(getattr(self, name)) and getattr(self, name) > 0.0):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value > 0.0):
                 raise InvalidInput.at(f"/{name}", "must be positive and finite")
 
     def noise_of_updates(self, noise_multiplier: float) -> float:
@@ -90,25 +100,30 @@ class AdaptiveClipping:
 
 
 def update_of(reply: Arrays, current: Arrays) -> dict[str, NDArray[np.float64]] | None:
-    """Return the change of a model by a client, in double precision; None if its shape differs or it is not finite.
+    """Return the change of a model by a client, in double precision, or None if the reply is invalid.
+
+    A reply is invalid if its arrays differ from the model's in name or shape, or if a change is infinite or NaN.
 
     Args:
-        reply: the model that the client returned.
+        reply: the model that the client returned, arrays by name.
         current: the model from which it trained.
 
     Returns:
         The change of each array by its name. None if the reply is to count as no update.
     """
-    shapes = {name: array.shape for name, array in current.items()}
-    # A reply of another shape is not an update of this model.
-    if {name: array.shape for name, array in reply.items()} != shapes:
+    reply_shapes = {name: array.shape for name, array in reply.items()}
+    model_shapes = {name: array.shape for name, array in current.items()}
+    if reply_shapes != model_shapes:
         return None
     change = {}
+    # Overflow and NaN give no warnings here: the check below rejects such a reply.
     with np.errstate(invalid="ignore", over="ignore"):
         for name in current:
             change[name] = np.asarray(reply[name], np.float64) - np.asarray(current[name], np.float64)
     is_finite = all(np.isfinite(array).all() for array in change.values())
-    return change if is_finite else None
+    if not is_finite:
+        return None
+    return change
 
 
 def clip_update(update: Arrays, clipping_norm: float) -> Update:

@@ -200,7 +200,7 @@ class WatchedWrapper:
         return messages
 
     def _keeps_parts(self) -> bool:
-        """Return whether the wrapper still has its initial settings and observed methods. A change is reported."""
+        """Check that the wrapper still has its initial settings and observed methods, and report a change."""
         has_initial_settings = self._parts.check(self._evidence)
         wrapper_is_observed = all(vars(self.wrapper).get(name) == method for name, method in self._installed.items())
         inner_is_observed = vars(self.inner).get("aggregate_train") == self._aggregate_inner

@@ -26,7 +26,14 @@ _STATE_REMEDY: Final = "Give each update the noise state that the update before 
 
 
 class NoiseState(TypedDict):
-    """State of an `AddedNoise`, as JSON values; digests are hexadecimal."""
+    """State of an `AddedNoise`, the check of a run's noise, as JSON values for a checkpoint.
+
+    Attributes:
+        updates: number of updates so far.
+        history: noise of the latest updates at the sampled coordinates, latest first.
+        spent: keys and counters of the noise states that updates have used, in hexadecimal digits.
+        expected: keys and counters of the noise state that the next update must use; None before the first update.
+    """
 
     updates: int
     history: Sequence[Sequence[float]]
@@ -161,9 +168,11 @@ class AddedNoise:
 
     @property
     def _stddev(self) -> float:
-        """Standard deviation of the noise before its correlation; that of the event if it cannot be read."""
+        """Standard deviation of the noise before its correlation; the event's value if the noise is unreadable."""
         reading = self._reading
-        return reading.noise.stddev if reading.noise is not None else reading.multiplier * reading.norm_bound
+        if reading.noise is None:
+            return reading.multiplier * reading.norm_bound
+        return reading.noise.stddev
 
     def _decorrelate(self, noise: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """Compute standard Gaussian variables z_t / σ from the correlated noise of the latest update, for tests.
@@ -178,12 +187,16 @@ class AddedNoise:
             One variable for each coordinate; None if C is not known, or if the noise has changed its shape.
         """
         reading = self._reading
+        if reading.noise is None and reading.bands == 1:
+            return noise / self._stddev  # independent noise needs no strategy matrix
         if reading.noise is None:
-            return noise / self._stddev if reading.bands == 1 else None
+            return None
         self._history = [noise, *self._history][: reading.bands]
         columns = reading.noise.columns
-        if not columns.size or any(earlier.shape != noise.shape for earlier in self._history):
+        has_changed_shape = any(earlier.shape != noise.shape for earlier in self._history)
+        if not columns.size or has_changed_shape:
             return None
+        # Entry (j, i) of `columns` is C[j + i, j]: the band matrix is stored by its columns.
         row = self.updates - 1
         terms = [columns[row - lag, lag] * past_noise for lag, past_noise in enumerate(self._history)]
         return np.asarray(sum(terms) / self._stddev)
@@ -195,12 +208,15 @@ class AddedNoise:
             The number of updates, the sampled noise of each, and the noise states: those used, and the one expected
             next.
         """
-        expected = None if self._expected is None else self._expected[0].hex()
+        expected_digits = None
+        if self._expected is not None:
+            expected_identity, _ = self._expected
+            expected_digits = expected_identity.hex()
         return {
             "updates": self.updates,
             "history": [noise.tolist() for noise in self._history],
             "spent": sorted(identity.hex() for identity in self._spent),
-            "expected": expected,
+            "expected": expected_digits,
         }
 
     def load_state_dict(self, state: NoiseState) -> None:
@@ -212,8 +228,11 @@ class AddedNoise:
         self.updates = int(state["updates"])
         self._history = [np.asarray(noise, dtype=np.float64) for noise in state["history"]]
         self._spent = {bytes.fromhex(identity) for identity in state["spent"]}
-        expected = state["expected"]
-        self._expected = None if expected is None else (bytes.fromhex(expected), None)
+        expected_digits = state["expected"]
+        self._expected = None
+        if expected_digits is not None:
+            # A checkpoint has no real numbers of the state, so that only keys and counters are compared.
+            self._expected = (bytes.fromhex(expected_digits), None)
 
 
 def _continues(

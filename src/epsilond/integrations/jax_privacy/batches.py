@@ -48,7 +48,13 @@ class SampledBatch:
 
 
 class BatchesState(TypedDict):
-    """State of an `ObservedBatches`, as JSON values."""
+    """State of an `ObservedBatches`, the check of a run's batches, as JSON values for a checkpoint.
+
+    Attributes:
+        starts: checksums of the random generator's state before each batch that an update has used.
+        phases: for each record, the iteration within a cycle in which it takes part; −1 if it has been in no batch.
+        count: number of batches that updates have used.
+    """
 
     starts: Sequence[str]
     phases: Sequence[int]
@@ -138,9 +144,10 @@ class ObservedBatches:
             new_records = np.full(records, _UNSEEN)
             self._phases = np.concatenate([self._phases, new_records])[:records]
         spec = self._mechanism
-        population = spec.population if isinstance(spec, Subsampled) else None
-        if population is not None and population != records:
-            message = f"the sampler draws from {records} records, and the event says {population}"
+        if not isinstance(spec, Subsampled) or spec.population is None:
+            return
+        if spec.population != records:
+            message = f"the sampler draws from {records} records, and the event says {spec.population}"
             self._evidence.contradict(EVENT, message, remedy="Make the plan for the number of records of this run.")
 
     def _note(self, batch: SampledBatch, records: int) -> None:
@@ -171,9 +178,19 @@ class ObservedBatches:
         self._count += 1
 
     def _is_certain(self, size: int, records: int) -> bool:
-        """Return whether a batch may come without random numbers, so that an unchanged generator shows no replay."""
-        sampler = self._draws.sampler
-        return size in (0, records) or float(getattr(sampler, "sampling_prob", 0.0)) >= 1.0
+        """Return whether a batch may have been drawn without random numbers.
+
+        The random generator then keeps its state, so that an equal state does not show a repeated batch.
+
+        Args:
+            size: number of records, or of users, in the batch.
+            records: number of records, or of users, that it was drawn from.
+
+        Returns:
+            True for a batch of no record or of all records, and if the sampler takes each record with probability 1.
+        """
+        sampling_rate = float(getattr(self._draws.sampler, "sampling_prob", 0.0))
+        return size in (0, records) or sampling_rate >= 1.0
 
     def _check_size(self, size: int, records: int) -> None:
         """Check the size of a batch against the sampler's parameters, and report a contradiction.
@@ -222,7 +239,9 @@ class ObservedBatches:
             self._evidence.contradict(FRESH_DRAW, message, remedy=remedy, count=moved)
 
     def state_dict(self) -> BatchesState:
-        """Return the batches so far as JSON values, for a checkpoint. Batches that no step has used yet are left out.
+        """Return the batches so far as JSON values, for a checkpoint.
+
+        Batches that no update has used yet are left out, because a resumed program draws them again.
 
         Returns:
             The states of the generator before each draw, the iteration of a cycle in which each record was drawn, and
@@ -236,12 +255,15 @@ class ObservedBatches:
         }
 
     def load_state_dict(self, state: BatchesState) -> None:
-        """Continue after the batches of a checkpoint. Those that no update used are fresh if they are drawn again.
+        """Continue after the batches of a checkpoint.
+
+        The batches that wait for an update are forgotten. They are fresh if they are drawn again.
 
         Args:
             state: value of `state_dict`.
         """
-        self._starts, self._count = set(map(str, state["starts"])), int(state["count"])
+        self._starts = {str(start) for start in state["starts"]}
+        self._count = int(state["count"])
         self._phases = np.asarray(state["phases"], dtype=np.int64)
         self.waiting.clear()
 
@@ -261,5 +283,13 @@ def _identify_rows(rows: NDArray[np.integer]) -> NDArray[np.int64]:
 
 
 def _digest(generator: np.random.Generator) -> str:
-    """Return a checksum of the state of a random generator."""
-    return hashlib.blake2b(pickle.dumps(generator.bit_generator.state), digest_size=8).hexdigest()
+    """Return a checksum of the state of a random generator, to recognise a repeated state.
+
+    Args:
+        generator: generator of numpy.
+
+    Returns:
+        The BLAKE2b checksum of 64 bits, in 16 hexadecimal digits.
+    """
+    state = pickle.dumps(generator.bit_generator.state)
+    return hashlib.blake2b(state, digest_size=8).hexdigest()

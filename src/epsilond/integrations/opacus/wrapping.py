@@ -108,17 +108,16 @@ def _make_private(
     Returns:
         The objects that the original method returns: module, optimizer, perhaps a criterion, and data loader.
     """
-    made = original(engine, **arguments)
+    private_objects = original(engine, **arguments)
     accountant = engine.accountant
-    if isinstance(accountant, kind):
-        engine.__dict__[_ACCOUNTANT] = accountant
-        accountant.run.watch_made(
-            module=made[0],
-            optimizer=made[1],
-            loader=made[-1],
-            poisson_sampling=bool(arguments.get("poisson_sampling", True)),
-        )
-    return made
+    if not isinstance(accountant, kind):
+        return private_objects
+    engine.__dict__[_ACCOUNTANT] = accountant
+    # The criterion is returned between optimizer and loader with ghost clipping only.
+    module, optimizer, *_, loader = private_objects
+    uses_poisson_sampling = bool(arguments.get("poisson_sampling", True))
+    accountant.run.watch_made(module=module, optimizer=optimizer, loader=loader, poisson_sampling=uses_poisson_sampling)
+    return private_objects
 
 
 def _get_epsilon(
@@ -145,7 +144,14 @@ def _get_epsilon(
 
 
 def _get_accountant(engine: PrivacyEngine) -> IAccountant:
-    """Return the accountant of an engine."""
+    """Return the accountant of an engine, as the attribute `accountant` of Opacus does.
+
+    Args:
+        engine: the privacy engine of Opacus.
+
+    Returns:
+        The accountant.
+    """
     return engine.__dict__["accountant"]
 
 
@@ -168,7 +174,15 @@ def _set_accountant(engine: PrivacyEngine, accountant: IAccountant) -> None:
 
 
 def _backward(original: Callable[[DPTensorFastGradientClipping], object], loss: DPTensorFastGradientClipping) -> object:
-    """Run a backward pass of ghost clipping, and report its number of records to the observers of the optimizer."""
+    """Run a backward pass of ghost clipping, and report its number of records to the observers of the optimizer.
+
+    Args:
+        original: Opacus' own method `backward` of the loss.
+        loss: loss of one batch, with one value per record.
+
+    Returns:
+        The result of the original method.
+    """
     returned = original(loss)
     for part in watch.parts_of(loss.optimizer):
         if part.sums is not None:
@@ -177,7 +191,14 @@ def _backward(original: Callable[[DPTensorFastGradientClipping], object], loss: 
 
 
 def _end_backward(original: Callable[[torch.nn.Parameter], object], parameter: torch.nn.Parameter) -> None:
-    """Mark the per-sample gradients of a parameter, so that later changes of them are noticed."""
+    """Mark the per-sample gradients of a parameter, so that later changes of them are noticed.
+
+    The marks are set before Opacus' own function ends the backward pass.
+
+    Args:
+        original: Opacus' own function.
+        parameter: a parameter of the model.
+    """
     mark_rows(getattr(parameter, "_current_grad_sample", None))
     original(parameter)
 

@@ -30,12 +30,11 @@ class EpsilondPrivacyAccountant(PlannedRun, PrivacyAccountant):
     independently with `sampling_probability`. A missing ε or δ is the certified upper bound. A missing noise is the
     smallest one with an upper bound that meets the target. The bounds of pfl's search for the noise are not needed.
 
-    A `noise_scale` below 1 gives a warning, because pfl then adds
-    `cohort_noise_parameter = noise_parameter · noise_scale` and still reports ε and δ of the larger noise.
-    `epsilon_as_run` is the ε of the smaller noise.
+    A `noise_scale` below 1 gives a warning, because pfl then adds `cohort_noise_parameter = noise_parameter ·
+    noise_scale` and still reports ε and δ of the larger noise. `epsilon_as_run` is the ε of the smaller noise.
 
-    The accountant sees a plan, so its ε is `declared`. `observe(postprocessors)` lets it watch the mechanism, and the
-    ε is then that of a plan that the iterations kept. `epsilon`, `delta`, `curve` and `epsilon_as_run` raise
+    The accountant sees a plan, so its ε is `declared`. `observe(postprocessors)` lets it watch the mechanism, and the ε
+    is then that of a plan that the iterations kept. `epsilon`, `delta`, `curve` and `epsilon_as_run` raise
     `epsilond.RunDiffers` if an iteration contradicts the plan.
 
     Raises:
@@ -100,9 +99,11 @@ class EpsilondPrivacyAccountant(PlannedRun, PrivacyAccountant):
     def epsilon_as_run(self) -> float:
         """Certified upper bound on ε at δ, with the noise that is really added to these cohorts."""
         if math.isclose(self.noise_scale, 1.0):
-            return self.curve.epsilon(delta=self.delta).upper
+            planned = self.curve.epsilon(delta=self.delta)
+            return planned.upper
         self.require_consistent()
-        return curve_of(self._spec(self.cohort_noise_parameter)).epsilon(delta=self.delta).upper
+        curve = curve_of(self._spec(self.cohort_noise_parameter))
+        return curve.epsilon(delta=self.delta).upper
 
     def __repr__(self) -> str:
         return f"EpsilondPrivacyAccountant({self.spec!r}, {self.status})"

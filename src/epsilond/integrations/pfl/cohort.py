@@ -51,11 +51,18 @@ class UserCohort:
         if weight is not None:
             self.weights.add(float(weight))
             self.total_weight += float(weight)
-        norm = math.sqrt(sum(float(np.vdot(array, array)) for array in arrays.values()))
+
+        squared_norm = sum(float(np.vdot(array, array)) for array in arrays.values())
+        norm = math.sqrt(squared_norm)
         if not norm <= self._largest:  # true for NaN too, which then remains the largest
             self._largest = norm
+
+        # The first user, or a change of the sampled coordinates, starts a new sum.
         values = probe.take(arrays)
-        self._sum = values if len(self._sum) != len(values) else self._sum + values
+        if len(self._sum) != len(values):
+            self._sum = values
+        else:
+            self._sum = self._sum + values
         self._scale += float(np.max(np.abs(values), initial=0.0))
 
     @property
@@ -64,7 +71,14 @@ class UserCohort:
         return len(self.identities) - len(set(self.identities))
 
     def exceeds(self, bound: float) -> bool:
-        """Return whether statistics of a user are longer than a bound, or not finite."""
+        """Return whether the statistics of a user are longer than a bound, or not finite.
+
+        Args:
+            bound: clipping bound on the ℓ2 norm.
+
+        Returns:
+            True if a norm is above the bound by more than the relative tolerance, or NaN.
+        """
         return not self._largest <= bound * (1.0 + RELATIVE)
 
     def is_sum(self, values: NDArray[np.float64]) -> bool:

@@ -24,9 +24,9 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
     """pfl's `JointPrivacyAccountant` with one exact composition of the runs of all mechanisms.
 
     Give two of total_epsilon, total_delta and noise_parameters, or all three; or mechanism_epsilons and
-    mechanism_deltas, from which the noises follow. From totals, mechanism i gets the noise of
-    (ε'·p_i, total_delta·p_i), where p is `budget_proportions` (equal if absent). Here ε' is the largest for which all
-    mechanisms together meet the totals. It is at least total_epsilon, by basic composition.
+    mechanism_deltas, from which the noises follow. From totals, mechanism i gets the noise of (ε'·p_i,
+    total_delta·p_i), where p is `budget_proportions` (equal if absent). Here ε' is the largest for which all mechanisms
+    together meet the totals. It is at least total_epsilon, by basic composition.
 
     Guarantees: all mechanisms together, with `noise_parameters`, are certified to be (total_epsilon, total_delta)-
     private for one user more or less. As in pfl, the guarantee ignores a `noise_scale` below 1, with a warning.
@@ -115,7 +115,14 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         return self._plans_with(self.cohort_noise_parameters)
 
     def _plans_with(self, noises: Sequence[float]) -> list[MechanismPlan]:
-        """Return the plan of each mechanism at these noise parameters."""
+        """Return the plan of each mechanism at given noise parameters.
+
+        Args:
+            noises: noise parameter of each mechanism.
+
+        Returns:
+            The plans, in the order of the mechanisms.
+        """
         fields = zip(self.mechanisms, noises, self.sampling_probability, self.num_compositions, strict=True)
         return [MechanismPlan(*mechanism_fields) for mechanism_fields in fields]
 
@@ -149,14 +156,12 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
             The noise parameters, in the order of the mechanisms.
         """
         noises = []
-        for name, rate, times, epsilon, delta in zip(
-            self.mechanisms, self.sampling_probability, self.num_compositions, epsilons, deltas, strict=True
-        ):
-            noises.append(
-                noise_for(
-                    mechanism=name, sampling_probability=rate, num_compositions=times, epsilon=epsilon, delta=delta
-                )
+        runs = zip(self.mechanisms, self.sampling_probability, self.num_compositions, epsilons, deltas, strict=True)
+        for mechanism, rate, times, epsilon, delta in runs:
+            noise = noise_for(
+                mechanism=mechanism, sampling_probability=rate, num_compositions=times, epsilon=epsilon, delta=delta
             )
+            noises.append(noise)
         return noises
 
     def _distribute_budget(self) -> list[float]:
@@ -200,4 +205,6 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
 
 def _as_list(values: Sequence[float] | None) -> list[float] | None:
     """Return a sequence as a list, which pfl requires; None for None."""
-    return None if values is None else list(values)
+    if values is None:
+        return None
+    return list(values)

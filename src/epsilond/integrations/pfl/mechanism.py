@@ -95,9 +95,13 @@ class WatchedMechanism:
         self._users = None if users is None else list(users)
         self._rate = max(plan.sampling_probability for plan in plans)
         self._iterations = min(plan.iterations for plan in plans)
+        # The noise is tested for a single Gaussian mechanism, which states its standard deviation.
+        first_plan = plans[0]
         has_stddev = hasattr(self._underlying, "relative_noise_stddev")
-        is_single_gaussian = len(plans) == 1 and plans[0].mechanism == "gaussian" and has_stddev
-        self._noise_parameter = plans[0].noise_parameter if is_single_gaussian else None
+        is_single_gaussian = len(plans) == 1 and first_plan.mechanism == "gaussian" and has_stddev
+        self._noise_parameter: float | None = None
+        if is_single_gaussian:
+            self._noise_parameter = first_plan.noise_parameter
         self._sizes = BatchSizes()
         self._draws = CohortDraws()
         self._noise = NoiseSamples()
@@ -150,7 +154,7 @@ class WatchedMechanism:
         """
         self._bound = self._clipping_bound()
         result = original(user_context=user_context, **arguments)
-        statistics = result[0]
+        statistics, _ = result
         arrays = _arrays(statistics)
         if self._probe is None or not self._probe.fits(arrays):
             self._probe = Probe({name: array.shape for name, array in arrays.items()})
@@ -178,7 +182,9 @@ class WatchedMechanism:
             The result of the mechanism's own method: the noisy statistics and its metrics.
         """
         clean_sum = _arrays(stats)
-        self._shown = {SAME_PARTS} if self._keeps_parts() else set()
+        self._shown = set()
+        if self._keeps_parts():
+            self._shown.add(SAME_PARTS)
         self._check_number(int(central_context.current_central_iteration))
         self._check_cohort(int(central_context.cohort_size))
         self._check_sum(clean_sum)
@@ -187,13 +193,15 @@ class WatchedMechanism:
             clean_values = self._probe.take(clean_sum)  # before the call, which may add the noise in place
         result = original(stats=stats, central_context=central_context, **arguments)
         if clean_values is not None:
-            self._check_noise(clean_values, _arrays(result[0]))
+            noisy_statistics, _ = result
+            self._check_noise(clean_values, _arrays(noisy_statistics))
         return result
 
     def _after_server(self, original: Callable[..., Result], **arguments: object) -> Result:
         """Call the first postprocessor, which is the last one at the server, and count the iteration as a step."""
         result = original(**arguments)
-        self._check_weight(getattr(result[0], "weight", None))
+        statistics, _ = result
+        self._check_weight(getattr(statistics, "weight", None))
         self._evidence.count_step(self._shown)
         self._cohort = UserCohort()
         return result
@@ -201,9 +209,11 @@ class WatchedMechanism:
     # Checks -----------------------------------------------------------------------------------------------------------
     def _keeps_parts(self) -> bool:
         """Return whether the observing methods are still in place; otherwise report it."""
-        if any(vars(owner).get(name) is not method for owner, name, method in self._installed):
-            self._evidence.contradict(SAME_PARTS, "a method of the observed mechanism was replaced", remedy=FIX_PARTS)
-            return False
+        for owner, name, method in self._installed:
+            if vars(owner).get(name) is not method:
+                message = "a method of the observed mechanism was replaced"
+                self._evidence.contradict(SAME_PARTS, message, remedy=FIX_PARTS)
+                return False
         return True
 
     def _check_number(self, iteration: int) -> None:
@@ -233,7 +243,7 @@ class WatchedMechanism:
         """
         size = self._cohort.size
         users = self._users
-        population = len(users) if users is not None else round(expected / self._rate)
+        population = round(expected / self._rate) if users is None else len(users)
         if population > 0:
             self._sizes.observe(size, records=population, rate=self._rate)
         identities = set(self._cohort.identities)
@@ -337,8 +347,11 @@ class WatchedMechanism:
         if overall is not None:
             return float(overall())
         bound = getattr(self._underlying, "clipping_bound", math.nan)
-        value = getattr(bound, "value", None)
-        return float(value() if callable(value) else bound)
+        # The bound is a number, or a hyperparameter of pfl with a method that returns its present value.
+        present_value = getattr(bound, "value", None)
+        if callable(present_value):
+            return float(present_value())
+        return float(bound)
 
 
 def _central(postprocessors: Sequence[Postprocessor]) -> CentralPrivacyMechanism:
@@ -381,4 +394,6 @@ def _processes() -> int:
     """Return the number of processes over which pfl distributes the users of a cohort."""
     from pfl.internal.ops.selector import get_default_framework_module, has_framework_module  # noqa: PLC0415
 
-    return int(get_default_framework_module().distributed.world_size) if has_framework_module() else 1
+    if not has_framework_module():
+        return 1
+    return int(get_default_framework_module().distributed.world_size)

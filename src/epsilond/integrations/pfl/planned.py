@@ -62,7 +62,9 @@ class PlannedRun(Stated):
     @property
     def evidence(self) -> Evidence:
         """Observations of the iterations that were watched; before the first, the plan without observations."""
-        return self._evidence if self._evidence.steps or self._evidence.observations else self._planned
+        if self._evidence.steps or self._evidence.observations:
+            return self._evidence
+        return self._planned
 
     @property
     def curve(self) -> PrivacyCurve:
@@ -76,15 +78,28 @@ class PlannedRun(Stated):
         Args:
             delta: δ of the statement; that of the plan if absent.
 
+        Returns:
+            The statement, with the premises (conditions of the privacy theorem) that the caller vouches for.
+
         Raises:
             RunDiffers: the run was observed to differ from the plan.
         """
-        return super().statement(self._target_delta() if delta is None else delta)
+        if delta is None:
+            delta = self._target_delta()
+        return super().statement(delta)
 
     def declare(self, premise: Premise | str, declaration: str) -> None:
-        """Record that the caller vouches for a premise of the theorem, as `Stated.declare` does."""
+        """Record that the caller vouches for a premise (a condition of the privacy theorem), as `Stated.declare` does.
+
+        The declaration also counts for the plan, before the first iteration is observed.
+
+        Args:
+            premise: the premise, or its identifier.
+            declaration: reason why the premise holds, in the caller's words.
+        """
         super().declare(premise, declaration)
-        self._planned.vouch(premise if isinstance(premise, str) else premise.id, declaration)
+        premise_id = premise if isinstance(premise, str) else premise.id
+        self._planned.vouch(premise_id, declaration)
 
     def require_consistent(self) -> None:
         """Reject a run that an observation contradicts; before the plan is complete there is none.

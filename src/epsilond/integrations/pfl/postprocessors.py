@@ -55,8 +55,9 @@ def findings(postprocessors: Sequence[Postprocessor]) -> list[PostprocessorFindi
         The findings; empty without a privacy mechanism, because then no privacy is claimed.
     """
     result: list[PostprocessorFinding] = []
-    mechanism: str | None = None
+    mechanism: str | None = None  # class name of the privacy mechanism, once it was reached
     for postprocessor in postprocessors:
+        # Classes are recognised by their names, so that pfl need not be imported.
         names = {base.__name__ for base in type(postprocessor).__mro__}
         name = type(postprocessor).__name__
         if "PrivacyMechanism" in names:
@@ -69,7 +70,9 @@ def findings(postprocessors: Sequence[Postprocessor]) -> list[PostprocessorFindi
                 message = AFTER.format(weighting=name, mechanism=mechanism)
                 finding = PostprocessorFinding(UPDATES, message, FIX_WEIGHTING)
             result.append(finding)
-    return [] if mechanism is None else result
+    if mechanism is None:
+        return []
+    return result
 
 
 def check_postprocessors(postprocessors: Sequence[Postprocessor]) -> list[str]:

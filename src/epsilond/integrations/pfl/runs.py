@@ -47,15 +47,10 @@ def spec_from_pfl(
     Returns:
         The Spec, the description of all rounds together for privacy accounting.
 
-    Example:
-        >>> import epsilond
-        >>> from epsilond.integrations.pfl import spec_from_pfl
-        >>> run = spec_from_pfl(
-        ...     mechanism="gaussian", noise_parameter=1.0, sampling_probability=0.01, num_compositions=1000
-        ... )
-        >>> account = epsilond.account(run, relation="add-or-remove-one", unit="client", observer="released-models")
-        >>> print(f"{account.guarantee.curve.epsilon(delta=1e-5).upper:.4f}")
-        1.8282
+    Example: >>> import epsilond >>> from epsilond.integrations.pfl import spec_from_pfl >>> run = spec_from_pfl( ...
+        mechanism="gaussian", noise_parameter=1.0, sampling_probability=0.01, num_compositions=1000 ... ) >>> account =
+        epsilond.account(run, relation="add-or-remove-one", unit="client", observer="released-models") >>>
+        print(f"{account.guarantee.curve.epsilon(delta=1e-5).upper:.4f}") 1.8282
 
     Raises:
         InvalidInput: another mechanism, or numbers out of range.
@@ -77,7 +72,14 @@ def spec_from_pfl(
 
 
 def curve_of(*specs: Spec) -> PrivacyCurve:
-    """Return the certified curve of the composition of mechanisms that are fixed before the run."""
+    """Return the certified privacy curve of the composition of mechanisms that are fixed before the run.
+
+    Args:
+        *specs: description of each mechanism with its rounds, at least one.
+
+    Returns:
+        The curve of ε and δ, for one user more or less.
+    """
     run = specs[0] if len(specs) == 1 else Composed(mechanisms=specs)
     return account(run, **SETTING).guarantee.curve
 
@@ -150,6 +152,10 @@ def noise_for(
 
     log_delta = math.log(delta)
     # Start of the search: noise √(T log 1/δ) q/ε by the central limit theorem. It decides only how long the search is.
-    normal_noise = math.sqrt(num_compositions * max(math.log(1.0 / delta), 1.0)) / max(epsilon, 1e-6)
+    least_epsilon = 1e-6  # avoids a division by zero
+    log_inverse_delta = max(math.log(1.0 / delta), 1.0)
+    normal_noise = math.sqrt(num_compositions * log_inverse_delta) / max(epsilon, least_epsilon)
     initial_estimate = 0.5 + normal_noise * sampling_probability
-    return smallest_noise(family, Target(epsilon=epsilon, log_delta=log_delta), guess=initial_estimate).noise
+
+    target = Target(epsilon=epsilon, log_delta=log_delta)
+    return smallest_noise(family, target, guess=initial_estimate).noise

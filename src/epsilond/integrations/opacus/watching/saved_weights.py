@@ -24,7 +24,13 @@ DIFFERENT_REMEDY: Final = (
 
 
 class WeightsState(TypedDict):
-    """Digests of models, as JSON values: shapes and weights of the latest ones, and weights of earlier ones."""
+    """Digests of the weights of a run's models, as JSON values for a checkpoint.
+
+    Attributes:
+        latest: for each model, two digests in hexadecimal digits: of its shapes and types, and of its weights. The
+            second is None if the weights are not those after a recorded step.
+        known: digests of the weights of this checkpoint and of earlier ones, oldest first.
+    """
 
     latest: Sequence[list[str | None]]
     known: Sequence[str]
@@ -62,7 +68,9 @@ class SavedWeights:
             return None
         if len(self._latest) > 1:
             return "the checkpoint has several models, and the resumed model has the weights of none of them"
-        saved_shapes, saved_digest = self._latest[0] if self._latest else ("", None)
+        if not self._latest:
+            return "the checkpoint has no model of these shapes"
+        saved_shapes, saved_digest = self._latest[0]
         if saved_shapes != shapes:
             return "the checkpoint has no model of these shapes"
         if saved_digest is None:
@@ -85,19 +93,24 @@ class SavedWeights:
         Returns:
             The digests of the latest weights of each model, and of all earlier ones.
         """
-        latest = []
-        for parameters, settled in models:
+        latest: list[tuple[str, str | None]] = []
+        for parameters, is_recorded in models:
             shapes, digest = digest_of(parameters)
-            latest.append((shapes, digest if settled else None))
+            if is_recorded:
+                latest.append((shapes, digest))
+            else:
+                latest.append((shapes, None))
         if latest:
             self._remember(digest for _, digest in latest)
-        return {"latest": [list(model) for model in latest or self._latest], "known": list(self._earlier)}
+        else:
+            latest = self._latest
+        return {"latest": [list(model) for model in latest], "known": list(self._earlier)}
 
     def load(self, state: WeightsState | None) -> None:
-        """Go on from a checkpoint, a value of `save`; None where the checkpoint has no weights.
+        """Continue from the digests of a checkpoint.
 
         Args:
-            state: value of `save`, or None.
+            state: value of `save`. None if the checkpoint has no digests of weights.
         """
         if state is None:
             self._latest, self.waiting = [], 0
@@ -117,7 +130,8 @@ class SavedWeights:
                 self._earlier.pop(digest, None)  # a digest that is known moves to the end
                 self._earlier[digest] = None
         while len(self._earlier) > _LARGEST_MEMORY:
-            self._earlier.pop(next(iter(self._earlier)))
+            oldest = next(iter(self._earlier))
+            self._earlier.pop(oldest)
 
 
 def digest_of(parameters: Sequence[torch.Tensor]) -> tuple[str, str]:

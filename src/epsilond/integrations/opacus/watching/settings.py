@@ -38,6 +38,9 @@ class SettingsCheck:
 
     Schedulers change them before the model reads the next batch. A later change may depend on the batch, so that the
     privacy of the step is no longer known from its settings.
+
+    Args:
+        reporter: takes the conditions that the caller must vouch for.
     """
 
     def __init__(self, reporter: Reporter) -> None:
@@ -45,7 +48,13 @@ class SettingsCheck:
         self._start: dict[Premise, _Values] | None = None
 
     def see_forward(self, optimizer: DPOptimizer) -> None:
-        """Store the settings at the first forward pass of a step; later forward passes of the step change nothing."""
+        """Store the settings at the first forward pass of a step.
+
+        Later forward passes of the same step change nothing, because they come after the model has read records.
+
+        Args:
+            optimizer: the private optimizer.
+        """
         if self._start is None:
             self._start = _settings_of(optimizer)
 
@@ -81,6 +90,9 @@ class UpdateCheck:
     This holds for the optimizers of torch, which read the gradients, their own state and the hyperparameters. Other
     optimizers, and hooks around a step, may read private records. They are not observed, and the caller must vouch for
     them.
+
+    Args:
+        reporter: takes the reasons for which the caller must vouch for the parameters.
     """
 
     def __init__(self, reporter: Reporter) -> None:
@@ -89,7 +101,11 @@ class UpdateCheck:
         self._values: list[object] = []
 
     def remember(self, original: torch.optim.Optimizer) -> None:
-        """Store the present state of the original optimizer, which has just taken a recorded step."""
+        """Store the present state of the original optimizer, which has just taken a recorded step.
+
+        Args:
+            original: the optimizer that the private one wraps.
+        """
         tensors, self._values = _state_of(original)
         self._tensors = [weakref.ref(tensor) for tensor in tensors]
 
@@ -129,7 +145,9 @@ class UpdateCheck:
         tensors, values = _state_of(original)
         if values != self._values or len(tensors) != len(self._tensors):
             return False
-        return all(known() is present for known, present in zip(self._tensors, tensors, strict=True))
+        # A weak reference returns None after its tensor was deleted.
+        pairs = zip(self._tensors, tensors, strict=True)
+        return all(reference() is tensor for reference, tensor in pairs)
 
 
 def _has_own_step(optimizer: torch.optim.Optimizer) -> bool:
@@ -147,7 +165,8 @@ def _has_own_step(optimizer: torch.optim.Optimizer) -> bool:
         instance_step = getattr(instance_step, "__wrapped__", None)
     if instance_step is not None and instance_step is not kind.step:
         return False
-    return all(str(member.__module__).startswith("torch.optim.") for member in (kind, kind.step))
+    modules = [str(kind.__module__), str(kind.step.__module__)]
+    return all(module.startswith("torch.optim.") for module in modules)
 
 
 def _has_other_hooks(optimizer: torch.optim.Optimizer) -> bool:
@@ -208,12 +227,22 @@ def _settings_of(optimizer: DPOptimizer) -> dict[Premise, _Values]:
 
 
 def _hyperparameters_of(optimizer: DPOptimizer) -> _Values:
-    """Return the hyperparameters of each group of parameters, and the parameters to which they apply."""
-    groups: list[object] = []
+    """Return the hyperparameters of each group of parameters, and the parameters to which they apply.
+
+    Args:
+        optimizer: the private optimizer.
+
+    Returns:
+        For each group, the identities of its parameters, followed by names and fingerprints of its hyperparameters.
+    """
+    values: list[object] = []
     for group in optimizer.param_groups:
-        groups.append(tuple(map(id, group["params"])))
-        groups.extend((name, _fingerprint(value)) for name, value in group.items() if name not in _NOT_VALUES)
-    return tuple(groups)
+        parameter_identities = tuple(id(parameter) for parameter in group["params"])
+        values.append(parameter_identities)
+        for name, value in group.items():
+            if name not in _NOT_VALUES:
+                values.append((name, _fingerprint(value)))
+    return tuple(values)
 
 
 def _fingerprint(value: object, *, by_identity: bool = True) -> object:
@@ -231,7 +260,9 @@ def _fingerprint(value: object, *, by_identity: bool = True) -> object:
     """
     if isinstance(value, torch.Tensor):
         writes = value._version  # noqa: SLF001  torch has no other counter of writes
-        return (id(value) if by_identity else None, writes)
+        if by_identity:
+            return (id(value), writes)
+        return (None, writes)
     if isinstance(value, list | tuple):
         return tuple(_fingerprint(item, by_identity=by_identity) for item in value)
     if isinstance(value, bool | int | float | str):

@@ -45,7 +45,10 @@ class SumCheck:
     def __init__(self, reporter: Reporter, optimizer: DPOptimizer, module: torch.nn.Module | None) -> None:
         self.rows = ClippedRows()
         self._reporter = reporter
-        self._module = weakref.ref(module) if module is not None else None
+        # A weak reference, so that the check does not keep the model alive.
+        self._module: weakref.ref[torch.nn.Module] | None = None
+        if module is not None:
+            self._module = weakref.ref(module)
         self._sums = clipping.ClippedSums()
         self._ghost = isinstance(optimizer, DPOptimizerFastGradientClipping)
         self._ghost_rows: int | None = None
@@ -83,8 +86,14 @@ class SumCheck:
 
     # Accumulation -----------------------------------------------------------------------------------------------------
     def see_ghost_backward(self, optimizer: DPOptimizer, rows: int) -> None:
-        """Note the number of records of a backward pass with losses weighted by Opacus' clipping factors."""
-        self._ghost_rows = (self._ghost_rows or 0) + rows
+        """Note a backward pass of ghost clipping, in which Opacus weighted each loss by its clipping factor.
+
+        Args:
+            optimizer: the private optimizer. Writes to its gradients after this pass are noticed.
+            rows: number of records of the pass.
+        """
+        earlier_rows = self._ghost_rows or 0
+        self._ghost_rows = earlier_rows + rows
         self._ghost_marks = gradient_marks(optimizer.params)
 
     def follow(self, optimizer: DPOptimizer, accumulate: Callable[[], None]) -> None:
@@ -127,8 +136,13 @@ class SumCheck:
 
     def _has_hooks(self) -> bool:
         """Return whether Opacus' hooks compute the per-sample gradients of the model."""
-        module = self._module() if self._module is not None else None
-        return type(module) in (GradSampleHooks, GradSampleModule)
+        return type(self._known_module()) in (GradSampleHooks, GradSampleModule)
+
+    def _known_module(self) -> torch.nn.Module | None:
+        """Return the wrapped model, or None if it is not known or was deleted."""
+        if self._module is None:
+            return None
+        return self._module()
 
     def _accumulate_ghost(self, optimizer: DPOptimizer, accumulate: Callable[[], None]) -> None:
         """Let the optimizer add gradients of ghost clipping, and check that Opacus' own factors clipped them.
@@ -142,7 +156,7 @@ class SumCheck:
         parameters = optimizer.params
         rows = self._ghost_rows
         self._ghost_rows = None
-        module = self._module() if self._module is not None else None
+        module = self._known_module()
         norm = float(getattr(module, "max_grad_norm", optimizer.max_grad_norm))
         self.rows.before(parameters, rows=rows or 0, passes=1, norm=norm, unequal=False)
         has_own_backward = rows is not None and clipping.has_own_factors(module)
@@ -284,5 +298,12 @@ def divisor_of(optimizer: DPOptimizer, batches: int) -> Divisor:
 
 
 def gradient_marks(parameters: list[torch.nn.Parameter]) -> list[tuple[int, int]]:
-    """Return the identity of each gradient and the number of writes to it, by which changes are noticed."""
+    """Return the identity of each gradient and the number of writes to it, by which changes are noticed.
+
+    Args:
+        parameters: parameters of a model.
+
+    Returns:
+        A pair for each parameter, in their order.
+    """
     return marks_of([parameter.grad for parameter in parameters])

@@ -24,7 +24,13 @@ _handles: list[RemovableHandle] = []
 
 
 def add(part: ObservedPart) -> None:
-    """Watch the steps of the optimizer of a part, and those of other optimizers on its parameters."""
+    """Watch the steps of the optimizer of a part, and those of other optimizers on its parameters.
+
+    A part is a private optimizer with its model. The first part registers hooks that torch calls at each step.
+
+    Args:
+        part: the part; it is held by a weak reference only.
+    """
     _parts.add(part)
     if not _handles:
         _handles.append(register_optimizer_step_pre_hook(_before_step))
@@ -32,12 +38,26 @@ def add(part: ObservedPart) -> None:
 
 
 def parts_of(optimizer: DPOptimizer) -> list[ObservedPart]:
-    """Return the watched parts of a private optimizer."""
+    """Return the watched parts with a given private optimizer.
+
+    Args:
+        optimizer: the private optimizer.
+
+    Returns:
+        The parts; empty if the optimizer is not watched.
+    """
     return [part for part in list(_parts) if part.optimizer is optimizer]
 
 
 def parts_of_model(module: torch.nn.Module) -> list[ObservedPart]:
-    """Return the watched parts of a model, without those in the middle of a step."""
+    """Return the watched parts of a model, without those in the middle of a step.
+
+    Args:
+        module: the model, perhaps wrapped by Opacus or torch.
+
+    Returns:
+        The parts whose parameters belong to the model.
+    """
     inner = inner_module(module)
     return [part for part in list(_parts) if part.parameters.is_of(inner) and not part.pending]
 
@@ -61,7 +81,8 @@ def _before_step(optimizer: torch.optim.Optimizer, _arguments: object, _keywords
         if is_recorded_step:
             part.before_original()
             return
-    is_nested = any(part.inside for part in parts)  # an optimizer that wraps another one calls its step
+    # An optimizer that wraps another one calls its step, which is then part of the recorded step.
+    is_nested = any(part.inside for part in parts)
     if not is_nested:
         _report_foreign_step(optimizer, parts)
 
@@ -94,7 +115,11 @@ def _report_foreign_step(optimizer: torch.optim.Optimizer, parts: list[ObservedP
 
 
 def _after_step(optimizer: torch.optim.Optimizer, _arguments: object, _keywords: object) -> None:
-    """Take the parameters and the optimizer's state after the step of an observed optimizer as recorded ones."""
+    """Take the parameters and the state after the step of an observed optimizer as those of a recorded step.
+
+    Args:
+        optimizer: the optimizer that has just made a step.
+    """
     for part in list(_parts):
         if part.original is optimizer:
             if part.inside:
