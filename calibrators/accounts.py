@@ -36,6 +36,7 @@ from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.accounting.attackers import (
     BayesError,
     Directions,
+    MeaningAnswer,
     RenyiDivergence,
     TruePositiveRate,
     requested_figures,
@@ -132,17 +133,6 @@ class AccountGuarantee(StatedGuarantee):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeaningAnswer:
-    """The success of the best attacker who has to distinguish two neighbouring data sets."""
-
-    advantage: Annotated[
-        Ends,
-        Served("bounds on the largest advantage of an attacker: its true positive rate minus its false positive rate"),
-    ]
-    true_positive_rates: tuple[TruePositiveRate, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class ConsideredAnswer:
     """A theorem that was tried for the run, and whether it applies."""
 
@@ -222,6 +212,9 @@ def account_spec(question: AccountQuestion, *, effort: Effort = "default") -> Ac
         question: the spec of the run, with the protected unit, the neighbouring relation and the observer.
         effort: how much work composition may take. More work gives tighter bounds.
 
+    Returns:
+        The guarantee with its proof, its conditions and its warnings.
+
     Raises:
         ConditionViolated: no theorem covers some part of the spec under this relation.
         BeyondBudget: the work would exceed the fixed budget.
@@ -244,14 +237,14 @@ def account_spec(question: AccountQuestion, *, effort: Effort = "default") -> Ac
 def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAnswer:
     """Return the guarantee of a run, with its figures at the requested ε or δ.
 
-    Guarantees: the bounds enclose the exact figures, which are suprema over all neighbours in the stated setting.
-
     Args:
         problem: the request: a mechanism, its setting, and the ε or δ of interest.
         effort: the work that compositions may take.
 
     Returns:
         The guarantee in words and figures. The first requested value gives its ε and δ.
+
+    Guarantees: the bounds enclose the exact figures, which are suprema over all neighbours in the stated setting.
 
     Raises:
         ConditionViolated: no theorem covers some part of the spec under this relation.
@@ -260,17 +253,20 @@ def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAns
     outcome = _account_for(problem, effort)
     drawn = draws_of(problem.spec, problem.unit)
     guarantee = outcome.guarantee
-    quantity = problem.query.name.rstrip("s")  # a list of values is named in the plural, such as `deltas`
-    points = tuple(point(guarantee, quantity, value) for value in problem.query.values)
+    statements = _state(problem, outcome, drawn)
+
+    # The requested points of the curve, and an attacker's success.
+    query = problem.query
+    quantity = query.name.rstrip("s")  # a list of values is named in the plural, such as `deltas`
+    points = tuple(point(guarantee, quantity, value) for value in query.values)
     first = points[0]
     attack = meaning(guarantee.curve)
     rates = tuple(map(TruePositiveRate.of, attack.true_positives))
-    accuracy_point = Target(min(first.epsilon.upper, 1e9), 0.0)  # 1e9 stands for an infinite ε; only ε is used
-    statements = _state(problem, outcome, drawn)
+    accuracy_point = Target(min(first.epsilon.upper, 1e9), 0.0)  # 1e9 represents an infinite ε; only ε is used
+
     over_windows = None
     if problem.windows is not None:
-        name = problem.query.name
-        over_windows = bound_over_windows(guarantee.curve, problem.unit, problem.windows, first, name)
+        over_windows = bound_over_windows(guarantee.curve, problem.unit, problem.windows, first, query.name)
     return AccountAnswer(
         guarantee=AccountGuarantee(
             in_words=join_statements(statements),
@@ -285,11 +281,11 @@ def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAns
             curve=PrivacyCurve(guarantee.curve),
         ),
         numerical=numerical_answer(guarantee, accuracy_point),
-        points=points if problem.query.listed else None,
+        points=points if query.listed else None,
         over_windows=over_windows,
         meaning=MeaningAnswer(advantage=Ends.of(attack.advantage), true_positive_rates=rates),
-        **requested_figures(guarantee.curve, problem.query),
-        **_shared_members(problem, outcome, drawn, (problem.query, first)),
+        **requested_figures(guarantee.curve, query),
+        **_shared_members(problem, outcome, drawn, (query, first)),
     )
 
 
@@ -350,9 +346,18 @@ def _shared_members(
 def _warnings(
     question: AccountQuestion, drawn: tuple[Draw, ...], reading: tuple[Query, Point] | None
 ) -> Iterator[Caution]:
-    """Warn of an infinite ε, and of amplification by subsampling that is lost to this observer."""
-    if reading is not None and not math.isfinite(reading[1].epsilon.upper):
-        yield Caution(code="no-finite-epsilon", message=f"no ε up to {LARGEST_EPSILON:g} has a certified δ this small")
+    """Warn of an infinite ε, and of amplification by subsampling that is lost to this observer.
+
+    Args:
+        question: the request.
+        drawn: the random draws of the run.
+        reading: the query with the first point read from the curve; None for an account without figures.
+    """
+    if reading is not None:
+        _, first_point = reading
+        if not math.isfinite(first_point.epsilon.upper):
+            message = f"no ε up to {LARGEST_EPSILON:g} has a certified δ this small"
+            yield Caution(code="no-finite-epsilon", message=message)
     if loses_amplification(drawn, question.observer, question.unit):
         yield from _draw_cautions(question, reading)
 
@@ -376,15 +381,18 @@ def _draw_cautions(question: AccountQuestion, reading: tuple[Query, Point] | Non
         unseen = _account_for(replace(question, observer=DRAW_UNSEEN), "coarse").guarantee
     except NoCertificate:
         return
+
+    # Compare the quantity that the query leaves open, at its first value.
     quantity = query.name.rstrip("s")
-    unseen_point = point(unseen, quantity, query.values[0])
-    symbols = {"epsilon": "ε", "delta": "δ", "log10_delta": "log10 δ"}
-    figure = "log10_delta" if quantity == "epsilon" else "epsilon"  # the quantity that the query leaves open
+    value = query.values[0]
+    unseen_point = point(unseen, quantity, value)
+    figure = "log10_delta" if quantity == "epsilon" else "epsilon"
     seen_bound = getattr(seen_point, figure).upper
     unseen_bound = getattr(unseen_point, figure).upper
+    symbols = {"epsilon": "ε", "delta": "δ", "log10_delta": "log10 δ"}
     if unseen_bound < seen_bound:
         yield not_amplified(
             question.observer,
-            f"{symbols[figure]} ≤ {format_bound(seen_bound)} at {symbols[quantity]} = {query.values[0]:g}",
+            f"{symbols[figure]} ≤ {format_bound(seen_bound)} at {symbols[quantity]} = {value:g}",
             f"{symbols[figure]} ≤ {format_bound(unseen_bound)}",
         )

@@ -278,9 +278,18 @@ class Calibration(ShownInNotebooks, PartlyServed, Generic[Parameters]):
 
 
 def derivation_of(*derivations: Step) -> tuple[DerivationStep, ...]:
-    """Return derivation trees as one list, with premises before conclusions and equal steps once."""
-    if len(derivations) == 1 and (chain := _chain(derivations[0])) is not None:
-        return chain
+    """Return derivation trees as one list, with premises before conclusions and equal steps once.
+
+    Args:
+        derivations: the last step of each proof, with its premises.
+
+    Returns:
+        The steps, each with the indices of its premises in the list.
+    """
+    if len(derivations) == 1:
+        chain = _chain(derivations[0])
+        if chain is not None:
+            return chain
     listed = _ListedSteps()
     for derivation in derivations:
         listed.add(derivation)
@@ -292,6 +301,9 @@ class _ListedSteps:
 
     A step is one use of a theorem, with its inputs. Its premises are the steps that give the results it uses. In the
     list they are given by their indices.
+
+    Attributes:
+        steps: the steps so far.
     """
 
     def __init__(self) -> None:
@@ -305,10 +317,7 @@ class _ListedSteps:
         Premises are the earlier steps on which the step depends; they are appended recursively.
 
         Args:
-            node: the step, a node of the proof tree ("derivation").
-
-        Args:
-            node: the step with its premises, which are appended first.
+            node: the step with its premises, a node of the proof tree ("derivation").
 
         Returns:
             The index of the step, or of the equal one, in the list.
@@ -317,13 +326,15 @@ class _ListedSteps:
         if id(node) in self._index_of_node:
             return self._index_of_node[id(node)]
         premises = tuple([self.add(premise) for premise in node.premises])
+
         # Steps are equal if they apply the same theorem to the same inputs and premises.
         content = repr((node.theorem, sorted(node.inputs.items()), premises))
         if content not in self._index_of_content:
             self._index_of_content[content] = len(self.steps)
             self.steps.append(DerivationStep(theorem=node.theorem, inputs=dict(node.inputs), premises=premises))
-        self._index_of_node[id(node)] = self._index_of_content[content]
-        return self._index_of_node[id(node)]
+        index = self._index_of_content[content]
+        self._index_of_node[id(node)] = index
+        return index
 
 
 def without_inputs(steps: Sequence[DerivationStep]) -> tuple[DerivationStep, ...]:
@@ -341,7 +352,9 @@ def without_inputs(steps: Sequence[DerivationStep]) -> tuple[DerivationStep, ...
     new_indices: list[int] = []  # new index of each step, by its old index
     for step in steps:
         premises = tuple(dict.fromkeys(new_indices[premise] for premise in step.premises))
-        new_indices.append(new_index_of.setdefault((step.theorem, premises), len(new_index_of)))
+        # A step that is equal to an earlier one gets the index of that step.
+        next_index = len(new_index_of)
+        new_indices.append(new_index_of.setdefault((step.theorem, premises), next_index))
     return tuple(DerivationStep(theorem=theorem, premises=premises) for theorem, premises in new_index_of)
 
 
@@ -356,14 +369,16 @@ def _chain(node: Step) -> tuple[DerivationStep, ...] | None:
     Returns:
         The steps, each with the index of its premise; None if some step has several premises.
     """
+    # Collect the steps from the conclusion to the first premise.
     nodes = [node]
     while nodes[-1].premises:
         if len(nodes[-1].premises) > 1:
             return None
         nodes.append(nodes[-1].premises[0])
-    return tuple(
-        [
-            DerivationStep(theorem=step.theorem, inputs=dict(step.inputs), premises=(index - 1,) if index else ())
-            for index, step in enumerate(reversed(nodes))
-        ]
-    )
+
+    # List them in the opposite order. Each step uses the one before it.
+    steps = []
+    for index, step in enumerate(reversed(nodes)):
+        premises = (index - 1,) if index else ()
+        steps.append(DerivationStep(theorem=step.theorem, inputs=dict(step.inputs), premises=premises))
+    return tuple(steps)

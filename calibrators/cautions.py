@@ -58,7 +58,11 @@ def noise_cautions(certified: Iterable[Certified], *, drawn: str | None = "recor
 
 
 def assumption_cautions(problem: object) -> Iterator[Caution]:
-    """Yield a caution for each absent field, with the value that is assumed for it."""
+    """Yield a caution for each absent field, with the value that is assumed for it.
+
+    Args:
+        problem: the request. Its class says which value is assumed for which field.
+    """
     for code, message in assumptions(problem):
         yield Caution(code=code, message=message)
 
@@ -71,13 +75,19 @@ def printed_cautions(printed: Iterable[PrintedReading], noise_stds: Sequence[flo
     Args:
         printed: the evaluated readings.
         noise_stds: the certified σ of each group of clients, with which the printed noise is compared.
+
+    Yields:
+        First the warnings of conditions, then those of the claim and the noise of each printed run.
     """
     readings = tuple(printed)
     yield from failing_conditions(readings)
+
+    # Collect the readings of one theorem that print the same run.
     readings_of_run: dict[tuple[str, tuple[float | None, ...]], list[PrintedReading]] = {}
     for reading in readings:
         run = tuple(reading.parameters.get(name) for name in ALWAYS_SHARED)
         readings_of_run.setdefault((reading.theorem, run), []).append(reading)
+
     for equal_readings in readings_of_run.values():
         yield from _claim(equal_readings)
         client_group = int(equal_readings[0].parameters.get("group", 0))
@@ -99,6 +109,7 @@ def failing_conditions(readings: Iterable[PrintedReading]) -> Iterator[Caution]:
         for condition in reading.conditions:
             if condition.holds == Verdict.NO:
                 failing.setdefault((reading.theorem, condition.id), []).append((reading.reading, condition))
+
     for (theorem, _), conditions in failing.items():
         message = f"{_describe_failure(theorem, conditions)}. The certified noise is unaffected."
         yield Caution(code="printed-condition-fails", message=message)
@@ -115,11 +126,14 @@ def _describe_failure(theorem: str, conditions: Sequence[tuple[str, ConditionAns
     Returns:
         One sentence, without its final full stop.
     """
-    first = conditions[0][1]
+    # A number of rounds that is too small, with the number that each interpretation needs.
+    _, first = conditions[0]
     compares_one_run = all(_has_finite_sides(condition) and condition.left == first.left for _, condition in conditions)
     if first.id == "prescribed-rounds" and compares_one_run:
         needs = ", ".join(f"{math.ceil(condition.right or 0.0)} ({name})" for name, condition in conditions)
         return f"The paper's risk bound {theorem} needs at least {needs} rounds; this run has {first.left:g}"
+
+    # Another condition, with the numbers that it compares.
     names = ", ".join(name for name, _ in conditions)
     comparisons = dict.fromkeys(
         f"{condition.left:.6g} against {condition.right:.6g}"
@@ -164,7 +178,12 @@ ASSUMED = {
 
 
 def absence_cautions(problem: object, *names: str) -> Iterator[Caution]:
-    """Yield a caution for each named field that is absent, with the value that is assumed for it."""
+    """Yield a caution for each named field that is absent, with the value that is assumed for it.
+
+    Args:
+        problem: the request.
+        names: names of its fields, each one of `ASSUMED`.
+    """
     for name in names:
         if getattr(problem, name) is None:
             code = f"assumed-{name.replace('_', '-')}"
@@ -189,18 +208,21 @@ def _claim(readings: Sequence[PrintedReading]) -> Iterator[Caution]:
     Yields:
         The warning, with the figures of the first refuted reading; nothing if none is refuted.
     """
-    refuted = [
-        reading
-        for reading in readings
-        if reading.true is not None and reading.true.epsilon.lower > reading.claims.epsilon
-    ]
-    if refuted and refuted[0].true is not None:
-        yield Caution(
-            code="printed-noise-not-private",
-            message=f"at the noise printed in {name_of(*refuted)} the true ε is at least "
-            f"{refuted[0].true.epsilon.lower:.6g}. This is above the ε of {refuted[0].claims.epsilon:g} that is "
-            "claimed there",
-        )
+    refuted = [reading for reading in readings if _is_refuted(reading)]
+    if not refuted:
+        return
+    first = refuted[0]
+    assert first.true is not None  # it was compared
+    yield Caution(
+        code="printed-noise-not-private",
+        message=f"at the noise printed in {name_of(*refuted)} the true ε is at least "
+        f"{first.true.epsilon.lower:.6g}. This is above the ε of {first.claims.epsilon:g} that is claimed there",
+    )
+
+
+def _is_refuted(reading: PrintedReading) -> bool:
+    """Decide whether a proved lower bound on the true ε exceeds the ε that a printed theorem claims."""
+    return reading.true is not None and reading.true.epsilon.lower > reading.claims.epsilon
 
 
 def not_amplified(observer: Observer, here: str | None = None, unseen: str | None = None) -> Caution:
@@ -210,6 +232,9 @@ def not_amplified(observer: Observer, here: str | None = None, unseen: str | Non
         observer: the observer, who sees the draw.
         here: the certified figure against this observer in words, if known.
         unseen: the certified figure against an observer who does not see the draw, in words, if known.
+
+    Returns:
+        The warning, with both figures if they are known.
     """
     cost = f". Against this observer, {here} is certified" if here else ""
     gain = f"{unseen} is certified" if unseen else "the draw may be counted"
@@ -221,7 +246,12 @@ def not_amplified(observer: Observer, here: str | None = None, unseen: str | Non
 
 
 def format_bound(value: float, *, up: bool = True) -> str:
-    """Return a bound as text, rounded up or down to `DIGITS` digits; integers are not rounded."""
+    """Return a bound as text, rounded to the safe side; integers are not rounded.
+
+    Args:
+        value: the bound; an infinite one becomes "unbounded".
+        up: whether it is an upper bound, which is rounded up to `DIGITS` digits. A lower bound is rounded down.
+    """
     if isinstance(value, int):
         return str(value)
     if math.isinf(value):

@@ -50,24 +50,26 @@ class Family(Generic[Requested_contra, Run_contra]):
 
     A run holds the choices that, with the problem, determine the mechanism, for example rounds and batch size. It is
     None if the problem determines all.
+
+    Attributes:
+        spec: (problem, run, noise multiplier) ↦ the release.
+        guess: (problem, run) ↦ the noise multiplier at which the search starts.
+        slope: (problem, run, guess) ↦ estimate of the derivative of log |log δ| with respect to log noise, with the
+            opposite sign, at the guess. If None, the search assumes a typical value.
+        contribution: (problem, run) ↦ bound on the norm of one contribution: noise_std over noise_multiplier.
+        target: (problem, run) ↦ the target (ε, δ).
+        search: the function that searches the smallest noise multiplier and certifies it.
+        trailed: whether the search also accepts a trail, the results of recent searches, as a better start. The result
+            of such a search must not depend on its start.
     """
 
     spec: Callable[[Requested_contra, Run_contra, float], Spec]
-    """(problem, run, noise multiplier) ↦ the release."""
     guess: Callable[[Requested_contra, Run_contra], float]
-    """(problem, run) ↦ the noise multiplier at which the search starts."""
     slope: Callable[[Requested_contra, Run_contra, float], float] | None = None
-    """(problem, run, guess) ↦ estimate of the derivative of log |log δ| with respect to log noise, with the opposite
-    sign, at the guess. If None, the search assumes a typical value."""
     contribution: Callable[[Requested_contra, Run_contra], float] = _unit_norm
-    """(problem, run) ↦ bound on the norm of one contribution: noise_std over noise_multiplier."""
     target: Callable[[Requested_contra, Run_contra], Target] = _target
-    """(problem, run) ↦ the target (ε, δ)."""
     search: Callable[..., Certified] = smallest_noise
-    """The function that searches the smallest noise multiplier and certifies it."""
     trailed: bool = False
-    """True if the search also accepts a trail, the results of recent searches, as a better start. The result of such a
-    search must not depend on its start."""
 
 
 class _RecentNoises:
@@ -78,6 +80,7 @@ class _RecentNoises:
     """
 
     def __init__(self) -> None:
+        """Start with an empty cache."""
         self._noises: dict[Hashable, float] = {}
 
     def get(self, inputs: Hashable) -> float | None:
@@ -85,7 +88,7 @@ class _RecentNoises:
         return self._noises.get(inputs)
 
     def keep(self, inputs: Hashable, noise: float) -> None:
-        """Store a noise, after clearing the cache if it is full."""
+        """Store the noise for the inputs of a search, after clearing the cache if it is full."""
         if len(self._noises) >= NOISES_KEPT:
             self._noises.clear()
         self._noises[inputs] = noise
@@ -96,9 +99,20 @@ _TRAILS = Trails()
 
 
 class Certificates(Generic[Problem_co, Run_contra]):
-    """The certified noise of a problem's runs, searched once for all runs with equal releases and targets."""
+    """The certified noise of a problem's runs, searched once for all runs with equal releases and targets.
+
+    Attributes:
+        family: the mechanisms of the algorithm as functions of the noise.
+        problem: the request.
+    """
 
     def __init__(self, family: Family[Problem_co, Run_contra], problem: Problem_co) -> None:
+        """Start without certificates.
+
+        Args:
+            family: the mechanisms of the algorithm as functions of the noise.
+            problem: the request.
+        """
         self.family = family
         self.problem = problem
         self._certified: dict[tuple[Spec, Target], Certified] = {}
@@ -115,6 +129,9 @@ class Certificates(Generic[Problem_co, Run_contra]):
         Args:
             problem: the request with the restated target.
             certified: certified noises by their runs.
+
+        Returns:
+            New certificates, which have the given noises for these runs.
         """
         certificates = Certificates(self.family, problem)
         for run, certificate in certified.items():
@@ -127,6 +144,9 @@ class Certificates(Generic[Problem_co, Run_contra]):
         Args:
             run: the run.
             noise_multiplier: standard deviation of the noise over the norm of one contribution (`norm`).
+
+        Returns:
+            The specification of the mechanism, from which its privacy is computed.
         """
         return self.family.spec(self.problem, run, noise_multiplier)
 
@@ -161,7 +181,12 @@ class Certificates(Generic[Problem_co, Run_contra]):
 
         Returns:
             The smallest certified noise, with the guarantee at this noise.
+
+        Raises:
+            ConditionViolated: no theorem covers the release under this relation.
+            Infeasible: no noise that is offered meets the target.
         """
+        # The start of the search.
         family = self.family
         release, target = key
         trials = Trials(self.problem, functools.partial(family.spec, self.problem, run))
@@ -170,6 +195,7 @@ class Certificates(Generic[Problem_co, Run_contra]):
         options: dict[str, object] = dict(slope)
         if family.trailed:  # searches for other targets of the same release share a trail
             options["trail"] = _TRAILS.of(self._inputs_of_search((release, None), 0.0, {}))
+
         certified = family.search(trials, target, guess=guess, **options)
         trials.forget()  # the certificate refers to the trials, whose guarantees may hold large grids
         _RECENT_NOISES.keep(self._inputs_of_search(key, guess, slope), certified.noise)
@@ -183,6 +209,9 @@ class Certificates(Generic[Problem_co, Run_contra]):
         Args:
             run: the choices that determine the mechanism, such as rounds and batch size.
 
+        Returns:
+            The noise multiplier: noise over the norm of one contribution.
+
         Raises:
             ConditionViolated: no theorem covers the release under this relation.
             Infeasible: no noise that is offered meets the target.
@@ -192,7 +221,8 @@ class Certificates(Generic[Problem_co, Run_contra]):
             return self._certified[key].noise
         if key not in self._noises:
             guess = self.family.guess(self.problem, run)
-            cached_noise = _RECENT_NOISES.get(self._inputs_of_search(key, guess, self._slope(run, guess)))
+            inputs = self._inputs_of_search(key, guess, self._slope(run, guess))
+            cached_noise = _RECENT_NOISES.get(inputs)
             self._noises[key] = self.of(run).noise if cached_noise is None else cached_noise
         return self._noises[key]
 
@@ -215,6 +245,9 @@ class Certificates(Generic[Problem_co, Run_contra]):
             key: the release at the noise multiplier 1, and the target; None for all targets.
             guess: noise multiplier at which the search starts.
             slope: the keyword argument for its initial slope, if any.
+
+        Returns:
+            A tuple that can be hashed.
         """
         setting = (self.problem.relation, self.problem.unit, self.problem.observer)
         return (self.family, key, setting, guess, tuple(slope.values()))
@@ -244,9 +277,11 @@ class Certificates(Generic[Problem_co, Run_contra]):
             Enclosures of ε at the target's δ and of δ at its ε. None if the number of rounds or the noise multiplier is
             outside the range that specs allow.
         """
-        if getattr(run, "rounds", 1) > LARGEST_COUNT or not NOISE_MULTIPLIER.contains(noise_multiplier):
+        has_too_many_rounds = getattr(run, "rounds", 1) > LARGEST_COUNT
+        if has_too_many_rounds or not NOISE_MULTIPLIER.contains(noise_multiplier):
             return None
-        release, target = self.spec(run, noise_multiplier), self.family.target(self.problem, run)
+        release = self.spec(run, noise_multiplier)
+        target = self.family.target(self.problem, run)
         key = (release, target)
         if key not in self._truths:
             guarantee = account(release, relation="replace-one", effort="coarse").guarantee

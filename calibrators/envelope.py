@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.guarantee import PrivacyCurve
-from epsilond.accountants.json_types import Fields, JsonObject
+from epsilond.accountants.json_types import Fields, JsonObject, JsonRecord
 from epsilond.accountants.numerics.outward import round_to_digits
 from epsilond.accountants.statements.settings import join_statements, state_guarantee
 from epsilond.accountants.structure import own_level
@@ -62,7 +62,12 @@ REASONS = {
 
 
 def true_figures(guarantee: Guarantee, target: Target) -> TrueFigures:
-    """Return the enclosures of ε at the target δ and of δ at the target ε."""
+    """Return the enclosures of ε at the target δ and of δ at the target ε.
+
+    Args:
+        guarantee: the guarantee, with its privacy curve δ(ε).
+        target: the target (ε, δ).
+    """
     log_delta = guarantee.curve.log_delta(target.epsilon)
     return TrueFigures(
         epsilon=Ends.of(guarantee.curve.epsilon_of_target(target)),
@@ -99,19 +104,22 @@ def guarantee_answer(
         The guarantee with its sentences, its bounds on ε and δ, and its privacy curve.
     """
     guarantee = certified.guarantee
+    setting = guarantee.setting
     true = true_figures(guarantee, target)
     # The certified noise meets the target, so that ε is at most the target's ε.
     epsilon = Ends(min(true.epsilon.lower, target.epsilon), min(true.epsilon.upper, target.epsilon))
-    setting = guarantee.setting
-    drawn = (Draw(sampling, own_level(setting.unit)),) if draws is None else draws
+
+    # The guarantee in sentences.
+    draws_of_run = (Draw(sampling, own_level(setting.unit)),) if draws is None else draws
     statements = state_guarantee(
         definition=definition if noise_party_known else None,
         observer=setting.observer,
         unit=setting.protected_unit,
         relation=setting.relation,
-        draws=drawn,
+        draws=draws_of_run,
         declared=guarantee.declared,
     )
+
     return GuaranteeAnswer(
         definition=definition,
         in_words=join_statements(statements),
@@ -138,7 +146,12 @@ def target_answer(target: Target) -> TargetAnswer:
 
 
 def claims(target: Target, excess_risk: float | None = None) -> Claims:
-    """Return a claim of the target's ε and δ, with a claimed excess risk if there is one."""
+    """Return a claim of the target's ε and δ, with a claimed excess risk if there is one.
+
+    Args:
+        target: the target (ε, δ), which a printed theorem claims to meet.
+        excess_risk: bound on the excess risk that it claims; None if it claims none.
+    """
     return Claims(epsilon=target.epsilon, delta=target.delta, log10_delta=target.log10_delta, excess_risk=excess_risk)
 
 
@@ -160,7 +173,11 @@ def numerical_answer(guarantee: Guarantee, target: Target) -> NumericalAnswer:
 
 
 def condition_answers(results: Iterable[ConditionResult]) -> tuple[ConditionAnswer, ...]:
-    """Return evaluated conditions in the form of the answer."""
+    """Return evaluated conditions in the form of the answer.
+
+    Args:
+        results: conditions with their verdicts and, for inequalities, with both sides.
+    """
     return tuple(
         ConditionAnswer(
             id=result.id, statement=result.statement, holds=result.holds, left=result.left, right=result.right
@@ -170,10 +187,13 @@ def condition_answers(results: Iterable[ConditionResult]) -> tuple[ConditionAnsw
 
 
 def declared_answers(conditions: Iterable[Condition]) -> tuple[DeclaredCondition, ...]:
-    """Return the conditions that only the caller can vouch for."""
-    return tuple(
-        [_declared_condition(condition.id, condition.statement) for condition in conditions if not condition.checked]
-    )
+    """Return the conditions that only the caller can vouch for, in the form of the answer.
+
+    Args:
+        conditions: conditions of theorems. Those that can be checked are left out.
+    """
+    declared = [condition for condition in conditions if not condition.checked]
+    return tuple([_declared_condition(condition.id, condition.statement) for condition in declared])
 
 
 @functools.lru_cache(maxsize=256)
@@ -187,8 +207,12 @@ def _declared_condition(identifier: str, statement: str) -> DeclaredCondition:
 class TheoremAtInputs:
     """A registered theorem at given inputs: the values of its formula, and whether its conditions hold.
 
-    A paper's text can be interpreted in several ways. `reading` names the interpretation, such as `printed` or
-    `corrected`.
+    A paper's text can be interpreted in several ways.
+
+    Attributes:
+        theorem: the registered theorem.
+        inputs: an instance of the theorem's class of inputs.
+        reading: the interpretation of its text, such as `printed` or `corrected`.
     """
 
     theorem: Theorem
@@ -206,6 +230,9 @@ class TheoremAtInputs:
             record: object with fields of the same names as the inputs.
             reading: the interpretation of the theorem, for example `printed` or `corrected`.
             others: inputs that replace those of the record.
+
+        Returns:
+            The theorem at these inputs. Nothing is evaluated yet.
         """
         assert theorem.inputs is not None
         return cls(theorem, inputs_of(theorem.inputs, record, **others), reading)
@@ -221,9 +248,17 @@ class TheoremAtInputs:
         return self.evaluation.outputs
 
     def conditions(self, *, without: tuple[str, ...] = ()) -> tuple[ConditionResult, ...]:
-        """Return the checked conditions at these inputs in this reading, except those with ids in `without`."""
-        checked = {condition.id for condition in self.theorem.conditions if condition.checked}
-        return tuple(result for result in self.evaluation.conditions if result.id in checked.difference(without))
+        """Return the checked conditions at these inputs in this reading.
+
+        Args:
+            without: ids of conditions that are left out.
+
+        Returns:
+            The evaluated conditions, in their order.
+        """
+        checked_ids = {condition.id for condition in self.theorem.conditions if condition.checked}
+        selected_ids = checked_ids.difference(without)
+        return tuple(result for result in self.evaluation.conditions if result.id in selected_ids)
 
     @property
     def served(self) -> EvaluationAsked:
@@ -232,7 +267,7 @@ class TheoremAtInputs:
 
 
 def inputs_of(kind: Callable[..., T], record: object, **others: object) -> T:
-    """Return an instance of `kind` with the fields that a record has under the same names.
+    """Return an instance of a data class with the fields that a record has under the same names.
 
     Args:
         kind: data class to make.
@@ -260,31 +295,40 @@ def make_reading(
         parameters: the parameters that it prescribes, by name.
         conditions: the evaluated conditions; by default the checked ones of the theorem.
         parts: other fields of `PrintedReading`. By default `reading` is `statement`, and `status` is the theorem's.
+
+    Returns:
+        The reading, with the requests that repeat its evaluations.
     """
     theorem = main.theorem
-    if conditions is None:
-        conditions = main.conditions()
+    results = main.conditions() if conditions is None else conditions
     fields_of_reading: Fields = {"reading": "statement", "status": theorem.status, "parameters": parameters, **parts}
     return PrintedReading(
         theorem=theorem.id,
         claims=claims,
-        conditions=condition_answers(conditions),
+        conditions=condition_answers(results),
         evaluations=tuple(theorem_at_inputs.served for theorem_at_inputs in (main, *further)),
         **fields_of_reading,
     )
 
 
 def given_fields(inputs: Any) -> JsonObject:
-    """Return a request as a mapping, without fields that are absent or have their default value."""
-    return {
-        field.name: _to_json_value(getattr(inputs, field.name))
-        for field in fields(inputs)
-        if getattr(inputs, field.name) is not None and getattr(inputs, field.name) != field.default
-    }
+    """Return a request as a mapping, without fields that are absent or have their default value.
+
+    Args:
+        inputs: the request, a data class.
+    """
+    members: JsonRecord = {}
+    for field in fields(inputs):
+        value = getattr(inputs, field.name)
+        if value is not None and value != field.default:
+            members[field.name] = _to_json_value(value)
+    return members
 
 
 def _to_json_value(value: object) -> object:
     """Convert data classes to mappings of their given fields, also inside sequences; other values are unchanged."""
     if is_dataclass(value):
         return given_fields(value)
-    return tuple(map(_to_json_value, value)) if isinstance(value, tuple | list) else value
+    if isinstance(value, tuple | list):
+        return tuple(map(_to_json_value, value))
+    return value

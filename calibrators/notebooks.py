@@ -28,10 +28,10 @@ class ShownInNotebooks:
         members = body | body.get("guarantee", {})
         displayed = {name: members[name] for name in PARTS if name in members}
         displayed |= {"mind": [warning["message"] for warning in body.get("warnings", ())]}
-        cells = "".join(
+        rows = [
             f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in flatten_fields(displayed, "")
-        )
-        return f"<table>{cells}</table>"
+        ]
+        return f"<table>{''.join(rows)}</table>"
 
 
 def flatten_fields(value: object, name: str) -> Iterator[tuple[str, str]]:
@@ -42,10 +42,14 @@ def flatten_fields(value: object, name: str) -> Iterator[tuple[str, str]]:
     Args:
         value: the JSON value, or a part of it.
         name: dotted name of this part; empty for the whole.
+
+    Yields:
+        Pairs of a name and a text, in the order of the fields.
     """
     if isinstance(value, list):
+        has_several = len(value) > 1
         for number, item in enumerate(value, start=1):
-            yield from flatten_fields(item, f"{name} {number}" if len(value) > 1 else name)
+            yield from flatten_fields(item, f"{name} {number}" if has_several else name)
     elif not isinstance(value, Mapping):
         yield name, str(value)
     elif value.keys() == {"lower", "upper"} and not any(isinstance(bound, Mapping) for bound in value.values()):
@@ -53,5 +57,5 @@ def flatten_fields(value: object, name: str) -> Iterator[tuple[str, str]]:
     elif "theorem" in value:
         yield name, ", ".join(str(value[part]) for part in BOUND_MEMBERS if part in value)
     else:
-        for inner, item in value.items():
-            yield from flatten_fields(item, f"{name}.{inner}" if name else inner)
+        for inner_name, item in value.items():
+            yield from flatten_fields(item, f"{name}.{inner_name}" if name else inner_name)

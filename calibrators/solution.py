@@ -25,15 +25,21 @@ Run = TypeVar("Run")
 
 @dataclass(frozen=True, kw_only=True)
 class Solution(Generic[Problem_co]):
-    """The certified noise of a problem. Calibrators extend the class by fields of their own."""
+    """The certified noise of a problem. Calibrators extend the class by fields of their own.
+
+    Attributes:
+        problem: the request. If its target was a risk, it has the certified (ε, δ) in place of the risk.
+        target: the target (ε, δ).
+        certified: the noise multiplier, or another solved number, with its guarantee.
+        norm: bound on the norm of one contribution, by which the noise multiplier is multiplied.
+        frontier: the runs that were compared, where the problem leaves the run open; None otherwise.
+    """
 
     problem: Problem_co
     target: Target
     certified: Certified
     norm: float = 1.0
-    """Bound on the norm of one contribution."""
     frontier: tuple[FrontierRun, ...] | None = None
-    """The runs that were compared, where the problem leaves the run open."""
 
     @property
     def noise_std(self) -> float:
@@ -48,7 +54,12 @@ class Solution(Generic[Problem_co]):
 
 @dataclass(frozen=True, kw_only=True)
 class RunSolution(Solution[Targeted_co], Generic[Targeted_co, Run]):
-    """The certified noise of one run, with the certificates of the runs it was compared with."""
+    """The certified noise of one run, with the certificates of the runs it was compared with.
+
+    Attributes:
+        run: the choices that, with the problem, determine the mechanism, such as rounds and batch size.
+        certificates: the certified noise of each run of the problem.
+    """
 
     run: Run
     certificates: Certificates[Targeted_co, Run]

@@ -36,8 +36,15 @@ NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def exceeds(body: bytes) -> bool:
-    """Decide whether a JSON text holds more than `MOST_MEMBERS` members and elements."""
-    if _upper_count(body) <= MOST_MEMBERS:  # nearly always, and without separating strings from the rest
+    """Decide whether a JSON text holds more than `MOST_MEMBERS` members and elements.
+
+    A quick upper bound decides nearly always. Only texts above it are examined more closely.
+
+    Args:
+        body: the bytes of the text.
+    """
+    # Nearly always this suffices, and it does not separate strings from the rest.
+    if _upper_count(body) <= MOST_MEMBERS:
         return False
     # Each string is a name, an element or a member's value, so a member has at most two strings, or four quotes.
     quotes = _remove_escapes(body).count(b'"')
@@ -105,7 +112,12 @@ class MalformedJson(ValueError):
 
 @dataclass(frozen=True)
 class _Mark:
-    """A placeholder for a rejected part of the parsed value; `within` is the name of the faulty member."""
+    """A placeholder for a rejected part of the parsed value.
+
+    Attributes:
+        message: why the part is rejected.
+        within: name of the faulty member of the object that was rejected; None if the part itself is at fault.
+    """
 
     message: str
     within: str | None = None
@@ -139,21 +151,29 @@ def parse(body: bytes, *, nulls: bool = True) -> object:
         body: the JSON text in UTF-8.
         nulls: whether an object may have members that are null.
 
+    Returns:
+        The value, with objects as dictionaries and arrays as lists.
+
     Raises:
         MalformedJson: the body is not JSON, or not UTF-8.
         InvalidInput: the body is JSON, but holds values that no request may hold; with at most `MOST_FAULTS` faults.
     """
     if exceeds(body):
         raise InvalidInput(_too_deep("") if is_deeper(body, DEEPEST) else _TOO_MANY)
+
+    # Decode the text. The decoder puts marks in the place of rejected parts.
+    decoder = _DECODER if nulls else _DECODER_WITHOUT_NULLS
     try:
         text = body.decode("utf-8")
-        value = (_DECODER if nulls else _DECODER_WITHOUT_NULLS).decode(text)
+        value = decoder.decode(text)
     except RecursionError:
         raise InvalidInput(_too_deep("")) from None
     except json.JSONDecodeError as error:
         raise MalformedJson(f"line {error.lineno}, column {error.colno}") from None
     except ValueError:
         raise MalformedJson("a byte that is not UTF-8") from None
+
+    # Turn marks, too deep nesting and too long containers into faults.
     faults = _faults(value) if type(value) in _INNER else []
     if faults:
         raise InvalidInput(*faults)
@@ -163,11 +183,19 @@ def parse(body: bytes, *, nulls: bool = True) -> object:
 
 
 def _float(text: str) -> float | _Mark:
-    """Return a number with a fraction or exponent; a mark if it is beyond the doubles or underflows to zero."""
+    """Return a number with a fraction or exponent, for the decoder.
+
+    Args:
+        text: the number as it is written.
+
+    Returns:
+        The number; a mark if it is beyond the doubles or underflows to zero.
+    """
     value = float(text)
     if math.isinf(value):
         return _Mark("is beyond every double")
-    if value == 0.0 and any(digit in "123456789" for digit in text.lower().partition("e")[0]):
+    significand, _, _ = text.lower().partition("e")
+    if value == 0.0 and any(digit in "123456789" for digit in significand):
         return _Mark("underflows to zero; a small δ can be given as log10_delta")
     return value
 
@@ -224,8 +252,12 @@ def _faults(value: object) -> list[Fault]:
     The parser has put a `_Mark` in the place of each rejected part. The other faults are too deep nesting and too long
     arrays and objects. A trail is the chain of keys to a part: the trail of the enclosing part, and the last key. It
     becomes a pointer only at a fault.
+
+    Args:
+        value: an object, an array or a mark.
     """
     faults: list[Fault] = []
+    # A stack of parts with their depths and trails, the next one in document order on top.
     pending: list[tuple[Any, int, _Trail]] = [(value, 1, None)]
     while pending and len(faults) < MOST_FAULTS:
         item, depth, trail = pending.pop()
@@ -233,6 +265,8 @@ def _faults(value: object) -> list[Fault]:
         if fault is not None:
             faults.append(fault)
             continue
+
+        # Examine the arrays, objects and marks inside the part.
         members = item.items() if type(item) is dict else enumerate(item)
         inner = []
         for key, member in members:

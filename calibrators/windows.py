@@ -94,12 +94,17 @@ def reject_uncovered_windows(windows: int, spec: Spec, relation: Relation) -> No
 def bound_over_windows(curve: Curve, unit: ProtectedUnit, windows: int, point: Point, quantity: str) -> OverWindows:
     """Bound ε or δ for all time windows of a record or client together, by group privacy.
 
+    A change of one record or client in w windows is a chain of w changes, each within one window.
+
     Args:
         curve: the curve for one window.
         unit: the windowed unit.
         windows: number of windows in which the record or client contributes, or its replacement under replace-one.
         point: the first requested point.
         quantity: name of the requested quantity, such as `delta`; its value at the point is kept.
+
+    Returns:
+        The requested quantity, and an upper bound on the other one for all windows, in numbers and in words.
     """
     if quantity.startswith("epsilon"):
         bounds = Interval(-math.inf, log_delta_over_windows(curve, windows, point.epsilon.upper))
@@ -122,8 +127,14 @@ def bound_over_windows(curve: Curve, unit: ProtectedUnit, windows: int, point: P
 
 
 def for_whole_unit(problem: ProblemT) -> ProblemT:
-    """Return a problem with the whole record or client as its unit, without a window; the theorems are the same."""
-    return replace(problem, unit=base_unit(problem.unit)) if isinstance(problem.unit, WindowedUnit) else problem
+    """Return a problem with the whole record or client as its unit, without a window; the theorems are the same.
+
+    Args:
+        problem: the request, or a plan. It is returned as it is if its unit has no window.
+    """
+    if not isinstance(problem.unit, WindowedUnit):
+        return problem
+    return replace(problem, unit=base_unit(problem.unit))
 
 
 def guarantee_of_unit(guarantee: GuaranteeAnswer, unit: ProtectedUnit) -> GuaranteeAnswer:
@@ -132,6 +143,9 @@ def guarantee_of_unit(guarantee: GuaranteeAnswer, unit: ProtectedUnit) -> Guaran
     Args:
         guarantee: the guarantee of the whole unit.
         unit: the requested unit. The guarantee is unchanged if it has no window.
+
+    Returns:
+        A copy with the requested unit, in its fields and in its sentences.
     """
     if not isinstance(unit, WindowedUnit):
         return guarantee

@@ -34,6 +34,17 @@ class TruePositiveRate:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MeaningAnswer:
+    """The success of the best attacker who has to distinguish two neighbouring data sets."""
+
+    advantage: Annotated[
+        Ends,
+        Served("bounds on the largest advantage of an attacker: its true positive rate minus its false positive rate"),
+    ]
+    true_positive_rates: tuple[TruePositiveRate, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class BayesError:
     """The best attacker who guesses which of two neighbours was used. One of them has the prior probability `prior`."""
 
