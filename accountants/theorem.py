@@ -168,23 +168,18 @@ class Condition:
 
 
 class Grade(StrEnum):
-    """Kind of finding that an erratum is.
-
-    A finding is about a printed statement or a step of its proof.
-
-    Attributes:
-        PROVED_WRONG: the text is false under every interpretation that we know.
-        MISPRINT: a symbol or factor differs from the one that the text uses elsewhere, or that its own proof gives.
-        UNCLEAR: the text has several interpretations, at least one of which holds.
-        REFINEMENT: the printed statement holds; a sharper or wider one holds too.
-        WITHDRAWN: we reported a fault where there is none.
-    """
+    """Kind of finding that an erratum is."""
 
     PROVED_WRONG = "proved-wrong"
+    """A statement, or a step of its proof, is false under every reading that we know."""
     MISPRINT = "misprint"
+    """A symbol or factor differs from the one that the text uses elsewhere, or that its own proof gives."""
     UNCLEAR = "unclear"
+    """The text can be read in several ways, at least one of which holds."""
     REFINEMENT = "refinement"
+    """The printed statement holds; a sharper or wider one holds too."""
     WITHDRAWN = "withdrawn"
+    """We found a fault where there is none."""
 
     @property
     def is_error(self) -> bool:
@@ -199,8 +194,8 @@ class Erratum:
     Attributes:
         id: name of the finding, such as E-19.
         grade: kind of the finding.
-        printed: content of the text, in our words.
-        truth: our finding.
+        printed: what the text says, in our words.
+        truth: what we find.
         test: pytest node ID of the test that shows it. Another test checks that it exists.
         place: place in the text, such as "Section 2.2, after (9)"; empty if it is not recorded.
         charitable: the most charitable interpretation of the text, and its consequence; empty if it is not recorded.

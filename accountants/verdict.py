@@ -10,7 +10,7 @@ from typing import NoReturn
 
 
 class Verdict(StrEnum):
-    """Answer to whether a statement is true: `yes`, `no`, or `undecidable` from the known facts."""
+    """Whether a statement is true: `yes`, `no`, or `undecidable` from what is known."""
 
     YES = "yes"
     NO = "no"

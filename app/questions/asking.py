@@ -94,6 +94,7 @@ async def respond(
     caller = caller_of(request)
     fingerprint = _fingerprint(kind, name, body)
     seconds = preferences.seconds(SETTINGS.of(request))
+    # A repeated request with an idempotency key is answered by the job of the first one.
     if preferences.key is not None:
         earlier = await jobs.with_key(caller.name, preferences.key, fingerprint)
         if earlier is not None:

@@ -169,7 +169,11 @@ def runs_of(spec: Any, times: float = 0.0, rate: float = 0.0, label: str = "") -
         yield from runs_of(mechanism, inner_times, inner_rate, inner_label)
 
 
-def _inner_runs(spec: Any, times: float, rate: float, label: str) -> list[tuple[Any, float, float, str]] | None:
+_InnerRun = tuple[Any, float, float, str]
+"""A mechanism with decimal logarithms of its number of runs and sampling rate, and the names of its sampling."""
+
+
+def _inner_runs(spec: Any, times: float, rate: float, label: str) -> list[_InnerRun] | None:
     """Return the mechanisms that a spec is composed of, each with its own number of runs, rate and label.
 
     Numbers of runs multiply along a nested spec, and so do sampling rates; their logarithms are added.
@@ -225,6 +229,8 @@ def _add_account(features: dict[str, float], runs: list[RepeatedMechanism]) -> N
         _count_word(features, f"run={label}")
         if times > 0.0:
             _count_word(features, f"repeated={label}")
+
+    # Features of the run as a whole.
     features["runs"] = float(len(runs))
     features["labels"] = float(len({run.label for run in runs}))
     features["μ"] = 0.5 * log10(variance)

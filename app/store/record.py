@@ -92,7 +92,7 @@ class AttemptProgress:
 
     Attributes:
         attempt: number of the attempt.
-        done: number of finished steps; None if it has not changed.
+        done: number of finished steps; None if it is not known.
         of: number of steps; None if it has not changed.
         seconds_left: estimated seconds of remaining work; None without an estimate.
     """

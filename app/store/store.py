@@ -159,6 +159,7 @@ class Store(Leases):
         Returns:
             The number of deleted jobs; 0 while another replica sweeps.
         """
+        # Number the ended jobs of each caller, the newest first.
         newest_first = (JOBS.c.ended_tick.desc(), JOBS.c.ended.desc(), JOBS.c.sequence.desc())
         of_caller = func.row_number().over(partition_by=JOBS.c.caller, order_by=newest_first).label("of_caller")
         ended = select(*(JOBS.c[name] for name in STORED), of_caller).where(JOBS.c.ended.is_not(None)).subquery()

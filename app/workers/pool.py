@@ -24,8 +24,8 @@ from epsilond.app.metrics import Metrics
 from epsilond.app.settings import Settings
 from epsilond.app.workers.background import may_join_background, newest_of_largest_caller
 from epsilond.app.workers.fairness import SHORT_TURN_SECONDS, TURN_SECONDS, FairQueue, MeanSeconds, Turns, Usage
-from epsilond.app.workers.forkserver import ForkedServer, ForkServer
 from epsilond.app.workers.process import LANES, Cause, Lane, Process, Task, TurnedAway
+from epsilond.app.workers.warm_workers import WarmWorkers
 from epsilond.app.workers.work import Failed, Outcome
 
 CLOCK_DIFFERENCE: Final = 0.05
@@ -34,8 +34,15 @@ MOST_DEATHS: Final[Mapping[Lane, int]] = {"read": 4, "question": 2, "job": 5}
 """Workers that may die of a task of each lane; the worker of a long task is more often killed for other reasons."""
 
 
-class Pool:
-    """The workers of one event loop, and the tasks that they run while the context manager `running` is entered."""
+class Pool(WarmWorkers):
+    """The workers of one event loop, and the tasks that they run while the context manager `running` is entered.
+
+    Args:
+        settings: numbers of places and workers, and lengths of the queues.
+        metrics: metrics that the pool updates.
+        modules: names of the modules that every worker imports before its first task.
+        charge: called with the caller and the CPU seconds of each task that ends; None if callers pay nothing.
+    """
 
     def __init__(
         self,
@@ -44,23 +51,12 @@ class Pool:
         modules: tuple[str, ...],
         charge: Callable[[str, float], None] | None = None,
     ) -> None:
-        """Make a pool of worker processes; it has no workers yet.
-
-        Args:
-            settings: numbers of places and workers, and lengths of the queues.
-            metrics: metrics that the pool updates.
-            modules: names of the modules that every worker imports before its first task.
-            charge: called with the caller and the CPU seconds of each task that ends; None if callers pay nothing.
-        """
-        self.ready = False
-        """True from the first worker until the service stops."""
+        super().__init__(modules, settings.worker_memory_megabytes)
         self._settings = settings
         self._metrics = metrics
-        self._modules = modules
         self._charge = charge
-        self.forked: ForkedServer | None = None
-        """A fork server that was forked from the service with the same modules, to be used before any other."""
         self._log = structlog.get_logger()
+        self._open = False
         self._places: dict[Lane, int] = {
             "read": settings.readers,
             "question": settings.workers,
@@ -72,11 +68,8 @@ class Pool:
         self._usage = Usage()
         self._turns = Turns()
         self._running: dict[Task, Process] = {}
-        self._warm: list[Process] = []
-        self._processes: set[Process] = set()
-        self._too_few = anyio.Event()
-        """Event that is set when there are too few warm workers, and then replaced."""
-        self._open = False
+
+        # Metrics that read the state of the pool.
         metrics.all_warm.set_function(lambda: float(self._open and self._missing() <= 0))
         metrics.background.set_function(lambda: sum(task.background for task in self._running))
         for lane in LANES:
@@ -87,8 +80,7 @@ class Pool:
     async def running(self) -> AsyncIterator[None]:
         """Create and replace workers within this context; at its end, kill them and stop all tasks."""
         self._loop = asyncio.get_running_loop()
-        self._forkserver = ForkServer(self._modules, self._settings.worker_memory_megabytes, self.forked)
-        self.forked = None
+        self._prepare_forkserver()
         async with anyio.create_task_group() as makers:
             makers.start_soon(self._make_workers)
             self._open = True
@@ -136,6 +128,9 @@ class Pool:
 
         A queued task is stopped at once. A running task is stopped after some seconds, or earlier if another task needs
         its place.
+
+        Args:
+            task: the task, which may have ended.
         """
         if task.state == "queued":
             self.stop(task)
@@ -153,6 +148,9 @@ class Pool:
 
         A queued question moves to the queue of the jobs. A running question runs on in the background; if there is no
         room, it stays in front until another task needs its worker.
+
+        Args:
+            task: the question. Nothing happens if it is a job or in the background already.
 
         Returns:
             False if the question is queued and the queue of the jobs is full; it then remains in its queue.
@@ -202,7 +200,7 @@ class Pool:
             self._too_few.set()
 
     def _make_way(self, lane: Lane) -> None:
-        """Make room for waiting tasks of one kind of work: stop tasks that nobody awaits, displace long questions."""
+        """Make room for waiting tasks of one kind of work: stop abandoned tasks, and displace long questions."""
         for task in sorted(self._tasks_on_places(lane), key=lambda task: (not task.abandoned, task.since)):
             waiting = self._queues[lane].all()
             free = self._places[lane] - self.running_in(lane)
@@ -218,7 +216,11 @@ class Pool:
         """Take the worker from a question that has run for its allowed time, its turn; do nothing before that.
 
         The question goes on in the background or, if there is no room, begins anew as a job. It keeps its place if no
-        other caller waits (`others_wait` is False) and its caller may not queue another job.
+        other caller waits and its caller may not queue another job.
+
+        Args:
+            task: a running question.
+            others_wait: whether tasks of other callers wait for places.
         """
         if time.monotonic() - task.since < self._turns.seconds(task.caller, others_wait=others_wait):
             return
@@ -233,7 +235,14 @@ class Pool:
         return [task for task in self._running if task.lane == lane and not task.background]
 
     def _move_to_background(self, task: Task) -> bool:
-        """Let a running question go on in the background, at lower priority; return False if it has no room there."""
+        """Let a running question go on in the background, at lower priority.
+
+        Args:
+            task: a running question.
+
+        Returns:
+            False if it has no room there, and goes on as before.
+        """
         background = [running_task for running_task in self._running if running_task.background]
         most = self._settings.job_processes
         if not may_join_background(background, task.caller, most):
@@ -257,7 +266,14 @@ class Pool:
             self._queues["job"].put(task)
 
     def _start_next(self, lane: Lane) -> bool:
-        """Start the next queued task of a lane (kind of work); False if no waiting caller may have another worker."""
+        """Start the next queued task of a kind of work on a warm worker.
+
+        Args:
+            lane: kind of work. A place and a worker must be free.
+
+        Returns:
+            False if no waiting caller may have another worker.
+        """
         running = Counter(task.caller for task in self._tasks_on_places(lane))
         most = partial(self._turns.most_places, lane, places=self._places[lane])
         task = self._queues[lane].next(lambda caller: running[caller], self._usage.recent_seconds, most)
@@ -280,37 +296,12 @@ class Pool:
         free = sum(max(self._places[lane] - self.running_in(lane), 0) for lane in LANES)
         return free + self._settings.spare_workers - len(self._warm)
 
-    async def _make_workers(self) -> None:
-        """Make a worker whenever there are too few warm ones, until cancelled; then kill all, and the fork server."""
-        try:
-            while True:
-                while self._missing() > 0:
-                    process = await self._forkserver.fork()
-                    process.on_outcome = self._handle_outcome
-                    process.on_death = self._handle_death
-                    self._processes.add(process)
-                    self._warm.append(process)
-                    self.ready = True
-                    self._dispatch()
-                self._too_few = anyio.Event()
-                await self._too_few.wait()
-        finally:
-            for process in list(self._processes):  # also a worker that was ready just when this task was cancelled
-                process.kill()
-            with anyio.CancelScope(shield=True):
-                await self._forkserver.close()
-
     def _handle_death(self, process: Process) -> None:
         """Forget a dead worker. Unless the pool itself killed it, queue its task again, and count the death."""
         self._processes.discard(process)
         if process.killed:
             return
-        if process in self._warm:
-            self._warm.remove(process)
-        if not self._forkserver.is_alive():  # all its workers are dying, so that they must get no tasks
-            for warm in self._warm:
-                warm.kill()
-            self._warm.clear()
+        self._drop_warm(process)
         if process.task is not None:
             self._retry(process.task)
         self._count("crashed")
@@ -320,6 +311,11 @@ class Pool:
         """Take the outcome and the CPU seconds of a worker's task, end the task, and reuse the worker.
 
         A worker with lowered priority is killed instead, because a process cannot raise its priority again.
+
+        Args:
+            process: the worker.
+            outcome: answer or error.
+            cpu_seconds: processor time of the task, in seconds.
         """
         task = process.task
         if process.killed or task is None:

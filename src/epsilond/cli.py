@@ -12,7 +12,13 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command that the arguments name. Printing the version does not need the packages of the command line."""
+    """Run the command that the arguments name, and exit with its exit code.
+
+    Printing the version does not need the packages of the command line.
+
+    Raises:
+        SystemExit: a package is missing, or Ctrl-C was pressed.
+    """
     if sys.argv[1:] == ["--version"]:
         sys.stdout.write(f"{ENGINE_VERSION}\n")
         return

@@ -281,15 +281,17 @@ def _print_sweep(name: str, assigned: str, request_fields: RequestFields, *, das
         dask: address of the scheduler of a Dask cluster; None to compute in this process.
         as_body: whether to print JSON.
     """
+    # Check the request with one of the values, so that the swept field is not reported as missing.
     swept, values = _swept_values(request_fields.problem, assigned)
     _infer_field(name, request_fields.values, swept=swept)
-    request_fields.check(**{swept: values[0]})  # with one of its values, the swept field is not reported as missing
+    request_fields.check(**{swept: values[0]})
     from epsilond.questions import sweep  # noqa: PLC0415  as above
     from epsilond.terminal import calibrations  # noqa: PLC0415
 
+    # Only JSON shows formulas of papers, taken literally, with the certified ε and δ at their parameters.
+    fields = request_fields.values
     with show_progress(name), cluster.executor_at(dask) as executor:
-        # Only JSON shows formulas of papers, taken literally, with the certified ε and δ at their parameters.
-        answer = sweep.sweep(name, swept, values, executor=executor, true_figures=as_body, **request_fields.values)
+        answer = sweep.sweep(name, swept, values, executor=executor, true_figures=as_body, **fields)
     if as_body:
         print_body(answer.body)
     else:

@@ -256,6 +256,8 @@ def verify_page(data: JsonObject, page: str, signature: VerifiedSignature | None
         if not _is_page_of(data, page):
             raise Broken(ALTERED_PAGE)
         return Verification(outcome="refused", reason="the run differs from its record: the page has no ε", **facts)
+
+    # Compute the answer again, and compare it and the page with those of the report.
     try:
         present = _compute_answer(data["kind"], data["name"], data["request"])
     except _NotAnswered as error:
@@ -268,6 +270,8 @@ def verify_page(data: JsonObject, page: str, signature: VerifiedSignature | None
             "another version of the engine made the report, and this version writes a different page from its data. "
             "The page was altered, or only that version can check it"
         )
+
+    # An agreeing answer must have the same page.
     if outcome in AGREES:
         _require_canonical_request(data["request"])
         if not is_same_page:

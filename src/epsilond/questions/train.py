@@ -254,6 +254,7 @@ def _read_clients(
     if not isinstance(clients, Sequence) or not clients:
         message = "must be a sequence of (features, targets), of epsilond.training.Client, or tabular clients"
         raise InvalidInput.at("/clients", message)
+    # Clients are all data, for which gradients are computed here, or all functions that return gradients.
     are_functions = [isinstance(client, Client) for client in clients]
     if not any(are_functions):
         return tabular(clients, loss=loss)

@@ -107,6 +107,8 @@ def read_mixture(placed: PlacedEvent) -> Parts:
     nonzero = [(shift, weight) for shift, weight in zip(shifts, weights, strict=True) if shift > 0.0 and weight > 0.0]
     if not nonzero:
         return []
+
+    # Several shifts are a mixture of their own. One shift is a Poisson batch.
     deviation = placed.noise("standard_deviation")
     names = {"noise_multiplier": "standard_deviation", "probabilities": "sampling_probs"}
     if len(nonzero) > 1:

@@ -277,6 +277,8 @@ class EpsilondAccountant(Stated):
             for event, times in compositions:
                 self._count(event, times)
         self._compositions = compositions
+
+        # A state with fewer releases was made before the latest ones.
         if released > self.num_releases:
             message = f"a state of {self.num_releases} releases was loaded after {released} releases"
             self._evidence.contradict(SAME_PARTS, message, remedy=FIX_REWOUND)

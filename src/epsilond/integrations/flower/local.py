@@ -79,6 +79,8 @@ def _local_evidence(mod: LocalDpMod, rounds: int) -> Evidence:
     reasons = {CLIPPING: RUNS_ELSEWHERE, NOISE: SEEDED, ROUNDS: COUNTED, RELEASES: METRICS}
     for premise, reason in reasons.items():
         evidence.rest_on_caller(premise, reason)
+
+    # Compare the ε that the mod states with the certified ε of its noise.
     certified = certified_local_epsilon(mod)
     true_epsilon = f"its noise gives ε ≤ {certified.upper:.6g}"
     parameters = {name: getattr(mod, name) for name in ("epsilon", "delta", "sensitivity", "clipping_norm")}

@@ -109,6 +109,7 @@ class Matching:
         if isinstance(step, Subsampled):
             self._check_draw(step, event, current)
             return False
+        # A part of the clients without amplification is a problem only if clients may be added or removed.
         is_unamplified_draw = self._sampling == "no-amplification" and drawn < connected
         if not is_unamplified_draw or self._relation != "add-or-remove-one":
             return True

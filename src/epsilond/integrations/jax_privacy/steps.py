@@ -143,6 +143,8 @@ class ObservedSteps:
         waiting.records += int(np.count_nonzero(is_record))
         waiting.active += active
         waiting.add_sum(clipped_sum)
+
+        # Check the clipping, the constants and the parameters of the call.
         is_finite = bool(np.all(np.isfinite(losses[is_record])) and np.all(np.isfinite(clipped_sum)))
         self._check_clipping(facts, clipped_sum, active, finite=is_finite)
         self._check_constants(facts)

@@ -178,8 +178,10 @@ class NoiseCheck:
         self._groups = np.cumsum([0, *(len(indices) for indices in coordinates[:-1])]).astype(np.intp)
         self._precision = max(torch.finfo(parameter.dtype).eps for parameter in parameters)
         self._reads_memory = all(_is_readable(parameter) for parameter in parameters)
-        device = parameters[0].device
         self._coordinates = coordinates
+
+        # Values that numpy cannot read are copied on the device of the parameters.
+        device = parameters[0].device
         self._device_coordinates = []
         if not self._reads_memory:
             self._device_coordinates = [torch.as_tensor(indices, device=device) for indices in coordinates]
