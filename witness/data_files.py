@@ -31,8 +31,8 @@ def list_data_files(files: Iterable[DataFile]) -> tuple[DataFileAnswer, ...] | N
     Returns:
         The files in the form that an answer shows; None if there are none.
     """
-    listed = tuple(
-        DataFileAnswer(data=file.data, name=file.name, md5=file.md5, original=file.original)
-        for file in dict.fromkeys(files)
-    )
-    return listed or None
+    distinct_files = dict.fromkeys(files)
+    listed = [
+        DataFileAnswer(data=file.data, name=file.name, md5=file.md5, original=file.original) for file in distinct_files
+    ]
+    return tuple(listed) or None

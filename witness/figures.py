@@ -37,13 +37,15 @@ def draw(answer: JsonObject, file_format: Format) -> bytes:
     with extra("simulate", "a figure"):
         from epsilond.witness.drawings import style  # noqa: PLC0415
 
-    kinds = _kinds()
-    if answer.get("kind") not in kinds:
-        raise InvalidInput.at("/kind", "has no figure", allowed=", ".join(kinds))
-    if file_format not in get_args(style.Format):
-        raise InvalidInput.at("/format", "is not a format of figures", allowed=", ".join(get_args(style.Format)))
+    drawers = _kinds()
+    formats = get_args(style.Format)
+    if answer.get("kind") not in drawers:
+        raise InvalidInput.at("/kind", "has no figure", allowed=", ".join(drawers))
+    if file_format not in formats:
+        raise InvalidInput.at("/format", "is not a format of figures", allowed=", ".join(formats))
+    draw_figure = drawers[answer["kind"]]
     with style.settings():
-        return style.render(kinds[answer["kind"]](answer), file_format)
+        return style.render(draw_figure(answer), file_format)
 
 
 def _kinds() -> Mapping[str, Callable[[JsonObject], Figure]]:

@@ -22,6 +22,9 @@ def end_warnings(
         preset: the experiment; without a tuned axis there is no warning.
         simulations: every simulation of the experiment; their places are the grid.
         cells: cells of its table, with the best value of each run.
+
+    Yields:
+        One warning for each run and each end of the grid at which it has a best value.
     """
     if preset.tuned is None:
         return
@@ -30,14 +33,22 @@ def end_warnings(
         return
     for run, best_values in _best_values(cells).items():
         for extreme in (min(grid), max(grid)):
-            if extreme in best_values:
-                count = f"{best_values.count(extreme)} of {len(best_values)} settings"
-                best = f"the best {preset.tuned.title} of the run {run} is {extreme:g}"
-                yield Caution(code=CODE, message=f"in {count} {best}, at an end of the grid")
+            if extreme not in best_values:
+                continue
+            count = f"{best_values.count(extreme)} of {len(best_values)} settings"
+            best = f"the best {preset.tuned.title} of the run {run} is {extreme:g}"
+            yield Caution(code=CODE, message=f"in {count} {best}, at an end of the grid")
 
 
 def _best_values(cells: Sequence[CellAnswer]) -> dict[str, list[float]]:
-    """Return the best tuned values of each run over all cells, by name of the run."""
+    """Return the best tuned values of each run in all settings of an experiment.
+
+    Args:
+        cells: results of the settings, each with the best value of every run.
+
+    Returns:
+        The values by name of the run, in the order of the settings.
+    """
     values: dict[str, list[float]] = {}
     for cell in cells:
         for run, value in (cell.tuned or {}).items():

@@ -17,6 +17,9 @@ OWN_FIELDS = ("run", "problem", "epsilon", "delta", "log10_delta")
 def point_into(request: object) -> Iterator[None]:
     """Convert the JSON pointers of faults raised within the context to pointers into the request.
 
+    A fault names the wrong field by a JSON pointer. Calibrators and theorems name fields of their own inputs, which the
+    sender of the request does not know.
+
     Args:
         request: request of a simulation with the fields `run` and `problem`.
 
@@ -39,10 +42,14 @@ def _pointer(request: Any, pointer: str) -> str:
     Args:
         request: the request of a simulation.
         pointer: JSON pointer of the fault.
+
+    Returns:
+        The JSON pointer into the request.
     """
-    name = pointer.removeprefix("/").split("/")[0]
-    if name in OWN_FIELDS:
+    field_name, *_ = pointer.removeprefix("/").split("/")
+    if field_name in OWN_FIELDS:
         return pointer
     run_fields = {field.name for field in fields(request.run)}
-    parent = "/run" if name in run_fields else "/problem"
-    return parent + pointer
+    if field_name in run_fields:
+        return f"/run{pointer}"
+    return f"/problem{pointer}"

@@ -36,7 +36,14 @@ CELLS_AT_ONCE = 500_000
 
 @dataclass(frozen=True)
 class PreparedAudit:
-    """An audit with its target, the sizes of its blocks, and its certificate."""
+    """An audit with its target, the sizes of its blocks, and its certificate.
+
+    Attributes:
+        target: the attack, which draws outputs on two neighbouring data sets.
+        sizes: number of samples of each block on each data set.
+        seed: seed of all samples.
+        certified: certified bounds on ε at the audit's δ.
+    """
 
     target: AuditTarget
     sizes: tuple[int, ...]
@@ -46,7 +53,12 @@ class PreparedAudit:
 
 @dataclass(frozen=True)
 class Losses:
-    """One block: the attacker's statistic on each of both data sets."""
+    """One block: the attacker's statistic on each of both data sets.
+
+    Attributes:
+        first: one value for each run on the first data set.
+        second: one value for each run on the second data set.
+    """
 
     first: Floats
     second: Floats
@@ -60,11 +72,17 @@ def block_sizes(samples: int, work: float) -> tuple[int, ...]:
     Args:
         samples: samples on each data set.
         work: random numbers of one sample. The more it takes, the smaller are the blocks.
+
+    Returns:
+        The sizes; only the last one may be smaller than the others.
     """
-    size = max(1, min(BLOCK_SAMPLES, int(BLOCK_NUMBERS / max(work, 1.0))))
+    most_in_time = int(BLOCK_NUMBERS / max(work, 1.0))
+    size = max(1, min(BLOCK_SAMPLES, most_in_time))
     full_blocks, remainder = divmod(samples, size)
     sizes = (size,) * full_blocks
-    return (*sizes, remainder) if remainder else sizes
+    if remainder:
+        sizes = (*sizes, remainder)
+    return sizes
 
 
 def plan(request: AuditSimulation) -> SimulationPlan:
@@ -76,29 +94,42 @@ def plan(request: AuditSimulation) -> SimulationPlan:
     Args:
         request: the audit.
 
+    Returns:
+        The number of blocks, the time in seconds on one core, and the memory in bytes.
+
     Raises:
         InvalidInput: no attack is known for the spec in this setting.
     """
     work = request.target().work
     sizes = block_sizes(request.samples, work)
+    random_numbers = 2 * request.samples * work
+    seconds = LEAST_SECONDS + random_numbers * SECONDS_PER_NUMBER
+
     # A block holds at least one value for each sample, and more if whole batches or reports are drawn.
-    cells_at_once = max(sizes[0], min(CELLS_AT_ONCE, int(sizes[0] * work)))
-    return SimulationPlan(
-        blocks=len(sizes),
-        seconds=LEAST_SECONDS + 2 * request.samples * work * SECONDS_PER_NUMBER,
-        bytes=BYTES_PER_CELL * cells_at_once + 16 * request.samples,
-    )
+    largest_block = sizes[0]
+    drawn_at_once = min(CELLS_AT_ONCE, int(largest_block * work))
+    cells_at_once = max(largest_block, drawn_at_once)
+    block_bytes = BYTES_PER_CELL * cells_at_once
+    statistics_bytes = 16 * request.samples
+    return SimulationPlan(blocks=len(sizes), seconds=seconds, bytes=block_bytes + statistics_bytes)
 
 
 def prepare(request: AuditSimulation) -> PreparedAudit:
     """Build the attack, and certify the ε that its lower bounds are compared with.
+
+    Args:
+        request: the audit.
+
+    Returns:
+        The attack with the sizes of its blocks and the certified bounds on ε.
 
     Raises:
         NoCertificate: no theorem covers the spec in this setting; nothing is drawn then.
         InvalidInput: no attack is known for the spec in this setting.
     """
     target = request.target()
-    return PreparedAudit(target, block_sizes(request.samples, target.work), request.seed, certify(request))
+    sizes = block_sizes(request.samples, target.work)
+    return PreparedAudit(target, sizes, request.seed, certify(request))
 
 
 def run_block(prepared: PreparedAudit, index: int) -> Losses:
@@ -108,13 +139,16 @@ def run_block(prepared: PreparedAudit, index: int) -> Losses:
 
     Args:
         prepared: the audit.
-        index: index of the block.
+        index: index of the block, from 0.
+
+    Returns:
+        One statistic for each sample on each data set.
     """
     (generator,) = generators(prepared.seed, [index])
-    count = prepared.sizes[index]
-    return Losses(
-        prepared.target.statistics(generator, count, FIRST), prepared.target.statistics(generator, count, SECOND)
-    )
+    samples = prepared.sizes[index]
+    first = prepared.target.statistics(generator, samples, FIRST)
+    second = prepared.target.statistics(generator, samples, SECOND)
+    return Losses(first, second)
 
 
 def assemble(request: AuditSimulation, prepared: PreparedAudit, blocks: Sequence[Losses]) -> AuditAnswer:
@@ -124,6 +158,9 @@ def assemble(request: AuditSimulation, prepared: PreparedAudit, blocks: Sequence
         request: the audit, with its δ and its confidence level.
         prepared: the audit with its certificate.
         blocks: the attacker's statistics in all blocks, in order.
+
+    Returns:
+        The answer, with the lower bounds, their evidence and the verdict.
     """
     first = np.concatenate([block.first for block in blocks])
     second = np.concatenate([block.second for block in blocks])
@@ -153,6 +190,18 @@ AUDIT = SimulationKind(
 
 
 def run(request: AuditSimulation) -> AuditAnswer:
-    """Run the whole audit in this process."""
+    """Run the whole audit in this process, block by block.
+
+    Args:
+        request: the audit.
+
+    Returns:
+        The answer, which is the same as that of blocks in several processes.
+
+    Raises:
+        NoCertificate: no theorem covers the spec in this setting.
+        InvalidInput: no attack is known for the spec in this setting.
+    """
     prepared = prepare(request)
-    return assemble(request, prepared, [run_block(prepared, index) for index in range(len(prepared.sizes))])
+    blocks = [run_block(prepared, index) for index in range(len(prepared.sizes))]
+    return assemble(request, prepared, blocks)

@@ -22,6 +22,9 @@ def certify(request: AuditSimulation) -> Ends:
     Args:
         request: the audit, with a spec or a message.
 
+    Returns:
+        The bounds, in nats.
+
     Raises:
         NoCertificate: no theorem covers the spec in this setting.
     """
@@ -49,13 +52,17 @@ def certify_message(message: QuantizedMessage, log_delta: float) -> Ends:
     distances = message.distances
     if not any(distances):
         return Ends(0.0, 0.0)
-    spec = TruncatedDiscreteLaplace(
+    # The ℓ2 norm of the distances, rounded up.
+    squared_norm = sum(size * size for size in distances)
+    upper_norm = math.nextafter(math.sqrt(squared_norm), math.inf)
+    noise = TruncatedDiscreteLaplace(
         noise_levels=message.noise_levels,
         decay_rate=message.decay_rate,
         dimension=len(distances),
         l1_sensitivity=float(sum(distances)),
         linf_sensitivity=float(max(distances)),
-        l2_sensitivity=math.nextafter(math.sqrt(sum(size * size for size in distances)), math.inf),
+        l2_sensitivity=upper_norm,
     )
-    interval = account(spec, relation="replace-one").guarantee.curve.epsilon(log_delta)
-    return Ends(0.0, interval.upper)
+    answer = account(noise, relation="replace-one")
+    epsilon = answer.guarantee.curve.epsilon(log_delta)
+    return Ends(0.0, epsilon.upper)

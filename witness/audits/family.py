@@ -29,12 +29,12 @@ class FamilyAnswer:
 def with_joint_confidence(requests: Sequence[AuditSimulation], confidence: float) -> tuple[AuditSimulation, ...]:
     """Raise the confidence level of each audit, so that all lower bounds on ε hold together with `confidence`.
 
-    Each bound fails with a small probability. By the bound of Bonferroni,
-    each may fail with an equal part of 1 − `confidence`.
+    Each bound fails with a small probability. By the bound of Bonferroni, each may fail with an equal part of
+    1 − `confidence`.
 
     Args:
         requests: the audits.
-        confidence: joint confidence of the family.
+        confidence: joint confidence of the family, between 0 and 1.
 
     Returns:
         The audits in the same order, with equal confidence levels.
@@ -60,7 +60,8 @@ def run_family(requests: Sequence[AuditSimulation], confidence: float) -> Family
     Returns:
         All answers, and the indices of those with a lower bound above the certified ε.
     """
-    answers = tuple(run(request) for request in with_joint_confidence(requests, confidence))
+    raised_requests = with_joint_confidence(requests, confidence)
+    answers = tuple(run(request) for request in raised_requests)
     contradicted = tuple(index for index, answer in enumerate(answers) if answer.verdict == "contradicted")
     return FamilyAnswer(
         confidence=confidence,
@@ -104,14 +105,15 @@ def printed_truncated_discrete_laplace(
         epsilon=epsilon, dimension=dimension, l1_sensitivity=l1_sensitivity, linf_sensitivity=linf_sensitivity
     )
     prescribed = theorem_1(inputs)
+    noise = TruncatedDiscreteLaplace(
+        noise_levels=int(float(prescribed["noise_levels"])),
+        decay_rate=float(prescribed["decay_rate"]),
+        dimension=dimension,
+        l1_sensitivity=l1_sensitivity,
+        linf_sensitivity=linf_sensitivity,
+    )
     return AuditSimulation(
-        spec=TruncatedDiscreteLaplace(
-            noise_levels=int(float(prescribed["noise_levels"])),
-            decay_rate=float(prescribed["decay_rate"]),
-            dimension=dimension,
-            l1_sensitivity=l1_sensitivity,
-            linf_sensitivity=linf_sensitivity,
-        ),
+        spec=noise,
         relation="replace-one",
         unit="record",
         observer="server",

@@ -94,13 +94,15 @@ class AuditSimulation(SettingFields):
             raise InvalidInput.at("/relation", "is replace-one for the two updates of a message", allowed="replace-one")
         if self.message is not None and self.observer != "server":
             raise InvalidInput.at("/observer", "is the server, which sees the message", allowed="server")
+
+        # Limit the work of one output, and that of all outputs on both data sets.
         work = self.target().work
         if work > MOST_WORK:
             message = f"takes {work:.3g} random numbers for one output; the attack mathematical draws no whole batches"
             raise InvalidInput.at("/spec", message, allowed=f"≤ {MOST_WORK:g}")
-        most = int(MOST_NUMBERS / (2 * work))
-        if self.samples > most:
-            raise InvalidInput.at("/samples", "make the audit too long", allowed=f"≤ {most}")
+        most_samples = int(MOST_NUMBERS / (2 * work))
+        if self.samples > most_samples:
+            raise InvalidInput.at("/samples", "make the audit too long", allowed=f"≤ {most_samples}")
 
     @property
     def log_delta(self) -> float:
@@ -138,6 +140,10 @@ def _of_request(fault: Fault) -> Fault:
 
     Args:
         fault: the fault.
+
+    Returns:
+        The fault, with a pointer into the request.
     """
-    is_own = fault.pointer in ("/relation", "/observer")
-    return fault if is_own else replace(fault, pointer=f"/spec{fault.pointer}")
+    if fault.pointer in ("/relation", "/observer"):
+        return fault
+    return replace(fault, pointer=f"/spec{fault.pointer}")

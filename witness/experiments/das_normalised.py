@@ -6,6 +6,7 @@ Records are assigned to clients at random or sorted by digit. The task and its s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 from epsilond.accountants.json_types import Fields
@@ -13,7 +14,7 @@ from epsilond.simulators.algorithms.fedavg import FedavgRun
 from epsilond.simulators.algorithms.norm_fedavg import NormFedavgRun
 from epsilond.simulators.problems.data_sets import Split
 from epsilond.witness.cells import CellAnswer
-from epsilond.witness.experiment import Axis, Cell, Finding, Preset
+from epsilond.witness.experiment import Axis, Cell, Finding, Place, Preset
 from epsilond.witness.experiments.das_digits_task import (
     ACCURACY,
     CLIENTS,
@@ -38,9 +39,8 @@ PLAIN_STEPS = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0)
 def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations of the experiment without noise, one for each combination of its settings.
 
-    The settings are the split of the records, the algorithm, the number of local steps and the step size.
-
-    A split is the way in which records are dealt to clients.
+    The settings are the split of the records, the algorithm, the number of local steps and the step size. A split is
+    the way in which records are dealt to clients.
 
     Args:
         repetitions: independent runs of each cell.
@@ -50,16 +50,13 @@ def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         One table cell for each combination, with its simulation.
     """
     shared: Fields = {"repetitions": repetitions, "seed": seed, "points": 1}
-    return tuple(
-        Cell(
-            place={"split": split, "arm": arm, "local_steps": local, "step": step},
-            simulation=RiskSimulation(run=_plain_run(arm, local, step), problem=digits_problem(split), **shared),
-        )
-        for split in SPLITS
-        for arm in (NORMALISED, PLAIN)
-        for local in LOCAL
-        for step in PLAIN_STEPS
-    )
+    table = []
+    for split, arm, local_steps, step in product(SPLITS, (NORMALISED, PLAIN), LOCAL, PLAIN_STEPS):
+        run = _plain_run(arm, local_steps, step)
+        simulation = RiskSimulation(run=run, problem=digits_problem(split), **shared)
+        place: Place = {"split": split, "arm": arm, "local_steps": local_steps, "step": step}
+        table.append(Cell(place=place, simulation=simulation))
+    return tuple(table)
 
 
 def _plain_run(arm: str, local: int, step: float) -> Any:
@@ -87,12 +84,13 @@ def judge_plain(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     Returns:
         One finding for each split. The claim also holds where the confidence bands overlap.
     """
+    words_of_splits = {"iid": "at random", "by-label": "by digit"}
     findings = []
-    for split, words in zip(SPLITS, ("at random", "by digit"), strict=True):
+    for split in SPLITS:
         normalised = _accuracies(cells, NORMALISED, split)
         plain = _accuracies(cells, PLAIN, split)
         finding = judge_pairs(
-            f"Normalising updates costs no accuracy, on records dealt {words}.",
+            f"Normalising updates costs no accuracy, on records dealt {words_of_splits[split]}.",
             list(zip(normalised, plain, strict=True)),
             names=(NORMALISED, PLAIN),
             quantity=QUANTITY,
@@ -106,14 +104,24 @@ def judge_plain(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 def _accuracies(cells: Sequence[CellAnswer], arm: str, split: str) -> list[Measured]:
     """Return the measured accuracies of an algorithm on one split of the records.
 
+    A split is the way in which records are dealt to clients.
+
     Args:
         cells: cells of the experiment. Those without a measured accuracy are left out.
         arm: name of the algorithm.
         split: name of the split.
+
+    Returns:
+        Mean accuracies with their confidence bands, in the order of the cells.
     """
-    selected = [cell for cell in cells if cell.place["arm"] == arm and cell.place["split"] == split]
-    accuracies = [private_score(ACCURACY)(cell) for cell in selected]
-    return [accuracy for accuracy in accuracies if accuracy is not None]
+    read_accuracy = private_score(ACCURACY)
+    accuracies = []
+    for cell in cells:
+        accuracy = read_accuracy(cell)
+        is_selected = cell.place["arm"] == arm and cell.place["split"] == split
+        if is_selected and accuracy is not None:
+            accuracies.append(accuracy)
+    return accuracies
 
 
 PLAIN_STANDS_FOR = (

@@ -14,9 +14,18 @@ from epsilond.simulators.problems.data_sets import DataSetProblem
 def twice_the_largest_norm(problem: DataSetProblem) -> float:
     """Return the constant L = 2 max‖x‖ of Appendix H.1, with the maximum over the training records x.
 
-    The Lipschitz constant of the logistic loss is half of this.
+    The Lipschitz constant of the logistic loss is half of this. The last results are kept, because an experiment asks
+    for the same problems.
+
+    Args:
+        problem: the data set problem.
+
+    Returns:
+        L, in the unit of the features.
     """
-    return 2.0 * float(np.max(np.linalg.norm(problem.build().population.features, axis=-1)))
+    features = problem.build().population.features
+    norms = np.linalg.norm(features, axis=-1)
+    return 2.0 * float(np.max(norms))
 
 
 @lru_cache(maxsize=64)
@@ -24,6 +33,9 @@ def loss_lipschitz(problem: DataSetProblem) -> float:
     """Return the Lipschitz constant of the problem's loss.
 
     It takes the place of the clipping threshold that Appendix H.2 tunes.
+
+    Args:
+        problem: the data set problem.
     """
     return problem.build().constants.lipschitz
 

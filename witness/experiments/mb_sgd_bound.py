@@ -25,15 +25,13 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     Returns:
         One table cell for each ε, with its simulation.
     """
-    return tuple(
-        Cell(
-            place={"epsilon": epsilon},
-            simulation=RiskSimulation(
-                run=RUN, problem=PROBLEM, epsilon=epsilon, delta=DELTA, repetitions=repetitions, seed=seed, points=1
-            ),
+    table = []
+    for epsilon in EPSILONS:
+        simulation = RiskSimulation(
+            run=RUN, problem=PROBLEM, epsilon=epsilon, delta=DELTA, repetitions=repetitions, seed=seed, points=1
         )
-        for epsilon in EPSILONS
-    )
+        table.append(Cell(place={"epsilon": epsilon}, simulation=simulation))
+    return tuple(table)
 
 
 PRESET = Preset(

@@ -26,22 +26,20 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     Returns:
         One cell for each ε, with its simulation.
     """
-    return tuple(
-        Cell(
-            place={"epsilon": epsilon},
-            simulation=RiskSimulation(
-                run=RUN,
-                problem=PROBLEM,
-                epsilon=epsilon,
-                delta=DELTA,
-                repetitions=repetitions,
-                seed=seed,
-                points=1,
-                alternatives=("non-private", "as-printed-raised"),
-            ),
+    table = []
+    for epsilon in EPSILONS:
+        simulation = RiskSimulation(
+            run=RUN,
+            problem=PROBLEM,
+            epsilon=epsilon,
+            delta=DELTA,
+            repetitions=repetitions,
+            seed=seed,
+            points=1,
+            alternatives=("non-private", "as-printed-raised"),
         )
-        for epsilon in EPSILONS
-    )
+        table.append(Cell(place={"epsilon": epsilon}, simulation=simulation))
+    return tuple(table)
 
 
 PRESET = Preset(

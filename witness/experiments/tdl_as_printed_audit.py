@@ -22,15 +22,12 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     Returns:
         One table cell for each ε, with its audit.
     """
-    return tuple(
-        Cell(
-            place={"epsilon": epsilon},
-            simulation=printed_truncated_discrete_laplace(
-                epsilon=epsilon, samples=SAMPLES_PER_REPETITION * repetitions, seed=seed
-            ),
-        )
-        for epsilon in EPSILONS
-    )
+    samples = SAMPLES_PER_REPETITION * repetitions
+    table = []
+    for epsilon in EPSILONS:
+        audit = printed_truncated_discrete_laplace(epsilon=epsilon, samples=samples, seed=seed)
+        table.append(Cell(place={"epsilon": epsilon}, simulation=audit))
+    return tuple(table)
 
 
 PRESET = Preset(

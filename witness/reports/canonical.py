@@ -46,8 +46,10 @@ def canonical(value: object) -> str:
         return str(value)
     if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101 (a check against Mapping is slow)
         names = tuple(value)
+        # The order of few and short names is cached.
         members = _sort_short(names) if len("".join(names)) <= SHORT_NAMES else _sort_names(names)
-        return "{" + ",".join([prefix + canonical(value[name]) for name, prefix in members]) + "}"
+        texts = [prefix + canonical(value[name]) for name, prefix in members]
+        return "{" + ",".join(texts) + "}"
     if isinstance(value, list | tuple):
         return "[" + ",".join(map(canonical, value)) + "]"
     raise ValueError(f"{type(value).__name__} is not JSON")
@@ -67,7 +69,8 @@ def _sort_names(names: tuple[str, ...]) -> list[tuple[str, str]]:
     Returns:
         Pairs of a name and its canonical text with the colon that follows it.
     """
-    ordered = sorted(names) if "".join(names).isascii() else sorted(names, key=_code_units)
+    is_ascii = "".join(names).isascii()
+    ordered = sorted(names) if is_ascii else sorted(names, key=_code_units)
     return [(name, f"{encode_basestring(name)}:") for name in ordered]
 
 
@@ -102,16 +105,23 @@ def _number(value: float) -> str:
         return repr(value).removesuffix(".0")
     if value < 0.0:
         return "-" + _number(-value)
+
+    # Split Python's text into digits without zeros at either end, and the position of the decimal point among them:
+    # value = 0.digits · 10^point.
     mantissa, _, exponent = repr(value).partition("e")
-    integer, _, fraction = mantissa.partition(".")
-    padded_digits = (integer + fraction).rstrip("0")
+    integer_part, _, fraction_part = mantissa.partition(".")
+    padded_digits = (integer_part + fraction_part).rstrip("0")
     digits = padded_digits.lstrip("0")
-    point = len(integer) + int(exponent or 0) - (len(padded_digits) - len(digits))  # value = 0.digits · 10^point
+    leading_zeros = len(padded_digits) - len(digits)
+    point = len(integer_part) + int(exponent or 0) - leading_zeros
+
+    # Write the digits as ECMAScript does: as an integer, as a fraction, or with an exponent.
     if len(digits) <= point <= MOST_PLAIN:
         return digits.ljust(point, "0")
     if 0 < point <= MOST_PLAIN:
         return f"{digits[:point]}.{digits[point:]}"
     if LEAST_PLAIN < point <= 0:
         return "0." + "0" * -point + digits
-    scaled = f"{digits[0]}.{digits[1:]}" if len(digits) > 1 else digits
+    first_digit, further_digits = digits[0], digits[1:]
+    scaled = f"{first_digit}.{further_digits}" if further_digits else first_digit
     return f"{scaled}e{point - 1:+d}"

@@ -47,7 +47,12 @@ _BOUNDS = {"lower", "upper"}
 
 
 class Disagreement(NamedTuple):
-    """A pointer at which two records disagree, and whether one of the two values must be wrong."""
+    """A pointer at which two records disagree, and whether one of the two values must be wrong.
+
+    Attributes:
+        pointer: JSON pointer to both values.
+        contradicts: True if not both values can be right.
+    """
 
     pointer: str
     contradicts: bool
@@ -66,15 +71,18 @@ def compare_records(signed: JsonObject, computed: JsonObject) -> tuple[Agreement
     Returns:
         The agreement, and JSON pointers to at most `MOST_DIFFERENCES` values that disagree.
     """
+    # Equal texts need no comparison of numbers.
     parts = ("answer", "profile", "engine_version")
     if all(canonical(signed[part]) == canonical(computed[part]) for part in parts):
         return "exactly", ()
+
     same_engine = signed["engine_version"] == computed["engine_version"]
     disagreements = _list_disagreements(signed, computed, same_engine=same_engine)
     if not disagreements:
         return "within-the-certificate", ()
     pointers = tuple(disagreement.pointer for disagreement in disagreements[:MOST_DIFFERENCES])
-    if same_engine or any(disagreement.contradicts for disagreement in disagreements):
+    is_contradiction = any(disagreement.contradicts for disagreement in disagreements)
+    if same_engine or is_contradiction:
         return "contradicts", pointers
     return "not-confirmed", pointers
 
@@ -84,12 +92,16 @@ def _list_disagreements(signed: JsonObject, computed: JsonObject, *, same_engine
 
     Args:
         signed: the data of the report.
-        computed: the data that this engine computes.
+        computed: the data of this engine.
         same_engine: whether both are of one version. If not, only the parts in `BINDING` of the answers are compared.
+
+    Returns:
+        The disagreements, by name of the part, those of the profile last.
     """
     comparison = _Comparison(same_engine)
     signed_answer, computed_answer = signed["answer"], computed["answer"]
-    names = signed_answer.keys() | computed_answer.keys() if same_engine else BINDING
+    all_names = signed_answer.keys() | computed_answer.keys()
+    names = all_names if same_engine else BINDING
     disagreements: list[Disagreement] = []
     for name in sorted(names):
         disagreements += comparison.values(signed_answer.get(name), computed_answer.get(name), f"/answer/{name}")
@@ -98,11 +110,9 @@ def _list_disagreements(signed: JsonObject, computed: JsonObject, *, same_engine
 
 
 def changed_explanations(signed: JsonObject, computed: JsonObject) -> tuple[str, ...]:
-    """Return JSON pointers to those parts of a signed answer that have changed and are not binding.
+    """Return JSON pointers to the changed parts of a signed answer that are not binding, such as explanations.
 
-    These are parts outside `BINDING`, such as explanations.
-
-    A signed report stays valid if a later engine explains its answer in other words.
+    These are parts outside `BINDING`. A signed report stays valid if a later engine explains its answer in other words.
 
     Args:
         signed: the data of the report.
@@ -112,12 +122,13 @@ def changed_explanations(signed: JsonObject, computed: JsonObject) -> tuple[str,
         The pointers in alphabetical order.
     """
     signed_answer, computed_answer = signed["answer"], computed["answer"]
-    names = (signed_answer.keys() | computed_answer.keys()).difference(BINDING, ("engine_version",))
-    return tuple(
-        f"/answer/{name}"
-        for name in sorted(names)
-        if canonical(signed_answer.get(name)) != canonical(computed_answer.get(name))
-    )
+    all_names = signed_answer.keys() | computed_answer.keys()
+    pointers = []
+    for name in sorted(all_names.difference(BINDING, ("engine_version",))):
+        has_changed = canonical(signed_answer.get(name)) != canonical(computed_answer.get(name))
+        if has_changed:
+            pointers.append(f"/answer/{name}")
+    return tuple(pointers)
 
 
 @dataclass(frozen=True)
@@ -159,7 +170,7 @@ class _Comparison:
             yield Disagreement(pointer, contradicts=True)
 
     def _agree(self, signed: object, computed: object, pointer: str) -> bool:
-        """Decide whether two JSON values agree, neither of which is an enclosure.
+        """Decide whether two JSON values agree, neither of which is an enclosure (a lower and an upper bound).
 
         Numbers agree approximately, and all other values exactly. Verdicts of an earlier engine that are booleans are
         translated first.
@@ -168,6 +179,9 @@ class _Comparison:
             signed: the value in the report.
             computed: the value of this engine.
             pointer: JSON pointer to both.
+
+        Returns:
+            Whether they agree. Values of different types, such as 1 and "1", do not.
         """
         signed_number, computed_number = _number(signed), _number(computed)
         if signed_number is not None and computed_number is not None:
@@ -195,11 +209,13 @@ class _Comparison:
         signed_lower, signed_upper = _bound(signed["lower"]), _bound(signed["upper"])
         computed_lower, computed_upper = _bound(computed["lower"]), _bound(computed["upper"])
 
-        def at_most(first: float, second: float) -> bool:
-            return first <= second or near(first, second)
-
         def near(first: float, second: float) -> bool:
+            """Return whether two bounds agree within the tolerance."""
             return _near(first, second, pointer, self.tolerance)
+
+        def at_most(first: float, second: float) -> bool:
+            """Return whether the first bound is at most the second one, up to the tolerance."""
+            return first <= second or near(first, second)
 
         is_ordered = signed_lower <= signed_upper
         if self.same_engine:
@@ -208,6 +224,8 @@ class _Comparison:
             is_confirmed = at_most(signed_lower, computed_lower) and at_most(computed_upper, signed_upper)
         if is_ordered and is_confirmed:
             return
+
+        # Enclosures without a common point cannot both be right.
         do_meet = at_most(computed_lower, signed_upper) and at_most(signed_lower, computed_upper)
         yield Disagreement(pointer, contradicts=not (is_ordered and do_meet))
 
@@ -215,7 +233,9 @@ class _Comparison:
 def _bound(value: object) -> float:
     """Return a bound in JSON form as a double; NaN, which agrees with no bound, if it is not a number."""
     number = _number(value)
-    return math.nan if number is None else number
+    if number is None:
+        return math.nan
+    return number
 
 
 def _near(first: float, second: float, pointer: str, tolerance: float) -> bool:
@@ -236,10 +256,12 @@ def _near(first: float, second: float, pointer: str, tolerance: float) -> bool:
     smaller, larger = min(first, second), max(first, second)
     if WIDTH in names:
         return smaller >= 0.0 and larger <= tolerance
-    if "delta" in names and 0.0 < smaller <= larger < math.inf:
+
+    has_logarithms = 0.0 < smaller <= larger < math.inf
+    if "delta" in names and has_logarithms:
         return math.isclose(math.log(first), math.log(second), rel_tol=tolerance, abs_tol=tolerance)
-    absolute = max((ABSOLUTE.get(name, 0.0) for name in names), default=0.0)
-    return math.isclose(first, second, rel_tol=tolerance, abs_tol=absolute)
+    absolute_tolerances = [ABSOLUTE.get(name, 0.0) for name in names]
+    return math.isclose(first, second, rel_tol=tolerance, abs_tol=max(absolute_tolerances, default=0.0))
 
 
 def _number(value: object) -> float | None:
@@ -259,5 +281,7 @@ def _number(value: object) -> float | None:
         if abs(value) <= sys.float_info.max:
             return float(value)
         return math.inf if value > 0 else -math.inf
-    infinities = {"unbounded": math.inf, "-unbounded": -math.inf}
-    return infinities.get(value) if isinstance(value, str) else None
+    if isinstance(value, str):
+        infinities = {"unbounded": math.inf, "-unbounded": -math.inf}
+        return infinities.get(value)
+    return None

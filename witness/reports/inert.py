@@ -34,12 +34,24 @@ def is_inert(visible: str) -> bool:
 
     Args:
         visible: the page without its embedded data.
+
+    Returns:
+        True if all of this holds; False for any deviation.
     """
+    # The page has one style sheet, which requests nothing.
     styles = _STYLE.findall(visible)
-    if not visible.startswith(DOCTYPE) or len(styles) != 1 or _REACHING.search(styles[0]):
+    if not visible.startswith(DOCTYPE) or len(styles) != 1:
         return False
+    (style,) = styles
+    if _REACHING.search(style):
+        return False
+
+    # The policy is in front of the style sheet.
     head, _, _ = visible.partition("<style>")
     if visible.count(POLICY) != 1 or POLICY not in head:
         return False
-    tags = _STYLE.sub("", visible.removeprefix(DOCTYPE)).replace(POLICY, "")
+
+    # Every "<" begins a tag of a known form.
+    without_style = _STYLE.sub("", visible.removeprefix(DOCTYPE))
+    tags = without_style.replace(POLICY, "")
     return len(_TAG.findall(tags)) == tags.count("<")

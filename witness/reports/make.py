@@ -28,10 +28,13 @@ def read_date(text: str | None) -> str | None:
     Raises:
         InvalidInput: the text is not a date.
     """
+    if text is None:
+        return None
     try:
-        return None if text is None else dt.date.fromisoformat(text).isoformat()
+        date = dt.date.fromisoformat(text)
     except ValueError:
         raise InvalidInput.at("/date", "is not a date", allowed="YYYY-MM-DD") from None
+    return date.isoformat()
 
 
 def make(
@@ -61,20 +64,22 @@ def make(
         NoCertificate: no guarantee can be certified for the problem.
     """
     checked_date = read_date(date)
-    answer = subject.answer_problem(problem)
+    reported = subject.answer_problem(problem)
     data = record(
         subject.kind,
         subject.name,
         date=checked_date,
         request=request_json(request),
-        answer=answer.answer,
-        profile=answer.profile,
-        engine_version=str(answer.answer["engine_version"]),
+        answer=reported.answer,
+        profile=reported.profile,
+        engine_version=str(reported.answer["engine_version"]),
         run=run,
     )
     sealed = seal_page(data, page.render)
+
+    # A page that its own reader rejects is never returned.
     try:
-        open_page(sealed)  # a page that its own reader rejects is never returned
+        open_page(sealed)
     except Broken as error:
         raise InvalidInput.at("/request", f"cannot be carried by a report: {error}") from None
     return sealed
@@ -101,6 +106,9 @@ def request_json(value: Any) -> Any:
         return [request_json(item) for item in value]
     if isinstance(value, np.generic):
         return request_json(value.item())
+
     # A whole double beyond 2^53 has more digits than its shortest text. As an integer it is written with all of them.
     is_large_integer = isinstance(value, float) and abs(value) >= LARGEST_EXACT and value.is_integer()
-    return int(value) if is_large_integer else value
+    if is_large_integer:
+        return int(value)
+    return value

@@ -20,9 +20,19 @@ def true_positives(false_positive_rate: float) -> str:
 
 
 def name_of(path: str) -> str:
-    """Return a dotted path as a name: positions in a list count from 1, and nested names follow a colon."""
-    first, *nested = [str(int(part) + 1) if part.isdigit() else part for part in path.split(".")]
-    return ": ".join([first, " ".join(nested)] if nested else [first])
+    """Return a dotted path as a name: positions in a list count from 1, and nested names follow a colon.
+
+    Args:
+        path: names of fields and positions in lists from 0, separated by dots.
+
+    Returns:
+        A name such as `groups: 1 noise_std`.
+    """
+    parts = [str(int(part) + 1) if part.isdigit() else part for part in path.split(".")]
+    first, *nested = parts
+    if not nested:
+        return first
+    return f"{first}: {' '.join(nested)}"
 
 
 def meaning_of(declared: type | None, path: str) -> str:
@@ -35,12 +45,14 @@ def meaning_of(declared: type | None, path: str) -> str:
     Returns:
         The description; an empty text if no field on the path has one.
     """
-    description, kind = "", declared
+    description = ""
+    kind = declared
     for name in path.split("."):
         if name.isdigit():
             continue
         if kind is None or name not in _hints(kind):
             break
+        # Descend into the field. A field without a description keeps that of the field around it.
         hint = _hints(kind)[name]
         description = _description(hint) or description
         kind = _class_in(hint)
@@ -55,7 +67,9 @@ def _hints(kind: type) -> JsonRecord:
 
 def _description(hint: object) -> str:
     """Return the description in an annotation; empty if it has none."""
-    metadata = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    if get_origin(hint) is not Annotated:
+        return ""
+    _, *metadata = get_args(hint)
     return next((item.description for item in metadata if isinstance(item, Quantity | Served)), "")
 
 

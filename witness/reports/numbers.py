@@ -12,7 +12,11 @@ DIGITS = 7
 
 
 def outward(ends: JsonObject) -> str:
-    """Format an enclosure in JSON form, its lower bound rounded down and its upper bound rounded up."""
+    """Format an enclosure in JSON form, its lower bound rounded down and its upper bound rounded up.
+
+    Args:
+        ends: `lower` and `upper`, which may be words for infinities.
+    """
     return f"{down(ends['lower'])} to {up(ends['upper'])}"
 
 
@@ -27,8 +31,10 @@ def up(value: object) -> str:
 
 
 def short(value: object) -> str:
-    """Format a number that is not a bound, with seven digits."""
-    return f"{value:.{DIGITS}g}" if isinstance(value, float) else full(value)
+    """Format a number that is not a bound, with seven digits; other values are written in full."""
+    if isinstance(value, float):
+        return f"{value:.{DIGITS}g}"
+    return full(value)
 
 
 def full(value: object) -> str:
@@ -48,11 +54,17 @@ def delta(log10_delta: float) -> str:
 
     Args:
         log10_delta: base-10 logarithm of δ.
+
+    Returns:
+        The text, such as `1e-5`, `3.2e-07` or `10^(-412.3)`.
     """
-    integer = round(log10_delta)
-    if abs(log10_delta - integer) < 1e-12 * max(abs(log10_delta), 1.0):
-        return f"1e{integer}"
-    return short(10.0**log10_delta) if log10_delta > -300.0 else f"10^({short(log10_delta)})"
+    nearest_integer = round(log10_delta)
+    rounding = 1e-12 * max(abs(log10_delta), 1.0)
+    if abs(log10_delta - nearest_integer) < rounding:
+        return f"1e{nearest_integer}"
+    if log10_delta > -300.0:
+        return short(10.0**log10_delta)
+    return f"10^({short(log10_delta)})"
 
 
 def flat(value: object, prefix: str = "") -> Iterator[tuple[str, object]]:
@@ -69,16 +81,30 @@ def flat(value: object, prefix: str = "") -> Iterator[tuple[str, object]]:
     """
     if isinstance(value, Mapping):
         for name, item in value.items():
-            yield from flat(item, f"{prefix}.{name}" if prefix else str(name))
+            yield from flat(item, _extend_name(prefix, name))
     elif isinstance(value, list) and any(isinstance(item, Mapping | list) for item in value):
         for index, item in enumerate(value):
-            yield from flat(item, f"{prefix}.{index}" if prefix else str(index))
+            yield from flat(item, _extend_name(prefix, index))
     else:
         yield prefix, value
 
 
+def _extend_name(prefix: str, part: object) -> str:
+    """Return a dotted name with one more part; the part itself if the name is empty."""
+    if not prefix:
+        return str(part)
+    return f"{prefix}.{part}"
+
+
 def _round(value: object, rounding: str) -> str:
-    """Round a number by a rounding mode of `decimal`; other values are converted to strings."""
+    """Round a number to `DIGITS` significant digits; other values are converted to strings.
+
+    Args:
+        value: a number or a word in JSON form.
+        rounding: a rounding mode of `decimal`, such as `ROUND_CEILING`.
+    """
     if not isinstance(value, int | float):
         return str(value)
-    return f"{float(Context(prec=DIGITS, rounding=rounding).create_decimal(value)):.{DIGITS}g}"
+    context = Context(prec=DIGITS, rounding=rounding)
+    rounded = context.create_decimal(value)
+    return f"{float(rounded):.{DIGITS}g}"

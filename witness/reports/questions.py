@@ -22,7 +22,12 @@ ACCOUNT: Literal["account"] = "account"
 
 @dataclass(frozen=True)
 class ReportedAnswer:
-    """An answer in JSON form, with points of the privacy profile, also in JSON form."""
+    """An answer in JSON form, with points of the privacy profile, also in JSON form.
+
+    Attributes:
+        answer: the answer.
+        profile: points of δ as a function of ε, with bounds on log₁₀ δ.
+    """
 
     answer: JsonObject
     profile: list[object]
@@ -64,10 +69,11 @@ def question(kind: str, name: str | None = None) -> ReportSubject:
     """
     if kind == ACCOUNT and name in (None, ACCOUNT):
         return QUESTIONS[ACCOUNT, ACCOUNT]
-    if kind not in (ACCOUNT, "calibration"):
-        raise InvalidInput.at("/kind", "is not one of the allowed values", allowed="calibration, account")
     if kind == ACCOUNT:
         raise InvalidInput.at("/algorithm", "an account has no algorithm")
+    if kind != "calibration":
+        raise InvalidInput.at("/kind", "is not one of the allowed values", allowed="calibration, account")
+
     if ("calibration", name) not in QUESTIONS:
         message = "is required" if name is None else "there is no such algorithm"
         allowed = ", ".join(calibrator.name for calibrator in CALIBRATORS)
@@ -88,19 +94,32 @@ def _calibration_answerer(solve: Callable[[Any], Any]) -> Callable[[Any], Report
     """
 
     def answer_problem(problem: object) -> ReportedAnswer:
+        """Solve the problem, and sample the privacy profile if the guarantee has one."""
         answer = solve(problem)
         curve = answer.guarantee.curve
-        points = [] if curve is None else profile(curve.natural, answer.guarantee.target.epsilon)
+        points: list[object] = []
+        if curve is not None:
+            points = profile(curve.natural, answer.guarantee.target.epsilon)
         return ReportedAnswer(as_json(answer), points)
 
     return answer_problem
 
 
 def _answer_account(problem: accounting.AccountProblem) -> ReportedAnswer:
-    """Answer an accounting problem, and compute points of the mechanism's privacy profile around the answer."""
+    """Answer an accounting problem, and compute points of the mechanism's privacy profile around the answer.
+
+    The privacy profile is δ as a function of ε.
+
+    Args:
+        problem: the mechanism with its setting, and the requested ε or δ.
+
+    Returns:
+        The answer in JSON form, with points up to twice its ε.
+    """
     answer = accounting.answer(problem)
     result = account(problem.spec, relation=problem.relation, unit=problem.unit, observer=problem.observer)
-    return ReportedAnswer(as_json(answer), profile(result.guarantee.curve, answer.guarantee.epsilon.upper))
+    points = profile(result.guarantee.curve, answer.guarantee.epsilon.upper)
+    return ReportedAnswer(as_json(answer), points)
 
 
 def _calibration_subject(calibrator: Calibrator) -> ReportSubject:

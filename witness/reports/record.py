@@ -92,13 +92,19 @@ def seal_page(unsealed: JsonObject, render: Callable[[JsonObject, str], str]) ->
     Args:
         unsealed: data of the report, without `page` and `hash`.
         render: function from the data and a hash to the visible page, with an empty element for the data.
+
+    Returns:
+        The page in HTML, with the sealed data.
     """
     # The page is made of the data as its reader will parse them, so that rendering it again gives the same page.
     reread: dict[str, object] = json.loads(canonical(unsealed))
-    with_page = {**reread, "page": digest(render(reread, NO_HASH))}
-    seal = digest(canonical(with_page))
-    data = canonical({**with_page, "hash": seal}).translate(_ESCAPES)
-    return render(reread, seal).replace(OPENING + CLOSING, OPENING + data + CLOSING, 1)
+    page_hash = digest(render(reread, NO_HASH))
+
+    # The hash of the data covers the hash of the page.
+    with_page_hash = {**reread, "page": page_hash}
+    seal = digest(canonical(with_page_hash))
+    sealed_text = canonical({**with_page_hash, "hash": seal}).translate(_ESCAPES)
+    return render(reread, seal).replace(OPENING + CLOSING, OPENING + sealed_text + CLOSING, 1)
 
 
 def open_page(page: str) -> JsonRecord:
@@ -115,21 +121,29 @@ def open_page(page: str) -> JsonRecord:
     Raises:
         Broken: the page has no such data, the data do not match their hash, or the visible page was altered.
     """
+    # Find the embedded data.
     if len(page) > LARGEST_PAGE:
         raise Broken(f"the page is longer than {LARGEST_PAGE} characters")
     if page.count(OPENING) != 1:
         raise Broken("the page holds no report, or several; a part may be missing")
-    text, closing, _ = page.partition(OPENING)[2].partition(CLOSING)
+    _, _, after_opening = page.partition(OPENING)
+    text, closing, _ = after_opening.partition(CLOSING)
     if not closing:
         raise Broken("the page ends within its data")
+
+    # Check the data against their own hash.
     data = _parse(text)
     seal = data["hash"]
     if canonical(data).translate(_ESCAPES) != text:
         raise Broken("the data are not in their canonical form")
-    if digest(canonical({name: item for name, item in data.items() if name != "hash"})) != seal:
+    data_without_hash = {name: item for name, item in data.items() if name != "hash"}
+    if digest(canonical(data_without_hash)) != seal:
         raise Broken("the data do not fit their hash: a figure, the request or the date was altered")
+
+    # Check the visible page against its hash among the data.
     visible_text = visible(page)
-    if NO_HASH in visible_text or digest(visible_text.replace(seal, NO_HASH)) != data["page"]:
+    page_with_placeholder = visible_text.replace(seal, NO_HASH)
+    if NO_HASH in visible_text or digest(page_with_placeholder) != data["page"]:
         raise Broken("the visible page was altered: it is not the page that was sealed with the data")
     return data
 
@@ -152,13 +166,21 @@ def demand_one_engine(data: JsonObject) -> None:
 
 
 def visible(page: str) -> str:
-    """Return the page of a report without the data that is embedded in it."""
-    head, opening, tail = page.partition(OPENING)
-    return head + opening + "".join(tail.partition(CLOSING)[1:])
+    """Return the page of a report without the data that is embedded in it.
+
+    Args:
+        page: the page in HTML.
+
+    Returns:
+        The page with an empty element in place of the data.
+    """
+    before, opening, after_opening = page.partition(OPENING)
+    _, closing, after = after_opening.partition(CLOSING)
+    return before + opening + closing + after
 
 
 def without_data(page: str) -> str:
-    """Return the page without its data and without the element that holds them."""
+    """Return the page of a report without its data and without the element that holds them."""
     return visible(page).replace(OPENING + CLOSING, "", 1)
 
 
@@ -183,10 +205,13 @@ def _parse(text: str) -> JsonRecord:
         data = strict_json.parse(text.encode("utf-8", "surrogatepass"))
         if not isinstance(data, dict) or data.keys() - OPTIONAL_MEMBERS != MEMBERS:
             raise Broken("the data do not describe a report")
-        canonical(data)
+        canonical(data)  # raises for data that have no canonical form
     except (strict_json.MalformedJson, InvalidInput, ValueError):
         raise Broken("the data are not JSON, nested too deeply, or hold numbers beyond every double") from None
-    if not all(isinstance(item, _TYPES.get(name, str)) for name, item in data.items()):
+
+    # All members without an entry in `_TYPES` are texts.
+    have_types = all(isinstance(item, _TYPES.get(name, str)) for name, item in data.items())
+    if not have_types:
         raise Broken("the data do not describe a report")
     if data["format"] != FORMAT:
         raise Broken(f"the data are of another format than {FORMAT}")

@@ -13,11 +13,14 @@ SpecBody = JsonObject
 
 
 def describe_spec(spec: SpecBody, unit: str) -> str:
-    """Describe the run of a spec in one phrase, with every given number.
+    """Describe the run of a spec (a mechanism as data) in one phrase, with every given number.
 
     Args:
         spec: the spec in its JSON form.
         unit: protected unit, record or client. Batches consist of it, unless the spec says otherwise.
+
+    Returns:
+        A phrase without a full stop.
     """
     kind = spec["kind"]
     if kind in _DESCRIPTIONS:
@@ -26,15 +29,29 @@ def describe_spec(spec: SpecBody, unit: str) -> str:
 
 
 def count_phrase(number: object, noun: str) -> str:
-    """Return a count with its noun, such as `1 round` or `2000 rounds`; nouns in -ch have a plural in -es."""
-    plural = noun if number == 1 else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
-    return f"{full(number)} {plural}"
+    """Return a count with its noun, such as `1 round` or `2000 rounds`; nouns in -ch have a plural in -es.
+
+    Args:
+        number: the count.
+        noun: the noun in the singular.
+    """
+    if number == 1:
+        return f"{full(number)} {noun}"
+    ending = "es" if noun.endswith("ch") else "s"
+    return f"{full(number)} {noun}{ending}"
 
 
 def _describe_subsampled(spec: SpecBody, unit: str) -> str:
-    """Describe the sampling of a batch, and the mechanism that is run on it."""
-    noun = {"records": "record", "clients": "client"}.get(spec.get("level", ""), unit)
-    return f"{_sampling_phrase(spec, noun)}; {describe_spec(spec['mechanism'], unit)}"
+    """Describe the sampling of a batch, and the mechanism that is run on it.
+
+    Args:
+        spec: JSON form of the mechanism.
+        unit: protected unit, of which batches consist unless the spec names a level.
+    """
+    nouns_of_levels = {"records": "record", "clients": "client"}
+    noun = nouns_of_levels.get(spec.get("level", ""), unit)
+    mechanism = describe_spec(spec["mechanism"], unit)
+    return f"{_sampling_phrase(spec, noun)}; {mechanism}"
 
 
 def _sampling_phrase(spec: SpecBody, noun: str) -> str:
@@ -57,7 +74,11 @@ def _sampling_phrase(spec: SpecBody, noun: str) -> str:
     if sampling == "poisson":
         probability = f" with probability {full(spec['rate'])}" if "rate" in spec else ""
         return f"every {noun} drawn independently{probability}{_batch_details(spec, noun)}"
-    repeat = ", none twice" if sampling == "without-replacement" else ", the same possibly more than once"
+
+    # The remaining samplings draw a batch of a fixed size.
+    repeat = ", the same possibly more than once"
+    if sampling == "without-replacement":
+        repeat = ", none twice"
     if "rate" in spec:
         return f"a batch of a fixed size, the share {full(spec['rate'])} of every {noun}, drawn uniformly{repeat}"
     batch, population = count_phrase(spec["batch_size"], noun), full(spec["population"])
@@ -84,7 +105,10 @@ def _batch_details(spec: SpecBody, noun: str) -> str:
     if "largest_batch" in spec:
         most = count_phrase(spec["largest_batch"], noun)
         details.append(f"of more than {most} a uniform subset of this size is kept, and the rest does not enter")
-    return (f" ({', '.join(details)})" if details else "") + _client_detail(spec)
+    brackets = ""
+    if details:
+        brackets = f" ({', '.join(details)})"
+    return brackets + _client_detail(spec)
 
 
 def _client_detail(spec: SpecBody) -> str:
@@ -107,7 +131,12 @@ def _describe_repeated(spec: SpecBody, unit: str) -> str:
 
 
 def _describe_composed(spec: SpecBody, unit: str) -> str:
-    """Describe the mechanisms of a composition, numbered if there are several."""
+    """Describe the mechanisms of a composition, numbered if there are several.
+
+    Args:
+        spec: JSON form of the composition, with its list of mechanisms.
+        unit: protected unit, record or client.
+    """
     parts = [describe_spec(mechanism, unit) for mechanism in spec["mechanisms"]]
     if len(parts) == 1:
         return parts[0]
@@ -116,7 +145,14 @@ def _describe_composed(spec: SpecBody, unit: str) -> str:
 
 
 def _describe_random_allocation(spec: SpecBody, unit: str) -> str:
-    """Describe a random allocation: its epochs and batches, and the mechanism that is run on a batch."""
+    """Describe a random allocation: its epochs and batches, and the mechanism that is run on a batch.
+
+    In each epoch, every record or client is assigned to a fixed number of randomly chosen batches.
+
+    Args:
+        spec: JSON form of the mechanism.
+        unit: protected unit, record or client.
+    """
     epochs, steps = count_phrase(spec["epochs"], "epoch"), count_phrase(spec["steps"], "batch")
     chosen = "the same in all epochs" if spec["kept"] else "drawn again in every epoch"
     return (
@@ -126,14 +162,20 @@ def _describe_random_allocation(spec: SpecBody, unit: str) -> str:
 
 
 def _describe_selection(spec: SpecBody, unit: str) -> str:
-    """Describe the selection of the best of several runs: the distribution of their number, and one run."""
+    """Describe the selection of the best of several runs: the distribution of their number, and one run.
+
+    Args:
+        spec: JSON form of the mechanism, with the distribution of the number of runs.
+        unit: protected unit, record or client.
+    """
     number = spec.get("repetitions", {})
     kind = number.get("kind", "random")
-    article = "Poisson" if kind == "poisson" else str(kind).replace("-", " ")
+    distribution = "Poisson" if kind == "poisson" else str(kind).replace("-", " ")
     details = f" of mean {full(number['mean'])}" if "mean" in number else ""
     if "shape" in number:
         details += f" and shape {full(number['shape'])}"
-    return f"the best of a {article} number of runs{details}; in each run, {describe_spec(spec['mechanism'], unit)}"
+    one_run = describe_spec(spec["mechanism"], unit)
+    return f"the best of a {distribution} number of runs{details}; in each run, {one_run}"
 
 
 def _describe_projected_sgd(spec: SpecBody, _: str) -> str:
@@ -149,21 +191,25 @@ def _describe_projected_sgd(spec: SpecBody, _: str) -> str:
         A phrase without a full stop. Its numbers are written with all their digits.
     """
     rounds = count_phrase(spec["rounds"], "step") if "rounds" in spec else "one pass"
-    batches = {
+    batch_phrases = {
         "shuffled": "of a secret random partition, in turn",
         "cyclic": "of a partition fixed in advance, in turn",
         "without-replacement": "drawn anew in each step",
-    }[spec.get("batches", "shuffled")]
+    }
+    batches = batch_phrases[spec.get("batches", "shuffled")]
     share = full(spec.get("suffix_fraction"))
-    release = {
+    release_phrases = {
         "last": "the last model is released",
         "random-stop": "the model of a uniformly random step is released",
         "suffix": f"the model of a random step is released, uniform on those after the share {share} of them",
-    }[spec.get("release", "last")]
+    }
+    release = release_phrases[spec.get("release", "last")]
+    step_size = _describe_schedule(spec["step_schedule"])
+    noise_std = _describe_schedule(spec["noise_schedule"])
     return (
         f"noisy projected gradient descent over {count_phrase(spec['clients'], 'client')}, {rounds}, each on a batch "
-        f"of {full(spec['participants'])} clients {batches}; step size {_describe_schedule(spec['step_schedule'])}; "
-        f"noise of standard deviation {_describe_schedule(spec['noise_schedule'])} per coordinate from each client; "
+        f"of {full(spec['participants'])} clients {batches}; step size {step_size}; "
+        f"noise of standard deviation {noise_std} per coordinate from each client; "
         f"on a ball of radius {full(spec['radius'])}; losses that are {_loss_phrase(spec)}; {release}, "
         "and no other output"
     )
@@ -185,13 +231,19 @@ def _loss_phrase(spec: SpecBody) -> str:
     strong_convexity = spec.get("strong_convexity", 0.0)
     if strong_convexity:
         properties.append(f"{full(strong_convexity)}-strongly convex")
+    elif spec.get("convex", True):
+        properties.append("convex")
     else:
-        properties.append("convex" if spec.get("convex", True) else "not convex")
+        properties.append("not convex")
     return ", ".join(properties)
 
 
 def _describe_schedule(schedule: Mapping[str, object]) -> str:
-    """Describe the values of a step size or of a noise over the steps."""
+    """Describe the values of a step size or of a noise over the steps.
+
+    Args:
+        schedule: JSON form of the schedule: constant, explicit values, or a scale that is divided by the step's number.
+    """
     if schedule["kind"] == "explicit":
         return f"as listed, {full(schedule['values'])},"
     if schedule["kind"] == "inverse-time":

@@ -20,7 +20,14 @@ BAND = (
 
 @dataclass(frozen=True, kw_only=True)
 class Band:
-    """Means over repetitions with the bounds of their confidence intervals, one of each for every column."""
+    """Means over repetitions with the bounds of their confidence intervals, one of each for every column.
+
+    Attributes:
+        mean: mean of the column.
+        lower: lower bound of the confidence interval.
+        upper: upper bound of the confidence interval.
+        standard_error: standard error of the mean.
+    """
 
     mean: Floats
     lower: Floats
@@ -31,10 +38,9 @@ class Band:
 def confidence_band(values: Floats, confidence: float) -> Band:
     """Return the mean of each column with a confidence band by Student's t distribution.
 
-    A column with a value that is not finite, from a run that diverged, has an infinite mean and the band [0, ∞].
-
     For n values with standard deviation s, the band is mean ± t s/√n. Here t is a quantile with n − 1 degrees of
-    freedom.
+    freedom. A column with a value that is not finite, from a run that diverged, has an infinite mean and the band
+    [0, ∞].
 
     Args:
         values: nonnegative values of shape (repetitions ≥ 2, columns).
@@ -45,19 +51,24 @@ def confidence_band(values: Floats, confidence: float) -> Band:
     """
     repetitions = len(values)
     without_nan = np.where(np.isnan(values), np.inf, values)
-    diverged = ~np.isfinite(without_nan).all(axis=0)
-    finite = np.where(diverged, 0.0, without_nan)
+    has_diverged = ~np.isfinite(without_nan).all(axis=0)
+    finite = np.where(has_diverged, 0.0, without_nan)
+
     # Scaling avoids overflow and underflow of the squares of very large or very small excesses.
     scale = np.maximum(np.abs(finite).max(axis=0), np.finfo(float).tiny)
-    mean = (finite / scale).mean(axis=0) * scale
-    error = (finite / scale).std(axis=0, ddof=1) * scale / math.sqrt(repetitions)
-    half_width = float(stdtrit(repetitions - 1, 0.5 + confidence / 2.0)) * error
+    scaled = finite / scale
+    mean = scaled.mean(axis=0) * scale
+    standard_error = scaled.std(axis=0, ddof=1) * scale / math.sqrt(repetitions)
+    quantile = float(stdtrit(repetitions - 1, 0.5 + confidence / 2.0))
+    half_width = quantile * standard_error
+
     # The values are at least 0, and so is the lower bound. If rounding makes the mean negative, it is the lower bound.
+    lower = np.maximum(mean - half_width, np.minimum(mean, 0.0))
     return Band(
-        mean=np.where(diverged, np.inf, mean),
-        lower=np.where(diverged, 0.0, np.maximum(mean - half_width, np.minimum(mean, 0.0))),
-        upper=np.where(diverged, np.inf, mean + half_width),
-        standard_error=np.where(diverged, np.inf, error),
+        mean=np.where(has_diverged, np.inf, mean),
+        lower=np.where(has_diverged, 0.0, lower),
+        upper=np.where(has_diverged, np.inf, mean + half_width),
+        standard_error=np.where(has_diverged, np.inf, standard_error),
     )
 
 
@@ -69,7 +80,12 @@ def judge_bound(bound: float, lower: float, upper: float, gap: float) -> Verdict
         lower: lower bound of the confidence band of the measured mean excess.
         upper: upper bound of that band.
         gap: largest error of the measured excess, in both directions.
+
+    Returns:
+        YES if the whole band, with the error, is at most the bound, and NO if it is all above.
     """
     if upper + gap <= bound:
         return Verdict.YES
-    return Verdict.NO if lower - gap > bound else Verdict.UNDECIDABLE
+    if lower - gap > bound:
+        return Verdict.NO
+    return Verdict.UNDECIDABLE

@@ -18,6 +18,7 @@ import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -32,7 +33,7 @@ from epsilond.simulators.files.known import DataFile, identify
 from epsilond.simulators.networks.backend import choose_device
 from epsilond.simulators.networks.personal import PersonalOutputs, UserFederation, UserImages, train_personal
 from epsilond.witness.cells import CellAnswer
-from epsilond.witness.experiment import Axis, Cell, Finding, Preset
+from epsilond.witness.experiment import Axis, Cell, Finding, Place, Preset
 from epsilond.witness.experiments.ppsgd_grid import DELTA, TIMES_PARTICIPANTS
 from epsilond.witness.experiments.ppsgd_synthetic import personalization_name
 from epsilond.witness.findings import MeasuredPoint, judge_order, judge_pairs, private_score
@@ -63,6 +64,10 @@ class EmnistArm:
     Attributes:
         personalization: weight α of the shared weights, times the number Q of users in a round.
         noise_multiplier: standard deviation of the noise in units of the clipping norm.
+        data: names of the data sets that a trial reads.
+        algorithm: name of the algorithm.
+        seconds: expected time of a trial on one core, in seconds.
+        bytes: expected memory of a trial.
     """
 
     personalization: float
@@ -112,11 +117,12 @@ class EmnistArm:
             classes=DIGITS,
             measured=MEASURED,
         )
+        # One row for each measured number of rounds, and one column for each step size.
         accuracies = train_personal(read_users(folders[DATA]), training, STEPS, seed)
-        best_accuracies = accuracies.max(axis=1)  # over the step sizes, for each measured number of rounds
-        scores = {
-            name_at(ACCURACY, rounds): float(best) for rounds, best in zip(MEASURED, best_accuracies, strict=True)
-        }
+        best_accuracies = accuracies.max(axis=1)
+        scores = {}
+        for rounds, accuracy in zip(MEASURED, best_accuracies, strict=True):
+            scores[name_at(ACCURACY, rounds)] = float(accuracy)
         best_last_step = STEPS[int(np.argmax(accuracies[-1]))]
         return TrialResult(scores, {"step_size": best_last_step})
 
@@ -132,16 +138,16 @@ class EmnistArm:
         del folders
         if self.noise_multiplier == 0.0 or self.personalization == 0.0:
             return None
-        round_spec = Subsampled(
+        one_round = Subsampled(
             sampling="without-replacement",
             batch_size=PARTICIPANTS,
             population=USERS,
             level="clients",
             mechanism=Gaussian(noise_multiplier=self.noise_multiplier),
         )
-        spec = Repeated(times=max(MEASURED), mechanism=round_spec)
-        guarantee = account(spec, relation="replace-one", unit="client", observer="released-models").guarantee
-        return Ends.of(guarantee.curve.epsilon(math.log(DELTA)))
+        all_rounds = Repeated(times=max(MEASURED), mechanism=one_round)
+        answer = account(all_rounds, relation="replace-one", unit="client", observer="released-models")
+        return Ends.of(answer.guarantee.curve.epsilon(math.log(DELTA)))
 
 
 @functools.lru_cache(maxsize=1)
@@ -150,6 +156,9 @@ def read_users(folder: Path) -> UserFederation:
 
     Args:
         folder: folder of federated EMNIST.
+
+    Returns:
+        Training and test images of each user.
     """
     writers = read_writers(folder, USERS)
     return UserFederation(
@@ -175,14 +184,12 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     Returns:
         One table cell for each place of the grid, with its trials.
     """
-    return tuple(
-        Cell(
-            place={"noise_multiplier": noise, "personalization": personalization_name(personalization)},
-            simulation=TrialSimulation(arm=EmnistArm(personalization, noise), repetitions=repetitions, seed=seed),
-        )
-        for noise in NOISE_MULTIPLIERS
-        for personalization in TIMES_PARTICIPANTS
-    )
+    table = []
+    for noise, personalization in product(NOISE_MULTIPLIERS, TIMES_PARTICIPANTS):
+        place: Place = {"noise_multiplier": noise, "personalization": personalization_name(personalization)}
+        arm = EmnistArm(personalization, noise)
+        table.append(Cell(place=place, simulation=TrialSimulation(arm=arm, repetitions=repetitions, seed=seed)))
+    return tuple(table)
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
@@ -197,18 +204,22 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     Returns:
         One finding for each of the two claims, from the test accuracies after the last measured round.
     """
-    last = max(MEASURED)
-    scores = _accuracies_after(last, answers)
+    last_rounds = max(MEASURED)
+    scores = _accuracies_after(last_rounds, answers)
     names = [personalization_name(value) for value in TIMES_PARTICIPANTS]
+    stages = []
+    for noise in NOISE_MULTIPLIERS:
+        accuracies = {name: scores[noise, name] for name in names}
+        stages.append(MeasuredPoint(f"σ = {noise:g}", accuracies))
+
+    # Without noise, each trained representation is compared with the random one of the least personalization.
     local, *shared = names
-    stages = [
-        MeasuredPoint(f"σ = {noise:g}", {name: scores[noise, name] for name in names}) for noise in NOISE_MULTIPLIERS
-    ]
-    quantity = f"test accuracy after {last} rounds"
+    pairs = [(scores[0.0, name], scores[0.0, local]) for name in shared]
+    quantity = f"test accuracy after {last_rounds} rounds"
     return (
         judge_pairs(
             "Without a shared model that learns, accuracy is very poor.",
-            [(scores[0.0, name], scores[0.0, local]) for name in shared],
+            pairs,
             names=("with a trained representation", "with a random one"),
             quantity=f"{quantity}, without noise",
             lower_is_better=False,
@@ -238,8 +249,10 @@ def _accuracies_after(rounds: int, answers: Sequence[CellAnswer]) -> dict[tuple[
     accuracies = {}
     for cell in answers:
         accuracy = read_accuracy(cell)
-        if cell.place["rounds"] == rounds and accuracy is not None:
-            accuracies[float(cell.place["noise_multiplier"]), str(cell.place["personalization"])] = accuracy
+        if cell.place["rounds"] != rounds or accuracy is None:
+            continue
+        noise, personalization = float(cell.place["noise_multiplier"]), str(cell.place["personalization"])
+        accuracies[noise, personalization] = accuracy
     return accuracies
 
 

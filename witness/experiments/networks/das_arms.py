@@ -130,6 +130,9 @@ class DasArm:
         Args:
             folders: folder of the data set.
 
+        Returns:
+            The files with their checksums.
+
         Raises:
             InvalidInput: torch or the device is missing, or a file is missing or is not the original.
         """
@@ -160,6 +163,7 @@ class DasArm:
             Sizes of the network and its batches, step sizes of clients and server by round, and the rule for updates.
         """
         local_steps = [self.local_step * STEP_DECAY**index for index in range(ROUNDS)]
+        last_rounds = range(ROUNDS - LAST + 1, ROUNDS + 1)
         return FederatedTraining(
             hidden=HIDDEN[self.images],
             participants=PARTICIPANTS,
@@ -170,7 +174,7 @@ class DasArm:
             local_step_sizes=local_steps,
             server_step_sizes=self._server_step_sizes(local_steps),
             rule=self.rule,
-            measured=sorted({*CURVE_ROUNDS, *range(ROUNDS - LAST + 1, ROUNDS + 1)}),
+            measured=sorted({*CURVE_ROUNDS, *last_rounds}),
         )
 
     def _server_step_sizes(self, local_steps: Sequence[float]) -> list[float]:
@@ -181,9 +185,14 @@ class DasArm:
 
         Args:
             local_steps: the clients' step size in each round.
+
+        Returns:
+            One step size for each round.
         """
         if self.server_ratio is not None:
             return [self.server_ratio * step for step in local_steps]
+
+        # The schedule has pairs of a first round and a step size, by ascending round.
         schedule = self.server_steps or ((0, 1.0),)
         step_sizes = []
         for index in range(len(local_steps)):
@@ -244,7 +253,8 @@ def _scores(qualities: Sequence[ModelQuality]) -> dict[str, float]:
         if quality.rounds in CURVE_ROUNDS:
             scores[name_at(TEST_ERROR, quality.rounds)] = quality.test_error
             scores[name_at(TRAINING_LOSS, quality.rounds)] = quality.training_loss
-    scores[LAST_ERROR] = float(np.mean([quality.test_error for quality in qualities[-LAST:]]))
+    last_errors = [quality.test_error for quality in qualities[-LAST:]]
+    scores[LAST_ERROR] = float(np.mean(last_errors))
     return scores
 
 

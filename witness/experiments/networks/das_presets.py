@@ -35,40 +35,54 @@ TRIALS: Final = 3
 def _cell(printed: PrintedArm, place: Mapping[str, str], repetitions: int, seed: int) -> Cell:
     """Return the simulation of an arm, with the test error and the ε that the paper prints for it.
 
+    An arm is an algorithm with its noise.
+
     Args:
         printed: the arm, with the paper's values.
         place: its place on the axes of the grid, without the number of rounds.
         repetitions: runs of the arm.
         seed: seed of all randomness.
+
+    Returns:
+        The simulation with its place.
     """
+    published = None
+    if printed.error is not None:
+        published = {"private": printed.error}
     return Cell(
         place=place,
         simulation=TrialSimulation(arm=printed.arm, repetitions=repetitions, seed=seed),
         claimed=printed.claimed,
-        published=None if printed.error is None else {"private": printed.error},
+        published=published,
     )
 
 
 def _cells_of(
     arms: Mapping[str, PrintedArm], place: Mapping[str, str], repetitions: int, seed: int
 ) -> tuple[Cell, ...]:
-    """Return the simulations of several arms, one for each arm.
+    """Return the simulations of several arms (algorithms with their noise), one for each arm.
 
     Args:
         arms: the arms, by name.
         place: their place on the other axes of the grid, without the number of rounds.
         repetitions: runs of each arm.
         seed: seed of all randomness.
+
+    Returns:
+        The simulations with their places, in the order of the arms.
     """
     return tuple(_cell(arm, {**place, "arm": name}, repetitions, seed) for name, arm in arms.items())
 
 
 def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the cells of Table 6: the algorithms without noise on both data sets.
+    """Return the simulations for Table 6 of Das et al.: the algorithms without noise on both data sets.
 
     Args:
         repetitions: runs of each arm.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each data set and algorithm, with its trials.
     """
     parts = [_cells_of(arms, {"images": images}, repetitions, seed) for images, arms in TABLE_6.items()]
     return tuple(itertools.chain.from_iterable(parts))
@@ -86,13 +100,13 @@ def last_errors(answers: Sequence[CellAnswer], **place: str) -> dict[str, Measur
     Returns:
         Mean errors with their bands. Cells without an error are left out.
     """
-    read = private_score(LAST_ERROR)
+    read_error = private_score(LAST_ERROR)
     errors = {}
     for cell in answers:
-        score = read(cell)
-        is_there = place.items() <= cell.place.items()
-        if score is not None and is_there:
-            errors[str(cell.place["arm"])] = score
+        error = read_error(cell)
+        is_selected = place.items() <= cell.place.items()
+        if error is not None and is_selected:
+            errors[str(cell.place["arm"])] = error
     return errors
 
 
@@ -101,7 +115,7 @@ def _judge_first_against(
 ) -> Finding:
     """Judge whether every arm of one kind has a lower test error than every arm of another kind.
 
-    Arms with certified noise are left out, because the paper has none.
+    An arm is an algorithm with its noise. Arms with certified noise are left out, because the paper has none.
 
     Args:
         answers: cells of the experiment.
@@ -109,11 +123,20 @@ def _judge_first_against(
         first: first letters of the names of the arms that are said to be better.
         second: first letters of the names of the other arms.
         names: names of both kinds.
+
+    Returns:
+        The claim with its verdict, from the confidence bands of the errors.
     """
-    errors = {name: error for name, error in last_errors(answers).items() if not name.endswith("certified")}
-    better_errors = [error for name, error in errors.items() if name.startswith(first)]
-    worse_errors = [error for name, error in errors.items() if name.startswith(second)]
-    pairs = [(better, worse) for better in better_errors for worse in worse_errors]
+    first_errors = []
+    second_errors = []
+    for name, error in last_errors(answers).items():
+        if name.endswith("certified"):
+            continue
+        if name.startswith(first):
+            first_errors.append(error)
+        if name.startswith(second):
+            second_errors.append(error)
+    pairs = list(itertools.product(first_errors, second_errors))
     return judge_pairs(claim, pairs, names=names, quantity="test error in the last five rounds")
 
 
@@ -175,15 +198,14 @@ def judge_plain(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     findings = []
     for images in TABLE_6:
         errors = last_errors(answers, images=images)
-        findings.append(
-            judge_pairs(
-                f"On {images} NormFedAvg has a test error similar to that of FedAvg, or a lower one.",
-                [(errors[NORMALISED], errors[FEDAVG])],
-                names=(NORMALISED, FEDAVG),
-                quantity="test error in the last five rounds",
-                no_worse=True,
-            )
+        finding = judge_pairs(
+            f"On {images} NormFedAvg has a test error similar to that of FedAvg, or a lower one.",
+            [(errors[NORMALISED], errors[FEDAVG])],
+            names=(NORMALISED, FEDAVG),
+            quantity="test error in the last five rounds",
+            no_worse=True,
         )
+        findings.append(finding)
     return tuple(findings)
 
 
@@ -220,6 +242,13 @@ def _table_preset(
     Returns:
         The experiment as data: its simulations, axes, measured score, and the function that judges its claims.
     """
+
+    def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
+        """Return the simulations of the table's arms."""
+        return _cells_of(arms, {}, repetitions, seed)
+
+    # Tables 2 and 4 compare kinds of noise, and Tables 3 and 5 normalised with clipped updates.
+    judge = judge_noise if number in {2, 4} else judge_clipping
     return Preset(
         name=f"das-table-{number}",
         title=title,
@@ -231,9 +260,9 @@ def _table_preset(
         curve=True,
         measure=TEST_ERROR,
         repetitions=TRIALS,
-        cells=lambda count, seed: _cells_of(arms, {}, count, seed),
+        cells=cells,
         data=(images,),
-        judge=judge_noise if number in {2, 4} else judge_clipping,
+        judge=judge,
     )
 
 

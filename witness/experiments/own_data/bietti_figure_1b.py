@@ -16,11 +16,16 @@ from epsilond.witness.findings import judge_pairs
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return one cell for each noise, personalization and share of the rounds.
+    """Return the simulations of the experiment: one for each noise, personalization and share of the rounds.
+
+    Personalization is the weight of the model that all users share.
 
     Args:
         repetitions: trials of each cell.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with its trials.
     """
     return users.figure_cells(users.STACK_OVERFLOW, repetitions, seed)
 
@@ -37,20 +42,20 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     Returns:
         A finding on the best personalization without noise, and one on how it changes with the noise.
     """
-    last = users.SHARES[-1]
-    noiseless = users.select(answers, noise_multiplier=0.0, share=last)
-    ends = [noiseless[personalization_name(value)] for value in (users.SHARED, users.LOCAL)]
+    last_share = users.SHARES[-1]
+    noiseless = users.select(answers, noise_multiplier=0.0, share=last_share)
+    best = users.best_between(noiseless)
+    extremes = [noiseless[personalization_name(value)] for value in (users.SHARED, users.LOCAL)]
+    points = users.points_by_noise(users.STACK_OVERFLOW, answers, share=last_share)
     return (
         judge_pairs(
             "Without noise a personalization in between is best.",
-            [(users.best_between(noiseless), end) for end in ends],
+            [(best, extreme) for extreme in extremes],
             names=("the best in between", "one model for all, and no shared model"),
             quantity=users.QUANTITY,
             lower_is_better=False,
         ),
-        users.judge_less_with_noise(
-            {"Stack Overflow": users.points_by_noise(users.STACK_OVERFLOW, answers, share=last)}
-        ),
+        users.judge_less_with_noise({"Stack Overflow": points}),
     )
 
 

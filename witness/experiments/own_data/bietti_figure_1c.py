@@ -16,11 +16,16 @@ from epsilond.witness.findings import judge_pairs
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return one cell for each noise, personalization and share of the rounds.
+    """Return the simulations of the experiment: one for each noise, personalization and share of the rounds.
+
+    Personalization is the weight of the model that all users share.
 
     Args:
         repetitions: trials of each cell.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with its trials.
     """
     return users.figure_cells(users.EMNIST, repetitions, seed)
 

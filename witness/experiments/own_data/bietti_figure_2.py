@@ -8,11 +8,12 @@ counted. `bietti_users` has the other choices.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Final
 
 from epsilond.simulators.files.folders import DataName
 from epsilond.witness.cells import CellAnswer
-from epsilond.witness.experiment import Axis, Cell, Finding, Preset
+from epsilond.witness.experiment import Axis, Cell, Finding, Place, Preset
 from epsilond.witness.experiments.own_data import bietti_users as users
 from epsilond.witness.experiments.ppsgd_grid import TIMES_PARTICIPANTS
 from epsilond.witness.experiments.ppsgd_synthetic import personalization_name
@@ -32,9 +33,8 @@ RUNS_SHARED: Final = 2
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations of the experiment: one for each data set, noise and line of the figure.
 
-    A line of the figure has several personalizations, of which the best is used.
-
-    Personalization is the weight of the model that all users share. A trial trains once, with its own randomness.
+    A line of the figure has several personalizations, of which the best is used. Personalization is the weight of the
+    model that all users share. A trial trains once, with its own randomness.
 
     Args:
         repetitions: trials of each cell.
@@ -43,17 +43,14 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     Returns:
         One table cell for each place of the grid, with its trials.
     """
-    return tuple(
-        Cell(
-            place={"data": panel, "personalization": line, "noise_multiplier": noise},
-            simulation=TrialSimulation(
-                arm=users.UserArm(study, values, noise, runs=RUNS_SHARED), repetitions=repetitions, seed=seed
-            ),
-        )
-        for panel, study in PANELS.items()
-        for noise in users.STUDIES[study].noise_multipliers
-        for line, values in LINES.items()
-    )
+    table = []
+    for panel, study in PANELS.items():
+        for noise, line in product(users.STUDIES[study].noise_multipliers, LINES):
+            arm = users.UserArm(study, LINES[line], noise, runs=RUNS_SHARED)
+            simulation = TrialSimulation(arm=arm, repetitions=repetitions, seed=seed)
+            place: Place = {"data": panel, "personalization": line, "noise_multiplier": noise}
+            table.append(Cell(place=place, simulation=simulation))
+    return tuple(table)
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
@@ -69,22 +66,26 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         A finding for each extreme, and one on the claim that the best personalization falls as the noise grows.
     """
     points = {panel: users.points_by_noise(study, answers, data=panel) for panel, study in PANELS.items()}
-    private = [point.measured for line in points.values() for point in line[1:]]  # the first has no noise
-    pairs = {
-        extreme: [(users.best_between(accuracies), accuracies[personalization_name(extreme)]) for accuracies in private]
-        for extreme in (users.SHARED, users.LOCAL)
-    }
+
+    # Compare the best combination with both extremes, at each noise of each data set.
+    pairs_with_shared = []
+    pairs_with_local = []
+    for _, *private_points in points.values():  # the first point has no noise
+        for point in private_points:
+            best = users.best_between(point.measured)
+            pairs_with_shared.append((best, point.measured[personalization_name(users.SHARED)]))
+            pairs_with_local.append((best, point.measured[personalization_name(users.LOCAL)]))
     return (
         judge_pairs(
             "At the same ε the best personalization is more accurate than one model for all.",
-            pairs[users.SHARED],
+            pairs_with_shared,
             names=("the best in between", "one model for all"),
             quantity=users.QUANTITY,
             lower_is_better=False,
         ),
         judge_pairs(
             "At the same ε the best personalization is more accurate than models of one's own only.",
-            pairs[users.LOCAL],
+            pairs_with_local,
             names=("the best in between", "models of one's own only"),
             quantity=users.QUANTITY,
             lower_is_better=False,

@@ -20,6 +20,7 @@ import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -36,7 +37,7 @@ from epsilond.simulators.files.stack_overflow import DATABASE, TAG_COUNTS, WORD_
 from epsilond.simulators.silos.federated_users import read_digit_writers, read_tagging_users
 from epsilond.simulators.silos.personal_classifiers import ClassifiedUsers, ClassifierTraining, train_classifiers
 from epsilond.witness.cells import CellAnswer
-from epsilond.witness.experiment import Axis, Cell, Finding
+from epsilond.witness.experiment import Axis, Cell, Finding, Place
 from epsilond.witness.experiments.ppsgd_grid import DELTA, TIMES_PARTICIPANTS
 from epsilond.witness.experiments.ppsgd_synthetic import LESS_CLAIM, personalization_name
 from epsilond.witness.findings import MeasuredPoint, judge_order, private_score
@@ -62,7 +63,18 @@ NOISE_AXIS: Final = Axis(name="noise_multiplier", title="noise multiplier σ")
 
 @dataclass(frozen=True, kw_only=True)
 class UserStudy:
-    """How the experiment is run on one data set: its files, step sizes, noises, clipping norm, passes and costs."""
+    """How the experiment is run on one data set: its files, step sizes, noises, clipping norm, passes and costs.
+
+    Attributes:
+        files: files of the data set.
+        read: function that reads the users and their records from a folder.
+        step_sizes: grid of step sizes.
+        noise_multipliers: standard deviations of the noise in units of the clipping norm.
+        clipping_norm: largest norm of a user's message.
+        passes: number of passes over the records.
+        seconds: time of one run on one core, at all step sizes, in seconds.
+        bytes: memory of one run, in bytes.
+    """
 
     files: Sequence[KnownFile]
     read: Callable[[Path], ClassifiedUsers]
@@ -71,9 +83,7 @@ class UserStudy:
     clipping_norm: float
     passes: int
     seconds: float
-    """Time of one run on one core, at all step sizes."""
     bytes: int
-    """Memory of one run."""
 
 
 def read_stack_overflow(folder: Path) -> ClassifiedUsers:
@@ -161,10 +171,16 @@ class UserArm:
         return {"step_size": STUDIES[self.study].step_sizes, "personalization": ()}
 
     def check(self, folders: Mapping[DataName, Path]) -> tuple[DataFile, ...]:
-        """Read the users once, and return their files.
+        """Read the users once, so that a missing or wrong file is found, and return their files.
 
         Args:
             folders: folder of the data set.
+
+        Returns:
+            The files with their checksums.
+
+        Raises:
+            InvalidInput: a file is missing or is not the original.
         """
         study, folder = STUDIES[self.study], folders[self.study]
         study.read(folder)
@@ -181,16 +197,20 @@ class UserArm:
             The accuracy after the arm's share of the rounds, with its step size and, if there are several, its
             personalization.
         """
-        folder, share_index = folders[self.study], SHARES.index(self.share)
+        folder = folders[self.study]
+        share_index = SHARES.index(self.share)
         rows = []
-        for value in self.personalizations:
-            by_share_and_step = _accuracies(self.study, folder, value, self.noise_multiplier, seed)
+        for personalization in self.personalizations:
+            by_share_and_step = _accuracies(self.study, folder, personalization, self.noise_multiplier, seed)
             rows.append(by_share_and_step[share_index])
         accuracies = np.array(rows)  # one row for each personalization, one column for each step size
-        best, step = np.unravel_index(int(np.argmax(accuracies)), accuracies.shape)
-        chosen = {"step_size": STUDIES[self.study].step_sizes[int(step)]}
+
+        # Choose the best combination of both. A single personalization is not a choice.
+        best_row, best_column = np.unravel_index(int(np.argmax(accuracies)), accuracies.shape)
+        step_sizes = STUDIES[self.study].step_sizes
+        chosen = {"step_size": step_sizes[int(best_column)]}
         if len(self.personalizations) > 1:
-            chosen["personalization"] = self.personalizations[int(best)]
+            chosen["personalization"] = self.personalizations[int(best_row)]
         return TrialResult({MEASURE: float(accuracies.max())}, chosen)
 
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
@@ -207,7 +227,8 @@ class UserArm:
         if self.noise_multiplier == 0.0 or self.personalizations == (LOCAL,):
             return None
         study = STUDIES[self.study]
-        most_batches = int(study.read(folders[self.study]).batches(BATCH_SIZE).max())
+        users = study.read(folders[self.study])
+        most_batches = int(users.batches(BATCH_SIZE).max())
         return certified_epsilon(self.noise_multiplier, study.passes * most_batches)
 
 
@@ -218,16 +239,19 @@ def certified_epsilon(noise_multiplier: float, times: int) -> Ends:
     Args:
         noise_multiplier: standard deviation of the noise in units of the clipping norm.
         times: number of sums, one for each round in which the user takes part.
+
+    Returns:
+        A lower and an upper bound on ε, in nats.
     """
-    spec = Repeated(times=times, mechanism=Gaussian(noise_multiplier=noise_multiplier))
-    guarantee = account(spec, relation="replace-one", unit="client", observer="released-models").guarantee
-    return Ends.of(guarantee.curve.epsilon(math.log(DELTA)))
+    all_rounds = Repeated(times=times, mechanism=Gaussian(noise_multiplier=noise_multiplier))
+    answer = account(all_rounds, relation="replace-one", unit="client", observer="released-models")
+    return Ends.of(answer.guarantee.curve.epsilon(math.log(DELTA)))
 
 
 def _accuracies(
     study: DataName, folder: Path, personalization: float, noise_multiplier: float, seed: int
 ) -> npt.NDArray[np.float64]:
-    """Return the test accuracies of a run, of shape (number of `SHARES`, number of step sizes).
+    """Return the test accuracies of a run after each measured share of the rounds, for each step size.
 
     Without a shared model the noise has no effect, so that one run serves all noises.
 
@@ -237,6 +261,9 @@ def _accuracies(
         personalization: αQ, the weight of the shared model times the users in a round.
         noise_multiplier: standard deviation of the noise in units of the clipping norm.
         seed: seed of rounds and noise.
+
+    Returns:
+        Accuracies from 0 to 1, of shape (number of `SHARES`, number of step sizes).
     """
     noise = 0.0 if personalization == LOCAL else noise_multiplier
     return _train(study, folder, personalization, noise, seed)
@@ -288,21 +315,14 @@ def figure_cells(study: DataName, repetitions: int, seed: int) -> tuple[Cell, ..
     Returns:
         One table cell for each place of the grid, with the trials to run.
     """
-    return tuple(
-        Cell(
-            place={
-                "noise_multiplier": noise,
-                "personalization": personalization_name(value),
-                "share": share,
-            },
-            simulation=TrialSimulation(
-                arm=UserArm(study, (value,), noise, share, runs=len(SHARES)), repetitions=repetitions, seed=seed
-            ),
-        )
-        for noise in STUDIES[study].noise_multipliers
-        for value in TIMES_PARTICIPANTS
-        for share in SHARES
-    )
+    table = []
+    for noise, value, share in product(STUDIES[study].noise_multipliers, TIMES_PARTICIPANTS, SHARES):
+        place: Place = {"noise_multiplier": noise, "personalization": personalization_name(value), "share": share}
+        # One run serves all shares of the rounds.
+        arm = UserArm(study, (value,), noise, share, runs=len(SHARES))
+        simulation = TrialSimulation(arm=arm, repetitions=repetitions, seed=seed)
+        table.append(Cell(place=place, simulation=simulation))
+    return tuple(table)
 
 
 def select(answers: Sequence[CellAnswer], **place: float | str) -> dict[str, Measured]:
@@ -320,20 +340,25 @@ def select(answers: Sequence[CellAnswer], **place: float | str) -> dict[str, Mea
     Raises:
         KeyError: a personalization was not measured in this setting.
     """
-    read = private_score(MEASURE)
+    read_accuracy = private_score(MEASURE)
     by_name = {}
     for cell in answers:
-        score = read(cell)
-        if score is not None and all(cell.place[name] == value for name, value in place.items()):
-            by_name[str(cell.place["personalization"])] = score
-    return {name: by_name[name] for name in map(personalization_name, TIMES_PARTICIPANTS)}
+        accuracy = read_accuracy(cell)
+        is_selected = all(cell.place[name] == value for name, value in place.items())
+        if accuracy is not None and is_selected:
+            by_name[str(cell.place["personalization"])] = accuracy
+    names = [personalization_name(value) for value in TIMES_PARTICIPANTS]
+    return {name: by_name[name] for name in names}
 
 
 def best_between(accuracies: Mapping[str, Measured]) -> Measured:
     """Return the best mean accuracy of the personalizations that combine a shared model with models of one's own.
 
     Args:
-        accuracies: accuracy by name of the personalization.
+        accuracies: accuracy by name of the personalization (the weight of the shared model).
+
+    Returns:
+        The mean with its confidence band.
     """
     extremes = {personalization_name(SHARED), personalization_name(LOCAL)}
     combined = [score for name, score in accuracies.items() if name not in extremes]
@@ -341,23 +366,32 @@ def best_between(accuracies: Mapping[str, Measured]) -> Measured:
 
 
 def judge_less_with_noise(lines: Mapping[str, Sequence[MeasuredPoint]]) -> Finding:
-    """Judge whether the best personalization falls as the noise grows.
+    """Judge whether the best personalization, the weight of the shared model, falls as the noise grows.
 
     Args:
         lines: accuracies by increasing noise, for each data set.
+
+    Returns:
+        The claim with its verdict.
     """
     return judge_order(LESS_CLAIM, lines, quantity=QUANTITY, lower_is_better=False)
 
 
 def points_by_noise(study: DataName, answers: Sequence[CellAnswer], **place: float | str) -> list[MeasuredPoint]:
-    """Return the accuracies at each noise of a data set, by increasing noise.
+    """Return the accuracies of all personalizations at each noise of a data set, by increasing noise.
+
+    Personalization is the weight of the model that all users share.
 
     Args:
         study: name of the data set.
         answers: cells of an experiment.
         **place: values of the axes other than the noise and the personalization.
+
+    Returns:
+        One point for each noise, with the accuracies by the name of the personalization.
     """
-    return [
-        MeasuredPoint(f"σ = {noise:g}", select(answers, noise_multiplier=noise, **place))
-        for noise in STUDIES[study].noise_multipliers
-    ]
+    points = []
+    for noise in STUDIES[study].noise_multipliers:
+        accuracies = select(answers, noise_multiplier=noise, **place)
+        points.append(MeasuredPoint(f"σ = {noise:g}", accuracies))
+    return points

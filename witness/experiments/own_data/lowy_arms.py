@@ -30,20 +30,25 @@ ARMS: Final[Mapping[str, tuple[Algorithm, Noise]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class ArmClaim:
-    """A claim of the paper that compares two arms, which are algorithms with their noise.
+    """A claim of the paper that one arm is better than another; an arm is an algorithm with its noise.
 
-    The claim `text` says that the arm `first` is better than the arm `second`, for ε within two limits.
+    Attributes:
+        text: the claim in words.
+        first: name of the arm that is said to be better.
+        second: name of the arm that it is compared with.
+        panels: panels of the figure that the claim is about; None for all.
+        least_epsilon: smallest ε of the claim.
+        largest_epsilon: largest ε of the claim.
+        no_worse: True if the first arm is only said to be as good.
     """
 
     text: str
     first: str
     second: str
     panels: tuple[str, ...] | None = None
-    """Panels of the statement; None for all."""
     least_epsilon: float = 0.0
     largest_epsilon: float = float("inf")
     no_worse: bool = False
-    """True if the first arm is only said to be as good."""
 
 
 def arm_cells(
@@ -70,20 +75,22 @@ def arm_cells(
     cells = []
     for panel, arm, epsilon in itertools.product(participants, ARMS, epsilons):
         algorithm, noise = ARMS[arm]
+        # Without noise, the largest ε fixes the number of gradients in a round.
         settings = ArmSettings(
             algorithm=algorithm,
             noise=noise,
             epsilon=max(epsilons) if noise == "none" else epsilon,
             participants=participants[panel],
         )
-        claim = Claimed(epsilon=epsilon, delta=records[panel] ** -2.0)
-        cells.append(
-            Cell(
-                place={"participants": panel, "arm": arm, "epsilon": epsilon},
-                simulation=simulate(panel, settings),
-                claimed=claim if arm == NOISY_MINI_BATCH else None,
-            )
+        claim = None
+        if arm == NOISY_MINI_BATCH:
+            claim = Claimed(epsilon=epsilon, delta=records[panel] ** -2.0)
+        cell = Cell(
+            place={"participants": panel, "arm": arm, "epsilon": epsilon},
+            simulation=simulate(panel, settings),
+            claimed=claim,
         )
+        cells.append(cell)
     return tuple(cells)
 
 
@@ -102,16 +109,16 @@ def judge_arms(
         One finding for each claim, and then one for the printed noise.
     """
     scores = scores_by_setting(answers, measure)
-    findings = [  # one for each statement
-        judge_pairs(
+    findings = []
+    for claim in claims:
+        finding = judge_pairs(
             claim.text,
             _pairs(scores, claim),
             names=(claim.first, claim.second),
             quantity=quantity,
             no_worse=claim.no_worse,
         )
-        for claim in claims
-    ]
+        findings.append(finding)
     printed = judge_printed_noise(answers, "The printed noise of the experiments is private at the ε on their axes.")
     return (*findings, printed)
 
@@ -151,10 +158,10 @@ def _pairs(scores: Mapping[tuple[str, str, float], Measured], claim: ArmClaim) -
         Pairs of means: first the arm that is claimed to be better.
     """
     pairs = []
-    for (panel, arm, epsilon), first in scores.items():
-        if arm != claim.first or (claim.panels is not None and panel not in claim.panels):
-            continue
-        if not claim.least_epsilon <= epsilon <= claim.largest_epsilon:
-            continue
-        pairs.append((first, scores[panel, claim.second, epsilon]))
+    for (panel, arm, epsilon), first_score in scores.items():
+        is_in_panels = claim.panels is None or panel in claim.panels
+        is_in_range = claim.least_epsilon <= epsilon <= claim.largest_epsilon
+        if arm == claim.first and is_in_panels and is_in_range:
+            second_score = scores[panel, claim.second, epsilon]
+            pairs.append((first_score, second_score))
     return pairs

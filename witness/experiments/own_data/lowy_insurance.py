@@ -109,9 +109,11 @@ class InsuranceArm:
 
     @property
     def seconds(self) -> float:
-        """Estimated time of one trial on one core."""
+        """Estimated time of one trial on one core, in seconds."""
         points = len(STEP_SIZES[self.settings.algorithm]) * len(CLIPPING_NORMS)
-        return self.settings.estimate_work(training_records(self.silos), 1 + len(FEATURES), points).seconds
+        dimension = 1 + len(FEATURES)
+        work = self.settings.estimate_work(training_records(self.silos), dimension, points)
+        return work.seconds
 
     @property
     def grids(self) -> Mapping[str, Sequence[float]]:
@@ -119,7 +121,14 @@ class InsuranceArm:
         return {"step_size": STEP_SIZES[self.settings.algorithm], "clipping_norm": CLIPPING_NORMS}
 
     def check(self, folders: Mapping[DataName, Path]) -> tuple[DataFile, ...]:
-        """Read the records once, and return their files."""
+        """Read the records once, so that a missing or wrong file is found, and return their files.
+
+        Args:
+            folders: folder of the medical costs.
+
+        Returns:
+            The files with their checksums.
+        """
         return read_medical_costs(folders["medical-costs"]).files
 
     def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
@@ -128,14 +137,20 @@ class InsuranceArm:
         Args:
             folders: folder of the medical costs.
             seed: seed of the split and of all randomness.
+
+        Returns:
+            The error on test records, and the chosen values.
         """
         return _run_trial(self, folders["medical-costs"], seed)
 
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
-        """Return the certified ε of the noise for a record of the first silo; None without noise.
+        """Return the certified ε of the noise for a record of the first silo.
 
         Args:
             folders: not used.
+
+        Returns:
+            A lower and an upper bound on ε; None without noise.
         """
         del folders
         return self.settings.certify(training_records(self.silos), 1.0)
@@ -166,22 +181,24 @@ def _run_trial(arm: InsuranceArm, folder: Path, seed: int) -> TrialResult:
         clipping_norms=CLIPPING_NORMS,
         seed=seed,
     )
-    error = relative_error(
-        tuple(silos.test_targets),
-        tuple(silos.test_features @ choice.model),
-        float(np.mean(silos.all_training()[1])),
-    )
-    return TrialResult({"test_rrmse": error}, {"step_size": choice.step_size, "clipping_norm": choice.clipping_norm})
+
+    # The error relative to that of the naive predictor, the mean of the training targets.
+    _, training_targets = silos.all_training()
+    predictions = silos.test_features @ choice.model
+    error = relative_error(tuple(silos.test_targets), tuple(predictions), float(np.mean(training_targets)))
+    chosen = {"step_size": choice.step_size, "clipping_norm": choice.clipping_norm}
+    return TrialResult({"test_rrmse": error}, chosen)
 
 
 def training_records(silos: int) -> int:
-    """Return the number of training records of the first silo.
+    """Return the number of training records of the first silo, a client with many records.
 
     Args:
         silos: number of silos.
     """
-    records = group_sizes(silos)[0]
-    return records - math.ceil(TEST_SHARE * records)
+    first_size, *_ = group_sizes(silos)
+    test_records = math.ceil(TEST_SHARE * first_size)
+    return first_size - test_records
 
 
 def squared_value(predictions: Floats, targets: Floats) -> Floats:
@@ -205,16 +222,25 @@ def sort_into_silos(folder: Path, silos: int, seed: int) -> SiloRecords:
         folder: folder of the medical costs.
         silos: number N of silos.
         seed: seed of the split into training and test records.
+
+    Returns:
+        Features and charges of each silo, with a part of the records held out for tests.
     """
     costs = read_medical_costs(folder)
+
+    # Standardise two features, and add the constant one.
     features = costs.features.copy()
     for name in ("age", "bmi"):
         column = features[:, FEATURES.index(name)]
         column[:] = (column - column.mean()) / column.std()
     features = np.column_stack([np.ones(len(features)), features])
+
+    # Sort by charges, and cut the sorted records into silos.
     order = np.argsort(costs.charges, kind="stable")
     bounds = np.cumsum(group_sizes(silos))[:-1]
-    return split_silos(np.split(features[order], bounds), np.split(costs.charges[order], bounds), TEST_SHARE, seed)
+    silo_features = np.split(features[order], bounds)
+    silo_charges = np.split(costs.charges[order], bounds)
+    return split_silos(silo_features, silo_charges, TEST_SHARE, seed)
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
@@ -233,7 +259,8 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
     def simulate(panel: str, settings: ArmSettings) -> TrialSimulation:
         """Return the repeated trials of one algorithm and noise in a panel of the figure."""
-        return TrialSimulation(arm=InsuranceArm(settings, PANELS[panel][0]), repetitions=repetitions, seed=seed)
+        silos, _ = PANELS[panel]
+        return TrialSimulation(arm=InsuranceArm(settings, silos), repetitions=repetitions, seed=seed)
 
     participants = {panel: count for panel, (_, count) in PANELS.items()}
     records = {panel: training_records(silos) for panel, (silos, _) in PANELS.items()}
@@ -241,13 +268,17 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the statements of Section 5 and Appendix H.2.
+    """Judge the statements of Lowy and Razaviyayn in Section 5 and Appendix H.2 about linear regression.
 
     Args:
-        answers: the experiment's answer, one cell for each panel, arm and ε.
+        answers: results of the experiment, one for each number of silos, arm (algorithm with its noise) and ε.
+
+    Returns:
+        One finding for each statement.
     """
-    of_arms = judge_arms(answers, CLAIMS, measure="test_rrmse", quantity="relative root mean square error")
-    return (*of_arms, *judge_naive(answers, "test_rrmse"))
+    arm_findings = judge_arms(answers, CLAIMS, measure="test_rrmse", quantity="relative root mean square error")
+    naive_findings = judge_naive(answers, "test_rrmse")
+    return (*arm_findings, *naive_findings)
 
 
 PRESET: Final = Preset(

@@ -143,9 +143,10 @@ class MnistArm:
 
     @property
     def seconds(self) -> float:
-        """Estimated time of one trial on one core."""
+        """Estimated time of one trial on one core, in seconds."""
         points = len(STEP_SIZES[self.settings.algorithm])
-        return self.settings.estimate_work(MNIST["samples_per_client"], COMPONENTS, points).seconds
+        work = self.settings.estimate_work(MNIST["samples_per_client"], COMPONENTS, points)
+        return work.seconds
 
     @property
     def grids(self) -> Mapping[str, Sequence[float]]:
@@ -153,7 +154,14 @@ class MnistArm:
         return {"step_size": STEP_SIZES[self.settings.algorithm]}
 
     def check(self, folders: Mapping[DataName, Path]) -> tuple[DataFile, ...]:
-        """Read the images once, and return their files."""
+        """Read the images once, so that a missing or wrong file is found, and return their files.
+
+        Args:
+            folders: folder of MNIST.
+
+        Returns:
+            The files with their checksums.
+        """
         return read_images("mnist", folders["mnist"]).files
 
     def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
@@ -162,14 +170,20 @@ class MnistArm:
         Args:
             folders: folder of MNIST.
             seed: seed of the split and of all randomness.
+
+        Returns:
+            The share of misclassified test records, and the step size.
         """
         return _run_trial(self, folders["mnist"], seed)
 
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
-        """Return the certified ε of the noise for one copy of an image; None without noise.
+        """Return the certified ε of the noise for one copy of an image.
 
         Args:
             folders: not used.
+
+        Returns:
+            A lower and an upper bound on ε; None without noise.
         """
         del folders
         return self.settings.certify(MNIST["samples_per_client"], LIPSCHITZ_RATIO)
@@ -192,28 +206,33 @@ def _run_trial(arm: MnistArm, folder: Path, seed: int) -> TrialResult:
         The share of misclassified test records, and the chosen step size.
     """
     silos = deal_digits(folder, seed, mixed=arm.mixed)
+    # The paper's constant L is twice the largest norm of a record's features.
+    largest_norms = [float(np.linalg.norm(features, axis=1).max()) for features in silos.features]
     choice = arm.settings.choose(
         silos,
         value=logistic_value,
         slope=logistic_slope,
-        lipschitz=2.0 * max(float(np.linalg.norm(features, axis=1).max()) for features in silos.features),
+        lipschitz=2.0 * max(largest_norms),
         lipschitz_ratio=LIPSCHITZ_RATIO,
         step_sizes=STEP_SIZES[arm.settings.algorithm],
         clipping_norms=(math.inf,),
         seed=seed,
     )
-    wrong = silos.test_targets * (silos.test_features @ choice.model) <= 0.0
-    return TrialResult({"test_error": float(np.mean(wrong))}, {"step_size": choice.step_size})
+    # A prediction is wrong if its sign differs from that of the target.
+    is_wrong = silos.test_targets * (silos.test_features @ choice.model) <= 0.0
+    return TrialResult({"test_error": float(np.mean(is_wrong))}, {"step_size": choice.step_size})
 
 
 def logistic_value(predictions: Floats, targets: Floats) -> Floats:
     """Return the logistic loss ln(1 + e^(−yz)) of targets y = ±1 and predictions z, which are clipped to [−15, 15]."""
-    return np.logaddexp(0.0, -targets * np.clip(predictions, -LARGEST_PREDICTION, LARGEST_PREDICTION))
+    bounded_predictions = np.clip(predictions, -LARGEST_PREDICTION, LARGEST_PREDICTION)
+    return np.logaddexp(0.0, -targets * bounded_predictions)
 
 
 def logistic_slope(predictions: Floats, targets: Floats) -> Floats:
     """Return the derivative −y/(1 + e^(yz)) of the logistic loss, at the prediction z clipped to [−15, 15]."""
-    return -targets * expit(-targets * np.clip(predictions, -LARGEST_PREDICTION, LARGEST_PREDICTION))
+    bounded_predictions = np.clip(predictions, -LARGEST_PREDICTION, LARGEST_PREDICTION)
+    return -targets * expit(-targets * bounded_predictions)
 
 
 @functools.lru_cache(maxsize=1)
@@ -247,15 +266,20 @@ def deal_digits(folder: Path, seed: int, *, mixed: bool) -> SiloRecords:
         folder: folder of MNIST.
         seed: seed of the split into training and test records, and of the mixing.
         mixed: whether the records of all 25 pairs are mixed and assigned to the silos at random.
+
+    Returns:
+        Features and targets of each silo, with a part of the records held out for tests.
     """
-    by_digit = _features_by_digit(folder)
-    size = len(by_digit[0])
-    pairs = list(itertools.product(range(0, CLASSES, 2), range(1, CLASSES, 2)))
-    features = [np.concatenate([by_digit[even], by_digit[odd]]) for even, odd in pairs]
-    targets = [np.repeat([1.0, -1.0], size) for _ in pairs]
+    features_by_digit = _features_by_digit(folder)
+    images_of_digit = len(features_by_digit[0])
+    even_digits, odd_digits = range(0, CLASSES, 2), range(1, CLASSES, 2)
+    pairs = list(itertools.product(even_digits, odd_digits))
+    features = [np.concatenate([features_by_digit[even], features_by_digit[odd]]) for even, odd in pairs]
+    targets = [np.repeat([1.0, -1.0], images_of_digit) for _ in pairs]
     if mixed:
+        # Mix the records of all silos, and cut them into silos of the same size.
         generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,)))
-        order = generator.permutation(2 * size * len(pairs))
+        order = generator.permutation(2 * images_of_digit * len(pairs))
         features = np.split(np.concatenate(features)[order], len(pairs))
         targets = np.split(np.concatenate(targets)[order], len(pairs))
     return split_silos(features, targets, TEST_SHARE, seed)
@@ -291,7 +315,8 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
     def simulate(panel: str, settings: ArmSettings) -> TrialSimulation:
         """Return the repeated trials of one algorithm and noise in a panel of the figure."""
-        return TrialSimulation(arm=MnistArm(settings, PANELS[panel][1]), repetitions=repetitions, seed=seed)
+        _, mixed = PANELS[panel]
+        return TrialSimulation(arm=MnistArm(settings, mixed), repetitions=repetitions, seed=seed)
 
     participants = {panel: count for panel, (count, _) in PANELS.items()}
     records = {panel: int(MNIST["samples_per_client"]) for panel in PANELS}
@@ -299,10 +324,13 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the statements of Section 5 and Appendix H.1.
+    """Judge the statements of Lowy and Razaviyayn in Section 5 and Appendix H.1 about MNIST.
 
     Args:
-        answers: the experiment's answer, one cell for each panel, arm and ε.
+        answers: results of the experiment, one for each panel of the figure, arm (algorithm with its noise) and ε.
+
+    Returns:
+        One finding for each statement.
     """
     return judge_arms(answers, CLAIMS, measure="test_error", quantity="test error")
 

@@ -51,12 +51,18 @@ Noise = Literal["printed", "certified", "none"]
 
 @dataclass(frozen=True, kw_only=True)
 class ArmSettings:
-    """One algorithm with one noise at one ε."""
+    """One algorithm with one noise at one ε.
+
+    Attributes:
+        algorithm: `mini-batch` for reports on batches, or `local` for several local steps in a round.
+        noise: `printed` for the paper's formula, `certified` for the least certified noise, or `none`.
+        epsilon: ε that the noise is for; without noise, the ε that fixes the number K of gradients.
+        participants: number of silos in a round.
+    """
 
     algorithm: Algorithm
     noise: Noise
     epsilon: float
-    """ε that the noise is for; without noise, the ε that fixes K."""
     participants: int
 
     def gradients(self, records: int) -> int:
@@ -66,7 +72,8 @@ class ArmSettings:
             records: number n of training records of the silo.
         """
         batch = experimental_batch_size(samples_per_client=records, rounds=ROUNDS, epsilon=self.epsilon)
-        return min(records, max(1, math.ceil(batch)))
+        at_least_one = max(1, math.ceil(batch))
+        return min(records, at_least_one)
 
     def draws(self, records: int) -> tuple[int, int]:
         """Return how many records a noisy vector of a silo is computed from, and how many such vectors a run has.
@@ -75,10 +82,15 @@ class ArmSettings:
         one record.
 
         Args:
-            records: number n of training records of the silo.
+            records: number n of training records of the silo, a client with many records.
+
+        Returns:
+            Both numbers.
         """
         gradients = self.gradients(records)
-        return (gradients, ROUNDS) if self.algorithm == "mini-batch" else (1, ROUNDS * gradients)
+        if self.algorithm == "mini-batch":
+            return gradients, ROUNDS
+        return 1, ROUNDS * gradients
 
     def estimate_work(self, records: int, dimension: int, points: int) -> TrialWork:
         """Estimate the work of one trial, which trains at every point of a grid.
@@ -90,12 +102,19 @@ class ArmSettings:
             records: number n of training records of a silo.
             dimension: number of features of a record.
             points: number of points of the grid.
+
+        Returns:
+            The numbers of operations, from which the time follows.
         """
         reports = TUNING_RUNS * points * ROUNDS * self.participants
         if self.algorithm == "mini-batch":
             return TrialWork(multiply_adds=2.0 * reports * records * dimension, numbers=2.0 * reports * records)
-        numbers_of_step = LOCAL_STEP_NUMBERS + dimension * (1 if self.noise == "none" else 2)
-        return TrialWork(numbers=float(reports * self.gradients(records) * numbers_of_step))
+
+        # A local step gathers the features of its record, and draws as many numbers for the noise.
+        vectors_of_step = 1 if self.noise == "none" else 2
+        numbers_of_step = LOCAL_STEP_NUMBERS + dimension * vectors_of_step
+        all_numbers = reports * self.gradients(records) * numbers_of_step
+        return TrialWork(numbers=float(all_numbers))
 
     def noise_std(self, records: int, lipschitz: float, lipschitz_ratio: float) -> float:
         """Return the standard deviation σ of the noise in a noisy vector, which is a mean of gradients.
@@ -160,15 +179,18 @@ class ArmSettings:
             constant = clipping_norm if lipschitz is None else lipschitz
             return np.array([self.noise_std(size, constant, lipschitz_ratio) for size in silos.sizes])
 
+        # All silos compute as many gradients as the smallest one.
+        gradients = self.gradients(min(silos.sizes))
         search = Search(
             algorithm=self.algorithm,
             rounds=ROUNDS,
             participants=self.participants,
-            gradients=self.gradients(min(silos.sizes)),
+            gradients=gradients,
             step_sizes=step_sizes,
             clipping_norms=clipping_norms,
             repetitions=TUNING_RUNS,
         )
+        # The split of the records has another generator of the same seed.
         generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
         return choose(silos, value=value, slope=slope, search=search, noise_stds=noise_stds, generator=generator)
 
@@ -188,7 +210,8 @@ class ArmSettings:
         # Noise of the sum of a batch over the bound 1/lipschitz_ratio on one gradient, both for L = 1.
         multiplier = self.noise_std(records, 1.0, lipschitz_ratio) * lipschitz_ratio * batch
         guarantee = _guarantee(multiplier, batch, records, times, "default")
-        return Ends.of(guarantee.curve.epsilon(log_delta(records)))
+        epsilon = guarantee.curve.epsilon(log_delta(records))
+        return Ends.of(epsilon)
 
 
 def log_delta(records: int) -> float:
@@ -234,12 +257,16 @@ def _guarantee(multiplier: float, batch: int, records: int, times: int, effort: 
         records: number n of training records.
         times: number of noisy vectors.
         effort: work that the composition may take.
+
+    Returns:
+        The guarantee, with δ as a function of ε.
     """
-    vector = Subsampled(
+    noisy_vector = Subsampled(
         sampling="with-replacement",
         batch_size=batch,
         population=records,
         mechanism=Gaussian(noise_multiplier=multiplier),
     )
-    spec = Repeated(times=times, mechanism=vector)
-    return account(spec, relation="replace-one", unit="record", observer="server", effort=effort).guarantee
+    whole_run = Repeated(times=times, mechanism=noisy_vector)
+    answer = account(whole_run, relation="replace-one", unit="record", observer="server", effort=effort)
+    return answer.guarantee

@@ -33,6 +33,7 @@ import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -97,7 +98,15 @@ FIXED_SIZE, FIXED_RHO = 50, 8.0
 
 @dataclass(frozen=True)
 class ReshefArm:
-    """One algorithm at one ρ, with a number m of machines in a round."""
+    """One algorithm at one ρ, with a number m of machines in a round.
+
+    Attributes:
+        name: name of the algorithm, one of `ARMS`.
+        rho: ρ, the paper's name of the μ in μ-Gaussian differential privacy.
+        participants: number m of machines that report in a round.
+        data: names of the data sets that a trial reads.
+        bytes: expected memory of a trial.
+    """
 
     name: str
     rho: float
@@ -136,21 +145,33 @@ class ReshefArm:
         Returns:
             Numbers of multiplications, random numbers and updated coordinates, from which the time follows.
         """
-        models = len(FACTORS) * WEIGHTS
-        records_per_report, noises = 1, 1
+        # Gradients of a report in units of one record, and noise vectors of a round.
+        gradients_per_report, noise_vectors = 1, 1
         if self.name == SEVERAL_PASSES:
-            records_per_report = TRAINING_RECORDS // MACHINES
+            gradients_per_report = TRAINING_RECORDS // MACHINES
         elif self.name == TAKEN_BACK:
-            records_per_report, noises = 2, self.participants
-        records = self.participants * records_per_report
+            gradients_per_report, noise_vectors = 2, self.participants
+        gradients = self.rounds * self.participants * gradients_per_report
+
+        # Every gradient and every check of the accuracy is for the models of all step sizes.
+        model_coordinates = len(FACTORS) * WEIGHTS
+        training_products = model_coordinates * (2 * gradients + MOST_CHECKED)
+        test_products = WEIGHTS * TEST_RECORDS
         return TrialWork(
-            multiply_adds=float(models * (2 * self.rounds * records + MOST_CHECKED) + WEIGHTS * TEST_RECORDS),
-            numbers=float(self.rounds * noises * WEIGHTS),
-            coordinates=float(self.rounds * MODEL_PASSES * models),
+            multiply_adds=float(training_products + test_products),
+            numbers=float(self.rounds * noise_vectors * WEIGHTS),
+            coordinates=float(self.rounds * MODEL_PASSES * model_coordinates),
         )
 
     def check(self, folders: Mapping[DataName, Path]) -> tuple[DataFile, ...]:
-        """Read the images once, and return their files."""
+        """Read the images once, so that a missing or wrong file is found, and return their files.
+
+        Args:
+            folders: folder of MNIST.
+
+        Returns:
+            The files with their checksums.
+        """
         return read_images("mnist", folders["mnist"]).files
 
     def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
@@ -165,15 +186,19 @@ class ReshefArm:
         Returns:
             The test accuracy, and the factor by which the theorem's step size is multiplied.
         """
+        # The records arrive in a random order.
         training, test = read_features(folders["mnist"])
         generator = np.random.default_rng(np.random.SeedSequence(seed))
         order = generator.permutation(len(training.labels))
         records = LabelledRecords(training.features[order], training.labels[order])
         models = self._train(records, generator)
-        checked = slice(0, MOST_CHECKED)
-        best = int(np.argmax(accuracies(models, records.features[checked], records.labels[checked])))
-        accuracy = float(accuracies(models[best : best + 1], test.features, test.labels)[0])
-        return TrialResult({"test_accuracy": accuracy}, {"step_factor": float(FACTORS[best])})
+
+        # Choose the step size by the first training records.
+        checked_features, checked_labels = records.features[:MOST_CHECKED], records.labels[:MOST_CHECKED]
+        best = int(np.argmax(accuracies(models, checked_features, checked_labels)))
+        best_model = models[best : best + 1]
+        (accuracy,) = accuracies(best_model, test.features, test.labels)
+        return TrialResult({"test_accuracy": float(accuracy)}, {"step_factor": float(FACTORS[best])})
 
     def _train(self, records: LabelledRecords, generator: np.random.Generator) -> Floats:
         """Train once for each step size of the grid, and return the models, of shape (step sizes, features, classes).
@@ -193,30 +218,33 @@ class ReshefArm:
         """
         settings = SinglePass(machines=MACHINES, participants=self.participants, radius=0.5 * DIAMETER, classes=CLASSES)
         if self.name == TAKEN_BACK:
+            step = theorem_step(self.rho, self.participants, self.rounds)
+            base_std = 2.0 * REPORT_NORM * math.sqrt(1.0 + math.log(self.rounds)) / self.rho
             return cancelled_noise(
-                records,
-                settings,
-                step_sizes=_scale_grid(theorem_step(self.rho, self.participants, self.rounds)),
-                base_std=2.0 * REPORT_NORM * math.sqrt(1.0 + math.log(self.rounds)) / self.rho,
-                generator=generator,
+                records, settings, step_sizes=_scale_grid(step), base_std=base_std, generator=generator
             )
+
         if self.name == NOISY_SGD:
             noise_std = 2.0 * LIPSCHITZ / self.rho
+            step = sgd_step(noise_std, self.participants, self.rounds)
             return noisy_sgd(
                 records,
                 settings,
-                step_sizes=_scale_grid(sgd_step(noise_std, self.participants, self.rounds)),
+                step_sizes=_scale_grid(step),
                 noise_std=noise_std,
                 output="last",
                 generator=generator,
             )
+
+        # Full batches: each report is the mean over all records of a machine.
         reports = math.ceil(self.rounds * self.participants / MACHINES)
         noise_std = 2.0 * LIPSCHITZ * math.sqrt(reports) * MACHINES / (TRAINING_RECORDS * self.rho)
+        step = sgd_step(noise_std, self.participants, self.rounds)
         return noisy_full_batches(
             records,
             settings,
             rounds=self.rounds,
-            step_sizes=_scale_grid(sgd_step(noise_std, self.participants, self.rounds)),
+            step_sizes=_scale_grid(step),
             noise_std=noise_std,
             generator=generator,
         )
@@ -243,7 +271,9 @@ def theorem_step(rho: float, participants: int, rounds: int) -> float:
         rounds: number T of rounds.
     """
     noise = 2.0 * REPORT_NORM * rounds * math.sqrt(2.0 * MACHINES * WEIGHTS * (1.0 + math.log(rounds)))
-    return min(rho * DIAMETER * participants / noise, 1.0 / (8.0 * SMOOTHNESS * rounds))
+    step_for_noise = rho * DIAMETER * participants / noise
+    step_for_smoothness = 1.0 / (8.0 * SMOOTHNESS * rounds)
+    return min(step_for_noise, step_for_smoothness)
 
 
 def sgd_step(noise_std: float, participants: int, rounds: int) -> float:
@@ -271,6 +301,9 @@ def read_features(folder: Path) -> tuple[LabelledRecords, LabelledRecords]:
 
     Args:
         folder: folder of MNIST.
+
+    Returns:
+        Two tables of features and digits.
     """
     images = read_images("mnist", folder)
     return _records(images.training), _records(images.test)
@@ -295,15 +328,16 @@ def cells_over_rho(repetitions: int, seed: int) -> tuple[Cell, ...]:
     Returns:
         One table cell for each place of the grid, with its trials and the printed accuracy.
     """
-    return tuple(
-        Cell(
+    table = []
+    for rho, name in product(RHOS, ARMS):
+        arm = ReshefArm(name, rho, FIXED_SIZE)
+        cell = Cell(
             place={"gaussian_dp_mu": rho, "algorithm": name},
-            simulation=TrialSimulation(arm=ReshefArm(name, rho, FIXED_SIZE), repetitions=repetitions, seed=seed),
+            simulation=TrialSimulation(arm=arm, repetitions=repetitions, seed=seed),
             published={"private": printed_accuracy(TABLE_1[rho], name)},
         )
-        for rho in RHOS
-        for name in ARMS
-    )
+        table.append(cell)
+    return tuple(table)
 
 
 def cells_over_participants(repetitions: int, seed: int) -> tuple[Cell, ...]:
@@ -316,15 +350,16 @@ def cells_over_participants(repetitions: int, seed: int) -> tuple[Cell, ...]:
     Returns:
         One table cell for each place of the grid, with its trials and the printed accuracy.
     """
-    return tuple(
-        Cell(
+    table = []
+    for size, name in product(SIZES, ARMS):
+        arm = ReshefArm(name, FIXED_RHO, size)
+        cell = Cell(
             place={"participants": size, "algorithm": name},
-            simulation=TrialSimulation(arm=ReshefArm(name, FIXED_RHO, size), repetitions=repetitions, seed=seed),
+            simulation=TrialSimulation(arm=arm, repetitions=repetitions, seed=seed),
             published={"private": printed_accuracy(TABLE_2[size], name)},
         )
-        for size in SIZES
-        for name in ARMS
-    )
+        table.append(cell)
+    return tuple(table)
 
 
 REPRODUCES: Final = (
