@@ -67,11 +67,15 @@ def serve(
     chosen = settings or Settings.from_environment(host=host, port=port, dask=dask)
     logs.configure(chosen.log_level)
     require_keys(chosen)
-    forked = fork_server(worker_modules(calibrators, theorem_home, kinds))  # before anything is opened
+    # Workers are forked from a process that is started before anything is opened.
+    modules = worker_modules(calibrators, theorem_home, kinds)
+    forked = fork_server(modules)
     with ExitStack() as stack:
         if forked is not None:
             stack.callback(forked.kill)
-        sockets = [stack.enter_context(listener) for listener in open_listeners(chosen.host, chosen.port)]
+        # Connections that arrive during the start wait in the sockets.
+        listeners = open_listeners(chosen.host, chosen.port)
+        sockets = [stack.enter_context(listener) for listener in listeners]
         app = create_app(
             calibrators=calibrators,
             theorems=theorems,
@@ -81,7 +85,8 @@ def serve(
             figures=figures,
         )
         POOL.within(app).forked = forked
-        JOBS.within(app).open()  # faults of the store are reported before the start
+        # The store is opened here, so that its faults are reported before the start.
+        JOBS.within(app).open()
         http_server = server(app, chosen)
         http_server.is_only_server = True
         http_server.run(sockets=sockets)
@@ -127,16 +132,19 @@ def open_listeners(host: str, port: int) -> list[socket.socket]:
         addresses = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
         raise ValueError(f"{PREFIX}HOST: {host} is not an address of this machine: {error.strerror}") from None
+    # If one address cannot be listened on, the sockets that were opened before are closed.
     with ExitStack() as opened:
         listeners = []
-        for family, kind, protocol, _, address in dict.fromkeys(addresses):
+        distinct_addresses = dict.fromkeys(addresses)
+        for family, kind, protocol, _, address in distinct_addresses:
             listener = opened.enter_context(socket.socket(family, kind, protocol))
             try:
                 _listen(listener, address)
             except OSError as error:
                 raise ValueError(_describe_bind_error(error, host, port)) from None
             listeners.append(listener)
-        opened.pop_all()  # without an error, the sockets stay open
+        # Without an error, the sockets stay open.
+        opened.pop_all()
     return listeners
 
 
@@ -151,14 +159,24 @@ def _listen(listener: socket.socket, address: Any) -> None:
         OSError: the address cannot be used.
     """
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    if listener.family == socket.AF_INET6:  # another listener has the IPv4 addresses
+    # A socket of IPv6 leaves the addresses of IPv4 to another socket.
+    if listener.family == socket.AF_INET6:
         listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
     listener.bind(address)
     listener.listen(BACKLOG)
 
 
 def _describe_bind_error(error: OSError, host: str, port: int) -> str:
-    """Return a sentence that says why a port cannot be listened on, after the environment variable to change."""
+    """Say why a port cannot be listened on, after the name of the environment variable to change.
+
+    Args:
+        error: the error of the operating system.
+        host: name or address of the host.
+        port: port number.
+
+    Returns:
+        The text of an error message.
+    """
     variable = "HOST" if error.errno == errno.EADDRNOTAVAIL else "PORT"
     reason = "is taken" if error.errno == errno.EADDRINUSE else f"is not to be had: {error.strerror}"
     return f"{PREFIX}{variable}: port {port} of {host} {reason}"
@@ -186,6 +204,7 @@ class Server(uvicorn.Server):
             # Objects that exist now move to a set that the garbage collector never visits.
             gc.freeze()
             gc.enable()
+            # The port is that of the socket: if the settings have port 0, the operating system chooses one.
             for listener in sockets or ():
                 host, port, *_ = listener.getsockname()
                 structlog.get_logger().info("listening", host=host, port=port)
@@ -204,10 +223,12 @@ class Server(uvicorn.Server):
         settings = SETTINGS.within(app)
         HEALTH.within(app).stop()
         jobs.stop()
+        # Jobs in a store that outlives the service go on after the next start, so requests need not wait as long.
         seconds = settings.drain_seconds if jobs.survives else settings.deadline_seconds
         async with anyio.create_task_group() as draining:
             draining.start_soon(COMPUTE.within(app).close_after, seconds)
             await super().shutdown(sockets)
+            # The requests have ended, so the time limit is not needed any more.
             draining.cancel_scope.cancel()
 
 

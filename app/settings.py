@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Literal, Self
-from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -17,6 +16,7 @@ from sqlalchemy.exc import ArgumentError
 
 from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.app.http.record import ServicePart
+from epsilond.app.machine import cores, is_private_url, state_file
 from epsilond.app.nearness import near
 from epsilond.executors import ClusterError, place_of
 from epsilond.ledgers.cosigning.remote import read_addresses
@@ -28,36 +28,6 @@ OF_KUBERNETES = re.compile(r"_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCT
 """Variables by which Kubernetes describes services to containers; similar names of services give similar variables."""
 
 
-def cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def state_file() -> str:
-    """Return the path of the store in the user's folder for persistent state: $XDG_STATE_HOME, or ~/.local/state."""
-    home = os.environ.get("XDG_STATE_HOME", "")
-    return str((Path(home) if home else Path("~/.local/state").expanduser()) / "epsilond" / "jobs.sqlite")
-
-
-def is_private_url(url: str) -> bool:
-    """Return whether a URL is safe from reading and change in transit: https, or http of the loopback.
-
-    Args:
-        url: any text.
-
-    Returns:
-        True if so. False also if the text is not a URL or names no host.
-    """
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname
-    # A malformed address raises an error.
-    except ValueError:
-        return False
-    return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and host in LOOPBACK))
-
-
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 SHARE_OF_A_MINUTE = 45.0
 """CPU seconds per minute and worker that one caller may use in the long run: three quarters of a worker's time."""
 
@@ -81,8 +51,10 @@ def unknown_variables(environment: Mapping[str, str], fields: Iterable[str]) -> 
             continue
         name = variable.removeprefix(PREFIX)
         if name not in settings:
-            similar = near(name, settings)
-            hint = f"; near it is {PREFIX}{similar[0]}" if similar else ""
+            similar_names = near(name, settings)
+            hints = [f"; near it is {PREFIX}{similar}" for similar in similar_names]
+            # Only the most similar name is shown.
+            hint = next(iter(hints), "")
             yield f"{variable}: is not a setting{hint}"
 
 
@@ -260,7 +232,8 @@ class Settings(BaseSettings):
         Raises:
             ValueError: there is no URL, the URL is invalid, or the file cannot be read.
         """
-        name, url = values.get("store_password_file"), values.get("store_url")
+        name = values.get("store_password_file")
+        url = values.get("store_url")
         if not name:
             return values
         if not url:
@@ -299,7 +272,17 @@ class Settings(BaseSettings):
     @field_validator("ledger_witnesses")
     @classmethod
     def _check_witnesses(cls, text: str) -> str:
-        """Return the list of witnesses, or reject a list that cannot be read."""
+        """Return the list of witnesses, or reject a list that cannot be read.
+
+        Args:
+            text: value of the setting.
+
+        Returns:
+            The text, unchanged.
+
+        Raises:
+            ValueError: an entry is not a URL with a verifier key.
+        """
         read_addresses(text)
         return text
 
@@ -330,11 +313,11 @@ class Settings(BaseSettings):
         Raises:
             ValueError: a setting is missing or not safe. The message names its environment variable.
         """
-        for name in ("oidc_issuer", "oidc_jwks_url"):
-            if getattr(self, name) and not is_private_url(getattr(self, name)):
-                raise ValueError(
-                    f"{PREFIX}{name.upper()} must be a URL with https, or with http of this machine itself"
-                )
+        urls = {"OIDC_ISSUER": self.oidc_issuer, "OIDC_JWKS_URL": self.oidc_jwks_url}
+        for variable, url in urls.items():
+            if url and not is_private_url(url):
+                raise ValueError(f"{PREFIX}{variable} must be a URL with https, or with http of this machine itself")
+        # Each of these settings needs another one.
         if self.oidc_issuer and not self.oidc_audience:
             raise ValueError(f"{PREFIX}OIDC_AUDIENCE must be given with {PREFIX}OIDC_ISSUER")
         if self.oidc_jwks_url and not self.oidc_issuer:
@@ -343,15 +326,27 @@ class Settings(BaseSettings):
     @property
     def cpu_seconds_of_each_caller(self) -> float:
         """The CPU seconds per minute of a caller without a limit of their own; 0 for no limit."""
-        limit = self.caller_cpu_seconds_per_minute
-        return SHARE_OF_A_MINUTE * self.workers if limit is None else limit
+        if self.caller_cpu_seconds_per_minute is None:
+            return SHARE_OF_A_MINUTE * self.workers
+        return self.caller_cpu_seconds_per_minute
 
     @field_validator("trusted_proxies")
     @classmethod
     def _canonical_networks(cls, text: str) -> str:
-        """Return a list of addresses and networks in canonical spelling, with commas between."""
+        """Return a list of addresses and networks in canonical spelling, with commas between.
+
+        Args:
+            text: value of the setting, with commas between its entries.
+
+        Returns:
+            The list in canonical spelling.
+
+        Raises:
+            ValueError: an entry is neither an address nor a network.
+        """
+        entries = [part.strip() for part in text.split(",")]
         try:
-            networks = [str(ip_network(part.strip(), strict=False)) for part in text.split(",") if part.strip()]
+            networks = [str(ip_network(entry, strict=False)) for entry in entries if entry]
         except ValueError:
             raise ValueError("must be addresses or networks, with commas between") from None
         return ",".join(networks)
@@ -382,11 +377,20 @@ class Settings(BaseSettings):
 
 
 def _describe_error(error: JsonObject) -> str:
-    """Return the message of a validation error, after the name of its variable if it concerns only one."""
+    """Return the message of a validation error, after the name of its variable if it concerns only one.
+
+    Args:
+        error: an error of pydantic, with its message in `msg` and the names of the setting in `loc`.
+
+    Returns:
+        The message, without the value of the setting.
+    """
     message = str(error["msg"]).removeprefix("Value error, ")
+    # An error of a combination of settings has no location.
     if not error["loc"]:
         return message
-    return f"{PREFIX}{str(error['loc'][0]).upper()}: {message}"
+    name, *_ = error["loc"]
+    return f"{PREFIX}{str(name).upper()}: {message}"
 
 
 SETTINGS: ServicePart[Settings] = ServicePart("settings")

@@ -16,7 +16,7 @@ from rich.table import Table
 from benchmarks.environments import ROOT
 from benchmarks.rows import Row
 from epsilond.accountants import VERSION
-from epsilond.app.settings import cores
+from epsilond.app.machine import cores
 
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
 Cells = Sequence[Sequence[str]]

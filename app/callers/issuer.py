@@ -19,7 +19,7 @@ import structlog
 from anyio import to_thread
 
 from epsilond.accountants.json_types import JsonObject
-from epsilond.app.settings import is_private_url
+from epsilond.app.machine import is_private_url
 
 ALGORITHMS = ("RS256", "ES256", "EdDSA")
 """Accepted signature algorithms, all with a private key; a shared secret could be made up from public data."""

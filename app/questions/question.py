@@ -29,20 +29,29 @@ JSON = "application/json"
 
 @dataclass(frozen=True)
 class Question:
-    """A computation to be done: `computation` itself, or `computation` applied to the outcomes of `parts`."""
+    """A computation to be done: `computation` itself, or `computation` applied to the outcomes of `parts`.
+
+    Attributes:
+        kind: kind of the question, such as "calibration".
+        name: name of the question among those of its kind, such as the name of an algorithm.
+        digest: hash that is equal for equal questions to one version of the mathematics.
+        computation: function that a worker calls; bytes if it came pickled from another process; a Join if there are
+            parts.
+        closed_form: True if the answer takes some milliseconds, and need not wait behind long computations.
+        parts: questions whose outcomes `computation` joins into the answer; empty for a question without parts.
+        media_type: media type of the answer.
+        own_seconds: CPU time that the computation is expected to take, without its parts; None if there is no
+            estimate.
+    """
 
     kind: str
     name: str
     digest: str
-    """Hash that is equal for equal questions to one version of the mathematics."""
     computation: Computation | Join | bytes
-    """Function that a worker calls; bytes if it came pickled from another process; a Join if there are parts."""
     closed_form: bool = False
-    """True if the answer takes some milliseconds, and need not wait behind long computations."""
     parts: tuple[Question, ...] = ()
     media_type: str = JSON
     own_seconds: float | None = None
-    """CPU time that the computation is expected to take, without its parts; None if there is no estimate."""
 
     @classmethod
     def of(
@@ -83,8 +92,11 @@ class Question:
         """CPU time that the answer is expected to take, in seconds; None if there is no estimate."""
         if not self.joins:
             return self.own_seconds
+        # The estimate of a joined answer is the sum over the parts that have an estimate.
         estimates = [part.seconds for part in self.parts if part.seconds is not None]
-        return math.fsum(estimates) if estimates else None
+        if not estimates:
+            return None
+        return math.fsum(estimates)
 
     @property
     def is_expensive(self) -> bool:
@@ -105,7 +117,9 @@ class Question:
     @cached_property
     def pickled(self) -> bytes:
         """The computation as bytes."""
-        return self.computation if isinstance(self.computation, bytes) else pickle.dumps(self.computation)
+        if isinstance(self.computation, bytes):
+            return self.computation
+        return pickle.dumps(self.computation)
 
     def __reduce__(self) -> tuple[type[Question], tuple[object, ...]]:
         """Return how to pickle the question: with the computation as bytes of its own pickle.
@@ -188,7 +202,15 @@ def read_posted(kind: str, problem: type, solve: Callable[[object], object], bod
 
 
 def join_outcomes(join: bytes, outcomes: tuple[Outcome, ...]) -> RenderedAnswer:
-    """Return the answer that a pickled join makes from the outcomes of the parts."""
+    """Join the outcomes of the parts of a question into its answer, in a worker.
+
+    Args:
+        join: pickled function from the outcomes to the answer, made by this service.
+        outcomes: the outcomes of the parts, in their order.
+
+    Returns:
+        The answer.
+    """
     put_together: Join = pickle.loads(join)  # noqa: S301 (made by this service or a worker of its own)
     return put_together(outcomes)
 
@@ -227,9 +249,20 @@ class ParsedQuestions:
         return int(self._questions.currsize)
 
     def get(self, owner: str, fingerprint: str) -> Question | None:
-        """Return the question of this owner's request with this fingerprint, or None if it is not remembered."""
+        """Return the question that was parsed from a request of this owner.
+
+        Args:
+            owner: owner of the question.
+            fingerprint: hash of the request.
+
+        Returns:
+            The question; None if it is not in the cache.
+        """
         entry = self._questions.get((owner, fingerprint))
-        return None if entry is None else entry[0]
+        if entry is None:
+            return None
+        question, _size = entry
+        return question
 
     def keep(self, owner: str, fingerprint: str, question: Question, length: int) -> None:
         """Cache a parsed request (question) for further requests with the same body, unless it is too large.
@@ -273,6 +306,7 @@ class PosedQuestions:
         """
         question = _shorten(question_digest)
         digests = self._digests_of(identity)
+        # The digests are in the order of their last use, the most recent last.
         if question in digests:
             digests.move_to_end(question)
             return True
@@ -314,6 +348,13 @@ class PosedQuestions:
 
 
 def _shorten(text: str | bytes) -> bytes:
-    """Return a hash of `DIGEST_BYTES` bytes, so that entries have equal sizes."""
+    """Hash an identity or a digest to `DIGEST_BYTES` bytes, so that all entries have equal sizes.
+
+    Args:
+        text: identity of a caller, or digest of a question.
+
+    Returns:
+        Its BLAKE2b hash.
+    """
     content = text.encode() if isinstance(text, str) else text
     return hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()

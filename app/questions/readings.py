@@ -37,8 +37,10 @@ class Readings:
     """
 
     def __init__(self, calibrators: tuple[Calibrator, ...], theorems: tuple[Theorem, ...], theorem_home: str) -> None:
+        # The modules from which workers import the calibrators, by name of the algorithm.
         self._homes: Mapping[str, str] = {calibrator.name: calibrator.home for calibrator in calibrators}
         self._planners = order_calibrators(calibrators)
+        # The names of the served algorithms with risk bounds, and of the theorems with a formula.
         self._bounded = {bounder.name for bounder in RISK_BOUNDS} & self._homes.keys()
         self._theorems = {
             theorem.id for theorem in theorems if theorem.formula is not None and theorem.inputs is not None
@@ -58,13 +60,16 @@ class Readings:
         Returns:
             A function from a request body to its `Question`; None if the service does not answer such questions.
         """
-        if kind in ("calibration", "sweep") and name in self._homes:
-            read = read_sweep if kind == "sweep" else read_calibration
-            return partial(read, self._homes[name], name)
+        # Questions about one algorithm or theorem are answered only if the service has it.
+        if kind == "calibration" and name in self._homes:
+            return partial(read_calibration, self._homes[name], name)
+        if kind == "sweep" and name in self._homes:
+            return partial(read_sweep, self._homes[name], name)
         if kind == "risk-bounds" and name in self._bounded:
             return partial(read_risk_bounds, name)
         if kind == "evaluation" and name in self._theorems:
             return partial(read_evaluation, self._theorem_home, name)
         if kind == "plan" and self._planners:
             return partial(plans.read_plan, self._planners)
+        # The other kinds have a path and a function of their own.
         return next((posted.read for posted in POSTED if posted.kind == kind), None)

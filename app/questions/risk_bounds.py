@@ -28,6 +28,5 @@ def read_risk_bounds(name: str, body: bytes) -> Question:
     bounder = next(candidate for candidate in RISK_BOUNDS if candidate.name == name)
     problem = read_body(bounder.problem, parse(body))
     closed_form = bounder.cost(problem) == "closed-form"
-    return Question.of(
-        "risk-bounds", name, problem, partial(render_answer, bounder.solve, problem), closed_form=closed_form
-    )
+    computation = partial(render_answer, bounder.solve, problem)
+    return Question.of("risk-bounds", name, problem, computation, closed_form=closed_form)

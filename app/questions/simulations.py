@@ -23,26 +23,36 @@ from epsilond.witness.kind import SimulationKind, SimulationPlan
 class SimulationAsked:
     """A simulation that has been read and is within the limits of this service.
 
-    `kind` is the kind of simulation, such as "risk". `plan` has its number of blocks (groups of repetitions) with the
-    estimated time and memory.
+    Attributes:
+        kind: kind of simulation, such as "risk".
+        request: the request, pickled, so that processes that pass it on never have to unpickle it.
+        rendered: the request as JSON, with its defaults.
+        fingerprint: hash that is equal for equal requests.
+        plan: number of blocks (groups of repetitions), with the estimated time and memory.
     """
 
     kind: str
     request: bytes
-    """The request, pickled, so that processes that pass it on never have to unpickle it."""
     rendered: bytes
-    """The request as JSON, with its defaults."""
     fingerprint: str
-    """Hash that is equal for equal requests."""
     plan: SimulationPlan
 
 
 @cache
 def request_type(requests: tuple[type, ...]) -> object:
-    """Return the union of these request classes, which the field `kind` distinguishes."""
+    """Make the union of request classes, which the field `kind` distinguishes.
+
+    Args:
+        requests: request classes of the kinds of simulations, at least one.
+
+    Returns:
+        The type to read a body with: the class itself if there is only one.
+    """
     if len(requests) == 1:
-        return requests[0]
-    return TypeAliasType("SimulationRequest", Annotated[reduce(or_, requests), Tagged("kind")])
+        (only_request,) = requests
+        return only_request
+    union = reduce(or_, requests)
+    return TypeAliasType("SimulationRequest", Annotated[union, Tagged("kind")])
 
 
 def read_simulation(
@@ -64,13 +74,16 @@ def read_simulation(
         InvalidInput: the simulation cannot be run, or a data set that it reads has no folder.
         BeyondBudget: an estimate exceeds its limit.
     """
-    request = read_body(request_type(tuple(kind.request for kind in kinds)), parse(body))
+    request_classes = tuple(kind.request for kind in kinds)
+    request = read_body(request_type(request_classes), parse(body))
+    # The class of the request identifies the kind of simulation.
     kind = next(kind for kind in kinds if isinstance(request, kind.request))
     plan = kind.plan(request)
     # The estimates are checked before anything is run or stored.
     require_within(limits, kind, request, plan)
     if runs_here and kind.check_data is not None:
         kind.check_data(request)
+    # Equal requests have equal JSON texts, and therefore equal fingerprints.
     rendered = render(request)
     fingerprint = hashlib.sha256(rendered).hexdigest()
     return SimulationAsked(request.kind, pickle.dumps(request), rendered, fingerprint, plan)

@@ -89,13 +89,16 @@ def body_type(algorithm: str, problem: Hashable) -> type:
     Returns:
         A new dataclass, which is used to read and to describe the bodies of requests.
     """
+    # The fields of a calibration, all of them optional.
     hints = get_type_hints(problem, include_extras=True)
     field_types = {member.name: hints[member.name] for member in fields(problem)}  # type: ignore[arg-type]
-    sweep_type: object = _sweep_type(algorithm, tuple(field_types))
     optional_fields = [(name, field_type, field(default=None)) for name, field_type in field_types.items()]
+    # The name and the values of the swept field.
+    sweep_type: object = _sweep_type(algorithm, tuple(field_types))
+    sweep_field = ("sweep", Annotated[sweep_type, SWEEP])
     return make_dataclass(
         f"{pascal(algorithm)}SweepProblem",
-        [("sweep", Annotated[sweep_type, SWEEP]), *optional_fields],
+        [sweep_field, *optional_fields],
         namespace={"__doc__": f"The fields of {algorithm} except the swept one, and `sweep`."},
         frozen=True,
         kw_only=True,
@@ -130,7 +133,14 @@ def _sweep_type(algorithm: str, field_names: tuple[str, ...]) -> type:
 
 
 def _check_count(self: Sweep) -> None:
-    """Reject a sweep without values or with more than `MOST_VALUES`."""
+    """Reject a sweep without values or with more than `MOST_VALUES`.
+
+    Args:
+        self: the sweep; the function becomes a method of the classes that `_sweep_type` makes.
+
+    Raises:
+        InvalidInput: there are too few or too many values.
+    """
     if not 1 <= len(self.values) <= MOST_VALUES:
         raise InvalidInput.at("/values", "has too few or too many entries", allowed=f"1 to {MOST_VALUES}")
 
@@ -153,6 +163,7 @@ def question_of(calibrator: Calibrator, body: SweepProblem, single: Callable[...
     """
     sweep = body.sweep
     common_fields = _common_fields(calibrator.problem, body)
+    # An error outside the swept field is an error of the whole request.
     faults = _missing_fields(calibrator.problem, {*common_fields, sweep.field})
     if faults:
         raise InvalidInput(*faults)
@@ -167,15 +178,26 @@ def question_of(calibrator: Calibrator, body: SweepProblem, single: Callable[...
         else:
             rejections.append(None)
             parts.append(single(problem, true_figures=sweep.true_figures))
+    # The join puts the answers and the rejections in the order of the values.
     join = partial(join_answers, calibrator.name, sweep.field, sweep.values, tuple(rejections))
     identity = (sweep.field, sweep.values, common_fields, sweep.true_figures)
     return Question.of("sweep", calibrator.name, identity, join, parts=tuple(parts))
 
 
 def _common_fields(problem: type, body: SweepProblem) -> JsonRecord:
-    """Return the fields that all calibrations of a sweep share: those in the body, without the swept one."""
+    """Return the fields that all calibrations of a sweep share: those in the body, without the swept one.
+
+    Args:
+        problem: request class of the calibrations.
+        body: the parsed body of the sweep.
+
+    Returns:
+        The values of the given fields, by name.
+    """
     names = [member.name for member in fields(problem) if member.name != body.sweep.field]
-    return {name: getattr(body, name) for name in names if getattr(body, name) is not None}
+    values = {name: getattr(body, name) for name in names}
+    # A field that the body does not have is None.
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _missing_fields(problem: type, present: Container[str]) -> list[Fault]:
@@ -193,7 +215,7 @@ def _missing_fields(problem: type, present: Container[str]) -> list[Fault]:
     for member in fields(problem):
         is_required = member.default is MISSING and member.default_factory is MISSING
         if is_required and member.name not in present:
-            quantity = quantity_of(hints[member.name])[1]
+            _, quantity = quantity_of(hints[member.name])
             allowed = quantity.allowed if quantity else None
             faults.append(Fault(f"/{member.name}", "is required", allowed or None))
     return faults
@@ -227,12 +249,23 @@ def join_answers(
         parts.append(_render_part(value, outcome))
     # The list of answers is inserted before the closing brace of the first members.
     head = json.dumps({"algorithm": algorithm, "sweep": {"field": name, "values": values}}, ensure_ascii=False)
-    return RenderedAnswer(head.encode().removesuffix(b"}") + b',"answers":[' + b",".join(parts) + b"]}")
+    open_head = head.encode().removesuffix(b"}")
+    answers = b",".join(parts)
+    return RenderedAnswer(open_head + b',"answers":[' + answers + b"]}")
 
 
 def _render_part(value: object, outcome: Outcome) -> bytes:
-    """Return one value with its answer, or with its problem, as JSON."""
+    """Render one value of the swept field with its answer, or with its problem, as JSON.
+
+    Args:
+        value: the value of the swept field.
+        outcome: the rendered calibration at this value, or the error that it ended with.
+
+    Returns:
+        A JSON object with the members `value`, and `answer` or `problem`.
+    """
     value_text = json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     if isinstance(outcome, RenderedAnswer):
         return b'{"value":' + value_text + b',"answer":' + outcome.body + b"}"
-    return b'{"value":' + value_text + b',"problem":' + text_of(problem_of(outcome.error)) + b"}"
+    problem_text = text_of(problem_of(outcome.error))
+    return b'{"value":' + value_text + b',"problem":' + problem_text + b"}"

@@ -30,16 +30,19 @@ def add(
     """
     served = {calibrator.name for calibrator in calibrators}
     most_frequent, *less_frequent = POSTED
+    # Questions about privacy and risk.
     calibrations.add(app, calibrators)
     questions.add(app, most_frequent)
     risk_bounds.add(app, served)
     plans.add(app, order_calibrators(calibrators))
     for posted in less_frequent:
         questions.add(app, posted)
+    # Jobs, ledgers and the operation of the service.
     jobs.add(app)
     ledgers.add(app)
     health.add(app)
     api_keys.add(app)
+    # Lists and pages to read.
     theorems.add(app, theorem_list, theorem_home)
     problems.add(app)
     docs.add(app)

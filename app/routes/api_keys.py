@@ -111,22 +111,46 @@ async def list_api_keys(request: Request) -> Response:
 
 
 async def revoke_api_key(request: Request, id: Identifier) -> Response:  # noqa: A002 (the name of the path parameter)
-    """Revoke a key: at once in this service, and within two seconds in others that read the same file."""
+    """Revoke a key: at once in this service, and within two seconds in others that read the same file.
+
+    \f
+
+    Args:
+        request: the HTTP request.
+        id: id of the key.
+
+    Raises:
+        Problem: there is no such key, the caller lacks the scope, or the file of keys cannot be changed.
+    """
     keyring = _keyring(request)
+    # Without a file of keys, there is no key to revoke.
+    if keyring is None:
+        raise _unknown_key()
     try:
-        state = None if keyring is None else await keyring.revoke(id)
+        state = await keyring.revoke(id)
     except (OSError, ValueError):
         detail = (
             "The key is revoked in this service process until it ends; its file cannot be changed from here: change it."
         )
         raise Problem("unavailable", detail, headers=RETRY) from None
     if state is None:
-        raise Problem("not-found", "There is no API key of this id.")
+        raise _unknown_key()
     return json_response(ApiKey.of(state))
 
 
+def _unknown_key() -> Problem:
+    """Return the error for an id that no API key of the service has."""
+    return Problem("not-found", "There is no API key of this id.")
+
+
 def _keyring(request: Request) -> Keyring | None:
-    """Return the keyring, for a caller with the scope `admin`.
+    """Return the API keys of the service, for a caller with the scope `admin`.
+
+    Args:
+        request: the HTTP request of the caller.
+
+    Returns:
+        The keyring; None if the service has no file of keys.
 
     Raises:
         Problem: the caller lacks the scope.
@@ -136,5 +160,14 @@ def _keyring(request: Request) -> Keyring | None:
 
 
 def _text(moment: datetime | None) -> str | None:
-    """Return a time as served, in RFC 3339 to seconds; None for None."""
-    return None if moment is None else moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+    """Write a time in the form in which answers have it.
+
+    Args:
+        moment: a time in UTC; None for an absent time.
+
+    Returns:
+        The time in RFC 3339, to seconds; None for None.
+    """
+    if moment is None:
+        return None
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")

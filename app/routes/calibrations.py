@@ -7,6 +7,7 @@ from functools import partial
 from typing import Annotated
 
 from fastapi import Body, FastAPI, Path
+from fastapi.openapi.models import Example
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -33,16 +34,13 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
         app: the application, which is changed.
         calibrators: the calibrators to serve; each finds parameters of one algorithm for a target of privacy.
     """
+    # One route for each algorithm.
     for calibrator in calibrators:
+        reading = partial(read_calibration, calibrator.home, calibrator.name)
+        example = {"summary": calibrator.title, "value": dict(calibrator.example)}
         app.add_api_route(
             f"/v1/calibrations/{calibrator.name}",
-            endpoint_of(
-                "calibration",
-                calibrator.name,
-                partial(read_calibration, calibrator.home, calibrator.name),
-                calibrator.problem,
-                {calibrator.name: {"summary": calibrator.title, "value": dict(calibrator.example)}},
-            ),
+            endpoint_of("calibration", calibrator.name, reading, calibrator.problem, {calibrator.name: example}),
             methods=["POST"],
             operation_id=f"calibrate_{slug(calibrator.name)}",
             summary=calibrator.title,
@@ -52,6 +50,7 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
             responses=SIGNED_OR_A_JOB,
             tags=["calibrations"],
         )
+    # The routes of all algorithms together.
     app.add_api_route(
         "/v1/algorithms",
         _list_endpoint(calibrators),
@@ -71,6 +70,7 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
         responses=SIGNED_OR_A_JOB,
         tags=["calibrations"],
     )
+    # Routes are matched in order, so this one gets only the requests that no typed route takes.
     app.add_api_route(
         "/v1/calibrations/{name}",
         unknown_name_route({calibrator.name for calibrator in calibrators}),
@@ -92,11 +92,11 @@ def _sweep_endpoint(calibrators: tuple[Calibrator, ...]) -> Endpoint:
         The endpoint, which takes the name of the algorithm from the path.
     """
     homes = {calibrator.name: calibrator.home for calibrator in calibrators}
+    # The example in the OpenAPI document is a sweep over three values of ε.
     example_calibrator = next(calibrator for calibrator in reversed(calibrators) if "epsilon" in calibrator.example)
-    value = {
-        **example_calibrator.example,
-        "sweep": {"field": "epsilon", "values": [0.5, 1.0, 2.0], "true_figures": True},
-    }
+    example_sweep = {"field": "epsilon", "values": [0.5, 1.0, 2.0], "true_figures": True}
+    example_body = {**example_calibrator.example, "sweep": example_sweep}
+    openapi_examples: dict[str, Example] = {"sweep": {"summary": "Three values of ε", "value": example_body}}
 
     async def sweep_calibration(request: Request, algorithm: str, body: bytes, preferences: OfQuestion) -> Response:
         """Calibrate for each value of `sweep`; the other fields are those of the calibration.
@@ -117,17 +117,15 @@ def _sweep_endpoint(calibrators: tuple[Calibrator, ...]) -> Endpoint:
         reading = partial(read_sweep, homes[algorithm], algorithm)
         return await respond(request, "sweep", algorithm, reading, body, preferences)
 
-    sweep_calibration.__annotations__["algorithm"] = Annotated[
-        str,
-        Path(
-            description="name of the algorithm, as GET /v1/algorithms lists it",
-            examples=[example_calibrator.name],
-            max_length=100,
-        ),
-    ]
-    sweep_calibration.__annotations__["body"] = Annotated[
-        unread(SweepProblem), Body(openapi_examples={"sweep": {"summary": "Three values of ε", "value": value}})
-    ]
+    # FastAPI describes the path parameter and the body by these annotations.
+    algorithm_parameter = Path(
+        description="name of the algorithm, as GET /v1/algorithms lists it",
+        examples=[example_calibrator.name],
+        max_length=100,
+    )
+    sweep_calibration.__annotations__["algorithm"] = Annotated[str, algorithm_parameter]
+    body = Body(openapi_examples=openapi_examples)
+    sweep_calibration.__annotations__["body"] = Annotated[unread(SweepProblem), body]
     return sweep_calibration
 
 
@@ -159,7 +157,8 @@ def _list_endpoint(calibrators: tuple[Calibrator, ...]) -> Endpoint:
     Returns:
         The endpoint.
     """
-    document = json_document(render(AlgorithmList(algorithms=tuple(map(Algorithm.of, calibrators)))))
+    algorithms = tuple(map(Algorithm.of, calibrators))
+    document = json_document(render(AlgorithmList(algorithms=algorithms)))
 
     async def list_algorithms(request: Request) -> Response:
         """List every algorithm, with an example of a request and a link to its schema."""

@@ -44,9 +44,14 @@ def endpoint_of(kind: str, name: str, reading: Reading, problem: type, examples:
         reading: function that makes the question of a body.
         problem: request class of the body.
         examples: examples of bodies by name, for the OpenAPI document.
+
+    Returns:
+        The endpoint, a function from an HTTP request to its response.
     """
     endpoint = question_endpoint(kind, name, reading)
-    endpoint.__annotations__["body"] = Annotated[unread(problem), Body(openapi_examples=dict(examples))]
+    # FastAPI describes the body by its annotation.
+    body = Body(openapi_examples=dict(examples))
+    endpoint.__annotations__["body"] = Annotated[unread(problem), body]
     return endpoint
 
 
@@ -57,10 +62,18 @@ def add(app: FastAPI, posted: Posted) -> None:
         app: the application.
         posted: path, request class, answer class and texts of the kind.
     """
-    answered: JsonRecord = {"headers": DESCRIBED} if posted.kind in KINDS else {}
-    if posted.media_type != JSON:
-        content = {posted.media_type: {"schema": {"type": "string"}}}
-        answered = {"description": posted.returns, "content": content, **answered}
+    is_json = posted.media_type == JSON
+    # The OpenAPI document describes an answer with status 200 that is signed, or is not JSON.
+    answered: JsonRecord = {}
+    if not is_json:
+        answered["description"] = posted.returns
+        answered["content"] = {posted.media_type: {"schema": {"type": "string"}}}
+    if posted.kind in KINDS:
+        answered["headers"] = DESCRIBED
+    responses: dict[int | str, JsonRecord] = {}
+    if answered:
+        responses[200] = answered
+    responses |= TAKEN_AS_A_JOB
     app.add_api_route(
         posted.path,
         endpoint_of(posted.kind, posted.kind, posted.read, posted.problem, posted.examples),
@@ -69,8 +82,8 @@ def add(app: FastAPI, posted: Posted) -> None:
         summary=posted.title,
         description=posted.description,
         response_model=posted.answer,
-        response_class=JSONResponse if posted.media_type == JSON else Response,
+        response_class=JSONResponse if is_json else Response,
         response_description=posted.returns,
-        responses={**({200: answered} if answered else {}), **TAKEN_AS_A_JOB},
+        responses=responses,
         tags=[posted.tag],
     )

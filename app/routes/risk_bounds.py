@@ -23,16 +23,13 @@ def add(app: FastAPI, served: set[str]) -> None:
         served: names of the algorithms that the service calibrates.
     """
     bounders = tuple(bounder for bounder in RISK_BOUNDS if bounder.name in served)
+    # One route for each algorithm.
     for bounder in bounders:
+        reading = partial(read_risk_bounds, bounder.name)
+        example = {"summary": bounder.title, "value": dict(bounder.example)}
         app.add_api_route(
             f"/v1/risk-bounds/{bounder.name}",
-            endpoint_of(
-                "risk-bounds",
-                bounder.name,
-                partial(read_risk_bounds, bounder.name),
-                bounder.problem,
-                {bounder.name: {"summary": bounder.title, "value": dict(bounder.example)}},
-            ),
+            endpoint_of("risk-bounds", bounder.name, reading, bounder.problem, {bounder.name: example}),
             methods=["POST"],
             operation_id=f"risk_bounds_{slug(bounder.name)}",
             summary=bounder.title,
@@ -42,6 +39,7 @@ def add(app: FastAPI, served: set[str]) -> None:
             responses=TAKEN_AS_A_JOB,
             tags=["risk-bounds"],
         )
+    # Routes are matched in order, so this one gets only the requests that no typed route takes.
     app.add_api_route(
         "/v1/risk-bounds/{name}",
         unknown_name_route({bounder.name for bounder in bounders}),

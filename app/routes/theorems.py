@@ -55,6 +55,7 @@ def add(app: FastAPI, theorems: tuple[Theorem, ...], home: str) -> None:
         response_model=TheoremDetail,
         tags=["theorems"],
     )
+    # The id is checked before the body is read, by the route class.
     app.router.add_api_route(
         EVALUATIONS,
         _evaluation_endpoint(by_id, home),
@@ -91,11 +92,12 @@ def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
             The list as a document, rendered as JSON.
         """
         status, paper_name = filters
-        summaries = tuple(
-            TheoremSummary.of(theorem)
-            for theorem in theorems
-            if status in (None, theorem.status) and paper_name in (None, paper(theorem))
-        )
+        selected = theorems
+        if status is not None:
+            selected = tuple(theorem for theorem in selected if theorem.status == status)
+        if paper_name is not None:
+            selected = tuple(theorem for theorem in selected if paper(theorem) == paper_name)
+        summaries = tuple(map(TheoremSummary.of, selected))
         return json_document(render(TheoremList(theorems=summaries)))
 
     documents = Documents(make_document)
@@ -126,12 +128,10 @@ def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
             Problem: the catalogue has no theorem of this paper.
         """
         if paper_name is not None and paper_name not in papers:
-            raise Problem(
-                "invalid-input",
-                "A query parameter is invalid; see errors.",
-                FieldError(parameter="paper", message="is not one of the allowed values", allowed=", ".join(papers)),
-            )
-        return (await documents.of((status, paper_name))).response(request)
+            error = FieldError(parameter="paper", message="is not one of the allowed values", allowed=", ".join(papers))
+            raise Problem("invalid-input", "A query parameter is invalid; see errors.", error)
+        document = await documents.of((status, paper_name))
+        return document.response(request)
 
     return list_theorems
 
@@ -145,13 +145,30 @@ def _detail(by_id: Mapping[str, Theorem]) -> Endpoint:
     Returns:
         The endpoint, which takes the id from the path.
     """
-    documents: Documents[str] = Documents(lambda name: json_document(render(TheoremDetail.of(by_id[name]))))
+
+    def make_document(name: str) -> Document:
+        """Return the theorem with an id as a document, rendered as JSON."""
+        detail = TheoremDetail.of(by_id[name])
+        return json_document(render(detail))
+
+    documents: Documents[str] = Documents(make_document)
 
     async def get_theorem(request: Request, id: str) -> Response:  # noqa: A002 (the name of the path parameter)
-        """Return the statement, source, conditions, errata and readings, and the schemas of the formula."""
+        """Return the statement, source, conditions, errata and readings, and the schemas of the formula.
+
+        \f
+
+        Args:
+            request: the HTTP request.
+            id: id of the theorem.
+
+        Raises:
+            Problem: there is no theorem of this id.
+        """
         if id not in by_id:
             raise unknown("theorem", id, by_id)
-        return (await documents.of(id)).response(request)
+        document = await documents.of(id)
+        return document.response(request)
 
     return get_theorem
 
@@ -167,14 +184,24 @@ def _formula_route(by_id: Mapping[str, Theorem]) -> type[BytesRoute]:
     """
 
     class FormulaRoute(BytesRoute):
-        """A route with the id of a theorem in its path, which is checked first."""
+        """A route with the id of a theorem in its path, which is checked before the body is read."""
 
         def get_route_handler(self) -> Handler:
             """Return the handler of the route, preceded by the check of the id."""
             handle = super().get_route_handler()
 
             async def check_and_handle(request: Request) -> Response:
-                """Reject a theorem without a formula, and otherwise handle the request."""
+                """Reject an unknown theorem or one without a formula, and otherwise handle the request.
+
+                Args:
+                    request: the HTTP request, whose body has not been read.
+
+                Returns:
+                    The response of the route.
+
+                Raises:
+                    Problem: the theorem is unknown, or has no formula.
+                """
                 _require_formula(by_id, request.path_params["id"])
                 return await handle(request)
 
@@ -189,6 +216,9 @@ def _evaluation_endpoint(by_id: Mapping[str, Theorem], home: str) -> Endpoint:
     Args:
         by_id: the theorems by id.
         home: name of the module with the list `THEOREMS`, from which workers import the theorems.
+
+    Returns:
+        The endpoint, which takes the id of the theorem from the path.
     """
 
     async def evaluate_theorem(
@@ -210,16 +240,23 @@ def _evaluation_endpoint(by_id: Mapping[str, Theorem], home: str) -> Endpoint:
         Raises:
             Problem: an input is missing or not valid.
         """
+        # The log line of the request names the theorem.
         record_of(request).theorem = id
-        return await respond(request, "evaluation", id, partial(read_evaluation, home, id), body, preferences)
+        reading = partial(read_evaluation, home, id)
+        return await respond(request, "evaluation", id, reading, body, preferences)
 
+    # The example in the OpenAPI document is the first theorem with a formula and an example.
     shown = next((theorem for theorem in by_id.values() if theorem.examples and _has_formula(theorem)), None)
-    examples: dict[str, Example] = {shown.id: {"value": {"inputs": dict(shown.examples[0])}}} if shown else {}
-    parameter = Path(
-        description="id of the theorem, as GET /v1/theorems lists it", examples=[shown.id] if shown else None
-    )
+    example_ids: list[str] | None = None
+    examples: dict[str, Example] | None = None
+    if shown is not None:
+        first_inputs, *_ = shown.examples
+        example_ids = [shown.id]
+        examples = {shown.id: {"value": {"inputs": dict(first_inputs)}}}
+    # FastAPI describes the path parameter and the body by these annotations.
+    parameter = Path(description="id of the theorem, as GET /v1/theorems lists it", examples=example_ids)
     evaluate_theorem.__annotations__["id"] = Annotated[str, parameter]
-    body = Body(openapi_examples=examples or None)
+    body = Body(openapi_examples=examples)
     evaluate_theorem.__annotations__["body"] = Annotated[unread(EvaluationRequest), body]
     return evaluate_theorem
 

@@ -56,6 +56,7 @@ class Leases(Reading):
         """
         while True:
             claimed: list[Record] = []
+            # The jobs of one batch are claimed in one transaction.
             with self._database.writing() as connection:
                 free = self._free(connection, engine_version, limit, held)
                 for row in free:
@@ -63,7 +64,8 @@ class Leases(Reading):
                     lost = _count_lost(row)
                     end = _end_without_run(row, lost, exhausted)
                     if end is None:
-                        claimed.append(self._take(connection, is_this_job, replica, lost, lease_seconds))
+                        record = self._take(connection, is_this_job, replica, lost, lease_seconds)
+                        claimed.append(record)
                     else:
                         connection.execute(self._end_update(is_this_job, end).values(lost=lost))
             if claimed or not free:
@@ -94,8 +96,10 @@ class Leases(Reading):
                 }
                 if state.of is not None:
                     values["steps"] = state.of
+                # The update returns no row if the replica has lost the job.
                 renewing = update(JOBS).where(_is_attempt(identifier, state.attempt, replica)).values(values)
-                is_cancelled = connection.execute(renewing.returning(JOBS.c.cancel_requested)).scalar_one_or_none()
+                rows = connection.execute(renewing.returning(JOBS.c.cancel_requested))
+                is_cancelled = rows.scalar_one_or_none()
                 if is_cancelled is None:
                     lost.add(identifier)
                 elif is_cancelled:
@@ -117,16 +121,29 @@ class Leases(Reading):
             False if the attempt is not current any more: the job has ended, was claimed by another replica, or was
             removed.
         """
+        ending = self._end_update(_is_attempt(identifier, attempt, replica), end)
         with self._database.writing() as connection:
-            return connection.execute(self._end_update(_is_attempt(identifier, attempt, replica), end)).rowcount > 0
+            return connection.execute(ending).rowcount > 0
 
     def release(self, replica: str) -> int:
-        """Give back the jobs that a replica runs, and return their number."""
+        """Give back the jobs that a replica (a process of the service) runs, so that others can run them.
+
+        Args:
+            replica: name of the replica.
+
+        Returns:
+            The number of jobs that were queued again, or ended because their cancellation was requested.
+        """
+        runs_here = (JOBS.c.state == "running") & (JOBS.c.replica == replica)
         with self._database.writing() as connection:
-            return self._give_back(connection, (JOBS.c.state == "running") & (JOBS.c.replica == replica), lost=0)
+            return self._give_back(connection, runs_here, lost=0)
 
     def recover(self) -> int:
-        """Give back the jobs that ran in a store of one service when that service ended, and return their number."""
+        """Give back the jobs that ran in a store of one service when that service ended.
+
+        Returns:
+            The number of jobs that were queued again, or ended because their cancellation was requested.
+        """
         with self._database.writing() as connection:
             return self._give_back(connection, JOBS.c.state == "running", lost=1)
 
@@ -145,8 +162,11 @@ class Leases(Reading):
         is_it = (JOBS.c.owner == owner) & (JOBS.c.id == identifier)
         with self._database.writing() as connection:
             is_idle = (JOBS.c.state == "queued") | self._has_expired_lease()
+            # A job that no replica runs ends at once.
             connection.execute(self._end_update(is_it & is_idle, End(state="cancelled")))
-            connection.execute(update(JOBS).where(is_it, JOBS.c.state == "running").values(cancel_requested=True))
+            # The request is noted for a job that a replica runs.
+            requesting = update(JOBS).where(is_it, JOBS.c.state == "running").values(cancel_requested=True)
+            connection.execute(requesting)
             return job_where(connection, is_it)
 
     def _free(self, connection: Connection, engine_version: str, limit: int, held: Collection[str]) -> list[JsonObject]:
@@ -166,6 +186,7 @@ class Leases(Reading):
         is_free = ((JOBS.c.state == "queued") | self._has_expired_lease()) & (JOBS.c.engine_version == engine_version)
         if held:
             is_free = is_free & JOBS.c.id.not_in(held)
+        # Some jobs more than the limit are read, as other replicas may be claiming the first ones.
         turns = self._order_fairly(connection, is_free, limit + SPARE)
         if not turns:
             return []
@@ -193,9 +214,11 @@ class Leases(Reading):
         Returns:
             The position in this order, from 0, by the sequence number of the job.
         """
+        # The free jobs of each caller are numbered from the oldest, 1.
         age_order = func.row_number().over(partition_by=JOBS.c.caller, order_by=JOBS.c.sequence)
         free_jobs = select(JOBS.c.sequence, JOBS.c.caller, age_order.label("age_order")).where(is_free).subquery()
         candidates = select(free_jobs).where(free_jobs.c.age_order <= limit)
+        # The running jobs of each caller are counted.
         running_jobs = (
             select(JOBS.c.caller, func.count().label("jobs")).where(JOBS.c.state == "running").group_by(JOBS.c.caller)
         )
@@ -244,20 +267,23 @@ class Leases(Reading):
         Returns:
             The statement, which is not executed yet.
         """
+        end_time = self._database.now() if end.when is None else end.when
+        steps_done = JOBS.c.steps_done if end.steps_done is None else end.steps_done
+        # The size limits how much the store keeps.
+        end_size = len(end.result or b"") + len(end.problem or b"")
         return (
             update(JOBS)
             .where(condition)
             .values(
                 state=end.state,
-                ended=self._database.now() if end.when is None else end.when,
+                ended=end_time,
                 ended_tick=ticks(self._database),
-                steps_done=JOBS.c.steps_done if end.steps_done is None else end.steps_done,
+                steps_done=steps_done,
                 seconds_left=None,
                 media_type=end.media_type,
                 result=end.result,
                 problem=end.problem,
-                # The size limits how much the store keeps.
-                size=JOBS.c.size + len(end.result or b"") + len(end.problem or b""),
+                size=JOBS.c.size + end_size,
                 replica=None,
                 lease_until=None,
             )
@@ -278,12 +304,14 @@ class Leases(Reading):
             The number of jobs that ended or were queued.
         """
         cancelling = self._end_update(condition & JOBS.c.cancel_requested, End(state="cancelled"))
-        queueing = update(JOBS).where(condition).values(WAITING | {"state": "queued", "lost": JOBS.c.lost + lost})
-        cancelled = connection.execute(cancelling).rowcount
-        return cancelled + connection.execute(queueing.values(queued_tick=ticks(self._database))).rowcount
+        cancelled_count: int = connection.execute(cancelling).rowcount
+        queued_values = WAITING | {"state": "queued", "lost": JOBS.c.lost + lost}
+        queueing = update(JOBS).where(condition).values(queued_values).values(queued_tick=ticks(self._database))
+        queued_count: int = connection.execute(queueing).rowcount
+        return cancelled_count + queued_count
 
     def _has_expired_lease(self) -> ColumnElement[bool]:
-        """Return the condition that a job runs on a replica with an expired lease."""
+        """Return the SQL condition that a job runs on a replica with an expired lease."""
         return (JOBS.c.state == "running") & (JOBS.c.lease_until < self._database.now())
 
 
@@ -292,9 +320,19 @@ WAITING: Final[JsonRecord] = dict.fromkeys(("started", "steps_done", "seconds_le
 
 
 def _is_attempt(identifier: str, attempt: int, replica: str) -> ColumnElement[bool]:
-    """Return the condition that a job runs in this attempt on this replica."""
-    is_mine = (JOBS.c.attempt == attempt) & (JOBS.c.replica == replica)
-    return (JOBS.c.id == identifier) & (JOBS.c.state == "running") & is_mine
+    """Return the SQL condition that a job runs in one attempt on one replica.
+
+    Args:
+        identifier: id of the job.
+        attempt: number of the attempt.
+        replica: name of the replica, a process of the service.
+
+    Returns:
+        The condition on the table of jobs.
+    """
+    is_running = (JOBS.c.id == identifier) & (JOBS.c.state == "running")
+    is_this_attempt = (JOBS.c.attempt == attempt) & (JOBS.c.replica == replica)
+    return is_running & is_this_attempt
 
 
 def _count_lost(row: JsonObject) -> int:
@@ -310,7 +348,9 @@ def _count_lost(row: JsonObject) -> int:
     """
     lost: int = row["lost"]
     has_lost_replica = row["state"] == "running"
-    return lost + 1 if has_lost_replica else lost
+    if has_lost_replica:
+        return lost + 1
+    return lost
 
 
 def _end_without_run(row: JsonObject, lost: int, exhausted: bytes) -> End | None:
@@ -326,4 +366,6 @@ def _end_without_run(row: JsonObject, lost: int, exhausted: bytes) -> End | None
     """
     if row["cancel_requested"]:
         return End(state="cancelled")
-    return End(state="failed", problem=exhausted) if lost >= MOST_LOST else None
+    if lost >= MOST_LOST:
+        return End(state="failed", problem=exhausted)
+    return None

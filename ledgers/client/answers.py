@@ -27,12 +27,15 @@ class ReadableAnswer(JsonRecord):
 
     def __str__(self) -> str:
         table = rows(self)
+        # The values start in one column, after the longest name.
         width = max((len(name) for name, _ in table), default=0)
-        return "\n".join(f"{name.ljust(width)}  {value}" for name, value in table)
+        lines = [f"{name.ljust(width)}  {value}" for name, value in table]
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        cells = (f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in rows(self))
-        return f"<table>{''.join(cells)}</table>"
+        """Return the answer as a table in HTML, which notebooks display."""
+        html_rows = [f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in rows(self)]
+        return f"<table>{''.join(html_rows)}</table>"
 
 
 def rows(answer: JsonObject) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.json_types import JsonObject
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book import answers
 from epsilond.ledgers.book.book import Book
@@ -21,17 +22,23 @@ from epsilond.ledgers.book.pending import pending_move
 from epsilond.ledgers.book.promises.ledger import compute_promise
 from epsilond.ledgers.book.restore import CheckpointFile, UnreadableCheckpoint, read_checkpoint
 from epsilond.ledgers.client.place import Answer
+from epsilond.ledgers.log.canonical import parse
 from epsilond.ledgers.log.key_files import open_keyring, origin_of
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.mathematics.checks.people import normalise_person
-from epsilond.ledgers.store.records import LedgerRow, PendingRow, ReservationRow
+from epsilond.ledgers.requests import Order
+from epsilond.ledgers.store import entries
+from epsilond.ledgers.store.records import EntryRow, LedgerRow, PendingRow, ReservationRow
+from epsilond.ledgers.store.transactions import looking
+from epsilond.storage.transactions import Database
 
 OWNER: Final = "local"
 """Owner of all ledgers in a file, which belong to everyone who has the file."""
 LONGEST_PERSON: Final = 64
 """Largest number of characters of a declared name; names of API keys have the same limit."""
-# Number of ledgers that are read from the database at once.
+# Numbers of ledgers and of log entries that are read from the database at once.
 _LEDGERS_PER_PAGE: Final = 100
+_ENTRIES_PER_PAGE: Final = 1000
 
 
 def list_ledgers(book: Book) -> list[LedgerRow]:
@@ -50,6 +57,54 @@ def list_ledgers(book: Book) -> list[LedgerRow]:
         if len(page) < _LEDGERS_PER_PAGE:
             return rows
         last_id = page[-1].id
+
+
+def read_entries(book: Book, identifier: str, start: int, order: Order, limit: int | None) -> list[Answer]:
+    """Read log entries of a ledger, page after page.
+
+    Args:
+        book: the ledgers of the file.
+        identifier: id of the ledger.
+        start: smallest number of the entries in the log.
+        order: whether the oldest or the newest come first.
+        limit: largest number of entries; None means all.
+
+    Returns:
+        The entries as JSON objects.
+    """
+    # The next page starts one entry after the last one in this order. None stands for the newest entry.
+    step = 1 if order == "oldest" else -1
+    page_start = start if order == "oldest" else None
+    result: list[Answer] = []
+    while limit is None or len(result) < limit:
+        page = book.entries(OWNER, identifier, start=page_start, limit=_ENTRIES_PER_PAGE, order=order)
+        result += [entry for entry in page if entry["seq"] >= start]
+        # A page that is not full is the last one.
+        if len(page) < _ENTRIES_PER_PAGE:
+            break
+        last_entry = page[-1]
+        page_start = last_entry["seq"] + step
+    return result[:limit]
+
+
+def read_log(database: Database, size: int) -> list[JsonObject]:
+    """Read the first entries of the whole log of a file, page after page.
+
+    Args:
+        database: the database of the file.
+        size: number of entries to read.
+
+    Returns:
+        The entries as JSON objects, in the order of the log; fewer than `size` if the database has fewer.
+    """
+    rows: list[EntryRow] = []
+    with looking(database) as connection:
+        while len(rows) < size:
+            page = entries.page(connection, start=len(rows), limit=_ENTRIES_PER_PAGE)
+            if not page:
+                break
+            rows += page
+    return [parse(row.leaf) for row in rows[:size]]
 
 
 def ledger_answer(book: Book, identifier: str) -> answers.LedgerAnswer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from typing import Final
+from urllib.parse import quote
 
 from epsilond.accountants import errors
 from epsilond.accountants.attempts import ConditionResult
@@ -20,6 +21,24 @@ _REFUSALS: Final[Mapping[str, type[NoCertificate]]] = {
     if isinstance(kind, type) and issubclass(kind, NoCertificate) and kind is not NoCertificate
 }
 """Subclasses of NoCertificate by their slug, the last part of the `type` of a problem."""
+
+
+def escape_id(identifier: str) -> str:
+    """Return an identifier as a part of a path, with all special characters escaped."""
+    return quote(identifier, safe="")
+
+
+def require_no_name(by: str | None) -> None:
+    """Require that no name of a person is declared, because a service knows its callers by their API keys.
+
+    Args:
+        by: the declared name; None if there is none.
+
+    Raises:
+        InvalidInput: a name is declared.
+    """
+    if by is not None:
+        raise InvalidInput.at("/by", "is for a file: on a service the key says who calls")
 
 
 def ask(

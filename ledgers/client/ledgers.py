@@ -301,4 +301,5 @@ class Ledger:
         return str(self.show())
 
     def _repr_html_(self) -> str:
+        """Return the ledger as a table in HTML, which notebooks display."""
         return self.show()._repr_html_()

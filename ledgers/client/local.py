@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary, finalize
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.json_types import JsonObject
 from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book import answers, reports
 from epsilond.ledgers.book.book import Book
@@ -30,6 +31,8 @@ from epsilond.ledgers.client.file_answers import (
     move_answer,
     open_file_keys,
     pending_answer,
+    read_entries,
+    read_log,
     read_person,
     refusal_message,
     require_person,
@@ -40,22 +43,17 @@ from epsilond.ledgers.client.runs import RunNotes
 from epsilond.ledgers.correction_requests import AmendAsked, ContradictAsked, VoidAsked
 from epsilond.ledgers.log import checkpoints
 from epsilond.ledgers.log.bundles import Bundle
-from epsilond.ledgers.log.canonical import parse
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.pages.page import page
 from epsilond.ledgers.requests import CalibrateAsked, CommitAsked, OpenLedger, Order, ReserveAsked, WhatIfAsked
-from epsilond.ledgers.store import entries
 from epsilond.ledgers.store.opening import open_store
-from epsilond.ledgers.store.records import EntryRow
-from epsilond.ledgers.store.transactions import looking
 from epsilond.reading import read
 from epsilond.storage.faults import StoreFault
 from epsilond.storage.transactions import Database
 
 T = TypeVar("T")
-# Number of log entries that are read from the database at once.
-_ENTRIES_PER_PAGE: Final = 1000
+
 _OPEN_PLACES: WeakValueDictionary[Path, FilePlace] = WeakValueDictionary()
 """Open files of this process by their resolved paths."""
 _OPENING = threading.Lock()
@@ -126,19 +124,25 @@ class FilePlace:
         finalize(self, self._database.close)
 
     def open(self, body: Body, key: str, *, by: str | None = None) -> Answer:
-        request, name = read(OpenLedger, body), read_person(by)
+        """Open a new ledger; see `Place.open`. Its answer has a warning if another ledger has a similar name."""
+        request = read(OpenLedger, body)
+        name = read_person(by)
         row = self._call_and_note(lambda book: book.open(OWNER, request, key, by=name))
-        near = as_json(near_names(self._call(lambda book: book.near_names(row))))
+        similar_names = self._call(lambda book: book.near_names(row))
+        name_warnings = as_json(near_names(similar_names))
         answer = self.ledger(row.id)
-        self.warnings |= {warning["code"]: warning["message"] for warning in near}
-        return {**answer, "warnings": [*near, *answer["warnings"]]}
+        self._note(name_warnings)
+        return {**answer, "warnings": [*name_warnings, *answer["warnings"]]}
 
     def ledgers(self) -> list[Answer]:
-        return [as_json(answers.summary(row)) for row in self._call(list_ledgers)]
+        """Return summaries of all ledgers."""
+        rows = self._call(list_ledgers)
+        return [as_json(answers.summary(row)) for row in rows]
 
     def ledger(self, identifier: str) -> Answer:
+        """Return a ledger with its balances, its privacy curve and its conditions."""
         answer: Answer = self._call(lambda book: as_json(ledger_answer(book, identifier)))
-        self.warnings |= {warning["code"]: warning["message"] for warning in answer["warnings"]}
+        self._note(answer["warnings"])
         return answer
 
     def entries(self, identifier: str, start: int, order: Order = "oldest", limit: int | None = None) -> list[Answer]:
@@ -149,66 +153,74 @@ class FilePlace:
             start: number of the log from which on entries are returned.
             order: whether the oldest or the newest come first.
             limit: largest number of entries; None means all.
+
+        Returns:
+            The entries, which have the number `start` or a larger one.
         """
-
-        def read_pages(book: Book) -> list[Answer]:
-            """Read page after page until the limit or the end of the log is reached."""
-            result: list[Answer] = []
-            page_start, step = (start, 1) if order == "oldest" else (None, -1)  # None: the newest entry
-            while limit is None or len(result) < limit:
-                page = book.entries(OWNER, identifier, start=page_start, limit=_ENTRIES_PER_PAGE, order=order)
-                result += [entry for entry in page if entry["seq"] >= start]
-                if len(page) < _ENTRIES_PER_PAGE:
-                    break
-                last_entry = page[-1]
-                page_start = last_entry["seq"] + step
-            return result[:limit]
-
-        return self._call(read_pages)
+        return self._call(lambda book: read_entries(book, identifier, start, order, limit))
 
     def what_if(self, identifier: str, body: Body) -> Answer:
+        """Return the cost of a job, and whether it fits into a ledger. Nothing is changed."""
         request = read(WhatIfAsked, body)
-        return self._call(lambda book: as_json(answers.what_if(book.what_if(OWNER, identifier, request))))
+        evaluation = self._call(lambda book: book.what_if(OWNER, identifier, request))
+        answer: Answer = as_json(answers.what_if(evaluation))
+        return answer
 
     def calibrate(self, identifier: str, algorithm: str, body: Body) -> Answer:
+        """Find the run of an algorithm that takes the remaining budget; see `Place.calibrate`."""
         request = read(CalibrateAsked, body)
         find = partial(calibrate_within, algorithm=algorithm, given=request.fields, charge_target=request.charge_target)
-        return self._call(lambda book: as_json(answers.within_record(book.evaluate(OWNER, identifier, find))))
+        run = self._call(lambda book: book.evaluate(OWNER, identifier, find))
+        answer: Answer = as_json(answers.within_record(run))
+        return answer
 
     def reserve(self, ledgers: Sequence[str], body: Body, key: str) -> Answer:
+        """Reserve runs in all of these ledgers or in none; see `Place.reserve`."""
         request = read(ReserveAsked, body)
-        return self._call_and_note(
-            lambda book: as_json(answers.reservation(book.reserve(OWNER, ledgers, request, key)))
-        )
+        row = self._call_and_note(lambda book: book.reserve(OWNER, ledgers, request, key))
+        answer: Answer = as_json(answers.reservation(row))
+        return answer
 
     def reservation(self, identifier: str) -> Answer:
+        """Return a reservation as it is now."""
         return self._call(lambda book: reservation_answer(book, book.reservation(OWNER, identifier)))
 
     def commit(self, identifier: str, body: Body, key: str) -> list[Receipt]:
+        """Commit reserved runs (spend their budget), and return one receipt for each ledger; see `Place.commit`."""
         request = read(CommitAsked, body)
         answer: Any = self._call_and_note(lambda book: book.commit(OWNER, identifier, request, key))
         return [Receipt.of_record(record) for record in answer["receipts"]]
 
     def cancel(self, identifier: str) -> Answer:
+        """Give back the reserved runs that were not committed, and return the reservation."""
         return self._call_and_note(lambda book: reservation_answer(book, book.cancel(OWNER, identifier)))
 
     def seal(self, identifier: str, key: str) -> None:
+        """Declare that it is fixed from now on which records belong to the block of the ledger."""
         self._call_and_note(lambda book: book.seal(OWNER, identifier, key))
 
     def close_ledger(self, identifier: str, key: str) -> None:
+        """Close a ledger: from now on no runs can be reserved in it."""
         self._call_and_note(lambda book: book.close(OWNER, identifier, key))
 
     def amend(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        request, name = read(AmendAsked, body), read_person(by)
-        return pending_answer(self._call_and_note(lambda book: book.amend(OWNER, identifier, request, key, by=name)))
+        """Change the plan of a ledger, or return the change if a second person must approve it; see `Place.amend`."""
+        request = read(AmendAsked, body)
+        name = read_person(by)
+        row = self._call_and_note(lambda book: book.amend(OWNER, identifier, request, key, by=name))
+        return pending_answer(row)
 
     def void(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        request, name = read(VoidAsked, body), read_person(by)
-        return pending_answer(self._call_and_note(lambda book: book.void(OWNER, identifier, request, key, by=name)))
+        """Return committed runs to the budget, maybe after a second person's approval; see `Place.void`."""
+        request = read(VoidAsked, body)
+        name = read_person(by)
+        row = self._call_and_note(lambda book: book.void(OWNER, identifier, request, key, by=name))
+        return pending_answer(row)
 
     def pending(self, identifier: str) -> list[Answer]:
         """Return the moves of a ledger that wait for a second person."""
-        return [move_answer(row) for row in self._call(lambda book: book.pending(OWNER, identifier))]
+        rows = self._call(lambda book: book.pending(OWNER, identifier))
+        return [move_answer(row) for row in rows]
 
     def approve(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
         """Approve a change of a ledger that another person requested, so that it is made.
@@ -223,7 +235,8 @@ class FilePlace:
             MoveEnded: it was rejected or withdrawn, or has expired.
         """
         name = require_person(by)
-        return move_answer(self._call_and_note(lambda book: book.approve(OWNER, identifier, move, by=name)))
+        row = self._call_and_note(lambda book: book.approve(OWNER, identifier, move, by=name))
+        return move_answer(row)
 
     def reject(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
         """End a pending change of a ledger without making it: its requester withdraws it, or another person rejects it.
@@ -237,7 +250,8 @@ class FilePlace:
             MoveEnded: the change was approved, or has expired.
         """
         name = require_person(by)
-        return move_answer(self._call(lambda book: book.reject(OWNER, identifier, move, by=name)))
+        row = self._call(lambda book: book.reject(OWNER, identifier, move, by=name))
+        return move_answer(row)
 
     def contradict(self, identifier: str, body: Body, key: str) -> None:
         """Block all further commits, because a run was observed to differ from the mechanism that was paid for.
@@ -255,19 +269,23 @@ class FilePlace:
 
         def make_report(book: Book) -> str:
             """Return the report under the present head of the log (size and Merkle root), which it contains."""
-            ledger, summary = ledger_answer(book, identifier), book.written(OWNER, identifier)
+            ledger = ledger_answer(book, identifier)
+            summary = book.written(OWNER, identifier)
             report = reports.report(ledger, book.checkpoint(), summary, time.time())
             return page(report, self._keyring.signing)
 
         return self._call(make_report)
 
     def checkpoint(self) -> str:
+        """Return the signed head of the log."""
         return self._call(lambda book: book.checkpoint())
 
     def keys(self) -> Answer:
+        """Return the public keys of the log."""
         return self._keyring.document()
 
     def bundle(self, identifier: str | None) -> Bundle:  # noqa: ARG002  the log is one: all of it shows each ledger
+        """Return the whole log with its signed head, as evidence of every ledger."""
         return self._bundle(Book.checkpoint)
 
     def bundle_as_it_is(self) -> Bundle:
@@ -281,20 +299,13 @@ class FilePlace:
             sign: returns the signed head of the log, with or without a check that the log continues the known heads.
         """
 
-        def read_log(book: Book) -> Bundle:
-            """Return the entries that the signed head covers, read page by page."""
+        def make_bundle(book: Book) -> Bundle:
+            """Return the signed head, and the entries that it covers."""
             note = sign(book)
             head = checkpoints.verify(note, self._keyring.signing.name, self._keyring.keys)
-            rows: list[EntryRow] = []
-            with looking(self._database) as connection:
-                while len(rows) < head.size:
-                    page = entries.page(connection, start=len(rows), limit=_ENTRIES_PER_PAGE)
-                    if not page:
-                        break
-                    rows += page
-            return Bundle(entries=[parse(row.leaf) for row in rows[: head.size]], checkpoints=[note])
+            return Bundle(entries=read_log(self._database, head.size), checkpoints=[note])
 
-        return self._call(read_log)
+        return self._call(make_bundle)
 
     def reconcile(self, checkpoint: str | None, declared: str | None, *, by: str | None = None) -> Answer:
         """Compare the log with a signed head that was stored earlier, and accept the log if that is allowed.
@@ -321,7 +332,9 @@ class FilePlace:
             trouble = find_log_trouble(book, self._head_file, self._keyring, checkpoint)
             if trouble is not None and declared != ACCOUNTED_FOR:
                 raise Refused(f"{trouble} Nothing was changed: find the missing moves, then declare {ACCOUNTED_FOR}")
+            # Ledgers with approval wait for a second person.
             waiting = 0 if trouble is None else book.request_reconciliations(name, trouble)
+            # The present head becomes the one that the log must continue from now on.
             note = book.sign_as_it_is()
             book.continuity.accept(note)
             answer: Answer = {"checkpoint": note}
@@ -340,7 +353,12 @@ class FilePlace:
             self._database.close()
 
     def _keys(self) -> SigningKeys:
+        """Return the keys that sign the log at present."""
         return self._keyring
+
+    def _note(self, warnings: Iterable[JsonObject]) -> None:
+        """Add the warnings of an answer to `warnings`, by their codes."""
+        self.warnings |= {warning["code"]: warning["message"] for warning in warnings}
 
     def _call_and_note(self, call: Callable[[Book], T]) -> T:
         """Change the ledgers, and then store the log's new head (size and Merkle root) in its file; return the result.

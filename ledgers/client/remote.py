@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.calibrators.answer import as_json
@@ -15,7 +15,7 @@ from epsilond.connection import Connection
 from epsilond.ledgers.book.restore import ACCOUNTED_FOR
 from epsilond.ledgers.client.errors import Refused
 from epsilond.ledgers.client.heads import SeenHead
-from epsilond.ledgers.client.http import ask
+from epsilond.ledgers.client.http import ask, escape_id, require_no_name
 from epsilond.ledgers.client.place import Answer, Body
 from epsilond.ledgers.log import checkpoints, receipts
 from epsilond.ledgers.log.bundles import Bundle
@@ -35,8 +35,7 @@ _MOST_PAGES = 10_000
 class ServicePlace:
     """Ledgers of a service. Receipts are verified with the service's published keys before they are returned.
 
-    This proves that the answer is complete. To check the service itself, compare its keys with keys from another
-    source.
+    To check the service itself, compare its keys with keys from another source.
     """
 
     def __init__(self, url: str, key: str | None = None, *, timeout: float = 60.0, heads: Path | None = None) -> None:
@@ -63,37 +62,48 @@ class ServicePlace:
         self.warnings: dict[str, str] = {}
 
     def open(self, body: Body, key: str, *, by: str | None = None) -> Answer:
-        _require_no_name(by)
+        """Open a new ledger; see `Place.open`. `by` must be None, because the API key names the person."""
+        require_no_name(by)
         return self._document("POST", "/v1/ledgers", as_json(body), key)
 
     def ledgers(self) -> list[Answer]:
+        """Return summaries of all ledgers."""
         return self._list_pages("/v1/ledgers", "ledgers")
 
     def ledger(self, identifier: str) -> Answer:
-        return self._document("GET", f"/v1/ledgers/{_quote(identifier)}")
+        """Return a ledger with its balances, its privacy curve and its conditions."""
+        return self._document("GET", f"/v1/ledgers/{escape_id(identifier)}")
 
     def entries(self, identifier: str, start: int, order: Order = "oldest", limit: int | None = None) -> list[Answer]:
-        path = f"/v1/ledgers/{_quote(identifier)}/entries"
+        """Return log entries of a ledger from the number `start` on; see `Place.entries`."""
+        path = f"/v1/ledgers/{escape_id(identifier)}/entries"
+        # The newest entries come first if the service is not told where to start.
         query = f"from={start}" if order == "oldest" else "order=newest"
         if limit is not None:
-            query += f"&limit={min(max(limit, 1), _MOST_ENTRIES)}"
-        pages = self._list_pages(f"{path}?{query}", "entries", limit)
-        return [entry for entry in pages if entry["seq"] >= start]
+            page_size = min(max(limit, 1), _MOST_ENTRIES)
+            query += f"&limit={page_size}"
+        entries = self._list_pages(f"{path}?{query}", "entries", limit)
+        return [entry for entry in entries if entry["seq"] >= start]
 
     def what_if(self, identifier: str, body: Body) -> Answer:
-        return self._document("POST", f"/v1/ledgers/{_quote(identifier)}/what-if", as_json(body))
+        """Return the cost of a job, and whether it fits into a ledger. Nothing is changed."""
+        return self._document("POST", f"/v1/ledgers/{escape_id(identifier)}/what-if", as_json(body))
 
     def calibrate(self, identifier: str, algorithm: str, body: Body) -> Answer:
-        path = f"/v1/ledgers/{_quote(identifier)}/calibrations/{_quote(algorithm)}"
+        """Find the run of an algorithm that takes the remaining budget; see `Place.calibrate`."""
+        path = f"/v1/ledgers/{escape_id(identifier)}/calibrations/{escape_id(algorithm)}"
         return self._document("POST", path, as_json(body))
 
     def reserve(self, ledgers: Sequence[str], body: Body, key: str) -> Answer:
+        """Reserve runs in all of these ledgers or in none; see `Place.reserve`."""
         if len(ledgers) == 1:
-            return self._document("POST", f"/v1/ledgers/{_quote(ledgers[0])}/reservations", as_json(body), key)
+            (ledger,) = ledgers
+            return self._document("POST", f"/v1/ledgers/{escape_id(ledger)}/reservations", as_json(body), key)
         return self._document("POST", "/v1/reservations", as_json({**body, "ledgers": list(ledgers)}), key)
 
     def reservation(self, identifier: str) -> Answer:
-        return self._document("GET", f"/v1/reservations/{_quote(identifier)}")
+        """Return a reservation as it is now."""
+        return self._document("GET", f"/v1/reservations/{escape_id(identifier)}")
 
     def commit(self, identifier: str, body: Body, key: str) -> list[Receipt]:
         """Commit reserved runs (spend their budget), and return the verified receipts: one for each ledger.
@@ -107,7 +117,7 @@ class ServicePlace:
             Refused: the answer is not a valid receipt of this request, so that nothing may be run.
             LogForked: the log in the receipt does not continue the newest head that was seen here.
         """
-        answer = self._document("POST", f"/v1/reservations/{_quote(identifier)}/commits", as_json(body), key)
+        answer = self._document("POST", f"/v1/reservations/{escape_id(identifier)}/commits", as_json(body), key)
         records = answer.get("receipts", [answer])  # with one ledger, the answer itself is the receipt
         try:
             result = [Receipt.of_record(record) for record in records]
@@ -121,20 +131,26 @@ class ServicePlace:
         return result
 
     def cancel(self, identifier: str) -> Answer:
-        path = f"/v1/reservations/{_quote(identifier)}"
+        """Give back the reserved runs that were not committed, and return the reservation."""
+        path = f"/v1/reservations/{escape_id(identifier)}"
+        # An answer without content means that the reservation was cancelled.
         return self._document("DELETE", path) or self.reservation(identifier)
 
     def seal(self, identifier: str, key: str) -> None:
-        self._document("POST", f"/v1/ledgers/{_quote(identifier)}/seal", {}, key)
+        """Declare that it is fixed from now on which records belong to the block of the ledger."""
+        self._document("POST", f"/v1/ledgers/{escape_id(identifier)}/seal", {}, key)
 
     def close_ledger(self, identifier: str, key: str) -> None:
-        self._document("POST", f"/v1/ledgers/{_quote(identifier)}/close", {}, key)
+        """Close a ledger: from now on no runs can be reserved in it."""
+        self._document("POST", f"/v1/ledgers/{escape_id(identifier)}/close", {}, key)
 
     def amend(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        return self._request(f"/v1/ledgers/{_quote(identifier)}/amendments", body, key, by)
+        """Change the plan of a ledger, or return the change if a second person must approve it; see `Place.amend`."""
+        return self._request(f"/v1/ledgers/{escape_id(identifier)}/amendments", body, key, by)
 
     def void(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        return self._request(f"/v1/ledgers/{_quote(identifier)}/voids", body, key, by)
+        """Return committed runs to the budget, maybe after a second person's approval; see `Place.void`."""
+        return self._request(f"/v1/ledgers/{escape_id(identifier)}/voids", body, key, by)
 
     def _request(self, path: str, body: Body, key: str, by: str | None) -> Answer | None:
         """Request a change of a ledger, and return it if a second person must approve it; otherwise return None.
@@ -145,13 +161,13 @@ class ServicePlace:
             key: idempotency key of the request.
             by: must be None, because the API key names the person.
         """
-        _require_no_name(by)
+        require_no_name(by)
         answer = self._document("POST", path, as_json(body), key)
         return answer if "requested_by" in answer else None
 
     def pending(self, identifier: str) -> list[Answer]:
         """Return the moves of a ledger that wait for a second person."""
-        moves = ask(self._service, "GET", f"/v1/ledgers/{_quote(identifier)}/pending")
+        moves = ask(self._service, "GET", f"/v1/ledgers/{escape_id(identifier)}/pending")
         if not isinstance(moves, list):
             raise Refused("the service's answer is not a list of pending moves")
         return moves
@@ -178,8 +194,9 @@ class ServicePlace:
 
     def _decide(self, identifier: str, move: str, decision: str, by: str | None) -> Answer:
         """Approve or reject a pending move."""
-        _require_no_name(by)
-        return self._document("POST", f"/v1/ledgers/{_quote(identifier)}/pending/{_quote(move)}/{decision}")
+        require_no_name(by)
+        path = f"/v1/ledgers/{escape_id(identifier)}/pending/{escape_id(move)}"
+        return self._document("POST", f"{path}/{decision}")
 
     def contradict(self, identifier: str, body: Body, key: str) -> None:
         """Block all further commits, because a run was observed to differ from the mechanism that was paid for.
@@ -189,12 +206,14 @@ class ServicePlace:
             body: `observations`, and `reservations` that paid for the run.
             key: idempotency key of the request.
         """
-        self._document("POST", f"/v1/ledgers/{_quote(identifier)}/contradictions", as_json(body), key)
+        self._document("POST", f"/v1/ledgers/{escape_id(identifier)}/contradictions", as_json(body), key)
 
     def report(self, identifier: str) -> str:
-        return str(ask(self._service, "GET", f"/v1/ledgers/{_quote(identifier)}/report", accept="text/html"))
+        """Return the ledger as a signed page of HTML."""
+        return str(ask(self._service, "GET", f"/v1/ledgers/{escape_id(identifier)}/report", accept="text/html"))
 
     def checkpoint(self) -> str:
+        """Return the signed head of the log, after comparing it with the newest head that was seen here."""
         note = self._head()
         self._follow(note)
         return note
@@ -221,7 +240,7 @@ class ServicePlace:
         Raises:
             Refused: the log does not continue the head, or there is none, and nothing is declared.
         """
-        _require_no_name(by)
+        require_no_name(by)
         trouble = None if checkpoint is None else self._find_discontinuity(checkpoint)
         if declared is not None:
             return self._accept_log(declared, trouble)
@@ -233,8 +252,6 @@ class ServicePlace:
 
     def _accept_log(self, declared: str, trouble: str | None) -> Answer:
         """Request the service to accept a log that may have lost entries, and store its head as the newest seen here.
-
-        A head is the log's size and Merkle root.
 
         Args:
             declared: the declaration of an operator.
@@ -249,10 +266,9 @@ class ServicePlace:
     def _find_discontinuity(self, checkpoint: str) -> str | None:
         """Say in one sentence why the service's log does not continue a signed head; return None if it does.
 
-        A head is the log's size and Merkle root. The log continues it if its first entries have this root.
-
         Args:
-            checkpoint: the signed head, from an earlier time; the sentence also says if it is not valid.
+            checkpoint: the signed head (size and Merkle root) of an earlier time; the sentence also says if it is not
+                valid.
         """
         self._trust()
         origin = self._trusted[0].name
@@ -271,15 +287,15 @@ class ServicePlace:
         return None
 
     def keys(self) -> Answer:
+        """Return the public keys of the service's log."""
         return self._document("GET", "/v1/keys")
 
     def bundle(self, identifier: str | None) -> Bundle:
         """Return the receipts of a ledger's entries, with consistency proofs, for a verification without the service.
 
-        Entries of other organisations are not included.
-
         Args:
-            identifier: id of the ledger. None means all ledgers of the organisation, which needs an auditor's key.
+            identifier: id of the ledger; None means all ledgers of the caller's own organisation, which needs an
+                auditor's key.
         """
         if identifier is None:
             entries = self._list_pages(f"/v1/log/entries?limit={_MOST_ENTRIES}", "entries")
@@ -378,23 +394,7 @@ class ServicePlace:
             page = self._document("GET", path)
             items += page[name]
             path = str(page.get("next") or "")
-            is_last = not path.startswith("/")
             is_enough = limit is not None and len(items) >= limit
-            if is_last or is_enough:
+            if is_enough or not path.startswith("/"):
                 break
         return items[:limit]
-
-
-def _require_no_name(by: str | None) -> None:
-    """Require that no name is declared: a service knows its callers by their keys.
-
-    Raises:
-        InvalidInput: a name is declared.
-    """
-    if by is not None:
-        raise InvalidInput.at("/by", "is for a file: on a service the key says who calls")
-
-
-def _quote(identifier: str) -> str:
-    """Return an identifier as a part of a path."""
-    return quote(identifier, safe="")

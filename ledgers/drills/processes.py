@@ -105,9 +105,11 @@ class DrillProcess:
         self.keyring = self._read_keys()
 
     def _keys(self) -> SigningKeys:
+        """Return the keys that sign the log at present."""
         return self.keyring
 
     def _read_keys(self) -> SigningKeys:
+        """Read the keys from the folder of the drill; a key is made if there is none."""
         return open_keyring(self._store.keys, ORIGIN, now())
 
 

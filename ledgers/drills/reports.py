@@ -171,6 +171,7 @@ class DrillRecorder:
         self._add("The drill goes on.", "No error.", self._describe(error), passed=False)
 
     def _add(self, done: str, expected: str, happened: str, *, passed: bool) -> None:
+        """Add a check to the report; the arguments are those of `compare`."""
         self.checks.append(Check(done, expected, happened, passed))
 
     def _describe(self, error: Exception) -> str:

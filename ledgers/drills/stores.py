@@ -121,6 +121,7 @@ class SqliteStore(DrillStore):
             connection.exec_driver_sql(trigger.sql)
 
     def _copy(self, name: str) -> Path:
+        """Return the path of the copy of the database that has a name."""
         return self._path.with_name(f"{name}.copy")
 
 
@@ -177,13 +178,26 @@ class PostgresqlStore(DrillStore):
             self._execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
     def _copy(self, name: str) -> str:
+        """Return the full name of the database that is the copy with a name."""
         return f"{self._name}_{name}"
 
     def _make(self, name: str, template: str) -> None:
+        """Create a database as a copy of another one, and remember it for `drop`.
+
+        Args:
+            name: name of the new database.
+            template: name of the database that is copied.
+        """
         self._made.append(name)
         self._execute(f"CREATE DATABASE {name} TEMPLATE {template}")
 
     def _execute(self, statement: str, **values: str) -> None:
+        """Execute an SQL statement outside of a transaction, as statements on whole databases require.
+
+        Args:
+            statement: text of the statement.
+            **values: values of its parameters, by name.
+        """
         with self._server.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.execute(text(f"SET statement_timeout = '{COPY_SECONDS}s'"))
             connection.execute(text(statement), values)

@@ -150,6 +150,7 @@ def _plain(value: object, pointer: str, depth: int) -> object:
             return int(value)
         case int():
             raise Malformed(f"{pointer or 'the record'} is an integer beyond 2^53 - 1: write it as a string")
+        # Parts of containers are converted in the same way, one level deeper.
         case Mapping():
             return {_name(name, pointer): _plain(item, f"{pointer}/{name}", depth + 1) for name, item in value.items()}
         case Sequence() if not isinstance(value, bytes | bytearray | memoryview):

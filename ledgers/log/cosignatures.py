@@ -48,6 +48,7 @@ class CosignerKey:
 
     @cached_property
     def _key(self) -> PublicKey:
+        """The key in the form that verifies signed bytes."""
         return PublicKey(self.name, self.raw)
 
     @cached_property

@@ -21,7 +21,10 @@ from epsilond.app.workers.work import render
 
 
 class NothingMore(Exception):
-    """The client has seen the end. A browser that gets an answer without content does not connect again."""
+    """Error for a client that has already seen the end of the job; the answer is 204 without content.
+
+    A browser that gets such an answer does not connect again.
+    """
 
 
 async def _changes(
@@ -54,24 +57,34 @@ async def _changes(
     streams = STREAMS.of(request)
     waiting = JOBS.of(request).waiting
     caller = caller_of(request)
+    # The place in the limits is held until FastAPI ends this generator, after the response.
     with streams.place(caller.identity):
         job = await waiting.glimpse(caller.name, id)
         scope: ScopeName = "simulate" if job.record.kind == SIMULATION else "calibrate"
         caller.require_scope(scope)
         if job.ended and last_event_id == _id(job):
             raise NothingMore
-        allowed_states = _while_allowed(waiting.changes(caller.name, id), request, scope)
+        states = waiting.changes(caller.name, id)
+        allowed_states = _while_allowed(states, request, scope)
         yield _skip_repeated(allowed_states, last_event_id)
 
 
 async def follow_job(jobs: Annotated[AsyncIterator[Job], Depends(_changes)]) -> AsyncIterator[ServerSentEvent]:
-    """Send the job without its request and result in each event. A slow client misses steps, never the end."""
+    """Send the job without its request and result in each event. A slow client misses steps, never the end.
+
+    \f
+
+    Args:
+        jobs: the states of the job, of which the last one is its end.
+
+    Yields:
+        One event for each state.
+    """
     async for job in jobs:
-        yield ServerSentEvent(
-            event=job.record.state if job.ended else "progress",
-            id=_id(job),
-            raw_data=render(JobSummary.of(job)).decode(),
-        )
+        # The last event has the name of the final state.
+        name = job.record.state if job.ended else "progress"
+        summary = JobSummary.of(job)
+        yield ServerSentEvent(event=name, id=_id(job), raw_data=render(summary).decode())
 
 
 def add(app: FastAPI) -> None:
@@ -98,10 +111,21 @@ def add(app: FastAPI) -> None:
 
 
 async def _while_allowed(jobs: AsyncIterator[Job], request: Request, scope: ScopeName) -> AsyncIterator[Job]:
-    """Yield states of a job while the credentials are accepted and have this scope; they may expire or be revoked."""
+    """Yield states of a job while the credentials are accepted and have this scope; they may expire or be revoked.
+
+    Args:
+        jobs: states of the job.
+        request: the HTTP request with the credentials.
+        scope: the scope that the caller must have.
+
+    Yields:
+        The states, until the credentials are rejected.
+    """
     async for job in jobs:
+        # The credentials are checked again before each event.
         try:
-            (await caller_again(request)).require_scope(scope)
+            caller = await caller_again(request)
+            caller.require_scope(scope)
         except Problem:
             return
         yield job
@@ -140,9 +164,12 @@ def _id(job: Job) -> str:
         return f"{state}-0"
     if job.ended:
         return f"{state}-{progress.done}"
+    # A time that is not known is left out.
     known_times = [seconds for seconds in (progress.seconds_left, progress.seconds_spent) if seconds is not None]
-    return "-".join([state, str(progress.done), *(f"{seconds:.1f}" for seconds in known_times)])
+    rounded_times = [f"{seconds:.1f}" for seconds in known_times]
+    return "-".join([state, str(progress.done), *rounded_times])
 
 
 async def _no_content(_: Request, __: Exception) -> Response:
+    """Answer `NothingMore` with status 204, which has no content."""
     return Response(status_code=204)

@@ -34,7 +34,8 @@ def add(app: FastAPI, figures: str) -> None:
         app: the service.
         figures: name of a module; a worker process calls its function `draw`.
     """
-    image = {media_type: {"schema": {"type": "string", "format": "binary"}} for media_type in MEDIA_TYPES.values()}
+    binary = {"schema": {"type": "string", "format": "binary"}}
+    image = dict.fromkeys(MEDIA_TYPES.values(), binary)
     app.add_api_route(
         f"{PATH}/{{id}}/figure",
         _endpoint(figures),
@@ -76,15 +77,18 @@ def _endpoint(figures: str) -> Endpoint:
         Raises:
             Problem: the job is not a simulation, has no result, or the Accept header allows neither format.
         """
-        chosen = form or accepted_format(request.headers.get("accept", "").strip() or "*/*")
-        record = (await find_job(request, id, 0.0)).record
+        # A request without an Accept header accepts every format.
+        accept_header = request.headers.get("accept", "").strip() or "*/*"
+        chosen = form or accepted_format(accept_header)
+        job = await find_job(request, id, 0.0)
+        record = job.record
         if record.kind != SIMULATION:
             raise Problem("not-found", f"Only the result of a simulation has a figure; this job is a {record.kind}.")
         if record.result is None:
             raise Problem("no-result", f"There is nothing to draw: the job is {record.state}.")
-        question = Question.of(
-            "figure", record.name, (id, chosen), partial(draw_figure, figures, record.result, chosen)
-        )
+        # The figure is drawn in a worker, and kept with the other computed answers.
+        computation = partial(draw_figure, figures, record.result, chosen)
+        question = Question.of("figure", record.name, (id, chosen), computation)
         answer = await compute_answer(request, question)
         return Response(answer.body, media_type=MEDIA_TYPES[chosen], headers=HEADERS)
 
@@ -104,6 +108,7 @@ def accepted_format(header: str) -> Format:
         Problem: the header accepts neither format.
     """
     weights = {form: _quality(header, MEDIA_TYPES[form]) for form in get_args(Format)}
+    # Of equal weights, `max` returns the first, which is PNG.
     best: Format = max(weights, key=lambda form: weights[form])
     if weights[best] <= 0.0:
         raise Problem("not-acceptable", f"A figure is {' or '.join(MEDIA_TYPES.values())}.")
@@ -120,10 +125,16 @@ def _quality(header: str, media_type: str) -> float:
     Returns:
         The weight, at least 0; it is 0 if the header does not accept the media type, or has no valid weight for it.
     """
+    # Each item of the header is a range of media types with parameters, such as `image/*;q=0.8`.
     weights: dict[str, float] = {}
     for item in header.split(","):
-        name, *parameters = (part.strip().lower() for part in item.split(";"))
-        weight = next((value[2:] for value in parameters if value.startswith("q=")), "1")
-        weights[name] = float(weight) if weight.replace(".", "", 1).isdecimal() else 0.0
-    ranges = (media_type, f"{media_type.partition('/')[0]}/*", "*/*")
+        media_range, *parameters = (part.strip().lower() for part in item.split(";"))
+        stated_weights = [parameter.removeprefix("q=") for parameter in parameters if parameter.startswith("q=")]
+        # Without a stated weight, the weight is 1.
+        weight = next(iter(stated_weights), "1")
+        is_number = weight.replace(".", "", 1).isdecimal()
+        weights[media_range] = float(weight) if is_number else 0.0
+    # The first range that the header has is the most specific one.
+    main_type, _, _ = media_type.partition("/")
+    ranges = (media_type, f"{main_type}/*", "*/*")
     return next((weights[media_range] for media_range in ranges if media_range in weights), 0.0)

@@ -116,13 +116,17 @@ async def list_jobs(
     jobs = JOBS.of(request)
     before = None if cursor is None else int(cursor)
     # One job more than the page shows is read, to learn whether a further page exists.
-    page = await jobs.waiting.page(caller_of(request).name, state, kind, before, limit + 1)
+    owner = caller_of(request).name
+    page = await jobs.waiting.page(owner, state, kind, before, limit + 1)
     shown = page[:limit]
     following: str | None = None
     if len(page) > limit:
-        query = {"cursor": shown[-1].record.sequence, "limit": limit, "state": state, "kind": kind}
+        # The next page continues after the last job of this one.
+        last_shown = shown[-1]
+        query = {"cursor": last_shown.record.sequence, "limit": limit, "state": state, "kind": kind}
         following = page_link(PATH, query)
-    return json_response(JobList(jobs=tuple(map(JobSummary.of, shown)), next=following))
+    summaries = tuple(map(JobSummary.of, shown))
+    return json_response(JobList(jobs=summaries, next=following))
 
 
 async def get_job(request: Request, id: str, preferences: OfLook) -> Response:  # noqa: A002 (the path parameter)
@@ -138,8 +142,10 @@ async def get_job(request: Request, id: str, preferences: OfLook) -> Response:  
     Raises:
         Problem: the caller has no such job.
     """
-    job = await find_job(request, id, float(preferences.granted or 0))
-    return Response(document(job), media_type=JSON, headers={"cache-control": "no-cache", **preferences.applied})
+    wait_seconds = float(preferences.granted or 0)
+    job = await find_job(request, id, wait_seconds)
+    headers = {"cache-control": "no-cache", **preferences.applied}
+    return Response(document(job), media_type=JSON, headers=headers)
 
 
 async def get_job_result(request: Request, id: str, preferences: OfLook) -> Response:  # noqa: A002
@@ -155,11 +161,26 @@ async def get_job_result(request: Request, id: str, preferences: OfLook) -> Resp
     Raises:
         Problem: the caller has no such job, or the job has no result.
     """
-    return await signed_result(request, await find_job(request, id, float(preferences.granted or 0)))
+    wait_seconds = float(preferences.granted or 0)
+    job = await find_job(request, id, wait_seconds)
+    return await signed_result(request, job)
 
 
 async def remove_job(request: Request, id: str) -> Response:  # noqa: A002 (the name of the path parameter)
-    """Cancel a job that waits or runs, and return it. Delete a job that has ended: 204."""
+    """Cancel a job that waits or runs, and return it. Delete a job that has ended: 204.
+
+    \f
+
+    Args:
+        request: the HTTP request.
+        id: id of the job.
+
+    Raises:
+        Problem: the caller has no such job.
+    """
+    # The job is looked up first, for the check that it exists and that the caller has the scope for it.
     await find_job(request, id, 0.0)
     cancelled = await remove_and_wait(request, id)
-    return Response(status_code=204) if cancelled is None else Response(document(cancelled), media_type=JSON)
+    if cancelled is None:
+        return Response(status_code=204)
+    return Response(document(cancelled), media_type=JSON)

@@ -86,7 +86,11 @@ def _post(kinds: tuple[SimulationKind, ...]) -> Endpoint:
         """
         jobs = JOBS.of(request)
         caller = caller_of(request)
-        question = unpickle(await run_in_worker(request, SIMULATIONS.of(request).reading(simulation)), SimulationAsked)
+        # The body is read and checked in a worker process.
+        reading = SIMULATIONS.of(request).reading(simulation)
+        pickled_question = await run_in_worker(request, reading)
+        question = unpickle(pickled_question, SimulationAsked)
+        # A request that is repeated with the same idempotency key gets the job of the first one.
         job: Job | None = None
         if preferences.key is not None:
             job = await jobs.with_key(caller.name, preferences.key, question.fingerprint)
@@ -101,14 +105,16 @@ def _post(kinds: tuple[SimulationKind, ...]) -> Endpoint:
                 idempotency_key=preferences.key,
                 fingerprint=question.fingerprint,
             )
+        # Wait for the end of the job, if the client prefers this and not too many requests wait already.
         if preferences.granted and JOB_WAITS.of(request).has_room(caller.identity):
             job = await find_job(request, job.record.id, float(preferences.granted))
         return job_response(job, preferences, status=200 if job.ended else 202)
 
+    # FastAPI describes the body by its annotation.
     examples: dict[str, Example] = {
         kind.example["kind"]: {"value": dict(kind.example)} for kind in kinds if kind.example
     }
-    start_simulation.__annotations__["simulation"] = Annotated[
-        unread(request_type(tuple(kind.request for kind in kinds))), Body(openapi_examples=examples or None)
-    ]
+    body_type = request_type(tuple(kind.request for kind in kinds))
+    body = Body(openapi_examples=examples or None)
+    start_simulation.__annotations__["simulation"] = Annotated[unread(body_type), body]
     return start_simulation

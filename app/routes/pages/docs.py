@@ -45,16 +45,20 @@ def add(app: FastAPI) -> None:
         swagger_favicon_url="docs/favicon-32x32.png",
         swagger_ui_parameters={"tryItOutEnabled": True, "validatorUrl": None, "docExpansion": "none"},
     )
-    policy = POLICY.format(scripts=" ".join(map(_hash, SCRIPT.findall(page.body))))
+    # The page may run its own inline scripts, which the policy names by their hashes.
+    inline_scripts = SCRIPT.findall(page.body)
+    policy = POLICY.format(scripts=" ".join(map(_hash, inline_scripts)))
     page_document = Document(bytes(page.body), "text/html", {"content-security-policy": policy})
+    # The OpenAPI document is made once, and kept.
     contract = CONTRACT.put(app, Documents(lambda _: json_document(compact(app.openapi()))))
 
     async def openapi(request: Request) -> Response:
         """Return the OpenAPI document."""
-        return (await contract.of(NAME)).response(request)
+        document = await contract.of(NAME)
+        return document.response(request)
 
     async def docs(request: Request) -> Response:
-        """Return the page."""
+        """Return the page on which the API can be tried."""
         return page_document.response(request)
 
     app.add_api_route("/openapi.json", openapi, include_in_schema=False)
@@ -63,15 +67,35 @@ def add(app: FastAPI) -> None:
 
 
 async def prepare(app: FastAPI) -> None:
-    """Make the OpenAPI document, which takes a second, before the first request for it."""
+    """Make the OpenAPI document, which takes a second, before the first request for it.
+
+    Args:
+        app: the application, which keeps the document.
+    """
     await CONTRACT.within(app).of(NAME)
 
 
 def compact(document: Mapping[str, object]) -> bytes:
-    """Return the document in the form in which it is served."""
+    """Render an OpenAPI document as JSON without spaces, the form in which it is served.
+
+    Args:
+        document: the OpenAPI document.
+
+    Returns:
+        The JSON text in UTF-8.
+    """
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _hash(script: bytes) -> str:
-    """Return the hash of a script, in the form of a content security policy."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(script).digest()).decode()}'"
+    """Hash a script, so that a content security policy can allow it.
+
+    Args:
+        script: text of the script.
+
+    Returns:
+        Its SHA-256 in base64, in the form of a source in a content security policy.
+    """
+    digest = hashlib.sha256(script).digest()
+    encoded = base64.b64encode(digest).decode()
+    return f"'sha256-{encoded}'"

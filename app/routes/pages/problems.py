@@ -52,7 +52,18 @@ ALL = ""
 
 
 def _document_of(slug: str) -> Document:
-    return json_document(render(KINDS[slug] if slug else ProblemList(problems=tuple(KINDS.values()))))
+    """Render the description of one kind of problem, or the list of all kinds.
+
+    Args:
+        slug: name of the kind, the last part of its path; `ALL` for the list.
+
+    Returns:
+        The description or the list as a JSON document.
+    """
+    if slug == ALL:
+        every_kind = ProblemList(problems=tuple(KINDS.values()))
+        return json_document(render(every_kind))
+    return json_document(render(KINDS[slug]))
 
 
 DOCUMENTS = Documents(_document_of)
@@ -60,11 +71,23 @@ DOCUMENTS = Documents(_document_of)
 
 async def list_problems(request: Request) -> Response:
     """List every `type` of a problem."""
-    return (await DOCUMENTS.of(ALL)).response(request)
+    document = await DOCUMENTS.of(ALL)
+    return document.response(request)
 
 
 async def get_problem(request: Request, slug: str) -> Response:
-    """Explain a kind of problem, and the remedy."""
+    """Explain a kind of problem, and the remedy.
+
+    \f
+
+    Args:
+        request: the HTTP request.
+        slug: name of the kind of problem, the last part of its path.
+
+    Raises:
+        Problem: there is no such kind of problem.
+    """
     if slug not in KINDS:
         raise unknown("problem", slug, KINDS)
-    return (await DOCUMENTS.of(slug)).response(request)
+    document = await DOCUMENTS.of(slug)
+    return document.response(request)

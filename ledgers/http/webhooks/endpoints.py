@@ -11,7 +11,8 @@ from typing import Annotated, Final, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from epsilond.app.callers.keys import NAME_PATTERN
-from epsilond.app.settings import PREFIX, is_private_url
+from epsilond.app.machine import is_private_url
+from epsilond.app.settings import PREFIX
 
 SETTING: Final = f"{PREFIX}LEDGER_WEBHOOKS"
 SECRET_PREFIX: Final = "whsec_"  # noqa: S105 (no secret)

@@ -129,6 +129,11 @@ def _refuse_gaps(dialect: str) -> None:
 
 
 def _refuse_truncation(table: str) -> None:
+    """Create a trigger of PostgreSQL that rejects the statement TRUNCATE, which deletes all rows of a table.
+
+    Args:
+        table: name of the table.
+    """
     op.execute(
         f"CREATE TRIGGER {table}_truncated BEFORE TRUNCATE ON {table} FOR EACH STATEMENT"
         f" EXECUTE FUNCTION ledger_refuse('rows of {table} are never removed')"
@@ -154,5 +159,14 @@ def _make_functions() -> None:
 
 
 def _there(table: str, columns: tuple[str, ...]) -> str:
+    """Return the SQL condition that a table has a row with the same values as the new row in some columns.
+
+    Args:
+        table: name of the table.
+        columns: names of the columns.
+
+    Returns:
+        The condition, for a trigger with the row NEW.
+    """
     same = " AND ".join(f"{column} = NEW.{column}" for column in columns)
     return f"EXISTS (SELECT 1 FROM {table} WHERE {same})"  # noqa: S608 (the names stand above)

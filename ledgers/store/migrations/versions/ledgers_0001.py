@@ -31,6 +31,7 @@ def _make_books() -> None:
     A slot is a privacy budget in one notion of privacy; its parts are amounts such as ρ or δ. An item of a plan is a
     mechanism with a number of runs. CHECK constraints keep every reserved or used amount within its capacity.
     """
+    # Ledgers, of which each block of a data set has at most one.
     op.create_table(
         "ledgers",
         sa.Column("id", sa.String(64), primary_key=True),
@@ -48,6 +49,8 @@ def _make_books() -> None:
         sa.CheckConstraint("status IN ('open', 'closed')", name="ledgers_status"),
     )
     op.create_index("ledgers_by_tenant", "ledgers", ["tenant", "created", "id"])
+    # Parts of the slots of ledgers.
+    amounts = ("capacity", "used", "held")
     op.create_table(
         "ledger_slots",
         sa.Column("ledger", sa.String(64), sa.ForeignKey("ledgers.id"), primary_key=True),
@@ -55,12 +58,13 @@ def _make_books() -> None:
         sa.Column("part", sa.String(64), primary_key=True),
         sa.Column("position", sa.Integer, nullable=False),
         sa.Column("mixed", sa.Boolean, nullable=False),
-        *(sa.Column(name, _amount(), nullable=False) for name in ("capacity", "used", "held")),
+        *(sa.Column(name, _amount(), nullable=False) for name in amounts),
         sa.CheckConstraint(
             "used <= held AND (held <= capacity OR (mixed AND kind = 'rdp'))", name="ledger_slots_within_capacity"
         ),
-        *(_is_amount(name) for name in ("capacity", "used", "held")),
+        *(_is_amount(name) for name in amounts),
     )
+    # Items of the plans of ledgers.
     counts = ("planned", "reserved", "committed", "credit")
     op.create_table(
         "ledger_items",
@@ -82,6 +86,7 @@ def _make_reservations() -> None:
     A reservation keeps runs of a mechanism for one caller. The second table has a row for each pair of a reservation
     and a ledger that pays for it.
     """
+    # Reservations, with the index by which expired ones are found.
     op.create_table(
         "ledger_reservations",
         sa.Column("id", sa.String(64), primary_key=True),
@@ -94,6 +99,7 @@ def _make_reservations() -> None:
         ),
     )
     op.create_index("ledger_reservations_by_end", "ledger_reservations", ["state", "expires"])
+    # The runs that each reservation holds in each ledger.
     op.create_table(
         "ledger_holdings",
         sa.Column("reservation", sa.String(64), sa.ForeignKey("ledger_reservations.id"), primary_key=True),
@@ -108,6 +114,7 @@ def _make_reservations() -> None:
         *(_is_count("ledger_holdings", name) for name in ("count", "committed")),
     )
     op.create_index("ledger_holdings_by_ledger", "ledger_holdings", ["ledger", "committed"])
+    # Holdings with runs that are not committed yet.
     unfinished = sa.text("committed < count")
     op.create_index(
         "ledger_holdings_unfinished",
@@ -124,6 +131,7 @@ def _make_log() -> None:
     The tree nodes are the hashes of the Merkle tree over all entries. The idempotency keys identify repeated requests.
     The counter has one row, with the number of entries.
     """
+    # Log entries: the content of each, and its hash.
     op.create_table(
         "ledger_entries",
         sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),
@@ -137,6 +145,7 @@ def _make_log() -> None:
         sa.CheckConstraint("length(digest) = 32", name="ledger_entries_digest_length"),
     )
     op.create_index("ledger_entries_by_ledger", "ledger_entries", ["ledger", "seq"])
+    # Nodes of the Merkle tree.
     op.create_table(
         "ledger_nodes",
         sa.Column("level", sa.Integer, primary_key=True, autoincrement=False),
@@ -144,6 +153,7 @@ def _make_log() -> None:
         sa.Column("hash", sa.LargeBinary, nullable=False),
         sa.CheckConstraint("level >= 0 AND place >= 0 AND length(hash) = 32", name="ledger_nodes_hash"),
     )
+    # Idempotency keys, with a hash of the request and its answer.
     op.create_table(
         "ledger_keys",
         sa.Column("tenant", sa.String(255), primary_key=True),
@@ -152,6 +162,7 @@ def _make_log() -> None:
         sa.Column("answer", sa.LargeBinary, nullable=False),
         sa.Column("at", sa.Double, nullable=False),
     )
+    # The counter of log entries, a table of one row.
     op.create_table(
         "ledger_counter",
         sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
@@ -161,6 +172,7 @@ def _make_log() -> None:
 
 
 def _amount() -> sa.String:
+    """Return the type of a column with an amount: decimal text in SQLite, and a number in PostgreSQL."""
     return sa.String(37).with_variant(sa.Numeric(38, 18), "postgresql")
 
 
@@ -172,15 +184,27 @@ def _is_amount(name: str) -> sa.CheckConstraint:
 
     Args:
         name: name of the column in the table of slots.
+
+    Returns:
+        The constraint, for the database of this migration.
     """
     if op.get_bind().dialect.name == "postgresql":
         return sa.CheckConstraint(f"{name} >= 0 AND {name} < 1e18", name=f"ledger_slots_{name}")
+    # 18 digits, the point, and 18 digits.
     digits = f"length({name}) = 37 AND substr({name}, 19, 1) = '.' AND replace({name}, '.', '') NOT GLOB '*[^0-9]*'"
-    return sa.CheckConstraint(
-        f"typeof({name}) = 'text' AND {digits} AND length(replace({name}, '.', '')) = 36", name=f"ledger_slots_{name}"
-    )
+    condition = f"typeof({name}) = 'text' AND {digits} AND length(replace({name}, '.', '')) = 36"
+    return sa.CheckConstraint(condition, name=f"ledger_slots_{name}")
 
 
 def _is_count(table: str, name: str) -> sa.CheckConstraint:
+    """Return the constraint of a count: an integer from 0 to `MOST`.
+
+    Args:
+        table: name of the table.
+        name: name of the column.
+
+    Returns:
+        The constraint, for the database of this migration. SQLite does not require a column to have one type.
+    """
     is_integer = "" if op.get_bind().dialect.name == "postgresql" else f" AND typeof({name}) = 'integer'"
     return sa.CheckConstraint(f"{name} >= 0 AND {name} <= {MOST}{is_integer}", name=f"{table}_{name}")

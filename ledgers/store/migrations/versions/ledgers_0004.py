@@ -24,6 +24,7 @@ REFUSAL: Final = "no move commits to a ledger while another of its people is ope
 
 def upgrade() -> None:
     """Create a trigger that rejects commits in a ledger if another ledger covers the same people."""
+    # In PostgreSQL the condition of a trigger must not contain queries, so it is in a function.
     if op.get_bind().dialect.name == "postgresql":
         op.execute(
             "CREATE FUNCTION ledger_refuse_colliding() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"

@@ -37,7 +37,9 @@ def upgrade() -> None:
     A move is a change of a ledger. Triggers guard the table and the column, so that a service of an earlier version
     cannot make a move without approval.
     """
+    # The version of a ledger from which on a second person approves; empty for a ledger without approval.
     op.add_column("ledgers", sa.Column("approval_from", sa.BigInteger))
+    # The moves that wait, and those that have ended.
     op.create_table(
         "ledger_pending",
         sa.Column("id", sa.String(64), primary_key=True),
@@ -59,10 +61,12 @@ def upgrade() -> None:
         sa.CheckConstraint(TWO_PEOPLE, name="ledger_pending_two_people"),
     )
     op.create_index("ledger_pending_by_ledger", "ledger_pending", ["ledger", "state"])
+    # Rows are never removed, and change only once, when the move ends.
     _refuse("ledger_pending", "removed", "DELETE", None, "rows of ledger_pending are never removed")
     _refuse("ledger_pending", "identity", "UPDATE", f"{CHANGED} OR {PROLONGED}", "a pending move is never changed")
     _refuse("ledger_pending", "one_way", "UPDATE", "OLD.state <> 'pending'", "a move that has ended is never changed")
     _refuse("ledger_pending", "begun", "INSERT", "NEW.state <> 'pending'", "no move begins as one that has ended")
+    # A ledger with approval changes only by approved moves.
     if op.get_bind().dialect.name == "postgresql":
         op.execute(
             "CREATE TRIGGER ledger_pending_truncated BEFORE TRUNCATE ON ledger_pending FOR EACH STATEMENT"
@@ -80,6 +84,15 @@ def upgrade() -> None:
 
 
 def _refuse(table: str, name: str, what: str, when: str | None, why: str) -> None:
+    """Create a trigger that rejects statements on a table.
+
+    Args:
+        table: name of the table.
+        name: name of the trigger, without the name of the table.
+        what: kind of the statements, such as INSERT or DELETE.
+        when: SQL condition on the rows OLD and NEW under which a statement is rejected; None for all statements.
+        why: message of the error, without quotation marks.
+    """
     condition = f"WHEN ({when})" if when else ""
     head = f"CREATE TRIGGER {table}_{name} BEFORE {what} ON {table} FOR EACH ROW {condition}"
     if op.get_bind().dialect.name == "postgresql":

@@ -14,6 +14,7 @@ def upgrade() -> None:
 
     No trigger guards the two tables, because no privacy budget depends on them.
     """
+    # The messages, with the number of attempts to deliver each and the time of the next one.
     op.create_table(
         "ledger_messages",
         sa.Column("id", sa.String(64), primary_key=True),
@@ -27,6 +28,7 @@ def upgrade() -> None:
         sa.CheckConstraint("state IN ('pending', 'delivered', 'dropped')", name="ledger_messages_state"),
     )
     op.create_index("ledger_messages_by_due", "ledger_messages", ["state", "endpoint", "due"])
+    # The number of log entries for which messages were made, in one row.
     op.create_table(
         "ledger_messages_read",
         sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
