@@ -17,9 +17,10 @@ from epsilond.reading import read
 from epsilond.witness.reports import words
 from epsilond.witness.reports.canonical import canonical
 from epsilond.witness.reports.compare import SAME_ENGINE, changed_explanations, compare_records
+from epsilond.witness.reports.conditions import declared_conditions
 from epsilond.witness.reports.inert import is_inert
 from epsilond.witness.reports.make import read_date, request_json
-from epsilond.witness.reports.page import declared_conditions, render
+from epsilond.witness.reports.page import render
 from epsilond.witness.reports.questions import ReportedAnswer, question
 from epsilond.witness.reports.record import CONTRADICTED, Broken, demand_one_engine, seal_page, without_data
 
