@@ -155,8 +155,11 @@ class Piece(NamedTuple):
         Returns:
             Values at `low`, and values at `high`.
         """
-        if power >= 0.0:
+        is_convex = power >= 0.0
+        if is_convex:
             return power * self.ratio.log_ratio(sign * low), power * self.ratio.log_ratio(sign * high)
+
+        # The tangent has the slope c (±1) s p(±x), with the shift s and the response p.
         middle = sign * (0.5 * (low + high))
         value = power * self.ratio.log_ratio(middle)
         half_slope = 0.5 * power * sign * self.ratio.shift * self.ratio.response(middle)
