@@ -175,8 +175,8 @@ class Integrand:
     def _alias(self, epsilon: float) -> float:
         """Return an upper bound on the alias, the trapezoidal rule's error from its period, in units of e^{K − lε}.
 
-        It is Σ_{m≠0} e^{lmA} D(ε + mA), for the period A = 2π/Δt of the spacing Δt. D(ε) is the δ(ε) of the losses
-        that were not left out. The Chernoff bounds on D at other tilts bound this series (`ChernoffBounds.log_excess`).
+        It is Σ_{m≠0} e^{lmA} D(ε + mA), for the period A = 2π/Δt of the spacing Δt. D(ε) is the δ(ε) of the losses that
+        were not left out. The Chernoff bounds on D at several tilts bound this series (`ChernoffBounds.log_excess`).
 
         Args:
             epsilon: ε in nats, of any sign.
@@ -184,6 +184,7 @@ class Integrand:
         period = 2.0 * math.pi / self.line.spacing * (1.0 - 4 * UNIT_ROUNDOFF)
         log_excess = self.chernoff.log_excess(self.line.tilt, period, epsilon)
         log_alias = log_excess - self.log_scale(epsilon) + self._scale_error(epsilon)
+        # The factor covers roundings, and the limit prevents an overflow.
         return 1.001 * math.exp(min(log_alias, 600.0))
 
     def estimate(self, epsilon: float) -> tuple[float, float]:
@@ -254,7 +255,8 @@ def find_saddle_below(parts: Sequence[Part], epsilon: float) -> Saddle:
 
     Source: docs/engine-certificate.md, A5, What the noise reaches.
     """
-    if math.fsum(part.largest_loss for part in parts) <= epsilon:
+    largest_total_loss = math.fsum(part.largest_loss for part in parts)
+    if largest_total_loss <= epsilon:
         raise ContourRefused(RefusalReason.NOT_POSITIVE, f"no noise within its ends reaches {epsilon:.6g}")
     return find_saddle(parts, epsilon_target(epsilon))
 
