@@ -157,8 +157,8 @@ class _RunningProduct:
     def multiply(self, count: int, values: ComplexArray, errors: FloatArray) -> None:
         """Multiply the product by a power φ^T of a characteristic function, and update its error bound.
 
-        The error bound `growth` increases by T log(1 + error/|φ̂|), by the roundings of the logarithm and of the angle,
-        which the power multiplies by T, and by the rounding of the sums.
+        The error bound `growth` increases by T log(1 + error/|φ̂|). The roundings of the logarithm and of the angle are
+        multiplied by T and added, and so is the rounding of the sums.
 
         Args:
             count: exponent T.

@@ -137,8 +137,8 @@ class Survey:
         """Find the first depth with `DEPTHS[depth]` at most the estimate of log δ(ε) from the losses to that depth.
 
         At a larger depth there are rarer large losses (`outlines_to`), and so a larger estimate. Bisection starts
-        between the depth for the estimate from all losses, which is the least possible, and the depth for the estimate
-        from the losses to that one.
+        between two depths. The lower one is that for the estimate from all losses, which is the least possible. The
+        upper one is that for the estimate from the losses to the lower one.
 
         Args:
             epsilon: ε, in nats.

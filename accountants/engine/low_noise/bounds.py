@@ -70,7 +70,8 @@ def steps_to_remove(laws: Laws) -> Steps | None:
 
     Returns:
         The steps with equal ones counted together. None if a step is not a subsampled Gaussian within the limits of
-        `REGION`, if a count is not positive, if the directions differ, or if there are too many different steps.
+        `REGION`, or if a count is not positive. None also if the directions differ, or if there are too many different
+        steps.
     """
     counts: Counter[SampledGaussianLaw] = Counter()
     directions = set()
