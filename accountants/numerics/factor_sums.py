@@ -212,6 +212,9 @@ def _negligible_rest(epsilon: float, least_contraction: float, count: int) -> fl
         epsilon: ε, in nats.
         least_contraction: least contraction shift r_c of the steps, in standard deviations of the noise.
         count: number of steps of the run.
+
+    Returns:
+        The largest 1 − B, rounded up; None if it is not negligible.
     """
     (log_complement,) = log_rest(epsilon, np.asarray([least_contraction]))
     log_largest = float(log_complement) + ROUNDING
@@ -234,6 +237,9 @@ def _factors(
         rest: largest 1 − B if it is negligible; None otherwise.
         count: number of steps of the run.
         stops_before: whether the step before the chunk may be released.
+
+    Returns:
+        log B of each step, at least `LEAST_LOG_FACTOR`, and a bound on its absolute error.
     """
     if rest is not None:
         return np.zeros(contraction.shape), np.full(contraction.shape, 2.0 * rest)
@@ -265,6 +271,9 @@ def _stop_sums(
         may_stop: mask of the steps that may be released.
         inflow: log(B R) of the first step after the block.
         inflow_error: bound on its error.
+
+    Returns:
+        log R_j of each step of the block, and a bound on its absolute error.
     """
     log_product = _suffix(log_b)  # S_j
     error = _suffix(b_error) + inflow_error

@@ -120,6 +120,9 @@ class Integrand:
 
         Args:
             epsilon: ε in nats, of any sign.
+
+        Returns:
+            δ(ε), its derivative in ε, and the bound on the error of δ(ε).
         """
         offset, frequencies = self.values.centre - epsilon, self.line.frequencies
         rotated_terms = self.terms * np.exp(1j * offset * frequencies)

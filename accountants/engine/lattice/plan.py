@@ -144,6 +144,9 @@ class TransformPlan:
 
         Args:
             least_blocks: least number of blocks, the length of the shorter FFT.
+
+        Returns:
+            The number of blocks, and the number of frequencies in a block.
         """
         blocks = next_fast_len(least_blocks, real=True)
         per_block = self.points // blocks + 1

@@ -54,6 +54,9 @@ class SideTails:
         Args:
             p_up: whether the tail under P is rounded up and that under Q down; otherwise P down and Q up. The first
                 choice only increases δ = P(L > ε) − e^ε Q(L > ε), the second one only decreases it.
+
+        Returns:
+            The bounds on the log tails under P, and those under Q.
         """
         if p_up:
             return self.log_p + np.log1p(self.error_p), _lower_tail(self.log_q, self.error_q)
