@@ -32,9 +32,11 @@ NEGLIGIBLE = 45.0
 
 
 class ShiftSequence(Protocol):
-    """Interface to the shifts of a run of `count` noisy steps, evaluated for a range of steps at a time.
+    """Interface to the shifts of a run of noisy steps, evaluated for a range of steps at a time.
 
-    Step t has a sensitivity shift r_s(t) and a contraction shift r_c(t), in standard deviations of the noise.
+    A shift is the distance of two Gaussian means in standard deviations of the noise. Step t has a sensitivity shift
+    r_s(t), by which a use of the record moves its output. It also has a contraction shift r_c(t), which determines how
+    much the step forgets an earlier difference.
     """
 
     @property
@@ -50,12 +52,21 @@ class ShiftSequence(Protocol):
         """True if all sensitivity shifts are equal."""
 
     def least_contraction(self, first: int, last: int) -> float:
-        """Return the least contraction shift of steps first, …, last."""
+        """Return the least contraction shift of several consecutive steps.
+
+        Args:
+            first: number of the first of these steps, counted from 1.
+            last: number of the last of these steps.
+        """
 
     def shifts(self, first: int, last: int) -> tuple[FloatArray, FloatArray]:
-        """Return sensitivity shifts r_s(t) and contraction shifts r_c(t) of steps first, …, last.
+        """Return the sensitivity shifts and the contraction shifts of several consecutive steps.
 
         Their relative error is at most eight units of roundoff.
+
+        Args:
+            first: number of the first of these steps, counted from 1.
+            last: number of the last of these steps.
         """
 
 

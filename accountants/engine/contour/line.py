@@ -269,21 +269,24 @@ def build_integrand(
 ) -> tuple[Integrand, Saddle]:
     """Evaluate the integrand of δ(ε) on the vertical line through the saddle point of ε.
 
+    Improbable noise is left out first, so that it does not determine the saddle point. It is then left out again with
+    the tilt of the saddle, at which its weight may matter.
+
     Args:
-        parts: parts of the composition.
+        parts: parts of the composition. Each is the total loss of some of its steps.
         epsilon: ε in nats, of any sign.
-        log_delta: estimate of log D(ε).
+        log_delta: estimate of log δ(ε), without infinite losses.
         widest: largest useful relative width of the enclosure of δ.
 
     Returns:
         The integrand, and the saddle point.
 
     Raises:
-        ContourRefused: the integrand does not decay, or needs too many nodes. Both are found before it is evaluated.
+        ContourRefused: the integrand does not decay, or needs too many nodes. Both are noticed before it is evaluated.
     """
     saddle = find_saddle_below(trim_parts(parts, log_delta), epsilon)
-    trimmed = trim_parts(parts, log_delta, saddle.tilt)
-    return build_integrand_at(trimmed, saddle, epsilon, log_delta, widest), saddle
+    probable_parts = trim_parts(parts, log_delta, saddle.tilt)
+    return build_integrand_at(probable_parts, saddle, epsilon, log_delta, widest), saddle
 
 
 def build_integrand_at(

@@ -176,7 +176,7 @@ class Piece(NamedTuple):
         power adds at most frequency · s|y| τ, and 4σ c log cos(s|y|/2) if c < 0.
 
         Args:
-            tilt: real part l of z.
+            tilt: real part l of the exponent z in E[e^{zL}].
             frequency: largest modulus of the imaginary part of z.
             low: lower bounds of the intervals of x.
             high: upper bounds of the intervals of x.
