@@ -190,10 +190,10 @@ class ComposedProfile(PointwiseProfile):
         Returns:
             The bounds; (−inf, −inf) if δ is zero.
         """
-        tilt, upper = self.evaluation(epsilon)
+        choice, upper = self.evaluation(epsilon)
         if math.isinf(upper):
             return Interval(-math.inf, -math.inf)
-        lower = self.lower_on(tilt, epsilon) if upper >= _NO_DOUBLE else -math.inf
+        lower = self.lower_on(choice, epsilon) if upper >= _NO_DOUBLE else -math.inf
         if math.isinf(lower):
             lower = self._best_single(epsilon)
         return Interval(min(lower, upper), upper)
