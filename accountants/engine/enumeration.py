@@ -245,6 +245,9 @@ def _infinite_mass(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[float, float]
 
     Args:
         laws: distributions, with the probability a of an infinite loss, and the number T of runs of each.
+
+    Returns:
+        The bound on the log probability, and its accuracy: an error bound per unit of 1 + its size.
     """
     counts = np.asarray([count for _, count in laws], dtype=np.float64)
     log_infinite = log_probability_of_any([law.log_infinite for law, _ in laws], counts, direction=1)
@@ -283,6 +286,9 @@ def _enumeration_errors(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[float, f
 
     Args:
         laws: distributions with finitely many outcomes, and how often each is run.
+
+    Returns:
+        The bound for log probabilities, and the bound for total losses.
     """
     log_error = largest_total = 0.0
     loss_error = TINY

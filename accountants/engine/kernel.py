@@ -289,6 +289,9 @@ def _numbers(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> tuple[flo
         laws: distributions of the losses, with their counts.
         answer: the numbers; None if the kernel has no answer; otherwise the kernel's reason, that no line decays.
 
+    Returns:
+        The three numbers; None if the kernel has no answer.
+
     Raises:
         NoLineDecays: the transform of the total loss decays too slowly for numerical inversion, so that the contour
             engine would fail too. This is not concluded for batches of a fixed size, for Laplace losses, or if the

@@ -32,9 +32,11 @@ NEGLIGIBLE = 45.0
 
 
 class ShiftSequence(Protocol):
-    """Interface to the shifts of a run of `count` noisy steps, evaluated for a range of steps at a time.
+    """Interface to the shifts of a run of noisy steps, evaluated for a range of steps at a time.
 
-    Step t has a sensitivity shift r_s(t) and a contraction shift r_c(t), in standard deviations of the noise.
+    A shift is the distance of two Gaussian means in standard deviations of the noise. Step t has a sensitivity shift
+    r_s(t), by which a use of the record moves its output. It also has a contraction shift r_c(t), which determines how
+    much the step forgets an earlier difference.
     """
 
     @property
@@ -50,12 +52,21 @@ class ShiftSequence(Protocol):
         """True if all sensitivity shifts are equal."""
 
     def least_contraction(self, first: int, last: int) -> float:
-        """Return the least contraction shift of steps first, …, last."""
+        """Return the least contraction shift of several consecutive steps.
+
+        Args:
+            first: number of the first of these steps, counted from 1.
+            last: number of the last of these steps.
+        """
 
     def shifts(self, first: int, last: int) -> tuple[FloatArray, FloatArray]:
-        """Return sensitivity shifts r_s(t) and contraction shifts r_c(t) of steps first, …, last.
+        """Return the sensitivity shifts and the contraction shifts of several consecutive steps.
 
         Their relative error is at most eight units of roundoff.
+
+        Args:
+            first: number of the first of these steps, counted from 1.
+            last: number of the last of these steps.
         """
 
 
@@ -212,6 +223,9 @@ def _negligible_rest(epsilon: float, least_contraction: float, count: int) -> fl
         epsilon: ε, in nats.
         least_contraction: least contraction shift r_c of the steps, in standard deviations of the noise.
         count: number of steps of the run.
+
+    Returns:
+        The largest 1 − B, rounded up; None if it is not negligible.
     """
     (log_complement,) = log_rest(epsilon, np.asarray([least_contraction]))
     log_largest = float(log_complement) + ROUNDING
@@ -234,6 +248,9 @@ def _factors(
         rest: largest 1 − B if it is negligible; None otherwise.
         count: number of steps of the run.
         stops_before: whether the step before the chunk may be released.
+
+    Returns:
+        log B of each step, at least `LEAST_LOG_FACTOR`, and a bound on its absolute error.
     """
     if rest is not None:
         return np.zeros(contraction.shape), np.full(contraction.shape, 2.0 * rest)
@@ -265,6 +282,9 @@ def _stop_sums(
         may_stop: mask of the steps that may be released.
         inflow: log(B R) of the first step after the block.
         inflow_error: bound on its error.
+
+    Returns:
+        log R_j of each step of the block, and a bound on its absolute error.
     """
     log_product = _suffix(log_b)  # S_j
     error = _suffix(b_error) + inflow_error

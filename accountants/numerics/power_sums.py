@@ -9,6 +9,7 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 EULER = 0.5772156649015328606
 """Euler's constant γ."""
 ZETA_OF_MINUS_HALF = -0.2078862249773545660
+"""Value ζ(−1/2) of the Riemann zeta function, the constant in the expansion of a sum of roots."""
 _DIRECT = 64
 """Number of terms below which they are added one by one."""
 PAD = 16 * UNIT_ROUNDOFF
@@ -16,10 +17,14 @@ PAD = 16 * UNIT_ROUNDOFF
 
 
 def harmonic(count: int) -> float:
-    """Return 1 + 1/2 + … + 1/count, and 0 for a count of 0.
+    """Return the harmonic number 1 + 1/2 + … + 1/n, and 0 for n = 0.
+
+    Short sums are added term by term. Long ones use the Euler–Maclaurin expansion
+
+        log n + γ + 1/(2n) − 1/(12n²) + 1/(120n⁴) − 1/(252n⁶) + 1/(240n⁸).
 
     Args:
-        count: number of terms, at least 0. Long sums use the Euler–Maclaurin expansion.
+        count: number n of terms, at least 0.
     """
     if count < _DIRECT:
         return math.fsum(1.0 / k for k in range(1, count + 1))
@@ -30,10 +35,14 @@ def harmonic(count: int) -> float:
 
 
 def root_sum(count: int) -> float:
-    """Return √1 + √2 + … + √count.
+    """Return the sum of square roots √1 + √2 + … + √n.
+
+    Short sums are added term by term. Long ones use the Euler–Maclaurin expansion
+
+        (2/3) n^{3/2} + √n/2 + ζ(−1/2) + n^{−1/2}/24 − n^{−5/2}/1920 + n^{−9/2}/9216.
 
     Args:
-        count: number of terms, at least 0. Long sums use the Euler–Maclaurin expansion.
+        count: number n of terms, at least 0.
     """
     if count < _DIRECT:
         return math.fsum(math.sqrt(k) for k in range(1, count + 1))
@@ -44,7 +53,9 @@ def root_sum(count: int) -> float:
 
 
 def geometric_sum(rest: float, count: float) -> float:
-    """Return G_T = Σ_{k<T} (1 − u)^k = (1 − (1 − u)^T)/u, within a relative 1e-15.
+    """Return the geometric sum G_T = Σ_{k<T} (1 − u)^k = (1 − (1 − u)^T)/u, within a relative 1e-15.
+
+    The ratio 1 − u is given by u, so that no digits are lost if the ratio is near 1. For tiny u T the sum is T.
 
     Args:
         rest: u in [0, 1].
@@ -58,9 +69,10 @@ def geometric_sum(rest: float, count: float) -> float:
 
 
 def triangular_sum(rest: float, count: float) -> float:
-    """Return H_T = Σ_{τ=1}^T G_τ of the geometric sums G_τ = Σ_{k<τ} (1 − u)^k, within a relative 1e-14 up to T = 1e9.
+    """Return the sum H_T = Σ_{τ=1}^T G_τ of geometric sums G_τ = Σ_{k<τ} (1 − u)^k.
 
-    It is (T − (1 − u) G_T)/u, or for small u T the series Σ_{k ≥ 0} (−u)^k C(T + 1, k + 2).
+    It is (T − (1 − u) G_T)/u. For small u T, where this cancels, it is the series Σ_{k ≥ 0} (−u)^k C(T + 1, k + 2). The
+    result is within a relative 1e-14 up to T = 1e9.
 
     Args:
         rest: u in [0, 1].
@@ -70,6 +82,8 @@ def triangular_sum(rest: float, count: float) -> float:
         return 0.0
     if rest * count >= 0.5:
         return (count - (1.0 - rest) * geometric_sum(rest, count)) / rest
+
+    # The first term is C(T + 1, 2), and each further one follows from the previous one.
     term = total = 0.5 * count * (count + 1.0)
     for k in range(60):
         term *= -rest * (count - 1.0 - k) / (k + 3.0)

@@ -196,6 +196,9 @@ def _theta(epsilon: ArrayLike, shift: ArrayLike) -> tuple[FloatArray, FloatArray
     Args:
         epsilon: values of ε ≥ 0, in nats.
         shift: shifts r ≥ 0, in standard deviations.
+
+    Returns:
+        log θ and log(1 − θ), in arrays of the broadcast shape.
     """
     eps, r = np.broadcast_arrays(np.asarray(epsilon, dtype=np.float64), np.asarray(shift, dtype=np.float64))
     if eps.size <= _FEW:
@@ -245,6 +248,9 @@ def theta_logs(epsilon: float, shift: float) -> tuple[float, float]:
     Args:
         epsilon: ε ≥ 0, in nats.
         shift: shift r ≥ 0, in standard deviations.
+
+    Returns:
+        log θ and log(1 − θ), both at most 0.
     """
     if shift == math.inf:
         return 0.0, -math.inf
@@ -314,6 +320,9 @@ def _theta_inside(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArra
     Args:
         eps: values of ε ≥ 0, finite, in nats.
         r: shifts r > 0, in standard deviations, with |ε/r − r/2| ≤ `FARTHEST`.
+
+    Returns:
+        log θ and log(1 − θ), one of each for every pair of ε and r.
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
         a, a_low = precise_threshold(eps, r)

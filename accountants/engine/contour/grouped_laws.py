@@ -36,7 +36,7 @@ def build_parts(laws: Laws) -> list[Part]:
     """Group the steps of a composition into parts, each of which evaluates the transform of its privacy loss.
 
     Equal distributions become one part with the sum of their counts. All Gaussian steps without subsampling become one
-    part, the last.
+    part, the last, because their total loss is Gaussian again.
 
     Args:
         laws: distribution of the privacy loss of each step, with its number of steps.
@@ -58,8 +58,11 @@ def build_parts(laws: Laws) -> list[Part]:
             gaussian_squares.append(count * law.distance * law.distance)
         else:
             parts.append(_build_subsampled_part(law, count))
+
     square = math.fsum(gaussian_squares)
-    return [*parts, GaussianSteps(square)] if square > 0.0 else parts
+    if square > 0.0:
+        parts.append(GaussianSteps(square))
+    return parts
 
 
 def _count_laws(laws: Laws) -> Counter[Law]:

@@ -136,6 +136,9 @@ def clip_response(response: FloatArray) -> tuple[FloatArray, FloatArray]:
 
     Args:
         response: p(x), the probability that the record was sampled, given the noisy value x.
+
+    Returns:
+        τ and σ, one of each for every response.
     """
     is_small = response <= 0.5
     tau = np.where(is_small, response, 1.0)

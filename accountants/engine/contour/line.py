@@ -120,6 +120,9 @@ class Integrand:
 
         Args:
             epsilon: ε in nats, of any sign.
+
+        Returns:
+            δ(ε), its derivative in ε, and the bound on the error of δ(ε).
         """
         offset, frequencies = self.values.centre - epsilon, self.line.frequencies
         rotated_terms = self.terms * np.exp(1j * offset * frequencies)
@@ -175,8 +178,8 @@ class Integrand:
     def _alias(self, epsilon: float) -> float:
         """Return an upper bound on the alias, the trapezoidal rule's error from its period, in units of e^{K − lε}.
 
-        It is Σ_{m≠0} e^{lmA} D(ε + mA), for the period A = 2π/Δt of the spacing Δt. D(ε) is the δ(ε) of the losses
-        that were not left out. The Chernoff bounds on D at other tilts bound this series (`ChernoffBounds.log_excess`).
+        It is Σ_{m≠0} e^{lmA} D(ε + mA), for the period A = 2π/Δt of the spacing Δt. D(ε) is the δ(ε) of the losses that
+        were not left out. The Chernoff bounds on D at several tilts bound this series (`ChernoffBounds.log_excess`).
 
         Args:
             epsilon: ε in nats, of any sign.
@@ -184,6 +187,7 @@ class Integrand:
         period = 2.0 * math.pi / self.line.spacing * (1.0 - 4 * UNIT_ROUNDOFF)
         log_excess = self.chernoff.log_excess(self.line.tilt, period, epsilon)
         log_alias = log_excess - self.log_scale(epsilon) + self._scale_error(epsilon)
+        # The factor covers roundings, and the limit prevents an overflow.
         return 1.001 * math.exp(min(log_alias, 600.0))
 
     def estimate(self, epsilon: float) -> tuple[float, float]:
@@ -254,7 +258,8 @@ def find_saddle_below(parts: Sequence[Part], epsilon: float) -> Saddle:
 
     Source: docs/engine-certificate.md, A5, What the noise reaches.
     """
-    if math.fsum(part.largest_loss for part in parts) <= epsilon:
+    largest_total_loss = math.fsum(part.largest_loss for part in parts)
+    if largest_total_loss <= epsilon:
         raise ContourRefused(RefusalReason.NOT_POSITIVE, f"no noise within its ends reaches {epsilon:.6g}")
     return find_saddle(parts, epsilon_target(epsilon))
 
@@ -264,21 +269,24 @@ def build_integrand(
 ) -> tuple[Integrand, Saddle]:
     """Evaluate the integrand of δ(ε) on the vertical line through the saddle point of ε.
 
+    Improbable noise is left out first, so that it does not determine the saddle point. It is then left out again with
+    the tilt of the saddle, at which its weight may matter.
+
     Args:
-        parts: parts of the composition.
+        parts: parts of the composition. Each is the total loss of some of its steps.
         epsilon: ε in nats, of any sign.
-        log_delta: estimate of log D(ε).
+        log_delta: estimate of log δ(ε), without infinite losses.
         widest: largest useful relative width of the enclosure of δ.
 
     Returns:
         The integrand, and the saddle point.
 
     Raises:
-        ContourRefused: the integrand does not decay, or needs too many nodes. Both are found before it is evaluated.
+        ContourRefused: the integrand does not decay, or needs too many nodes. Both are noticed before it is evaluated.
     """
     saddle = find_saddle_below(trim_parts(parts, log_delta), epsilon)
-    trimmed = trim_parts(parts, log_delta, saddle.tilt)
-    return build_integrand_at(trimmed, saddle, epsilon, log_delta, widest), saddle
+    probable_parts = trim_parts(parts, log_delta, saddle.tilt)
+    return build_integrand_at(probable_parts, saddle, epsilon, log_delta, widest), saddle
 
 
 def build_integrand_at(

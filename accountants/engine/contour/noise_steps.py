@@ -45,12 +45,14 @@ class NoiseSteps(TruncatedSteps):
 
         Source: docs/engine-certificate.md, A2, Hard cut.
         """
+        # Possible ends on both sides, with the log of the integrand there and the probability of the noise beyond.
         distances = np.arange(1.0, FARTHEST_END * _ENDS_PER_DEVIATION + 1.0) / _ENDS_PER_DEVIATION
         log_count = math.log(2.0 * self.count)  # T steps with two sides each
         log_density_below = self._log_density(distances, -1, tilt)
         log_density_above = self._log_density(distances, 1, tilt)
         improbable_below = self.log_outside(distances, -1) <= log_leak - log_count
         improbable_above = self.log_outside(distances, 1) <= log_leak - log_count
+
         # The integrand is negligible if it is far below its largest value at noise that is not improbable.
         largest_below = float(log_density_below[~improbable_below].max(initial=-np.inf))
         largest_above = float(log_density_above[~improbable_above].max(initial=-np.inf))

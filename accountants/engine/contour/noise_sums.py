@@ -239,8 +239,8 @@ class NoiseSums:
         heights = self._heights(tilt, frequencies, log_masses)
         bounds = [self._decay_bound(tilt, frequencies, height, log_masses, log_moment) for height in heights]
         rounding = float(self._weight_errors(tilt).max()) + 1.01 * moment_error + 6000 * UNIT_ROUNDOFF
-        least = np.min(bounds, axis=0) * (1.0 + rounding)
-        return np.asarray(self.steps.count * np.log(np.clip(least, TINY, 1.0)))
+        least_bound = np.min(bounds, axis=0) * (1.0 + rounding)
+        return np.asarray(self.steps.count * np.log(np.clip(least_bound, TINY, 1.0)))
 
     def _heights(self, tilt: float, frequencies: FloatArray, log_masses: FloatArray) -> list[float]:
         """Return imaginary parts y of the noise at which to bound the decay of the characteristic function of one step.

@@ -33,6 +33,9 @@ def _gauss_rule(order: int) -> tuple[FloatArray, FloatArray]:
 
     Args:
         order: number n of nodes.
+
+    Returns:
+        The nodes, increasing, and the weights.
     """
     nodes, weights = [], []
     estimates, _ = np.polynomial.legendre.leggauss(order)
@@ -58,6 +61,9 @@ def _legendre(order: int, x: decimal.Decimal) -> tuple[decimal.Decimal, decimal.
     Args:
         order: degree n ≥ 1.
         x: argument, different from ±1.
+
+    Returns:
+        P_n(x) and P_n′(x).
     """
     previous, value = decimal.Decimal(1), x
     for m in range(2, order + 1):

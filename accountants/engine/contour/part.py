@@ -80,21 +80,37 @@ class LineValues(NamedTuple):
 class Transform(Protocol):
     """Interface of the transform of T copies of a privacy loss L, with the moment M(z) = E[e^{zL}].
 
-    It gives K(l) = T log M(l) at real tilts l, and the characteristic function (M(l + it)/M(l))^T on lines. Its bounds
-    are valid at every tilt. They are tight near the tilt that its quadrature nodes were chosen for.
+    It gives K(l) = T log M(l) at real tilts l, and the characteristic function (M(l + it)/M(l))^T on vertical lines.
+    Its bounds are valid at every tilt. They are tight near the tilt that its quadrature nodes were chosen for.
     """
 
     def moments(self, tilt: float) -> tuple[float, float, float]:
-        """Return estimates of K, K′ and K″ at a tilt."""
+        """Return estimates of K(l) and of its derivatives K′(l) and K″(l).
+
+        Args:
+            tilt: l ≥ 0.
+        """
 
     def upper_cumulant(self, tilt: float) -> float:
-        """Return an upper bound on K at a tilt."""
+        """Return an upper bound on K(l).
+
+        Args:
+            tilt: l ≥ 0.
+        """
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
-        """Return upper bounds on log |φ(t′)|^T for all t′ ≥ t, at each frequency t (docs/engine-certificate.md, A3)."""
+        """Return upper bounds on log |φ(t′)|^T for all t′ ≥ t, at each frequency t (docs/engine-certificate.md, A3).
+
+        Args:
+            tilt: l ≥ 0; φ(t) is M(l + it)/M(l).
+            frequencies: t > 0.
+        """
 
     def on_line(self, line: Line) -> LineValues:
-        """Return φ^T on a line with bounds on its errors (docs/engine-certificate.md, A2 and A4).
+        """Return φ^T on a vertical line with bounds on its errors (docs/engine-certificate.md, A2 and A4).
+
+        Args:
+            line: points l + it of the line, with frequencies t ≥ 0.
 
         Raises:
             ContourRefused: there are too many nodes and frequencies, or an error is too large.

@@ -155,8 +155,11 @@ class Piece(NamedTuple):
         Returns:
             Values at `low`, and values at `high`.
         """
-        if power >= 0.0:
+        is_convex = power >= 0.0
+        if is_convex:
             return power * self.ratio.log_ratio(sign * low), power * self.ratio.log_ratio(sign * high)
+
+        # The tangent has the slope c (±1) s p(±x), with the shift s and the response p.
         middle = sign * (0.5 * (low + high))
         value = power * self.ratio.log_ratio(middle)
         half_slope = 0.5 * power * sign * self.ratio.shift * self.ratio.response(middle)
@@ -173,7 +176,7 @@ class Piece(NamedTuple):
         power adds at most frequency · s|y| τ, and 4σ c log cos(s|y|/2) if c < 0.
 
         Args:
-            tilt: real part l of z.
+            tilt: real part l of the exponent z in E[e^{zL}].
             frequency: largest modulus of the imaginary part of z.
             low: lower bounds of the intervals of x.
             high: upper bounds of the intervals of x.

@@ -23,15 +23,16 @@ FARTHEST_END = 60.0
 
 @dataclass(frozen=True)
 class TruncatedSteps:
-    """T independent subsampled Gaussian steps, by Poisson sampling in one direction or on batches without replacement.
+    """T independent subsampled Gaussian steps, of whose noise the improbable ends are left out.
 
-    For a batch, the loss is that of the directions "remove" and "add" on the noise x ≥ s/2, and 0 with probability
-    (1 − q) erf(s/√8) (docs/engine-certificate.md, A8).
+    The steps are Poisson-subsampled in one direction, or batches of a fixed size without replacement. For a batch, the
+    loss is that of the directions "remove" and "add" on the noise x ≥ s/2, and 0 with probability (1 − q) erf(s/√8)
+    (docs/engine-certificate.md, A8).
 
     Attributes:
         ratio: likelihood ratio with the rate q and the shift s.
         kind: direction of the pair, or "drawn" for a batch without replacement.
-        count: T.
+        count: number T of steps.
         low: lower end of the noise in standard deviations; noise below it is left out. A batch does not use it.
         high: upper end of the noise; for a batch, the end minus s/2.
     """
@@ -99,17 +100,19 @@ class TruncatedSteps:
         - otherwise, (1 − q) Φ(−d) + q Φ(s − d).
 
         Args:
-            distances: d.
+            distances: d, in standard deviations of the noise.
             side: 1 for the upper tail, −1 for the lower one.
         """
         rate, shift = self.ratio.rate, self.ratio.shift
         if self.kind == "drawn":
             log_centred = math.log1p(1.0 - rate) + log_ndtr(-distances - 0.5 * shift)
-            return np.logaddexp(log_centred, math.log(rate) + log_ndtr(0.5 * shift - distances))
+            log_shifted = math.log(rate) + log_ndtr(0.5 * shift - distances)
+            return np.logaddexp(log_centred, log_shifted)
         if self.kind == "add" or side < 0:
             return np.asarray(log_ndtr(-distances))
         log_excluded = math.log1p(-rate) + log_ndtr(-distances)
-        return np.logaddexp(log_excluded, math.log(rate) + log_ndtr(shift - distances))
+        log_included = math.log(rate) + log_ndtr(shift - distances)
+        return np.logaddexp(log_excluded, log_included)
 
     @property
     def log_leak(self) -> float:

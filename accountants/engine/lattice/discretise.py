@@ -207,16 +207,19 @@ class TailSteps:
     distribution: FloatArray
 
     def to_lattice(self, middle: int, log_atom: float) -> LatticeDistribution:
-        """Return the lattice distribution with these tails, and with the remaining mass at the index `middle`.
+        """Return the lattice distribution with these tails, and with the remaining mass at the middle lattice point.
+
+        The mass of a point is the difference of the tails at it and at the next point outwards.
 
         Args:
-            middle: the index.
+            middle: index of the middle lattice point.
             log_atom: log of the mass of the infinite loss.
         """
         log_mass_right = difference(self.survival, np.append(self.survival[1:], log_atom))
         log_mass_left = difference(self.distribution, np.append(self.distribution[1:], -np.inf))
         log_in_tails = np.logaddexp(self.survival[:1], self.distribution[:1])
         log_mass_middle = log1m_exp(np.minimum(log_in_tails, 0.0))
+
         index = np.concatenate((-self.left[::-1], [middle], self.right))
         log_mass = np.concatenate((log_mass_left[::-1], log_mass_middle, log_mass_right))
         has_mass = np.isfinite(log_mass)
@@ -276,10 +279,11 @@ def least_log_atom(profile: Profile) -> float:
     Args:
         profile: profile ε ↦ δ(ε) of one direction of a pair of distributions, with the tails of its loss.
     """
-    tails = profile.attained_log_tails(np.asarray([LARGEST_EPSILON]))
-    upper = profile.log_infinite_mass
-    if tails is not None:
-        upper = min(float(tails.log_p[0]), upper)
-    if math.isinf(upper):
-        return upper
-    return upper - (profile.tail_accuracy + 4 * UNIT_ROUNDOFF) * (1.0 + abs(upper))
+    log_mass = profile.log_infinite_mass
+    attained_tails = profile.attained_log_tails(np.asarray([LARGEST_EPSILON]))
+    if attained_tails is not None:
+        log_tail = float(attained_tails.log_p[0])
+        log_mass = min(log_tail, log_mass)
+    if math.isinf(log_mass):
+        return log_mass
+    return log_mass - (profile.tail_accuracy + 4 * UNIT_ROUNDOFF) * (1.0 + abs(log_mass))

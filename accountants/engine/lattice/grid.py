@@ -185,7 +185,7 @@ def _base_width(effort: float, demand: Demand) -> float:
 
 
 def _least_width(width: float, effort: float, rounds: float, demand: Demand) -> float:
-    """Return the width than which no cell needs to be narrower, because it keeps the error of log δ tolerable.
+    """Return the width, in nats, below which no cell needs to be, because the error of log δ is tolerable.
 
     It is the width that causes the tolerated error if all cells of all rounds have it. The tolerated error is the
     larger of two: the error due to the best cells of the base width (`_base_width`), and the required width of log δ.
@@ -195,13 +195,10 @@ def _least_width(width: float, effort: float, rounds: float, demand: Demand) -> 
         effort: ∫ ϱ^{1/3} over the losses of each distribution, added up, for the density ϱ of the tilted mass.
         rounds: number of all rounds.
         demand: the requirements.
-
-    Returns:
-        The width, in nats.
     """
     error = demand.curvature * width * width * effort / 16.0
-    tolerated = max(error, 4.0**demand.coarsening * demand.relative_width)
-    return math.sqrt(8.0 * tolerated / (demand.curvature * rounds))
+    tolerated_error = max(error, 4.0**demand.coarsening * demand.relative_width)
+    return math.sqrt(8.0 * tolerated_error / (demand.curvature * rounds))
 
 
 def _cell_widths(cells: _WeightedCells, demand: Demand, width: float, least: float) -> FloatArray:

@@ -106,8 +106,8 @@ class TransformPlan:
     def transform(self, limits: TransformLimits) -> Spectrum | TooLarge:
         """Compute the terms of δ at the few frequencies that matter, or at all of them if that is cheaper.
 
-        All frequencies are used if their number is at most an eighth of the limit, or if it is within the limit and the
-        few relevant frequencies are too many for direct sums.
+        All frequencies are used if their number is at most an eighth of the limit. They are also used if their number
+        is within the limit, but the computation for the few relevant ones is not.
 
         Args:
             limits: limits on the number of points and of terms.
@@ -144,6 +144,9 @@ class TransformPlan:
 
         Args:
             least_blocks: least number of blocks, the length of the shorter FFT.
+
+        Returns:
+            The number of blocks, and the number of frequencies in a block.
         """
         blocks = next_fast_len(least_blocks, real=True)
         per_block = self.points // blocks + 1
@@ -153,7 +156,7 @@ class TransformPlan:
     def _depth(self, size: int) -> float:
         """Return minus the log modulus at which the characteristic function of a frequency is negligible.
 
-        All negligible frequencies together are to change δ by at most e^−5 of its required width.
+        The moduli of all negligible frequencies sum to at most e^−5 of the required relative width of δ.
 
         Args:
             size: number of frequencies.

@@ -157,8 +157,8 @@ class _RunningProduct:
     def multiply(self, count: int, values: ComplexArray, errors: FloatArray) -> None:
         """Multiply the product by a power φ^T of a characteristic function, and update its error bound.
 
-        The error bound `growth` increases by T log(1 + error/|φ̂|), by the roundings of the logarithm and of the angle,
-        which the power multiplies by T, and by the rounding of the sums.
+        The error bound `growth` increases by T log(1 + error/|φ̂|). The roundings of the logarithm and of the angle are
+        multiplied by T and added, and so is the rounding of the sums.
 
         Args:
             count: exponent T.
@@ -181,7 +181,7 @@ class _RunningProduct:
 def _log_polar(values: ComplexArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the log modulus, the angle in radians and the modulus of complex numbers φ.
 
-    Near |φ| = 1 the logarithm is computed from |φ|² − 1, to keep the digits that a large count would magnify.
+    Near |φ| = 1 the logarithm is computed from |φ|² − 1, so that no digits are lost that a large power would magnify.
 
     Args:
         values: the numbers φ. A modulus below 1e-150 counts as 1e-150 in the logarithm and the modulus.
@@ -190,10 +190,11 @@ def _log_polar(values: ComplexArray) -> tuple[FloatArray, FloatArray, FloatArray
         log |φ|, arg φ and |φ|, one of each for every number.
     """
     real, imaginary = values.real, values.imag
-    square_minus_one = (real - 1.0) * (real + 1.0) + imaginary * imaginary
+    square_minus_one = (real - 1.0) * (real + 1.0) + imaginary * imaginary  # |φ|² − 1
     square = np.maximum(1.0 + square_minus_one, TINY)
-    near_one = np.abs(square_minus_one) < 0.5
+
+    is_near_one = np.abs(square_minus_one) < 0.5
     log_modulus = np.empty(square.size)
-    log_modulus[near_one] = 0.5 * np.log1p(square_minus_one[near_one])
-    log_modulus[~near_one] = 0.5 * np.log(square[~near_one])
+    log_modulus[is_near_one] = 0.5 * np.log1p(square_minus_one[is_near_one])
+    log_modulus[~is_near_one] = 0.5 * np.log(square[~is_near_one])
     return log_modulus, np.arctan2(imaginary, real), np.sqrt(square)

@@ -190,10 +190,10 @@ class ComposedProfile(PointwiseProfile):
         Returns:
             The bounds; (−inf, −inf) if δ is zero.
         """
-        tilt, upper = self.evaluation(epsilon)
+        choice, upper = self.evaluation(epsilon)
         if math.isinf(upper):
             return Interval(-math.inf, -math.inf)
-        lower = self.lower_on(tilt, epsilon) if upper >= _NO_DOUBLE else -math.inf
+        lower = self.lower_on(choice, epsilon) if upper >= _NO_DOUBLE else -math.inf
         if math.isinf(lower):
             lower = self._best_single(epsilon)
         return Interval(min(lower, upper), upper)
@@ -322,7 +322,7 @@ class ComposedProfile(PointwiseProfile):
         """Return whether ε is within the bulk of the total loss, so that the bulk's width limits the cells.
 
         The bulk is the distribution of the total loss without rare rounds. ε is within it if it is at most six standard
-        deviations from the mean, and if the tilt changes log δ little over one variance.
+        deviations from the mean, and if the variance times |λ (1 + λ)| is small for the tilt λ.
 
         Args:
             epsilon: ε, in nats.

@@ -355,8 +355,8 @@ def estimate_period(
     """Return a period of the lattice sum, in nats, that is long enough for a negligible alias.
 
     The sum over frequencies exceeds δ by an alias, which decreases with the period (`Chernoff`). It is to be about 2 %
-    of the required width of δ. One standard deviation of the tilted total loss is added, so that this also holds at ε
-    up to that far from the ε for which the tilt is best.
+    of the required width of δ. One standard deviation of the tilted total loss is added to the period. The alias is
+    then negligible also at ε up to that far from the ε for which the tilt is best.
 
     Args:
         laws: distributions of the finite losses, with their numbers of rounds.

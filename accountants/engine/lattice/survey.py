@@ -30,11 +30,11 @@ _LEFT_OUT = 3.0
 
 @dataclass(frozen=True)
 class LatticePart:
-    """One pair (P, Q) of a composition, in one direction.
+    """A pair of output distributions (P, Q) in a composition, in one direction, with its number of rounds.
 
     Attributes:
-        first: profile of (P, Q).
-        second: profile of (Q, P).
+        first: profile ε ↦ δ(ε) of (P, Q).
+        second: profile of the reverse pair (Q, P), which gives the tails of the negative losses.
         count: number of rounds.
     """
 
@@ -137,8 +137,8 @@ class Survey:
         """Find the first depth with `DEPTHS[depth]` at most the estimate of log δ(ε) from the losses to that depth.
 
         At a larger depth there are rarer large losses (`outlines_to`), and so a larger estimate. Bisection starts
-        between the depth for the estimate from all losses, which is the least possible, and the depth for the estimate
-        from the losses to that one.
+        between two depths. The lower one is that for the estimate from all losses, which is the least possible. The
+        upper one is that for the estimate from the losses to the lower one.
 
         Args:
             epsilon: ε, in nats.
@@ -188,7 +188,11 @@ class Survey:
         return abs(self.losses_to(depth).saddle(epsilon, direct=direct).tilt)
 
     def guess(self, log_delta: float) -> tuple[float, float]:
-        """Estimate the ε with the given log δ, and |d log δ/dε| there, by the saddle-point approximation."""
+        """Estimate the ε with a given log δ, and |d log δ/dε| there, by the saddle-point approximation.
+
+        Args:
+            log_delta: log δ.
+        """
         laws = self.losses_to(self.depth_of(log_delta))
         coordinate = laws.coordinate_of(log_delta)
         return max(laws.centre(coordinate), 0.0), coordinate.tilt

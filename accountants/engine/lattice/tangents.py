@@ -40,7 +40,8 @@ def best_lower_distribution(
 
     A distribution is dominated if its δ is at most that of the loss at every ε. A few offsets of the lattice are tried,
     and the one with the best moment at a tilt is used. The offset matters if the loss has few cells (intervals of
-    losses), so that none is near a lattice point: for an atom off the lattice, or a bulk not much wider than a cell.
+    losses), so that none is near a lattice point. Examples are an atom off the lattice, and a bulk not much wider than
+    a cell.
 
     Args:
         right: tails of the positive losses at the bounds of the cells.

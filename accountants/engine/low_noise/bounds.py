@@ -70,7 +70,8 @@ def steps_to_remove(laws: Laws) -> Steps | None:
 
     Returns:
         The steps with equal ones counted together. None if a step is not a subsampled Gaussian within the limits of
-        `REGION`, if a count is not positive, if the directions differ, or if there are too many different steps.
+        `REGION`, or if a count is not positive. None also if the directions differ, or if there are too many different
+        steps.
     """
     counts: Counter[SampledGaussianLaw] = Counter()
     directions = set()
@@ -86,7 +87,11 @@ def steps_to_remove(laws: Laws) -> Steps | None:
 
 
 def _is_in_region(law: SampledGaussianLaw) -> bool:
-    """Return whether a step's direction, rate and shift are those for which tables are made."""
+    """Return whether a step's direction, rate and shift are within the limits of `REGION`, for which tables are made.
+
+    Args:
+        law: distribution of the loss of a subsampled Gaussian step.
+    """
     if law.direction == "replace" or not REGION.least_rate <= law.rate < 1.0:
         return False
     return REGION.least_shift <= law.shift <= REGION.largest_shift
@@ -196,12 +201,12 @@ def _log_delta_at_zero(steps: Steps) -> float:
     Args:
         steps: subsampled steps with the inclusion probabilities q_j, and their numbers T_j.
     """
-    log_none = math.fsum(count * math.log1p(-law.rate) for law, count in steps) * (1.0 + 16 * UNIT_ROUNDOFF)
-    included = -math.expm1(log_none)
-    if included <= 0.0:
+    log_none_included = math.fsum(count * math.log1p(-law.rate) for law, count in steps) * (1.0 + 16 * UNIT_ROUNDOFF)
+    any_included = -math.expm1(log_none_included)
+    if any_included <= 0.0:
         return 0.0
-    log_included = math.log(included)
-    return log_included + 8 * UNIT_ROUNDOFF * (1.0 - log_included)
+    log_any_included = math.log(any_included)
+    return log_any_included + 8 * UNIT_ROUNDOFF * (1.0 - log_any_included)
 
 
 def is_to_add(laws: Laws) -> bool:
@@ -262,7 +267,7 @@ def delta_bounds(
     Args:
         steps: distributions of the losses in the direction that removes a contribution, with their counts.
         depth: approximate −log δ at which the bounds are accurate.
-        to_add: whether δ is that of the other direction.
+        to_add: whether δ is that of the direction that adds a contribution.
         finer: factor of the number of lattice points, a power of two.
         for_tests: whether the bounds are for tests.
 
@@ -274,8 +279,10 @@ def delta_bounds(
     tables = loss_tables(steps, round_depth(depth), finer)
     if tables is None:
         return None
-    lower, upper = tables
-    return DeltaBounds(reverse_bound(lower), reverse_bound(upper)) if to_add else DeltaBounds(lower.delta, upper.delta)
+    lower_table, upper_table = tables
+    if to_add:
+        return DeltaBounds(reverse_bound(lower_table), reverse_bound(upper_table))
+    return DeltaBounds(lower_table.delta, upper_table.delta)
 
 
 def reverse_bound(table: LossTable) -> Callable[[float], float]:
@@ -308,7 +315,8 @@ def _narrow(lower: float, upper: float, widest: float) -> Interval | None:
     Returns:
         The bounds; None if they differ by more, or the lower one is not positive.
     """
-    if not 0.0 < lower <= upper <= lower * (1.0 + widest):
+    is_narrow = 0.0 < lower <= upper <= lower * (1.0 + widest)
+    if not is_narrow:
         return None
     log_lower = math.log(lower) - 4 * UNIT_ROUNDOFF * (1.0 - math.log(lower))
     log_upper = math.log(upper) + 4 * UNIT_ROUNDOFF * (1.0 - math.log(upper))

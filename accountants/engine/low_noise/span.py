@@ -180,8 +180,9 @@ def estimate_depth(steps: Steps, epsilon: float) -> float:
         The estimate, or 0 if no bound is below 1.
     """
     tilts, log_means = _log_means(steps)
-    least = math.fsum(count * math.log1p(-law.rate) for law, count in steps)
-    exponent = -float(np.min(log_means - tilts * (epsilon - least)))
+    least_loss = math.fsum(count * math.log1p(-law.rate) for law, count in steps)
+    log_bounds = log_means - tilts * (epsilon - least_loss)
+    exponent = -float(np.min(log_bounds))
     return exponent + RESOLUTION.prefactor if exponent > 0.0 else 0.0
 
 

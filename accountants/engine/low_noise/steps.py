@@ -166,15 +166,15 @@ def lower_step(rate: float, shift: float, spacing: float, cells: int) -> Lattice
 
 
 def _merged_loss(rate: float, shift: float, x: float) -> float:
-    """Return the loss of the merged outcomes with noise below x, minus the least loss L₀ = log(1 − q), rounded down.
+    """Return the loss of the merged outcomes with noise below x, minus the least loss log(1 − q), rounded down.
 
-    It is log(1 + q/(1 − q) · Φ(x − s)/Φ(x)), in nats.
+    With the normal distribution function Φ it is log(1 + q/(1 − q) · Φ(x − s)/Φ(x)), in nats.
 
     Args:
         rate: inclusion probability q.
         shift: distance s of the means, in standard deviations.
-        x: largest noise.
+        x: largest noise of the merged outcomes.
     """
-    odds = rate / (1.0 - rate) * float(ndtr(x - shift)) / float(ndtr(x))
+    odds_of_inclusion = rate / (1.0 - rate) * float(ndtr(x - shift)) / float(ndtr(x))
     rounding = 64 * UNIT_ROUNDOFF * (1.0 + shift + abs(x)) * (shift + abs(x))
-    return math.log1p(odds) * (1.0 - 1e-12 - rounding)  # ndtr errs by less than 1e-12
+    return math.log1p(odds_of_inclusion) * (1.0 - 1e-12 - rounding)  # ndtr errs by less than 1e-12

@@ -109,6 +109,9 @@ def node_distance(noise_multiplier: float) -> tuple[float, float]:
 
     Args:
         noise_multiplier: standard deviation z of the noise, in units of the sensitivity.
+
+    Returns:
+        h in standard deviations of the noise, and the log of the bound on the relative error.
     """
     height = min(3.0 * noise_multiplier, 12.0)
     step = 2.0 * math.pi * height / (0.5 * height * height - _LOG_QUADRATURE + 2.0)

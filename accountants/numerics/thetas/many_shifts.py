@@ -46,6 +46,9 @@ def theta_with_error(epsilon: float | FloatArray, shift: FloatArray) -> tuple[Fl
     Args:
         epsilon: ε, or a column of several ε, which gives one row for each.
         shift: values of the shift r, in standard deviations of the noise.
+
+    Returns:
+        log θ of each shift, and a bound on its absolute error.
     """
     direct_value, log_complement = _log_theta_pair(epsilon, shift)
     is_near_one = log_complement < _LOG_HALF
@@ -70,6 +73,9 @@ def _log_theta_pair(epsilon: float | FloatArray, shift: FloatArray) -> tuple[Flo
     Args:
         epsilon: ε, or a column of several ε.
         shift: values of the shift r, in standard deviations of the noise.
+
+    Returns:
+        log θ, or None if every θ is near 1, and log(1 − θ).
     """
     if not isinstance(epsilon, float) or not _all_large(epsilon, shift):
         return log_theta_and_complement(epsilon, shift)
@@ -125,6 +131,9 @@ def theta_of_many(epsilon: float, shift: FloatArray) -> tuple[FloatArray, FloatA
     Args:
         epsilon: ε, in nats.
         shift: values of r, at least one.
+
+    Returns:
+        log θ of each shift, and a bound on its absolute error.
     """
     least, largest = float(shift.min()), float(shift.max())
     if least == largest:

@@ -54,6 +54,9 @@ class SideTails:
         Args:
             p_up: whether the tail under P is rounded up and that under Q down; otherwise P down and Q up. The first
                 choice only increases δ = P(L > ε) − e^ε Q(L > ε), the second one only decreases it.
+
+        Returns:
+            The bounds on the log tails under P, and those under Q.
         """
         if p_up:
             return self.log_p + np.log1p(self.error_p), _lower_tail(self.log_q, self.error_q)
@@ -113,26 +116,31 @@ def _consistent_tails(profile: Profile, points: FloatArray) -> tuple[FloatArray,
     """
     with np.errstate(all="ignore"):
         log_p, log_q = profile.log_tails(points)
-        is_too_large = log_q + points > log_p + _MISFIT * (1.0 + np.abs(log_p))
+        tolerance = _MISFIT * (1.0 + np.abs(log_p))
+        is_too_large = log_q + points > log_p + tolerance
     if is_too_large.any():
-        log_q = np.maximum.accumulate(np.where(is_too_large, -np.inf, log_q)[::-1])[::-1]
+        # The largest admissible tail at or beyond each ε.
+        admissible = np.where(is_too_large, -np.inf, log_q)
+        log_q = np.maximum.accumulate(admissible[::-1])[::-1]
     return log_p, log_q
 
 
 def lower_side(profile: Profile, side: SideTails, *, mirrored: bool) -> SideTails:
-    """Return tails of the loss from which lower bounds on δ are computed, at the points of other tails.
+    """Return tails of the loss from which lower bounds on δ are computed, at the points of given tails.
 
-    These are the attained tails of the profile, if it has any, and otherwise the given ones.
+    These are the tails that the mechanism attains, if the profile has them, and otherwise the given ones.
 
     Args:
         profile: profile of (P, Q), or of (Q, P) if `mirrored`.
         side: tails of the profile by `read_side`.
         mirrored: whether the tails are those of negative losses.
     """
-    tails = profile.attained_log_tails(side.points)
-    if tails is None:
+    attained_tails = profile.attained_log_tails(side.points)
+    if attained_tails is None:
         return side
-    log_q, log_p = tails if mirrored else (tails.log_q, tails.log_p)
+    log_p, log_q = attained_tails
+    if mirrored:
+        log_p, log_q = log_q, log_p
     return SideTails(side.index, side.points, log_p, log_q, _error(log_p, profile), _error(log_q, profile))
 
 

@@ -92,9 +92,9 @@ def _unit_for_atoms(outlines: Sequence[Outline], counts: FloatArray, demand: Dem
 def _unit_near_atoms(laws: FlatDistributions, unit: float, demand: Demand) -> float:
     """Return a unit near the given one that has even multiples close to the heaviest atoms at the middle tilt.
 
-    The best of `_UNITS` units between half and twice the given one is chosen by an estimate of the error of log δ: the
-    shift of the mean, and the increase of the variance. Every unit gives valid bounds. If there are many atoms, the
-    given unit is returned.
+    The best of `_UNITS` units between half and twice the given one is chosen by an estimate of the error of log δ. It
+    adds the effects of the shift of the mean and of the increase of the variance. Every unit gives valid bounds. If
+    there are many atoms, the given unit is returned.
 
     Args:
         laws: the distributions; each may be shifted so that its heaviest atom is on a lattice point.

@@ -87,6 +87,9 @@ def _find_compensated(
         losses: loss log(p/q) of each cell, in nats.
         down: lattice point below, in nats.
         up: lattice point above, in nats.
+
+    Returns:
+        The mask of cells that may move down, and the mask of cells that may move up.
     """
     # Mass and loss of the neighbours on both sides; the outermost cells have one neighbour.
     log_masses = np.where(cells.has_mass, cells.log_p, -np.inf)
