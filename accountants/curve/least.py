@@ -108,7 +108,12 @@ class LeastProfile(Profile):
 
     @staticmethod
     def _least_of(profiles: Sequence[Profile], epsilon: FloatArray) -> Enclosure:
-        """Return the least lower and the least upper bound of several profiles, elementwise."""
+        """Return the least lower and the least upper bound on log δ of several profiles, elementwise.
+
+        Args:
+            profiles: the privacy profiles, at least one.
+            epsilon: array of ε ≥ 0, in nats.
+        """
         bounds = [profile.log_delta(epsilon) for profile in profiles]
         return Enclosure(
             np.minimum.reduce([interval.lower for interval in bounds]),

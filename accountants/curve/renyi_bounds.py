@@ -17,7 +17,7 @@ _ROUNDED = 1.0 + 8 * UNIT_ROUNDOFF
 
 
 class RenyiFormula(Protocol):
-    """Bounds on the Rényi divergences of a pair (P, Q) of output distributions, at every order.
+    """Interface of bounds on the Rényi divergences of a pair (P, Q) of output distributions, at every order.
 
     P and Q are the outputs on two neighbouring data sets. Rényi divergences add up over the steps of a composition, and
     bound its δ. Upper bounds hold for D(P‖Q) and for D(Q‖P).

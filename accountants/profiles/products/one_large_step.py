@@ -301,6 +301,12 @@ class OneLargeStep:
         probability that some L_t exceeds b, plus Bennett's bound for losses of at most b, with the best b.
 
         Source: docs/engine-certificate.md, One large step.
+
+        Args:
+            epsilon: ε > 0, in nats.
+
+        Returns:
+            The bound, at most 0.
         """
         if not epsilon > 1e-290:  # the first point of the grid must be a normal double
             return 0.0
