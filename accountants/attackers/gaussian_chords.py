@@ -118,9 +118,11 @@ def point_of(pair: Pair, epsilon: float) -> Point:
 class _Interval(NamedTuple):
     """Two neighbouring ε with a μ for which δ ≤ δ_μ between them, where δ_μ is that of N(μ, 1) against N(0, 1).
 
+    A heap of intervals has the one with the largest μ first.
+
     Attributes:
-        negative_mu: −μ, so that a heap has the largest μ first.
-        division_point: the ε inside at which δ is likely to be closest to δ_μ.
+        negative_mu: −μ, by which the heap sorts.
+        division_point: the ε inside at which δ is likely to be closest to δ_μ, in nats.
         left: the point with the smaller ε.
         right: the point with the larger ε.
     """

@@ -364,7 +364,7 @@ class ExactProfile(PointwiseProfile):
             return Interval(-math.inf, 0.0)
 
     def is_beyond_doubles(self, epsilon: float) -> bool:
-        """Return whether δ is far below every positive double, so that neither engine has a positive lower bound.
+        """Return whether δ is so far below every positive double that it has no positive lower bound.
 
         Args:
             epsilon: ε, in nats.

@@ -200,7 +200,10 @@ def _is_likely_larger(profile: Profile, epsilon: float, log_delta: float) -> boo
 class LeastSearch(PairSearch):
     """The search for the ε at a target δ of the least of several dominating pairs, by searches of the single pairs.
 
+    Each pair dominates the same mechanism, so that the least δ of all pairs is an upper bound too.
+
     Attributes:
+        profiles: the distinct directions of the least profile.
         alternatives: the dominating pairs of the same mechanism.
     """
 

@@ -70,10 +70,10 @@ class Concentrated:
 
 @dataclass(frozen=True)
 class SumRenyi:
-    """Rényi divergences of a product of pairs: sums over its parts.
+    """The Rényi divergences of a composition: sums over its parts.
 
     Attributes:
-        parts: formulas of the parts, each with its number of runs.
+        parts: formulas for the divergences of the parts, each with its number of runs.
     """
 
     parts: WholeFormulas
@@ -103,7 +103,7 @@ class ConcentratedRenyi:
     """Upper bounds ρ a on the Rényi divergences of every order a, from ρ-zero-concentrated privacy.
 
     Attributes:
-        rho: ρ.
+        rho: ρ ≥ 0.
     """
 
     rho: float
@@ -113,6 +113,9 @@ class ConcentratedRenyi:
 
         Args:
             order: order a > 1.
+
+        Returns:
+            Lower and upper bound, in nats.
         """
         return Interval(0.0, self.rho * order * _ROUNDED)
 
