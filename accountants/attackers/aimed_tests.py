@@ -79,7 +79,12 @@ def gaussian_threshold(risk: RiskTarget) -> float:
 
 
 def _within(risk: RiskTarget, log_gamma: float) -> float:
-    """Return the threshold t nearest to a given one at which some δ > 0 keeps the true positive rate of a risk."""
+    """Return the threshold t nearest to a given one at which some δ > 0 keeps the true positive rate of a risk.
+
+    Args:
+        risk: a risk of the kind `true_positive_rate`.
+        log_gamma: the given threshold, in nats.
+    """
     rate = risk.false_positive_rate
     low, high = -math.log((1.0 - rate) / (1.0 - risk.bound)), math.log(risk.bound / rate)
     margin = _INSIDE * (high - low)
@@ -108,12 +113,19 @@ class AimedTests:
 
         They are those of the present thresholds. A symmetric pair has one direction only, and then the second threshold
         is not used.
+
+        Args:
+            curve: the privacy curve.
         """
         directions = zip(self._directions(curve), self._log_gammas, strict=False)
         return [self._limit(tests, log_gamma) for tests, log_gamma in directions]
 
     def meets(self, curve: Curve) -> bool:
-        """Return whether the curve certainly keeps the true positive rate, if need be after moving the thresholds."""
+        """Return whether a curve certainly keeps the true positive rate, if need be after moving the thresholds.
+
+        Args:
+            curve: the privacy curve.
+        """
         if self._all_met(curve):
             return True
         self.aim(curve)

@@ -65,7 +65,7 @@ def least_mu_from(epsilon: float, rho: float) -> float:
     Returns:
         The μ; math.inf if no μ is proved.
     """
-    # An interval with the least proved μ in it.
+    # An interval with the least proved μ in it, by doubling the distance from √(2ρ).
     m = math.sqrt(2.0 * rho)
     largest = 4.0 * m + 4.0 * math.sqrt(epsilon)
     low, high = m, m * (1.0 + 2.0**-20)

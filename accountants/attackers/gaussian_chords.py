@@ -38,7 +38,7 @@ LEAST_LOG_DELTA = -2e9
 """Least log δ that the closed inverse covers."""
 
 
-class Point(NamedTuple):
+class DeltaPoint(NamedTuple):
     """Lower and upper bounds on log δ at one ε.
 
     Attributes:
@@ -68,13 +68,13 @@ def enclose_bounded_loss(pair: Pair) -> Interval | None:
         return Interval(0.0, 0.0)
     # Randomized response has the largest μ of all pairs with this largest loss.
     most = pure_gaussian_mu(largest)
-    return divide_intervals(pair, point_of(pair, 0.0), Point(largest, -math.inf, -math.inf), most=most)
+    return divide_intervals(pair, point_of(pair, 0.0), DeltaPoint(largest, -math.inf, -math.inf), most=most)
 
 
 def divide_intervals(
     pair: Pair,
-    first: Point,
-    last: Point,
+    first: DeltaPoint,
+    last: DeltaPoint,
     *,
     most: float = math.inf,
     enough: float = 0.0,
@@ -110,25 +110,27 @@ def divide_intervals(
     return Interval(min(least, intervals[0].mu), intervals[0].mu)
 
 
-def point_of(pair: Pair, epsilon: float) -> Point:
+def point_of(pair: Pair, epsilon: float) -> DeltaPoint:
     """Return bounds on log δ of a pair, the larger of both directions, at an ε."""
-    return Point(epsilon, *pair.log_delta_bounds(epsilon))
+    return DeltaPoint(epsilon, *pair.log_delta_bounds(epsilon))
 
 
 class _Interval(NamedTuple):
     """Two neighbouring ε with a μ for which δ ≤ δ_μ between them, where δ_μ is that of N(μ, 1) against N(0, 1).
 
+    A heap of intervals has the one with the largest μ first.
+
     Attributes:
-        negative_mu: −μ, so that a heap has the largest μ first.
-        division_point: the ε inside at which δ is likely to be closest to δ_μ.
+        negative_mu: −μ, by which the heap sorts.
+        division_point: the ε inside at which δ is likely to be closest to δ_μ, in nats.
         left: the point with the smaller ε.
         right: the point with the larger ε.
     """
 
     negative_mu: float
     division_point: float
-    left: Point
-    right: Point
+    left: DeltaPoint
+    right: DeltaPoint
 
     @property
     def mu(self) -> float:
@@ -136,7 +138,7 @@ class _Interval(NamedTuple):
         return -self.negative_mu
 
     @classmethod
-    def of(cls, left: Point, right: Point, most: float) -> _Interval:
+    def of(cls, left: DeltaPoint, right: DeltaPoint, most: float) -> _Interval:
         """Return the interval between two points, with the least μ for which they prove δ ≤ δ_μ between them.
 
         With γ = e^ε and p = max(γ α + δ) over both points, μ is Φ⁻¹(p) − Φ⁻¹(α) for the normal distribution function Φ.
@@ -162,7 +164,7 @@ class _Interval(NamedTuple):
         return cls(-mu, tangent if is_inside else middle, left, right)
 
 
-def _log_chord_slope(left: Point, right: Point) -> float:
+def _log_chord_slope(left: DeltaPoint, right: DeltaPoint) -> float:
     """Return log α for the slope −α in e^ε of the chord through the upper bounds on δ at two points; below 0.
 
     If δ does not decrease, α is δ at the left point divided by e^ε at the right one.
@@ -178,7 +180,7 @@ def _log_chord_slope(left: Point, right: Point) -> float:
     return min(log_alpha, -UNIT_ROUNDOFF)
 
 
-def _upper_quantile(left: Point, right: Point, log_alpha: float) -> float:
+def _upper_quantile(left: DeltaPoint, right: DeltaPoint, log_alpha: float) -> float:
     """Return the normal quantile Φ⁻¹(p) for p = max(e^ε α + δ(ε)) over two points, with p rounded up.
 
     From p = 1/2 on, it is −Φ⁻¹(1 − p), with 1 − p = (1 − δ) − e^ε α rounded down.
@@ -198,7 +200,7 @@ def _upper_quantile(left: Point, right: Point, log_alpha: float) -> float:
     return -float(ndtri_exp(log_rest)) if log_rest > -math.inf else math.inf
 
 
-def _log_sum_up(point: Point, log_alpha: float) -> float:
+def _log_sum_up(point: DeltaPoint, log_alpha: float) -> float:
     """Return log(e^ε α + δ) at a point, rounded up.
 
     Args:
@@ -209,7 +211,7 @@ def _log_sum_up(point: Point, log_alpha: float) -> float:
     return value + 8 * UNIT_ROUNDOFF * (1.0 + point.epsilon + abs(log_alpha) + abs(value))
 
 
-def _log_rest_down(point: Point, log_alpha: float) -> float:
+def _log_rest_down(point: DeltaPoint, log_alpha: float) -> float:
     """Return log(1 − δ − e^ε α) at a point, rounded down; −math.inf if the difference is not positive.
 
     Args:

@@ -177,7 +177,13 @@ def _total(
     is_costly = _is_costly(profile)
 
     def bound_piece(start: float, end: float, count: int) -> _Piece:
-        """Return the piece from `start` to `end`, in nats, with its bounds from `count` steps."""
+        """Return a piece with bounds on the log of the integral over it.
+
+        Args:
+            start: start of the piece, in nats.
+            end: end of the piece, in nats.
+            count: number of its steps.
+        """
         return _Piece(start, end, count, _piece(profile, power, (start, end), count, cap))
 
     pieces = [

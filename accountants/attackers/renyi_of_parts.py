@@ -76,6 +76,9 @@ def _in_both_ways(law: SampledGaussianLaw, removed: Interval) -> BothWays:
 def _of_part_at(part: Pair, order: float) -> BothWays:
     """Return bounds on the Rényi divergence of order a of a pair in both directions.
 
+    A pair with a closed form is computed exactly. Other pairs are bounded by known facts, and by an integral of their
+    privacy profiles.
+
     Args:
         part: a pair (P, Q) that is neither a composition nor a subsampled Gaussian.
         order: order a > 1.
@@ -223,6 +226,9 @@ def _of_sampled_gaussian(law: SampledGaussianLaw, orders: Sequence[float]) -> li
 
 def _bound_by_dominating_pairs(part: Pair, order: float) -> float:
     """Return the least upper bound on the Rényi divergences of both directions of a pair from known facts.
+
+    Known facts are Gaussian or Laplace noise, finitely many outcomes, declared divergences, formulas, a dominating pair
+    and a largest privacy loss. Each gives a bound, and the least one is used.
 
     Args:
         part: a pair that is not a composition.

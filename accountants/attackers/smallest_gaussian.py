@@ -21,7 +21,7 @@ from epsilond.accountants.attackers.concentrated_tails import TAIL_LOG_DELTA, le
 from epsilond.accountants.attackers.gaussian_chords import (
     DIVISIONS,
     LEAST_LOG_DELTA,
-    Point,
+    DeltaPoint,
     divide_intervals,
     enclose_bounded_loss,
     gaussian_mu_at,
@@ -176,7 +176,7 @@ def _gaussian_above_tail(pair: Pair) -> float:
     return math.inf
 
 
-def _gaussian_above_from(pair: Pair, end: float, rho: float, first: Point) -> float:
+def _gaussian_above_from(pair: Pair, end: float, rho: float, first: DeltaPoint) -> float:
     """Return a μ for which δ of a pair is at most δ_μ, that of N(μ, 1) against N(0, 1).
 
     This is proved by chords of δ up to an ε, and beyond it by ρ of zero-concentrated privacy.

@@ -127,10 +127,10 @@ def least_log_mu(mu: float) -> float:
 
 
 def missing_theorem(risk: RiskTarget) -> str:
-    """Return a sentence for a user: why no bound on the measure that a risk limits is known.
+    """Return a sentence for a user that explains why no bound on the measure of a risk is known.
 
     Args:
-        risk: the risk.
+        risk: the risk, of the kind μ of Gaussian differential privacy or ρ of zero-concentrated privacy.
     """
     if risk.kind == "gaussian_dp_mu":
         return (

@@ -66,7 +66,11 @@ def lower_true_positive_rate(curve: Curve, rate: float) -> float:
 
 
 class _Directions:
-    """Searches for the true positive rates of the best tests between two distributions, P against Q and Q against P."""
+    """Searches for the best tests between two distributions, of P against Q and of Q against P.
+
+    A test decides from an output which of the two distributions it came from. Its true positive rate is the probability
+    of the decision for P under P, and its false positive rate that under Q.
+    """
 
     def __init__(self, pair: Pair, rates: Sequence[float], *, lower: bool = True) -> None:
         """Prepare the searches for the best tests.
@@ -83,10 +87,10 @@ class _Directions:
             self._trade_offs.append(TradeOff.of(pair.backward, pair.forward, distinct_rates, lower=lower))
 
     def true_positives(self, rate: float) -> Interval:
-        """Return bounds on the larger true positive rate of both directions.
+        """Return bounds on the larger true positive rate of both directions at a false positive rate.
 
         Args:
-            rate: the false positive rate.
+            rate: the false positive rate, in (0, 1).
         """
         if self._mu is not None:
             return gaussian_true_positives(rate, self._mu)
@@ -94,10 +98,10 @@ class _Directions:
         return Interval(max(bound.lower for bound in bounds), max(bound.upper for bound in bounds))
 
     def quick_lower_bound(self, rate: float) -> float:
-        """Return a lower bound on the larger true positive rate of both directions.
+        """Return a lower bound on the larger true positive rate of both directions, with less work than both bounds.
 
         Args:
-            rate: the false positive rate.
+            rate: the false positive rate, in (0, 1).
         """
         if self._mu is not None:
             return gaussian_true_positives(rate, self._mu).lower

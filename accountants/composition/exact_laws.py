@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from epsilond.accountants.composition.rounded_shifts import ROUNDED_SHIFT, lower_by_rounding, raise_by_rounding
 from epsilond.accountants.curve.enclosure import Interval, Tails
 from epsilond.accountants.curve.facts import LaplaceLaw, MixedLaw
 from epsilond.accountants.curve.near_tests import BestTests, NearTest, adapt_width
@@ -41,24 +42,12 @@ The lattice then takes 0.1 s and bounds log δ within 0.02. The bounds for one l
 """
 _BEYOND_DOUBLES = -800.0
 """log δ below the range of doubles. The lattice has no lower bound there."""
-ROUNDED_SHIFT = 64 * UNIT_ROUNDOFF
-"""Error of log δ from a rounded Gaussian shift, per unit of 1 + |log δ|. A law belongs to exactly one double."""
 _ROUNDED_SCALE = 4 * UNIT_ROUNDOFF
 """Relative error of a Laplace shift, which is a quotient of rounded numbers."""
 _MANY_KINDS = 48
 """Number of different Laplace laws beyond which the lattice has few cells for each."""
 _WIDEST_OF_MANY = 1e-3
 """Relative width of δ that is accepted for more than `_MANY_KINDS` laws. The lattice's bounds are wider."""
-
-
-def raise_by_rounding(bound: float) -> float:
-    """Return an upper bound on log δ, increased by the possible effect of a rounded shift."""
-    return bound + ROUNDED_SHIFT * (1.0 + abs(bound)) if math.isfinite(bound) else bound
-
-
-def lower_by_rounding(bound: float) -> float:
-    """Return a lower bound on log δ, decreased by the possible effect of a rounded shift."""
-    return bound - ROUNDED_SHIFT * (1.0 + abs(bound)) if math.isfinite(bound) else bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,7 +281,12 @@ class ExactProfile(PointwiseProfile):
         return self.is_at_most(epsilon, log_delta)
 
     def surely_meets(self, epsilon: float, log_delta: float) -> bool:
-        """Return whether δ(ε) is certainly at most the target, by a Chernoff bound or by the contour engine."""
+        """Return whether δ(ε) is certainly at most a target, by a Chernoff bound or by the contour engine.
+
+        Args:
+            epsilon: ε, in nats.
+            log_delta: the target log δ, natural logarithm.
+        """
         if self.is_at_most(epsilon, log_delta):
             return True
         enclosed = self.enclose_log_delta(epsilon)
@@ -370,7 +364,7 @@ class ExactProfile(PointwiseProfile):
             return Interval(-math.inf, 0.0)
 
     def is_beyond_doubles(self, epsilon: float) -> bool:
-        """Return whether δ is far below every positive double, so that neither engine has a positive lower bound.
+        """Return whether δ is so far below every positive double that it has no positive lower bound.
 
         Args:
             epsilon: ε, in nats.

@@ -62,9 +62,13 @@ class ExactSearch(PairSearch):
         return self.log_delta_bounds(epsilon).upper
 
     def lower_log_delta(self, epsilon: float) -> float:
-        """Return a lower bound on log δ at an ε: that of `log_delta_bounds`, or −∞ if δ is far below every double.
+        """Return a lower bound on log δ at an ε: that of `log_delta_bounds`, or −∞ if δ is extremely small.
 
-        The lattice engine is then not used.
+        A δ far below every positive double is extremely small. In this case the composition on a lattice of losses is
+        not used.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
         """
         if epsilon not in self.evaluated and all(profile.is_beyond_doubles(epsilon) for profile in self.profiles):
             return -math.inf

@@ -54,19 +54,26 @@ class Enclosure(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """Bounds of one number."""
+    """A lower and an upper bound on one number.
+
+    Attributes:
+        lower: lower bound, which may be −∞.
+        upper: upper bound, which may be ∞.
+    """
 
     lower: float
     upper: float
 
     @classmethod
     def of(cls, *, lower: float, upper: float, name: str) -> Interval:
-        """Return the interval of two bounds that were computed apart. A lower bound may exceed the upper by rounding.
+        """Return the interval of two bounds that were computed separately.
+
+        The lower bound may exceed the upper one by rounding. It is then lowered to it.
 
         Args:
             lower: the lower bound.
             upper: the upper bound.
-            name: the number, for the message of an error.
+            name: name of the number, for the message of an error.
 
         Raises:
             ContradictoryBounds: the lower bound exceeds the upper bound by more than `ROUNDED_BOUNDS` of 1 + |upper|.

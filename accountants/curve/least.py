@@ -108,7 +108,12 @@ class LeastProfile(Profile):
 
     @staticmethod
     def _least_of(profiles: Sequence[Profile], epsilon: FloatArray) -> Enclosure:
-        """Return the least lower and the least upper bound of several profiles, elementwise."""
+        """Return the least lower and the least upper bound on log δ of several profiles, elementwise.
+
+        Args:
+            profiles: the privacy profiles, at least one.
+            epsilon: array of ε ≥ 0, in nats.
+        """
         bounds = [profile.log_delta(epsilon) for profile in profiles]
         return Enclosure(
             np.minimum.reduce([interval.lower for interval in bounds]),
@@ -195,7 +200,10 @@ def _is_likely_larger(profile: Profile, epsilon: float, log_delta: float) -> boo
 class LeastSearch(PairSearch):
     """The search for the ε at a target δ of the least of several dominating pairs, by searches of the single pairs.
 
+    Each pair dominates the same mechanism, so that the least δ of all pairs is an upper bound too.
+
     Attributes:
+        profiles: the distinct directions of the least profile.
         alternatives: the dominating pairs of the same mechanism.
     """
 

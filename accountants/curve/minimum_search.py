@@ -323,7 +323,11 @@ class MinimumSearch:
 
     @property
     def narrow(self) -> bool:
-        """True if the bounds on the minimum are as close as required, or as the widths of the values allow."""
+        """True if the bounds on the minimum are as close as required, or as the bounds at single points allow.
+
+        The lower bound cannot come closer to the upper one than a few widths of the bounds on h at the points around
+        it.
+        """
         points = self._sorted
         least = least_value(points, self.slopes)
 

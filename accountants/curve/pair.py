@@ -121,7 +121,11 @@ class Pair:
         return Interval(min(lower, limit), min(upper, limit))
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """Return only the upper bound on log δ at one ε, without the work for the lower bound."""
+        """Return an upper bound on log δ at one ε, without the work for the lower bound.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+        """
         limit = self._plateau_log_delta(epsilon)
         return limit if limit == -math.inf else min(self.search.upper_log_delta(epsilon), limit)
 
@@ -145,14 +149,22 @@ class Pair:
         return max(profile.upper_log_deltas([epsilon, evaluated])[0] for profile in profiles)
 
     def lower_log_delta(self, epsilon: float) -> float:
-        """Return the lower bound on log δ at an ε, or a smaller one if δ is far below every double."""
+        """Return the lower bound on log δ at an ε, or a smaller one if δ is far below every positive double.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+        """
         return min(self.search.lower_log_delta(epsilon), self._plateau_log_delta(epsilon))
 
     def likely_meets(self, epsilon: float, log_delta: float) -> bool:
-        """Return whether log δ(ε) is likely to be at most `log_delta`, by bounds or estimates that cost little.
+        """Return whether log δ(ε) is likely to be at most a target, by bounds or estimates that cost little.
 
         The answer is not a proof. It decides whether an attained pair is evaluated. A wrong answer can only lower a
         lower bound.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+            log_delta: the target log δ, natural logarithm.
         """
         return all(profile.likely_meets(epsilon, log_delta) for profile in self.directions())
 

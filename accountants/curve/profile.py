@@ -233,10 +233,10 @@ class Profile(ABC):
 
 
 class PointwiseProfile(Profile):
-    """Base class of profiles ε ↦ log δ(ε) that are evaluated at one ε after another, not for a whole array.
+    """Base class of privacy profiles ε ↦ log δ(ε) that are evaluated at one ε after another, not for a whole array.
 
     The profile of a pair (P, Q) is its hockey-stick divergence E_{e^ε}(P‖Q) as a function of ε. A subclass defines only
-    `log_delta_bounds`.
+    `log_delta_bounds`, `log_tails` and `tail_accuracy`.
     """
 
     pointwise: ClassVar[bool] = True
@@ -246,13 +246,13 @@ class PointwiseProfile(Profile):
         """Return an enclosure of log E_{e^ε}(P‖Q) at one ε ≥ 0."""
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ at each ε, one after another.
+        """Enclose log δ at each ε of an array, one after another.
 
         Args:
-            epsilon: values of ε ≥ 0, in nats.
+            epsilon: array of ε ≥ 0, in nats.
 
         Returns:
-            Bounds of the shape of `epsilon`.
+            Lower and upper bounds of the shape of `epsilon`.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         bounds = [self.log_delta_bounds(point) for point in points.ravel().tolist()]

@@ -17,7 +17,7 @@ _ROUNDED = 1.0 + 8 * UNIT_ROUNDOFF
 
 
 class RenyiFormula(Protocol):
-    """Bounds on the Rényi divergences of a pair (P, Q) of output distributions, at every order.
+    """Interface of bounds on the Rényi divergences of a pair (P, Q) of output distributions, at every order.
 
     P and Q are the outputs on two neighbouring data sets. Rényi divergences add up over the steps of a composition, and
     bound its δ. Upper bounds hold for D(P‖Q) and for D(Q‖P).
@@ -70,10 +70,10 @@ class Concentrated:
 
 @dataclass(frozen=True)
 class SumRenyi:
-    """Rényi divergences of a product of pairs: sums over its parts.
+    """The Rényi divergences of a composition: sums over its parts.
 
     Attributes:
-        parts: formulas of the parts, each with its number of runs.
+        parts: formulas for the divergences of the parts, each with its number of runs.
     """
 
     parts: WholeFormulas
@@ -103,7 +103,7 @@ class ConcentratedRenyi:
     """Upper bounds ρ a on the Rényi divergences of every order a, from ρ-zero-concentrated privacy.
 
     Attributes:
-        rho: ρ.
+        rho: ρ ≥ 0.
     """
 
     rho: float
@@ -113,6 +113,9 @@ class ConcentratedRenyi:
 
         Args:
             order: order a > 1.
+
+        Returns:
+            Lower and upper bound, in nats.
         """
         return Interval(0.0, self.rho * order * _ROUNDED)
 

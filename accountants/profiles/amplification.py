@@ -4,8 +4,7 @@ A batch contains a given record with probability q. With α = e^ε' and 1 + (α 
 (Balle, Barthe and Gaboardi 2018, Theorem 2) turns the base profile δ into δ'(ε') = q δ(ε). The tails follow by
 differentiation, with positive terms only: Q'(L' > ε') = Q(L > ε) and P'(L' > ε') = q P(L > ε) + (1 − q) Q(L > ε).
 
-Roundings of the change of variable are charged by an outward shift of its argument. This is valid because profiles
-decrease.
+Roundings of the change of variable are charged by an outward shift of its argument, as profiles decrease.
 """
 
 from __future__ import annotations
@@ -96,6 +95,7 @@ class AmplifiedProfile(Profile):
         slack = NUDGE * (1.0 + abs(log_rate))
 
         def bounds_at(point: FloatArray) -> Enclosure:
+            """Enclose log(q δ(ε)) at each ε', without the rounding errors of the argument."""
             lower, upper = self.base.log_delta(base_epsilon(point, self.rate))
             return Enclosure(lower + log_rate - slack, upper + log_rate + slack)
 
@@ -236,6 +236,7 @@ class DilutedProfile(Profile):
         log_rate = math.log(self.rate)
 
         def bounds_at(point: FloatArray) -> Enclosure:
+            """Enclose log δ' at each ε', without the rounding errors of the argument."""
             log_factor = self._log_factor(point)
             is_positive = np.isfinite(log_factor)
             finite_factor = np.where(is_positive, log_factor, 0.0)
@@ -358,9 +359,8 @@ def subsample_pair(base: Pair, share: Share) -> tuple[Pair, Pair]:
 def amplify_symmetrically(base: Pair, share: Share) -> Pair:
     """Return the symmetric pair of a subsampled mechanism, with δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)) in both directions.
 
-    Here q is the probability that a record is in the batch. For a Gaussian base q is rounded up to a double. The
-    profile increases with q, so the result dominates in every composition (docs/engine-certificate.md, A8, Rounded
-    rates).
+    q is the probability that a record is in the batch. For a Gaussian base it is rounded up to a double. The profile
+    increases with q, so the result dominates in every composition (docs/engine-certificate.md, A8, Rounded rates).
 
     Args:
         base: a pair with the profile δ, which bounds both directions of the mechanism on the batch.

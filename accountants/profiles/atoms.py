@@ -188,8 +188,14 @@ class AtomicProfile(Profile):
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose log δ at one ε, by the formula of `log_delta` without arrays, which is quicker.
 
+        δ(ε) = δ(l) + (e^l − e^ε) Σ_{l_j ≥ l} q_j, with the next loss l above ε and the probability q_j of the loss l_j
+        under Q.
+
         Args:
             epsilon: ε, in nats.
+
+        Returns:
+            Lower and upper bounds, widened by the errors of the probabilities and of the rounded exponents.
         """
         index = bisect.bisect_right(self.losses, epsilon)
         log_delta_at_losses, log_q = self._lists

@@ -42,7 +42,11 @@ class Bound(ABC):
 
     @abstractmethod
     def log_bound(self, epsilon: float) -> Interval:
-        """Return numerical bounds, lower and upper, on the value of this bound on log δ at one ε ≥ 0."""
+        """Return numerical bounds, lower and upper, on the value of this bound on log δ at one ε.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+        """
 
     @property
     def convex(self) -> Bound:
@@ -69,7 +73,11 @@ class Bound(ABC):
         return end
 
     def corners(self, end: float) -> FloatArray:
-        """Return the ε of the entries of a table of tails, increasing from 0 to `end`."""
+        """Return increasing ε from 0 to an end, at which a table of the bound has its entries. They are dense near 0.
+
+        Args:
+            end: the largest ε, in nats.
+        """
         return np.asarray(end * (np.arange(CORNERS + 1.0) / CORNERS) ** 2)
 
 

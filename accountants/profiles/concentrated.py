@@ -181,7 +181,10 @@ class BinaryConcentratedProfile(ConcentratedProfile):
         return Chord.ending_at(epsilon, min(log_bound + 64 * UNIT_ROUNDOFF, 0.0))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the smaller of two bounds on log δ: that of `ConcentratedProfile`, and that from both directions.
+        """Enclose the smaller of two bounds on log δ from ρ-zCDP.
+
+        One is that of `ConcentratedProfile`. The other one uses the divergences of both directions at one order, and a
+        straight line in e^ε for small ε.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 class ThinnedProfile(Profile):
     """The privacy profile q δ(ε) of a mechanism that runs with probability q only.
 
-    The observer may see whether it ran.
-    If it does not run, the outputs on two neighbours are equal, and the privacy loss is zero. All other losses keep
-    their size, and only their probabilities are multiplied by q.
+    The observer may see whether it ran. If it does not run, the outputs on two neighbours are equal, and the privacy
+    loss is zero. All other losses keep their size, and only their probabilities are multiplied by q.
 
     Attributes:
         base: profile δ of the mechanism, if it runs.
@@ -65,11 +64,21 @@ class ThinnedProfile(Profile):
         return Enclosure(lower + log_rate - slack, np.minimum(upper + log_rate + slack, 0.0))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return both log tails, scaled by q."""
+        """Return the log probabilities of a privacy loss above ε under both distributions.
+
+        They are those of the mechanism, if it runs, plus log q.
+
+        Args:
+            epsilon: array of ε ≥ 0, in nats.
+        """
         return self._scale(self.base.log_tails(epsilon))
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
-        """Return attained tails of the base, scaled by q; None if its tails are attained."""
+        """Return log tails of a pair that the mechanism attains; None if those of `log_tails` are attained.
+
+        Args:
+            epsilon: array of ε ≥ 0, in nats.
+        """
         tails = self.base.attained_log_tails(epsilon)
         return None if tails is None else self._scale(tails)
 

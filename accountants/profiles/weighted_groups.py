@@ -36,24 +36,24 @@ class GroupProfiles(Protocol):
     """Interface of the privacy profiles of a mechanism on k copies of a contribution, for several k at once.
 
     Each k is called a group. For example, group k is the case that a record is drawn k times into a batch. A profile is
-    log δ as a function of ε. Every array that a method returns has one row for each group.
+    log δ as a function of ε, in nats. Every array that a method returns has one row for each group.
     """
 
     @property
     def tail_accuracy(self) -> float:
-        """Largest error of the tails of all groups."""
+        """Largest bound on the error of the log tails of all groups, per unit of 1 + |log tail|."""
 
     def lower_log_delta(self, epsilon: FloatArray) -> FloatArray:
-        """Return lower bounds on the log δ of each group at an array of ε."""
+        """Return lower bounds on the log δ of each group at an array of ε ≥ 0."""
 
     def upper_log_delta(self, epsilon: FloatArray) -> FloatArray:
-        """Return upper bounds on the log δ of each group at an array of ε."""
+        """Return upper bounds on the log δ of each group at an array of ε ≥ 0."""
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of both distributions at an array of points."""
+        """Return the log probabilities of a privacy loss above ε under both distributions of each group."""
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the attained log tails of both distributions at an array of points."""
+        """Return such log probabilities of a pair that the mechanism attains, for lower bounds on δ."""
 
     def part(self, chosen: slice) -> GroupProfiles:
         """Return the profiles of some of the groups."""
@@ -122,23 +122,23 @@ class SeparateGroups:
 
     @property
     def tail_accuracy(self) -> float:
-        """Largest error of the tails of all groups."""
+        """Largest bound on the error of the log tails of all profiles, per unit of 1 + |log tail|."""
         return max(profile.tail_accuracy for profile in self.profiles)
 
     def lower_log_delta(self, epsilon: FloatArray) -> FloatArray:
-        """Return lower bounds on log δ of each group, row by row."""
+        """Return lower bounds on log δ of each profile at an array of ε ≥ 0."""
         return np.stack([profile.log_delta(epsilon).lower for profile in self.profiles])
 
     def upper_log_delta(self, epsilon: FloatArray) -> FloatArray:
-        """Return upper bounds on log δ_k, row by row."""
+        """Return upper bounds on log δ of each profile at an array of ε ≥ 0."""
         return np.stack([profile.log_delta(epsilon).upper for profile in self.profiles])
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of both distributions, row by row."""
+        """Return the log probabilities of a privacy loss above ε under both distributions of each pair."""
         return _stack([profile.log_tails(epsilon) for profile in self.profiles])
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the attained log tails of both distributions, row by row."""
+        """Return such log probabilities of a pair that the mechanism attains, for lower bounds on δ."""
         return _stack([attained_or_own_tails(profile, epsilon) for profile in self.profiles])
 
     def part(self, chosen: slice) -> SeparateGroups:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from epsilond.accountants.composition.exact_laws import ROUNDED_SHIFT
+from epsilond.accountants.composition.rounded_shifts import ROUNDED_SHIFT
 from epsilond.accountants.curve.facts import SampledGaussianLaw
 from epsilond.accountants.curve.near_tests import BestTest
 from epsilond.accountants.engine.lattice.composition import compose

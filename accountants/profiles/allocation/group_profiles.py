@@ -280,7 +280,11 @@ class GroupProfile(AtomicProfile):
         return Enclosure(lower.reshape(points.shape), upper.reshape(points.shape))
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose the log of the least value of F at one ε."""
+        """Enclose log δ of two changes at one ε: a lower bound on the exact value, and the upper bound of the table.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+        """
         upper = self.upper_log_delta(epsilon)
         return Interval(min(self._lower(epsilon), upper), upper)
 
@@ -293,7 +297,11 @@ class GroupProfile(AtomicProfile):
         return [self.upper_log_delta(epsilon) for epsilon in epsilons]
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return tails of a pair below the least value of F, from the lower bounds on it; without mass on failure."""
+        """Return log tails of a pair below the exact value, for lower bounds; those of equal distributions on failure.
+
+        Args:
+            epsilon: array of ε ≥ 0, in nats.
+        """
         table = self._attained_table
         return infinite_loss_only(epsilon, -math.inf) if table is None else table.tails(np.asarray(epsilon))
 
@@ -315,7 +323,11 @@ class GroupProfile(AtomicProfile):
         return attained_table(points, self.log_delta(points), -math.inf)
 
     def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
-        """Return for each size the test at the atom of the table where the best test of the table ends."""
+        """Return for each false positive rate the test that is near the best test of the table.
+
+        Args:
+            sizes: false positive rates, in (0, 1).
+        """
         return [self.test_of(size, super(GroupProfile, self).log_delta_bounds, self.tail_accuracy) for size in sizes]
 
     def _lower(self, epsilon: float) -> float:

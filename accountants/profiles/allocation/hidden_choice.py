@@ -75,6 +75,9 @@ class HiddenChoiceProfile(Profile):
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Return a lower bound on log δ as both bounds, so that the result is valid for lower bounds only.
 
+        It is log w + log δ of one set at ε + log M − log w. Where this argument is negative, it is the line of the test
+        {L > 0} of the privacy loss L of one set.
+
         Args:
             epsilon: array of ε ≥ 0, in nats.
         """
@@ -215,7 +218,9 @@ def _log_normal(x: float) -> float:
 
 
 def _quantile(log_loss: float) -> float:
-    """Find by bisection the b ≥ 0 with −log Φ(b) about a given number; any b gives a valid test.
+    """Find by bisection the b ≥ 0 with −log Φ(b) about a given number, for the normal distribution function Φ.
+
+    Every b gives a valid test, so that the result need not be exact.
 
     Args:
         log_loss: the given number, positive.

@@ -113,6 +113,9 @@ class FiniteRatio:
         """Estimate the mean and the standard deviation of the values up to a high quantile.
 
         The variance of all values may be due to rare large values only, which are left out.
+
+        Returns:
+            The mean and the standard deviation, without bounds on their errors.
         """
         count = int(np.searchsorted(np.cumsum(self.weights), _QUANTILE)) + 1
         weights, places = self.weights[:count], self.places[:count]

@@ -94,15 +94,15 @@ class LatticeSum:
         )
 
     def leave_out(self, mass: float) -> LatticeSum:
-        """Return the sum with more probability mass counted as left out.
+        """Return the same variable with more probability counted as outside the window.
 
         Args:
-            mass: upper bound on that mass.
+            mass: upper bound on the additional probability.
         """
         return replace(self, left_out=self.left_out + mass)
 
     def on(self, least: int, size: int) -> FloatArray:
-        """Return the masses of `size` consecutive integers from `least` on; 0 outside the window.
+        """Return the masses of consecutive integers; 0 outside the window.
 
         Args:
             least: first integer, at most that of the window.

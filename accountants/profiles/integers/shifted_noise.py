@@ -123,7 +123,11 @@ class ShiftedNoiseProfile(Profile):
         return Enclosure(np.minimum(lower, upper), upper)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ at one ε, without arrays."""
+        """Enclose log δ at one ε by the formula of `log_delta`, without arrays, which is quicker.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+        """
         raised = epsilon * (1.0 + 4.0 * self.loss_accuracy) + 2.0 * self.loss_error
         lower = self.atoms.log_delta_bounds(raised).lower - 8.0 * self.loss_accuracy - self._slack
         upper = min(self.atoms.log_delta_bounds(epsilon).upper + self._slack, 0.0)

@@ -33,7 +33,8 @@ class FiniteAndPairProfile(PointwiseProfile):
     """The privacy profile of a composition of a mechanism with finitely many losses and any other mechanism.
 
     It is δ(ε) = p_∞ + Σ p_i E(ε − l_i), for a first part with the losses l_i of probability p_i, and the infinite loss
-    of probability p_∞. E is the profile of the other part, continued to negative ε.
+    of probability p_∞. E is the profile of the other part in the same direction, continued to
+    negative ε.
 
     Attributes:
         losses: the losses l_i of the finite part in nats, increasing, each within `loss_error`.

@@ -96,10 +96,10 @@ def _geometric(low: float, high: float) -> FloatArray:
 
 @dataclass(frozen=True)
 class RepeatedStep:
-    """A number of independent steps of a composition with the same distribution of the loss.
+    """A number of independent steps of a composition, all with the same distribution of the privacy loss.
 
     Attributes:
-        pair: the pair of one step, with the profiles of both directions.
+        pair: the pair of distributions of one step, with the privacy profiles of both directions.
         count: number of steps.
     """
 
@@ -195,10 +195,13 @@ class OneLargeStep:
         return Interval(lower, upper)
 
     def epsilon(self, log_delta: float) -> Interval:
-        """Enclose the smallest ε ≥ 0 at which the composition has log δ(ε) ≤ `log_delta`.
+        """Enclose the smallest ε ≥ 0 at which log δ(ε) of the composition is at most a target.
+
+        The search starts at the ε at which the sum of the δ of all steps is the target. If one large privacy loss
+        dominates the composition, this sum is about its δ.
 
         Args:
-            log_delta: log of the target δ.
+            log_delta: the target log δ, natural logarithm.
 
         Returns:
             The bounds, in nats. They are 0 and math.inf if those on δ are too wide.
@@ -301,6 +304,12 @@ class OneLargeStep:
         probability that some L_t exceeds b, plus Bennett's bound for losses of at most b, with the best b.
 
         Source: docs/engine-certificate.md, One large step.
+
+        Args:
+            epsilon: ε > 0, in nats.
+
+        Returns:
+            The bound, at most 0.
         """
         if not epsilon > 1e-290:  # the first point of the grid must be a normal double
             return 0.0

@@ -124,6 +124,7 @@ def log_complement(rate: float, absent: float | None = None) -> float:
     Returns:
         The natural logarithm; −∞ for q = 1.
     """
+    # For a small q, the double nearest to 1 − q has lost the digits of q.
     if absent is None or rate < 0.5:
         return math.log1p(-rate) if rate < 1.0 else -math.inf
     return math.log(absent) if absent > 0 else -math.inf
