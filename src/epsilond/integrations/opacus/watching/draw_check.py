@@ -78,16 +78,22 @@ class DrawCheck:
             return
         by_value = self._compares_values(inputs)
         batch, reads_other_data = self.draws.contents.recognise(inputs, by_value=by_value)
+
+        # The first forward pass after a step starts a new record of other data.
         if self._read_other_data and starts_rows():
             self._read_other_data = False
         if reads_other_data:
             self._read_other_data = True
+
         if batch is not None:
+            # Remember the batch, once.
             if all(batch is not earlier for earlier in self._read):
                 self._read.append(batch)
         elif not by_value:
+            # The inputs may be a copy of a batch, as their values were not compared.
             self._all_compared = False
         elif has_numbers(inputs):
+            # The values were compared with the batches, and agree with none of them.
             self._read_other_data = True
 
     def _compares_values(self, inputs: list[object]) -> bool:
@@ -241,12 +247,16 @@ class DrawCheck:
         """
         report = self._reporter
         skipped = draw.epoch.use(draw)
+
+        # The rate of the draw must not exceed the recorded one, for all batches that the step summed.
         passes_per_batch = rows.passes / max(rows.calls, 1)
         if draw.rate > rate * passes_per_batch * (1.0 + _RELATIVE):
             message = f"the sampler drew at rate {draw.rate:.6g}, and the record has {rate:.6g}"
             remedy = "Call make_private again after a change of the sampler, and leave the hook as it was attached."
             report.contradict(FRESH_DRAW, "rate", message, remedy=remedy)
             return False
+
+        # The sampler must have drawn as expected, from a data set of constant length.
         if draws.alarm is not None:
             remedy = "Leave the sampler of the returned loader and its random generator alone."
             report.contradict(FRESH_DRAW, "draws", draws.alarm, remedy=remedy)
@@ -255,6 +265,8 @@ class DrawCheck:
         if loader is not None and len(loader.dataset) != draws.sampler.num_samples:
             report.rest_on_caller(FRESH_DRAW, "the data set changed its length during the run")
             return False
+
+        # No earlier draw of the same pass may have been left out.
         if skipped:
             reason = "batches were skipped, or used in another order than they were drawn"
             report.rest_on_caller(FRESH_DRAW, reason)
