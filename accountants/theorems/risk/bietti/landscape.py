@@ -82,7 +82,7 @@ class Landscape:
             dimension: number d_w of shared coordinates.
 
         Returns:
-            The function whose values `at` and `curve` compute.
+            The function of α. `at` and `curve` compute its values.
         """
         return cls(
             clients=federation.clients,

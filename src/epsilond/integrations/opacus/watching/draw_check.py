@@ -129,6 +129,8 @@ class DrawCheck:
         if draws is None:
             return self._check_size(rows.count, rate)
         self._observe_size(rows.count, draws.sampler.num_samples, draws.sampler.sample_rate)
+
+        # Find the draw that the step used, by the batch that the model read or by its size.
         draw = _only_unused_draw(fresh) or draws.match(rows.count)
         if draw is None or draw.size != rows.count:
             self._report_mismatch(draw or draws.latest(), rows.count)
@@ -273,9 +275,9 @@ class DrawCheck:
         return not skipped
 
     def _is_read(self, rows: ClippedRows, fresh: list[HandedBatch], *, reads_used: bool) -> bool:
-        """Check that the model read the batch of the step and no other data.
+        """Check that the model read the batch of the step and no further data.
 
-        If other data were read, the caller must vouch for the draw. The notes of the forward passes are cleared, for
+        If further data were read, the caller must vouch for the draw. The notes of the forward passes are cleared, for
         the next step.
 
         Args:
@@ -284,14 +286,16 @@ class DrawCheck:
             reads_used: whether the model also read a batch of an earlier step.
 
         Returns:
-            False if the model was found to read something else.
+            False if the model was found to read data outside the batch.
         """
         all_compared = self._all_compared
         read_other_data = self._read_other_data
         self._all_compared = True
         self._read_other_data = False
+
         if reads_used:
-            if fresh:  # without a fresh batch, `_take_batches` has reported it
+            # Without a fresh batch, `_take_batches` has reported it.
+            if fresh:
                 reason = "the model read a batch of an earlier step next to the present one"
                 self._reporter.rest_on_caller(FRESH_DRAW, reason)
             return False
@@ -299,6 +303,8 @@ class DrawCheck:
             reason = "the model read other inputs next to the batch"
             self._reporter.rest_on_caller(FRESH_DRAW, reason)
             return False
+
+        # All inputs were compared, and none is a batch.
         if rows.count and all_compared and not fresh:
             reason = "the model read inputs that the loop computed from the batch"
             self._reporter.rest_on_caller(FRESH_DRAW, reason)
