@@ -282,9 +282,6 @@ def _leaves(value: object) -> Iterator[NDArray[np.generic]]:
     Args:
         value: a container, an object with the attribute `trainable` and perhaps `non_trainable`, or an array.
 
-    Returns:
-        An iterator over the arrays.
-
     Yields:
         One array, in the order of the nesting.
     """
