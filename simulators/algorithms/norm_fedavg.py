@@ -126,17 +126,18 @@ def noise_variance(decay_rate: float, noise_levels: int) -> float:
     precision = math.ceil(40 + 6 * cancelled_digits)
     context = decimal.Context(prec=precision, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
     with decimal.localcontext(context):
-        m = noise_levels
-        x = (-Decimal(decay_rate)).exp()
-        last_power = (-Decimal(decay_rate) * m).exp()  # x^m
-        complement = 1 - x
+        ratio = (-Decimal(decay_rate)).exp()  # x
+        last_power = (-Decimal(decay_rate) * noise_levels).exp()  # x^m
+        complement = 1 - ratio
 
         # Σ y² x^y = x (1 + x − x^m ((m + 1)² − (2m² + 2m − 1) x + m² x²))/(1 − x)³ over y = 1, …, m.
-        subtracted = last_power * ((m + 1) ** 2 - (2 * m * m + 2 * m - 1) * x + m * m * x * x)
-        sum_of_squares = x * (1 + x - subtracted) / complement**3
+        linear_term = (2 * noise_levels * noise_levels + 2 * noise_levels - 1) * ratio
+        quadratic_term = noise_levels * noise_levels * ratio * ratio
+        subtracted = last_power * ((noise_levels + 1) ** 2 - linear_term + quadratic_term)
+        sum_of_squares = ratio * (1 + ratio - subtracted) / complement**3
 
         # Σ x^y = x (1 − x^m)/(1 − x) over y = 1, …, m.
-        sum_of_powers = x * (1 - last_power) / complement
+        sum_of_powers = ratio * (1 - last_power) / complement
 
         # Positive and negative y contribute equally, and y = 0 only to the sum of probabilities.
         return float(2 * sum_of_squares / (1 + 2 * sum_of_powers))

@@ -120,13 +120,16 @@ def sum_of_trials(high_trials: int, low_trials: int, probability: float) -> Floa
     # Only the numbers with positive probability are convolved, because tails underflow to 0.
     high_numbers = np.flatnonzero(high_probabilities)
     low_numbers = np.flatnonzero(low_probabilities)
-    positive_high = high_probabilities[high_numbers[0] : high_numbers[-1] + 1]
-    positive_low = low_probabilities[low_numbers[0] : low_numbers[-1] + 1]
+    first_high, last_high = high_numbers[0], high_numbers[-1]
+    first_low, last_low = low_numbers[0], low_numbers[-1]
+    positive_high = high_probabilities[first_high : last_high + 1]
+    positive_low = low_probabilities[first_low : last_low + 1]
     positive_sums = np.convolve(positive_high, positive_low)
 
+    # Put the sums in their place among all numbers of successes.
     probabilities = np.zeros(high_trials + low_trials + 1)
-    first = high_numbers[0] + low_numbers[0]
-    probabilities[first : first + positive_sums.size] = positive_sums
+    first_sum = first_high + first_low
+    probabilities[first_sum : first_sum + positive_sums.size] = positive_sums
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(probabilities))
 

@@ -56,6 +56,8 @@ def in_sequence(parts: Sequence[tuple[AttackedMechanism, int]]) -> AttackedMecha
     Returns:
         The sequence. A single run of one mechanism is returned as that mechanism.
     """
-    if len(parts) == 1 and parts[0][1] == 1:
-        return parts[0][0]
+    if len(parts) == 1:
+        mechanism, runs = parts[0]
+        if runs == 1:
+            return mechanism
     return InSequence(tuple(parts))

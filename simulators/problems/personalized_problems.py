@@ -197,7 +197,6 @@ class _LeastSquares(_LinearProblem):
 
     @functools.cached_property
     def constants(self) -> PersonalizedConstants:
-        # The loss depends on w + θ_i, so that its joint smoothness in (w, θ_i) is twice that in the sum.
         """Constants that risk bounds depend on. Gradients have no bound, and Gaussian features no smoothness."""
         # The loss depends on w + θ_i, so that its joint smoothness in (w, θ_i) is twice that in the sum.
         smoothness = math.inf
@@ -256,8 +255,6 @@ class _Huber(_LinearProblem):
 
     @functools.cached_property
     def constants(self) -> PersonalizedConstants:
-        # The loss depends on w + θ_i, so that its joint smoothness in (w, θ_i) is twice that in the sum. The slope at
-        # the optimum is the noise ±τ, clipped to the threshold.
         """Constants that risk bounds depend on. All are finite, because slopes and features are bounded."""
         # The loss depends on w + θ_i, so that its joint smoothness in (w, θ_i) is twice that in the sum. The slope at
         # the optimum is the noise ±τ, clipped to the threshold.

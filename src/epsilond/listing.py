@@ -127,8 +127,8 @@ def listed_condition(premise: Condition) -> ListedCondition:
         premise: the condition.
 
     Returns:
-        The entry. Its kind is "checked" if the library checks the condition, "undecidable" if no finite input decides
-        it, and otherwise "declared", because the caller must vouch for it.
+        The entry. Its kind is "checked" if the library checks the condition, and "undecidable" if no finite input
+        decides it. Otherwise it is "declared", because the caller must vouch for it.
     """
     kind: Literal["checked", "declared", "undecidable"]
     if premise.checked:

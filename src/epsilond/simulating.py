@@ -179,9 +179,6 @@ def _progress_bar() -> Progress:
 def interrupt_on_sigterm() -> Iterator[None]:
     """Handle SIGTERM like Ctrl-C within the context: workers end, and the terminal gets its cursor back.
 
-    Returns:
-        The context, which is entered by a `with` statement.
-
     Yields:
         None, once. At the end, the earlier handler of SIGTERM is restored.
     """

@@ -41,22 +41,27 @@ def least(guarantees: Sequence[Guarantee], probes: Sequence[float] = PROBES) -> 
     Raises:
         InvalidInput: the guarantees are about different settings.
     """
+    setting = guarantees[0].setting
     for guarantee in guarantees:
-        guarantees[0].setting.same_as(guarantee.setting)
+        setting.same_as(guarantee.setting)
     relevant = _select_least(guarantees, probes)
 
-    # The upper bound is the least of the selected ones; every attained pair is a valid lower bound.
+    # The upper bound is the least of the selected ones.
     if len(relevant) == 1:
-        upper, step = relevant[0].curve.upper, relevant[0].derivation
+        (only,) = relevant
+        upper, step = only.curve.upper, only.derivation
     else:
         upper = least_of([guarantee.curve.upper for guarantee in relevant])
         step = LEAST.because(*(guarantee.derivation for guarantee in relevant))
+
+    # Every attained pair is a valid lower bound.
     witnesses = tuple(itertools.chain.from_iterable(guarantee.curve.witnesses for guarantee in guarantees))
 
+    # The conditions of the selected guarantees, each once.
     conditions = itertools.chain.from_iterable(guarantee.declared for guarantee in relevant)
     declared = tuple(dict.fromkeys(conditions))
     curve = Curve(upper, witnesses)
-    return Guarantee(setting=guarantees[0].setting, curve=curve, derivation=step, declared=declared)
+    return Guarantee(setting=setting, curve=curve, derivation=step, declared=declared)
 
 
 def _select_least(guarantees: Sequence[Guarantee], probes: Sequence[float]) -> list[Guarantee]:

@@ -50,14 +50,15 @@ def log_binomial(responses: int, misses: FloatArray, *, epsilon: float) -> Float
     false_responses = np.maximum(misses, 1.0)
     true_responses = responses - false_responses
 
-    log_probability = (
-        _stirling_error(np.asarray([float(responses)]))
-        - _stirling_error(false_responses)
-        - _stirling_error(true_responses)
-        - _deviance(false_responses, mean_false)
-        - _deviance(true_responses, mean_true)
-        - 0.5 * np.log(2.0 * math.pi * false_responses * (1.0 - false_responses / responses))
-    )
+    # The errors of Stirling's formula for the three factorials of C(k, l) = k!/(l! (k − l)!).
+    error_of_all = _stirling_error(np.asarray([float(responses)]))
+    errors = error_of_all - _stirling_error(false_responses) - _stirling_error(true_responses)
+
+    # The deviances of both numbers from their means, and the logarithm of √(2π l (1 − l/k)).
+    false_deviance = _deviance(false_responses, mean_false)
+    true_deviance = _deviance(true_responses, mean_true)
+    log_width = 0.5 * np.log(2.0 * math.pi * false_responses * (1.0 - false_responses / responses))
+    log_probability = errors - false_deviance - true_deviance - log_width
     log_none_false = -responses * math.log1p(math.exp(-epsilon))
     return np.asarray(np.where(misses == 0, log_none_false, log_probability))
 

@@ -35,7 +35,8 @@ def delta_of_one_order(*, order: RenyiOrder, divergence: Epsilon, epsilon: AnyEp
     divergences = np.asarray([divergence])
     log_ratios = best_log_ratios(epsilons, order_excesses, divergences)
     bounds = binary_log_bound(epsilons, order_excess=order_excesses, divergence=divergences, log_ratio=log_ratios)
-    return delta_outputs(min(float(bounds[0]), 0.0))
+    log_delta = min(bounds.item(), 0.0)
+    return delta_outputs(log_delta)
 
 
 ONE_ORDER = Theorem(

@@ -50,7 +50,7 @@ def update_noise_multiplier(*, noise_multiplier: float, count_std: float) -> flo
         InvalidInput: 2σ_b ≤ z, so that the noise on the bits is too small for z.
     """
     remaining = _inverse_square(noise_multiplier) - _inverse_square(2.0 * count_std)  # 1/z_Δ²
-    if not remaining > 0:
+    if remaining <= 0:
         raise InvalidInput.at("/count_std", "leaves nothing for the updates", allowed=f"> {noise_multiplier / 2.0:g}")
     return root_up(1 / remaining)
 

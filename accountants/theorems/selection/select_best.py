@@ -115,7 +115,7 @@ def _profile_bound(base: Pair, runs: RunsDistribution, loss: float, epsilons: Fl
         epsilons: the values of ε at which the base profile is evaluated.
 
     Returns:
-        A pair of distributions whose profile is an upper bound, in both directions.
+        A pair of distributions with this profile, which is an upper bound in both directions.
     """
     # Multiply δ by the mean number of runs, and round up in proportion to the logarithms.
     log_deltas = base.log_delta(epsilons).upper + math.log(runs.mean)

@@ -200,9 +200,6 @@ def _draw_rounds(
         generators: one per repetition.
         last: number of the last round that is needed.
 
-    Returns:
-        An iterator over the rounds 1, …, `last`.
-
     Yields:
         The number of a round, from 1 on; the draws of its chunk; and the index of the round in the chunk.
     """

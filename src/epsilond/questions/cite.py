@@ -35,9 +35,6 @@ def _theorems(source: object) -> Iterator[str]:
     Args:
         source: an answer, its JSON form as a mapping, or the id of a theorem.
 
-    Returns:
-        An iterator over the ids.
-
     Yields:
         The id of a theorem; an answer may use one theorem several times.
 

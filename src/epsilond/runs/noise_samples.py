@@ -52,12 +52,18 @@ class NoiseSamples:
 
     def __init__(self) -> None:
         self.alarm: str | None = None
+        # Over all steps: numbers of steps and of values, the sum of squares, and the log-likelihood ratio of Laplace
+        # noise to Gaussian noise.
         self._steps = 0
         self._count = 0
         self._squares = 0.0
         self._log_ratio = 0.0
+
+        # In the present window: the sum of squares of each group, and the number of steps.
         self._window_squares: NDArray[np.float64] = np.zeros(0)
         self._window_steps = 0
+
+        # Earlier samples, divided by their norms, and these norms.
         self._earlier: NDArray[np.float32] = np.zeros((0, 0), dtype=np.float32)
         self._norms: NDArray[np.float64] = np.zeros(2 * _MEMORY)
 
@@ -147,6 +153,8 @@ class NoiseSamples:
         scale = 0.5 + 0.5 * self._squares
         prior = 0.5 * math.log(0.5) - math.lgamma(0.5)
         log_ratio = prior + math.lgamma(shape) - shape * math.log(scale) + 0.5 * self._squares
+
+        # A ratio that is not a number raises the alarm, too.
         if not log_ratio < -math.log(PER_TEST):
             deviation = math.sqrt(self._squares / self._count)
             self._raise_alarm(f"the noise of all steps is {deviation:.3g} times the recorded one")
@@ -171,6 +179,7 @@ class NoiseSamples:
             # The remembered samples have norm 1.
             products = np.abs(self._earlier[:number_of_earlier] @ single_precision).astype(np.float64)
             exponent = self._repetition_exponent(products, norm, len(sample))
+            # An exponent that is not a number raises the alarm, too.
             if not exponent < log_threshold(self._steps, hypotheses=4 * number_of_earlier):
                 self._raise_alarm("the noise repeats the noise of an earlier step: its generator was reset")
 
@@ -221,6 +230,8 @@ class NoiseSamples:
         # Log-densities per value x: −√2 |x| − ½ log 2 for Laplace noise, −x²/2 − ½ log 2π for Gaussian noise.
         absolute_sum = float(np.abs(sample).sum())
         self._log_ratio += _LAPLACE * len(sample) + 0.5 * total - math.sqrt(2.0) * absolute_sum
+
+        # A ratio that is not a number raises the alarm, too.
         if not self._log_ratio < -math.log(PER_TEST):
             self._raise_alarm("the noise is not Gaussian: a Laplace distribution is more probable")
 

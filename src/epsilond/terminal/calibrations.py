@@ -182,9 +182,6 @@ def _risk_bound_rows(answer: RiskBoundsAnswer) -> Iterator[Mapping[str, str]]:
     Args:
         answer: the bounds on the risk.
 
-    Returns:
-        An iterator over the rows.
-
     Yields:
         The text of each column by its heading, for one bound.
     """

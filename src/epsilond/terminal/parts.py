@@ -213,9 +213,6 @@ def _flatten(values: Mapping[str, object], prefix: str = "") -> Iterator[tuple[s
         values: members by name. A list with objects counts as an object with the indices as names.
         prefix: start of all names, with its dot.
 
-    Returns:
-        An iterator over pairs of a name and a value.
-
     Yields:
         The dotted name and the value of each member that is not an object.
     """

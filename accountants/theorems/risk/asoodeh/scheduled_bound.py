@@ -90,7 +90,7 @@ def _long_stop_bound(run: ScheduledRun, first: int) -> float:
     """
     stops, steps = run.possible_stops, run.steps
     # Bound the gradients of all later steps by that of the step with the largest noise.
-    largest_moment = float(run.moments(first + 1, first + 1)[0])
+    largest_moment = run.moments(first + 1, first + 1).item()
 
     schedule = run.step_schedule
     if isinstance(schedule, InverseTime):
@@ -153,7 +153,8 @@ def _long_last_bound(run: ScheduledRun) -> float:
         The bound, in units of the loss.
     """
     steps, schedule = run.steps, run.step_schedule
-    largest_moment = float(run.moments(2, 2)[0])
+    # Bound the gradients of all later steps by that of the step with the largest noise.
+    largest_moment = run.moments(2, 2).item()
 
     if isinstance(schedule, InverseTime):
         early_terms = 2.0 * (math.pi**2 / 6.0 - 1.0)
@@ -214,7 +215,8 @@ def _squared_distance_of_equal_steps(run: ScheduledRun, step_size: float) -> flo
         The bound. If c ≥ 1, each step forgets the previous distance, and the bound is η²s² or 4ρ².
     """
     largest = 4.0 * run.radius**2
-    addition = step_size * step_size * float(run.moments(1, 1)[0])  # η²s²
+    squared_gradient = run.moments(1, 1).item()  # s², the same in all steps
+    addition = step_size * step_size * squared_gradient  # η²s²
     contraction_rate = 2.0 * run.strong_convexity * step_size  # c
     if contraction_rate >= 1.0:
         return min(largest, addition)

@@ -82,7 +82,7 @@ class Landscape:
             dimension: number d_w of shared coordinates.
 
         Returns:
-            The function whose values `at` and `curve` compute.
+            The function of α. `at` and `curve` compute its values.
         """
         return cls(
             clients=federation.clients,
@@ -154,7 +154,7 @@ class Landscape:
             size.
         """
         infinite_summands = FullParticipationBound(optimisation=math.inf, variance=math.inf)
-        shared_smoothness = self.smooth_factors[0]
+        shared_smoothness, _local_smoothness = self.smooth_factors
         return PersonalizationBounds(
             alpha=math.inf,
             optimisation=math.inf,
@@ -176,8 +176,8 @@ class Landscape:
         Returns:
             The factors divided by the powers of α with which they grow.
         """
-        shared_smoothness = self.smooth_factors[0]
-        shared_variance = self.sampled_factors[0]
+        shared_smoothness, _local_smoothness = self.smooth_factors
+        shared_variance, _local_variance = self.sampled_factors
         return BoundFactors(
             squared_norm=self.mean_squared,
             smoothness=self.smoothness * shared_smoothness,

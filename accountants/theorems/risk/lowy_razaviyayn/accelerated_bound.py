@@ -86,6 +86,7 @@ def accelerated_risk(
     if not run_stages:
         run_stages = best_stages(rounds, descent=descent, variance=variance.total)
 
+    # The bound is A + B V²; B times each part of the variance V² gives the cost of that part.
     bound = stages_bound(run_stages, descent, variance=variance.total)
     cost = variance.scale(bound.variance_factor)
     terms = {

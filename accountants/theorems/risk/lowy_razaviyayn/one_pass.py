@@ -167,6 +167,7 @@ def _risk_outputs(run: OnePassFacts, *, batch_size: int, reading: Reading) -> di
         at the batch size that the theorem prescribes, the sum of its `balanced_…_term`. `informal_excess_risk_scale` is
         the order that the main text of the paper states.
     """
+    # The terms at the batch that is run, at the prescribed batch, and of the main text.
     if run.strong_convexity > 0.0:
         at_batch = strongly_convex_terms(run, batch_size=batch_size)
         balanced = balanced_strongly_convex_terms(run, reading=reading)
@@ -174,6 +175,7 @@ def _risk_outputs(run: OnePassFacts, *, batch_size: int, reading: Reading) -> di
         at_batch = convex_terms(run, batch_size=batch_size, reading=reading)
         balanced = balanced_convex_terms(run)
     of_main_text = informal_terms(run, reading=reading)
+
     batch_terms = {f"batch_{name}_term": value for name, value in at_batch.items()}
     balanced_terms = {f"balanced_{name}_term": value for name, value in balanced.items()}
     return {

@@ -230,11 +230,12 @@ def _multiply(matrix: StreamingMatrix, vectors: NDArray[np.float64]) -> NDArray[
 
     def solve_row(state: object, target: jax.Array) -> tuple[object, jax.Array]:
         """Return the next state of the stream, and the input at which its next output is `target`."""
-        output_at_zero = matrix.multiply_next(zeros, state)[0]
-        output_at_one = matrix.multiply_next(zeros + 1.0, state)[0]
+        output_at_zero, _state = matrix.multiply_next(zeros, state)
+        output_at_one, _state = matrix.multiply_next(zeros + 1.0, state)
         row = (target - output_at_zero) / (output_at_one - output_at_zero)
-        next_state = matrix.multiply_next(row, state)[1]
+        _output, next_state = matrix.multiply_next(row, state)
         return next_state, row
 
-    product = jax.lax.scan(solve_row, matrix.init_multiply(zeros), jnp.asarray(vectors))[1]
+    first_state = matrix.init_multiply(zeros)
+    _last_state, product = jax.lax.scan(solve_row, first_state, jnp.asarray(vectors))
     return np.asarray(product, dtype=np.float64)

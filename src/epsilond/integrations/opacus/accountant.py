@@ -55,6 +55,7 @@ class EpsilondAccountant(Stated, IAccountant):
         self.run = ObservedRun()
         self._evidence, self._setting = self.run.evidence, SETTING
         self._watch = Watch()
+        # The latest privacy curve, after the steps for which it was computed.
         self._computed_curve: tuple[tuple[tuple[float, ...], ...], PrivacyCurve] | None = None
 
     # Steps ------------------------------------------------------------------------------------------------------------
@@ -250,14 +251,21 @@ class EpsilondAccountant(Stated, IAccountant):
         """Return the certified privacy curve δ(ε) of all recorded steps that read records; None if there are none.
 
         The curve is computed again only if the history has changed.
+
+        Returns:
+            The curve, which is kept with the steps for which it was computed.
         """
         steps = _list_reading_steps(self.history)
         if not steps:
             return None
-        if self._computed_curve is None or self._computed_curve[0] != steps:
-            answer = account(spec_from_opacus_history(steps), **SETTING)
-            self._computed_curve = (steps, answer.guarantee.curve)
-        return self._computed_curve[1]
+        if self._computed_curve is not None:
+            steps_of_curve, computed_curve = self._computed_curve
+            if steps_of_curve == steps:
+                return computed_curve
+
+        curve = account(spec_from_opacus_history(steps), **SETTING).guarantee.curve
+        self._computed_curve = (steps, curve)
+        return curve
 
     # Checkpoints ------------------------------------------------------------------------------------------------------
     @classmethod
@@ -326,6 +334,9 @@ def _list_reading_steps(history: Iterable[Sequence[float]]) -> tuple[tuple[float
 
     Args:
         history: triples of noise multiplier, sampling rate and number of steps.
+
+    Returns:
+        These triples, in the order of the history.
     """
     reading_steps = []
     for entry in history:

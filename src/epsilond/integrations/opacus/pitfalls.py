@@ -100,12 +100,15 @@ def list_replaced_settings(data_loader: DataLoader) -> Iterator[tuple[type[Opacu
 def _find_special_sampler(data_loader: DataLoader) -> object | None:
     """Return the sampler of a loader if it does more than put all records in order or in a random order.
 
+    A sampler of records is special if its class is not torch's, or if it draws with replacement. It is special too if
+    it draws a stated number of records.
+
     Args:
         data_loader: a loader of torch.
 
     Returns:
-        The sampler of the batches if it is not torch's own, or else the sampler of the records if it is not torch's
-        own, draws with replacement, or draws a number of its own. None if both are plain.
+        The sampler of the batches, if its class is not torch's. Otherwise the sampler of the records, if it is special.
+        None if both are plain.
     """
     from torch.utils.data import BatchSampler, RandomSampler, SequentialSampler  # noqa: PLC0415  torch may be absent
 

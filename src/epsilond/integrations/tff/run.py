@@ -200,10 +200,19 @@ class TffRun(Stated):
         return (Observation(ROUNDS.id, "no round was seen", remedy="Run each round by take_round."),)
 
     def _find_curve(self) -> PrivacyCurve | None:
-        """Return the privacy curve of all rounds so far, computed once for each number of rounds; None before any."""
-        if self._curve is None or self._curve[0] != self.rounds:
-            self._curve = (self.rounds, find_curve([(self.round, self.rounds)], self._setting))
-        return self._curve[1]
+        """Return the privacy curve of all rounds so far, computed once for each number of rounds; None before any.
+
+        Returns:
+            The curve, which is kept with the number of rounds for which it was computed.
+        """
+        if self._curve is not None:
+            rounds_of_curve, computed_curve = self._curve
+            if rounds_of_curve == self.rounds:
+                return computed_curve
+
+        curve = find_curve([(self.round, self.rounds)], self._setting)
+        self._curve = (self.rounds, curve)
+        return curve
 
     # Checkpoints ------------------------------------------------------------------------------------------------------
     def state_dict(self) -> TffRunState:
@@ -272,9 +281,6 @@ def _leaves(value: object) -> Iterator[NDArray[np.generic]]:
 
     Args:
         value: a container, an object with the attribute `trainable` and perhaps `non_trainable`, or an array.
-
-    Returns:
-        An iterator over the arrays.
 
     Yields:
         One array, in the order of the nesting.

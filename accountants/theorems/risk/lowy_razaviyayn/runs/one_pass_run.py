@@ -37,13 +37,16 @@ class OnePassFacts:
     """A federation of equal clients that uses each record once in noisy descent, and the loss on its domain.
 
     Attributes:
-        epsilon, log_delta: privacy target (ε, δ) of every record, with the natural logarithm of δ.
+        epsilon: ε of the privacy target of every record, in nats.
+        log_delta: natural logarithm of the target's δ.
         samples_per_client: records n of a client.
         clients: number N of clients.
         participants: M = 1/E[1/M_r] for the number M_r of participants in a round.
         dimension: number d of coordinates.
-        lipschitz, smoothness, strong_convexity: constants L, β and μ of the loss.
+        lipschitz: Lipschitz constant L of the loss.
         diameter: diameter D of the domain.
+        smoothness: smoothness β of the loss.
+        strong_convexity: strong convexity μ of the loss; 0 if it is only convex.
         gradient_std: standard deviation φ of a record's gradient.
         heterogeneity: standard deviation v of the clients' expected gradients.
         gap: excess risk Δ of the first iterate. It is used for strongly convex losses only.

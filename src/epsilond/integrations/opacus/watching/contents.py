@@ -249,9 +249,6 @@ def _tensors(batch: object) -> Iterator[torch.Tensor]:
     Args:
         batch: nested lists, tuples and mappings; other values are skipped.
 
-    Returns:
-        An iterator over the tensors.
-
     Yields:
         A dense tensor, in the order of the nesting.
     """

@@ -78,16 +78,22 @@ class DrawCheck:
             return
         by_value = self._compares_values(inputs)
         batch, reads_other_data = self.draws.contents.recognise(inputs, by_value=by_value)
+
+        # The first forward pass after a step starts a new record of other data.
         if self._read_other_data and starts_rows():
             self._read_other_data = False
         if reads_other_data:
             self._read_other_data = True
+
         if batch is not None:
+            # Remember the batch, once.
             if all(batch is not earlier for earlier in self._read):
                 self._read.append(batch)
         elif not by_value:
+            # The inputs may be a copy of a batch, as their values were not compared.
             self._all_compared = False
         elif has_numbers(inputs):
+            # The values were compared with the batches, and agree with none of them.
             self._read_other_data = True
 
     def _compares_values(self, inputs: list[object]) -> bool:
@@ -123,6 +129,8 @@ class DrawCheck:
         if draws is None:
             return self._check_size(rows.count, rate)
         self._observe_size(rows.count, draws.sampler.num_samples, draws.sampler.sample_rate)
+
+        # Find the draw that the step used, by the batch that the model read or by its size.
         draw = _only_unused_draw(fresh) or draws.match(rows.count)
         if draw is None or draw.size != rows.count:
             self._report_mismatch(draw or draws.latest(), rows.count)
@@ -241,12 +249,16 @@ class DrawCheck:
         """
         report = self._reporter
         skipped = draw.epoch.use(draw)
+
+        # The rate of the draw must not exceed the recorded one, for all batches that the step summed.
         passes_per_batch = rows.passes / max(rows.calls, 1)
         if draw.rate > rate * passes_per_batch * (1.0 + _RELATIVE):
             message = f"the sampler drew at rate {draw.rate:.6g}, and the record has {rate:.6g}"
             remedy = "Call make_private again after a change of the sampler, and leave the hook as it was attached."
             report.contradict(FRESH_DRAW, "rate", message, remedy=remedy)
             return False
+
+        # The sampler must have drawn as expected, from a data set of constant length.
         if draws.alarm is not None:
             remedy = "Leave the sampler of the returned loader and its random generator alone."
             report.contradict(FRESH_DRAW, "draws", draws.alarm, remedy=remedy)
@@ -255,15 +267,17 @@ class DrawCheck:
         if loader is not None and len(loader.dataset) != draws.sampler.num_samples:
             report.rest_on_caller(FRESH_DRAW, "the data set changed its length during the run")
             return False
+
+        # No earlier draw of the same pass may have been left out.
         if skipped:
             reason = "batches were skipped, or used in another order than they were drawn"
             report.rest_on_caller(FRESH_DRAW, reason)
         return not skipped
 
     def _is_read(self, rows: ClippedRows, fresh: list[HandedBatch], *, reads_used: bool) -> bool:
-        """Check that the model read the batch of the step and no other data.
+        """Check that the model read the batch of the step and no further data.
 
-        If other data were read, the caller must vouch for the draw. The notes of the forward passes are cleared, for
+        If further data were read, the caller must vouch for the draw. The notes of the forward passes are cleared, for
         the next step.
 
         Args:
@@ -272,14 +286,16 @@ class DrawCheck:
             reads_used: whether the model also read a batch of an earlier step.
 
         Returns:
-            False if the model was found to read something else.
+            False if the model was found to read data outside the batch.
         """
         all_compared = self._all_compared
         read_other_data = self._read_other_data
         self._all_compared = True
         self._read_other_data = False
+
         if reads_used:
-            if fresh:  # without a fresh batch, `_take_batches` has reported it
+            # Without a fresh batch, `_take_batches` has reported it.
+            if fresh:
                 reason = "the model read a batch of an earlier step next to the present one"
                 self._reporter.rest_on_caller(FRESH_DRAW, reason)
             return False
@@ -287,6 +303,8 @@ class DrawCheck:
             reason = "the model read other inputs next to the batch"
             self._reporter.rest_on_caller(FRESH_DRAW, reason)
             return False
+
+        # All inputs were compared, and none is a batch.
         if rows.count and all_compared and not fresh:
             reason = "the model read inputs that the loop computed from the batch"
             self._reporter.rest_on_caller(FRESH_DRAW, reason)
