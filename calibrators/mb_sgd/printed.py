@@ -22,8 +22,7 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.experiments import (
     APPENDIX_H,
     ExperimentInputs,
 )
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import noise_std
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.privacy_proof import proof_chain
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import noise_std, proof_chain
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import Variant
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import Prescription
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import THEOREM_2_2, NonsmoothInputs

@@ -4,7 +4,7 @@ In each of R rounds a client draws K of its n records without replacement, and s
 at most L) plus N(0, σ²) per coordinate. With the printed σ and K ≥ K_min, all messages of the client are (ε, δ) for
 each of its records (replace-one), for every behaviour of the server and the other clients.
 
-Functions take ln δ, as δ may be below 1e-300. E-01 and so on are errata. `privacy_proof` has the steps of the proof.
+Functions take ln δ, as δ may be below 1e-300. E-01 and so on are errata.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.theorem import Condition, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.composition.classical import expm1_or_infinity, subsampled_epsilon
 from epsilond.accountants.theorems.papers.lowy_razaviyayn import errata
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.averages import rms_average_of_largest
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.privacy_proof import proof_chain
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.proof_quantities import ProofChain
 
 Branch = Literal["average", "largest"]
 Range = Literal["complete", "informal", "extended"]
@@ -224,9 +225,7 @@ def aggregates(federation: Federation, rounds: int, reading: Reading = "correcte
         plain_participants, chosen_xi, noise_ratio = moments.mean, largest_xi, largest_ratio
 
     # The printed theorems take the square root of the number of participants by mistake.
-    participants = plain_participants
-    if reading == "printed":
-        participants = math.sqrt(plain_participants)
+    participants = math.sqrt(plain_participants) if reading == "printed" else plain_participants
     return Aggregates(
         average_xi=average_xi,
         largest_xi=largest_xi,
@@ -235,6 +234,47 @@ def aggregates(federation: Federation, rounds: int, reading: Reading = "correcte
         plain_participants=plain_participants,
         xi=chosen_xi,
         noise_ratio=noise_ratio,
+    )
+
+
+def proof_chain(
+    *, samples_per_client: int, batch_size: int, rounds: int, epsilon: float, log_delta: float
+) -> ProofChain:
+    """Compute the quantities in the privacy proof of Theorem 2.1 at the noise σ of `noise_std`.
+
+    Let ε̃ = ε/(2√(2R ln(2/δ))), δ̃ = δ/2R and ε' = nε̃/2K. A batch is (ε', δ̃) by the Gaussian mechanism, as σ² = 8L²
+    ln(1.25/δ̃)/(ε'K)² at sensitivity 2L/K.
+
+    The printed proof subsamples to 2ε'K/n = ε̃. Its total, R ε̃(e^ε̃ − 1) + √(2R ln(2/δ)) ε̃, exceeds ε near the upper
+    bound of the range (erratum E-01). The corrected proof has ln(1 + (K/n)(e^ε' − 1)) ≤ 0.86 ε̃ for ε' ≤ 1. Its
+    composition with tanh is at most ε if ε ≤ 8 ln(2/δ).
+
+    Args:
+        samples_per_client: number n of records of a client.
+        batch_size: records K of a batch.
+        rounds: number R of rounds.
+        epsilon: ε of the whole run.
+        log_delta: natural logarithm of δ.
+
+    Returns:
+        The quantities in the order of the proof. The `total` is the ε that the corrected proof gives.
+    """
+    # One round: its share of the budget, and its ε before and after sampling.
+    root = math.sqrt(2.0 * rounds * (math.log(2.0) - log_delta))  # √(2R ln(2/δ))
+    round_epsilon = epsilon / (2.0 * root)
+    inner_epsilon = samples_per_client * round_epsilon / (2.0 * batch_size)
+    amplified = subsampled_epsilon(epsilon=inner_epsilon, rate=batch_size / samples_per_client)
+
+    # The ε of the whole run, by the printed composition and by two valid ones, of which the smaller is used.
+    printed_total = root * round_epsilon + rounds * round_epsilon * expm1_or_infinity(round_epsilon)
+    advanced_total = root * amplified + rounds * amplified * math.tanh(0.5 * amplified)
+    return ProofChain(
+        round_epsilon=round_epsilon,
+        log_round_delta=log_delta - math.log(2.0 * rounds),
+        inner_epsilon=inner_epsilon,
+        amplified_epsilon=amplified,
+        printed_total=printed_total,
+        total=min(advanced_total, rounds * amplified),
     )
 
 

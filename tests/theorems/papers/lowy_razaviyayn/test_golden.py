@@ -19,9 +19,9 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     aggregates,
     epsilon_limit,
     minimal_batch_size_real,
+    proof_chain,
     xi,
 )
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.privacy_proof import proof_chain
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import DescentRun
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.client_statistics import Average, ClientStatistics
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.descent_lemmas import LEMMA_E9

@@ -15,9 +15,9 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     minimal_batch_size,
     minimal_batch_size_real,
     noise_std,
+    proof_chain,
     xi,
 )
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.privacy_proof import proof_chain
 
 
 @pytest.mark.parametrize("log_delta", [-0.01, -5.0, -700.0, -1e6])

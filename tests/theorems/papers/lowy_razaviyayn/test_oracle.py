@@ -16,8 +16,12 @@ from epsilond.accountants.theorems.conversions.groups import (
     replacement_log_delta,
 )
 from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_bounds
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import minimal_batch_size_real, noise_std, xi
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.privacy_proof import proof_chain
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
+    minimal_batch_size_real,
+    noise_std,
+    proof_chain,
+    xi,
+)
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import DescentRun
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
     ExcessRiskProblem,
