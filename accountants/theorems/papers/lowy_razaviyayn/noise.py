@@ -165,8 +165,7 @@ def client_outputs(client: ClientGroup, std: float, *, rounds: int, reading: Ran
         reading: statement that sets the largest ε, as in `epsilon_limit`.
 
     Returns:
-        The values by the names of the outputs: `noise_std`, `noise_multiplier`, `sensitivity`, `minimal_batch_size` and
-        `epsilon_limit`.
+        The five values, each by the name of its output.
     """
     return {
         "noise_std": std,
@@ -223,8 +222,6 @@ def aggregates(federation: Federation, rounds: int, reading: Reading = "correcte
     else:
         branch = "largest"
         plain_participants, chosen_xi, noise_ratio = moments.mean, largest_xi, largest_ratio
-
-    # The printed theorems take the square root of the number of participants by mistake.
     participants = math.sqrt(plain_participants) if reading == "printed" else plain_participants
     return Aggregates(
         average_xi=average_xi,
@@ -259,7 +256,6 @@ def proof_chain(
     Returns:
         The quantities in the order of the proof. The `total` is the ε that the corrected proof gives.
     """
-    # One round: its share of the budget, and its ε before and after sampling.
     root = math.sqrt(2.0 * rounds * (math.log(2.0) - log_delta))  # √(2R ln(2/δ))
     round_epsilon = epsilon / (2.0 * root)
     inner_epsilon = samples_per_client * round_epsilon / (2.0 * batch_size)
@@ -337,7 +333,7 @@ def batch_large_enough(inputs: NoiseInputs) -> Sides:
         inputs: the run of one client.
 
     Returns:
-        K and the minimum; the condition holds if K is at least the minimum.
+        K and the minimum, which K must not fall below.
     """
     least = minimal_batch_size_real(rounds=inputs.rounds, **inputs.client.records_and_target)
     return Sides.at_least(inputs.batch_size, least)
