@@ -83,6 +83,9 @@ class SequentialUpper(Generic[Choice]):
 
         Args:
             epsilon: ε, in nats.
+
+        Returns:
+            The natural logarithm of the bound.
         """
         choice = self.choose(epsilon, self.previous)
         self.previous = choice
