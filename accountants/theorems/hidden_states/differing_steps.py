@@ -293,7 +293,8 @@ class DifferingSteps:
         """Enclose the log of the mean of bounds on δ(ε) over all places, or of the largest one if the order is known.
 
         Args:
-            parts: logs of the bounds, at all places or the first ones. Of far places, one value stands for a block.
+            parts: logs of the bounds, at all places or the first ones. Far places share one value for each block of
+                them.
             log_rest: upper bound on the log of the sum over the remaining places; None if there are none.
 
         Returns:

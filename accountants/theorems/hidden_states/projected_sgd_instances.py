@@ -168,6 +168,7 @@ def _mixture_components(line: OneDimensionalRun) -> tuple[FloatArray, FloatArray
         component: three arrays of one length. None if the shifts are unknown, or there are more than `_COMPONENTS`
         components.
     """
+    # Collect the components for each step after which the model may be released.
     pulls: list[FloatArray] = []
     deviations: list[FloatArray] = []
     weights: list[FloatArray] = []
@@ -227,6 +228,9 @@ def _masses_near_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[
         Args:
             pull: shift by the record, in units of the shift of the first run; 0 for a zeroed record.
             up: whether the model is rounded up to the grid in every step, and not down.
+
+        Returns:
+            The masses of the grid points.
         """
         contraction = line.contraction
         if pull == 0.0:  # a zeroed record
@@ -284,8 +288,9 @@ def _models(line: OneDimensionalRun, rest: FloatArray, use: FloatArray) -> Itera
         return _run_steps(start, itertools.repeat(mixed, line.spec.steps))
     # A known order: the steps that use the record are fixed.
     if line.spec.batches == "cyclic":
+        transition_of = {True: use, False: rest}
         uses = line.uses(line.spec.steps)
-        return _run_steps(start, (use if is_use else rest for is_use in uses))
+        return _run_steps(start, (transition_of[bool(is_use)] for is_use in uses))
     # A secret order.
     if line.repeats_one_batch:
         return _repeat_one_batch(line, rest, use, start)

@@ -84,8 +84,9 @@ def allocated_mechanism(spec: RandomAllocation, case: Case) -> Guarantee | Refus
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. A refusal for replace-one, for a mechanism that needs batches of a fixed size, for an observer
-        who sees the batches, and for zero-out-one if removing a unit is not the same as zeroing it.
+        The guarantee, or a refusal (an object that says why the theorem does not apply). It refuses replace-one, a
+        mechanism that needs batches of a fixed size, and an observer who sees the batches. It also refuses zero-out-one
+        if removing a unit is not the same as zeroing it.
     """
     relation = case.setting.relation
     if refusal := reject_batches(ANY_MECHANISM, spec, case):

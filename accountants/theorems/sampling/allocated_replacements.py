@@ -105,6 +105,9 @@ def _protects(pair: Pair) -> bool:
 
     Args:
         pair: dominating pair of zeroing the unit in all epochs.
+
+    Returns:
+        True if no direction of the pair loses privacy completely with a probability of nearly 1.
     """
     largest_log_mass = -1e-9
     first_alternative = alternatives_of(pair)[0]

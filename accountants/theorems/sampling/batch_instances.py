@@ -120,8 +120,14 @@ def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair,
         return random_among_zeros(inner, share)
     if draws(mechanism) or not may_sum_contributions(mechanism):
         return ()
-    attained = (inner.curve.upper,) if inner.curve.tight else inner.curve.single_witnesses
-    others_equal_replacing = [subsample_pair(pair, share)[1] for pair in attained]
+    attained: tuple[Pair, ...] = inner.curve.single_witnesses
+    if inner.curve.tight:
+        attained = (inner.curve.upper,)
+    # `subsample_pair` returns a pair for upper bounds and one for lower bounds, which this example attains.
+    others_equal_replacing: list[Pair] = []
+    for pair in attained:
+        _, attained_on_batch = subsample_pair(pair, share)
+        others_equal_replacing.append(attained_on_batch)
     others_zero = opposite_contributions(mechanism, share, inner)
     return (*others_equal_replacing, *others_zero)
 

@@ -105,6 +105,9 @@ def observes_draw(spec: Subsampled, setting: Setting) -> bool:
     Args:
         spec: the subsampled mechanism.
         setting: the requested neighbouring relation, protected unit and observer.
+
+    Returns:
+        True if the spec draws clients, and the observer sees the drawn ones.
     """
     draws_clients = drawn_level(spec, setting.unit) == "clients"
     return draws_clients and sees_clients_drawn(setting.observer, draw_scheme(spec))

@@ -327,12 +327,15 @@ def _hidden_sets(spec: RandomAllocation) -> tuple[Pair, ...]:
 
 
 def _sum_of_outputs(spec: RandomAllocation) -> Pair:
-    """Return the Gaussian pair of the sum of the outputs of each epoch, rounded down.
+    """Return the Gaussian pair of the sum of the outputs of each epoch, for lower bounds on δ.
 
     This sum does not depend on the batches.
 
     Args:
         spec: specification of the allocation of units to batches.
+
+    Returns:
+        The pair, with its Gaussian DP parameter rounded down.
     """
     mu = root_up(_squared_shift(spec) * spec.times_chosen**2 * spec.epochs / spec.steps)
     return gaussian_pair(mu * (1.0 - 4 * UNIT_ROUNDOFF))

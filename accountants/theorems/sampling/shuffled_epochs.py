@@ -105,6 +105,7 @@ def _attained_pairs(spec: Subsampled, case: Case, inner: Guarantee) -> list[Pair
     Returns:
         The pairs; none if an epoch has more than `MOST_STEPS` batches.
     """
+    # The unit is in each full batch with one probability, and in the smaller last one with another.
     batch_size, population = spec.batch_size or 1, spec.population or 1
     steps, remainder = divmod(population, batch_size)
     if steps > MOST_STEPS:
@@ -114,6 +115,8 @@ def _attained_pairs(spec: Subsampled, case: Case, inner: Guarantee) -> list[Pair
     if noise_multiplier is not None:
         shift = (1.0 - 4 * UNIT_ROUNDOFF) / noise_multiplier
         return _gaussian_pairs(shift, steps, share, last_share, is_replaced=case.setting.relation == "replace-one")
+
+    # Other mechanisms: all other units equal the replacing or zeroed one.
     batches = AllocatedBatches(steps, share=share, last_share=last_share)
     pairs: list[Pair] = []
     for witness in inner.curve.witnesses[:MOST_WITNESSES]:

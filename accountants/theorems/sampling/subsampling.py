@@ -163,8 +163,12 @@ def poisson(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     upper, attained = subsample_pair(inner.curve.upper, share)
     if inner.curve.tight:
         return amplified_guarantee(inner, Curve(upper, (attained,)), POISSON, spec)
-    attained_pairs = tuple(subsample_pair(pair, share)[1] for pair in inner.curve.witnesses)
-    return amplified_guarantee(inner, Curve(upper, attained_pairs), POISSON, spec)
+    # Otherwise the pairs of the mechanism for lower bounds are subsampled in the same way.
+    attained_pairs: list[Pair] = []
+    for witness in inner.curve.witnesses:
+        _, attained_on_batch = subsample_pair(witness, share)
+        attained_pairs.append(attained_on_batch)
+    return amplified_guarantee(inner, Curve(upper, tuple(attained_pairs)), POISSON, spec)
 
 
 def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:
@@ -173,8 +177,8 @@ def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     The dominating pair is (1 − q) N(0, 1) + q N(s, 1) against (1 − q) N(0, 1) + q N(−s, 1), which neighbours attain.
     Here q is the inclusion probability and s the norm of a contribution over the noise.
 
-    Proof: docs/engine-certificate.md. For α ≥ 1 the divergence is E[F(w₀X₀ + w₁X₁)] with F convex and X lognormal;
-    every covariance is largest at two opposite contributions of norm C, so Kahane's inequality applies.
+    Proof: docs/engine-certificate.md. For α ≥ 1 the divergence is E[F(w₀X₀ + w₁X₁)] with F convex and X lognormal.
+    Every covariance is largest at two opposite contributions of norm C, so Kahane's inequality applies.
 
     Args:
         spec: the subsampled mechanism.

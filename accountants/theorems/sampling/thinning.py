@@ -122,7 +122,11 @@ def _with_instances(spec: Subsampled, case: Case, inner: Guarantee, upper: Pair)
         return Curve(upper, (upper, *further_instances), pointwise=inner.curve.pointwise)
     is_zeroed_in_poisson_batch = case.setting.relation == "zero-out-one" and spec.sampling == "poisson"
     if is_zeroed_in_poisson_batch and not _has_reports(mechanism):
-        return Curve(upper, tuple(subsample_pair(pair, share)[1] for pair in inner.curve.witnesses))
+        attained_pairs: list[Pair] = []
+        for pair in inner.curve.witnesses:
+            _, attained = subsample_pair(pair, share)
+            attained_pairs.append(attained)
+        return Curve(upper, tuple(attained_pairs))
     return Curve(upper, ())
 
 
@@ -139,6 +143,9 @@ def _is_free_without_unit(mechanism: Spec) -> bool:
 
     Args:
         mechanism: the mechanism that is run on the batch.
+
+    Returns:
+        True if all parts of the mechanism may depend on the batch in any way, and none samples again.
     """
     if draws(mechanism):
         return False

@@ -19,16 +19,9 @@ import numpy as np
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.theorems.shuffling.clones import ClonesBound, estimate_clones
-from epsilond.accountants.theorems.shuffling.local_curve import LocalCurve
+from epsilond.accountants.theorems.shuffling.local_curve import ClonePairs, LocalCurve, PointPairs, cell_representative
 from epsilond.accountants.theorems.shuffling.local_guarantee import EVERY, SequentialUpper, neighbourhood
-from epsilond.accountants.theorems.shuffling.planned_rows import (
-    TABLES_KEPT,
-    Costs,
-    Estimates,
-    cell_representative,
-    epsilon_grid,
-    plan_table,
-)
+from epsilond.accountants.theorems.shuffling.planned_rows import TABLES_KEPT, Costs, Estimates, epsilon_grid, plan_table
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound
 
 if TYPE_CHECKING:
@@ -42,25 +35,6 @@ _ROUNDS = 5
 """Number of refinements after the scan. Each halves the distance between compared points."""
 _INTERPOLATED = 96
 """Number of clone pairs that are interpolated between the best ones."""
-
-
-class _PointPairs(NamedTuple):
-    """Points (ε₀, δ₀) and (ε₁, δ₁) of two local guarantees of shuffled reports, as arrays for broadcasting.
-
-    The first guarantee is for one record of the victim, the client to be protected. The second one is for the whole
-    contribution of another client. A column of the first and a row of the second give all combinations.
-
-    Attributes:
-        victim: ε₀ of the victim's record, in nats.
-        log_delta: log δ₀ of the victim's record.
-        crowd: ε₁ of another client's whole contribution, in nats.
-        log_crowd: log δ₁ of another client's whole contribution.
-    """
-
-    victim: FloatArray
-    log_delta: FloatArray
-    crowd: FloatArray
-    log_crowd: FloatArray
 
 
 class _Grid(NamedTuple):
@@ -78,20 +52,6 @@ class _Grid(NamedTuple):
     victim: FloatArray
     log_share: FloatArray
     log_distance: FloatArray
-
-
-class _ClonePairs(NamedTuple):
-    """Parameters of some clone pairs, as arrays of equal length.
-
-    A clone pair is an idealised victim's report, hidden among reports that look like it with probability e^−ε₁.
-
-    Attributes:
-        victim: ε₀ of the victim's record, in nats.
-        crowd: ε₁ of another client's whole contribution, in nats.
-    """
-
-    victim: FloatArray
-    crowd: FloatArray
 
 
 @dataclass(frozen=True)
@@ -122,14 +82,26 @@ class BatchClonesBound(ScaledBound):
         return self.victim.pair.gaussian_dp_mu is not None
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose log δ of the clone pair that seems best at ε, or of the victim's local guarantee if that is lower."""
+        """Enclose log δ of the clone pair that seems best at ε, or of the victim's local guarantee if that is lower.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            An interval with a certified upper end.
+        """
         local = self.victim.pair.log_delta_bounds(epsilon)
-        clones = self._clones(self._best(epsilon)).log_bound(epsilon)
+        best_points = self._best(epsilon)
+        clones = self._clones(best_points).log_bound(epsilon)
         upper = min(clones.upper, local.upper)
         return Interval(min(clones.lower, local.lower, upper), upper)
 
     def upper(self, epsilon: float) -> float:
-        """Return a cheap upper bound on log δ, from the clone pair that seems best at ε and the local guarantee."""
+        """Return a cheap upper bound on log δ, from the clone pair that seems best at ε and the local guarantee.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+        """
         return self._upper_at(self._best(epsilon), epsilon)
 
     def sequential_upper(self) -> SequentialUpper[tuple[int, int]]:
@@ -140,6 +112,9 @@ class BatchClonesBound(ScaledBound):
         """Return a table of a privacy profile: increasing ε, with certified upper bounds on log δ.
 
         Gaussian reports with nearly the same noise share a table, which is stored. For other reports a table is made.
+
+        Returns:
+            The values of ε in nats, and an upper bound on log δ at each.
         """
         victim = cell_representative(self.victim.pair)
         crowd = cell_representative(self.crowd_curve.pair)
@@ -149,7 +124,7 @@ class BatchClonesBound(ScaledBound):
             pairs, table = _make_table(self.clients, victim, crowd, self.coarse)
         return table.rows(self._costs(pairs))
 
-    def _costs(self, pairs: _ClonePairs) -> Costs:
+    def _costs(self, pairs: ClonePairs) -> Costs:
         """Return the terms of a table of bounds on δ that depend on the noise of the reports.
 
         They are the distance of the reports from the idealised ones of each clone pair, and the bound without
@@ -157,6 +132,9 @@ class BatchClonesBound(ScaledBound):
 
         Args:
             pairs: ε₀ and ε₁ of the clone pairs of the table.
+
+        Returns:
+            The log distance for each clone pair, and the function from ε to the bound on log δ without shuffling.
         """
 
         def log_delta_without_shuffling(epsilon: FloatArray) -> FloatArray:
@@ -165,10 +143,10 @@ class BatchClonesBound(ScaledBound):
 
         log_delta = log_delta_without_shuffling(pairs.victim)
         log_crowd = self.crowd_curve.pair.log_delta(pairs.crowd).upper
-        distance = self._log_distance(_PointPairs(pairs.victim, log_delta, pairs.crowd, log_crowd))
+        distance = self._log_distance(PointPairs(pairs.victim, log_delta, pairs.crowd, log_crowd))
         return Costs(np.asarray(distance), log_delta_without_shuffling)
 
-    def plan(self) -> tuple[_ClonePairs, Table]:
+    def plan(self) -> tuple[ClonePairs, Table]:
         """Return a table of upper bounds on log δ of shuffled reports, with the clone pair that bounds δ at each ε.
 
         A clone pair hides the victim's report among others that look like it, the clones. It has the victim's ε₀, and
@@ -182,9 +160,12 @@ class BatchClonesBound(ScaledBound):
         epsilon = epsilon_grid(scale, float(self.victim.points.epsilon[-1]))
         pairs = self._find_pairs(epsilon)
         costs = self._costs(pairs)
+
+        # The estimate of a clone pair is its δ(ε) plus the charge (1 + e^ε) t for its distance t from the reports.
         main = estimate_clones(epsilon[:, None], pairs.victim, -pairs.crowd, self.clients)
         charge = costs.log_distance + np.logaddexp(0.0, epsilon)[:, None]
-        estimates = Estimates(epsilon, np.asarray(np.logaddexp(main, charge)), self.victim.estimate(epsilon))
+        total = np.asarray(np.logaddexp(main, charge))
+        estimates = Estimates(epsilon, total, self.victim.estimate(epsilon))
 
         @functools.cache
         def bound_of(choice: int) -> ClonesBound:
@@ -197,9 +178,9 @@ class BatchClonesBound(ScaledBound):
             return bound_of(choice).upper_bounds(epsilons)
 
         used, table = plan_table(estimates, upper_bounds, costs, coarse=self.coarse).compact()
-        return _ClonePairs(pairs.victim[used], pairs.crowd[used]), table
+        return ClonePairs(pairs.victim[used], pairs.crowd[used]), table
 
-    def _find_pairs(self, epsilon: FloatArray) -> _ClonePairs:
+    def _find_pairs(self, epsilon: FloatArray) -> ClonePairs:
         """Return clone pairs that contain a nearly best one for each ε, by interpolation between best pairs.
 
         A clone pair is a choice of ε₀ of the victim's report and of ε₁ of the other reports (the crowd). A scan of a
@@ -208,6 +189,9 @@ class BatchClonesBound(ScaledBound):
 
         Args:
             epsilon: increasing ε, in nats.
+
+        Returns:
+            The clone pairs, `_INTERPOLATED` of them, in the order of the values of ε that they suit.
         """
         sparse = epsilon[::_STRIDE]
         best = self._scan(sparse)
@@ -217,39 +201,45 @@ class BatchClonesBound(ScaledBound):
             best = self._refine(sparse, best, (victim_offset, crowd_offset))
             victim_offset *= 0.5
             crowd_offset *= 0.5
-        return _ClonePairs(_interpolate_ratios(best.victim), _interpolate_ratios(best.crowd))
+        return ClonePairs(_interpolate_ratios(best.victim), _interpolate_ratios(best.crowd))
 
-    def _scan(self, epsilon: FloatArray) -> _ClonePairs:
+    def _scan(self, epsilon: FloatArray) -> ClonePairs:
         """Return the combination (ε₀, ε₁) with the least estimate of δ at each ε, on a coarse grid.
 
         The grid has every `_STRIDE`-th point of each local guarantee (the guarantee of a single report).
 
         Args:
             epsilon: increasing array of values of ε, in nats.
+
+        Returns:
+            One pair of ε₀ and ε₁ for each ε.
         """
         points = self._points()
-        scanned = _PointPairs(
+        scanned = PointPairs(
             victim=points.victim[::_STRIDE],
             log_delta=points.log_delta[::_STRIDE],
             crowd=points.crowd[:, ::_STRIDE],
             log_crowd=points.log_crowd[:, ::_STRIDE],
         )
         rows, columns = _least_entries(self._estimate(epsilon[:, None, None], scanned))
-        return _ClonePairs(scanned.victim[rows, 0], scanned.crowd[0, columns])
+        return ClonePairs(scanned.victim[rows, 0], scanned.crowd[0, columns])
 
-    def _refine(self, epsilon: FloatArray, centres: _ClonePairs, offsets: tuple[float, float]) -> _ClonePairs:
+    def _refine(self, epsilon: FloatArray, centres: ClonePairs, offsets: tuple[float, float]) -> ClonePairs:
         """Return the combination (ε₀, ε₁) with the least estimate of δ at each ε, of five by five around a given one.
 
         Args:
             epsilon: ε, in nats.
             centres: a combination (ε₀, ε₁) for each ε.
             offsets: largest offsets from the centre in log ε₀ and in log ε₁.
+
+        Returns:
+            One pair of ε₀ and ε₁ for each ε.
         """
         victim_offset, crowd_offset = offsets
         victim = self.victim.spread_points(np.log(centres.victim), victim_offset)
         crowd = self.crowd_curve.spread_points(np.log(centres.crowd), crowd_offset)
         # Every ε has a matrix of combinations: a row for each ε₀, and a column for each ε₁.
-        points = _PointPairs(
+        points = PointPairs(
             victim=victim[:, :, None],
             log_delta=self.victim.estimate(victim)[:, :, None],
             crowd=crowd[:, None, :],
@@ -257,9 +247,9 @@ class BatchClonesBound(ScaledBound):
         )
         rows, columns = _least_entries(self._estimate(epsilon[:, None, None], points))
         each_epsilon = np.arange(epsilon.size)
-        return _ClonePairs(victim[each_epsilon, rows], crowd[each_epsilon, columns])
+        return ClonePairs(victim[each_epsilon, rows], crowd[each_epsilon, columns])
 
-    def _estimate(self, epsilon: FloatArray | float, points: _PointPairs) -> FloatArray:
+    def _estimate(self, epsilon: FloatArray | float, points: PointPairs) -> FloatArray:
         """Estimate log δ(ε) of the shuffled reports by the clone bounds of some points of the local guarantees.
 
         The estimate includes (1 + e^ε) t for the total variation distance t of the reports from idealised ones.
@@ -279,7 +269,7 @@ class BatchClonesBound(ScaledBound):
         """Return an upper bound on log δ(ε) of the shuffled reports, the lower one of two.
 
         The first is the bound of the clone pair that two points of the local guarantees give. The second is δ(ε) of the
-        victim's report alone, without shuffling. It is computed only if it may be the lower one.
+        victim's single report, without shuffling. It is computed only if it may be the lower one.
 
         Args:
             indices: indices of the points (ε₀, δ₀) and (ε₁, δ₁).
@@ -293,13 +283,16 @@ class BatchClonesBound(ScaledBound):
             return bound
         return min(bound, self.victim.pair.log_delta_bounds(epsilon).upper)
 
-    def _log_distance(self, points: _PointPairs) -> FloatArray:
+    def _log_distance(self, points: PointPairs) -> FloatArray:
         """Return the log total variation distance of the reports from idealised ones with δ₀ = δ₁ = 0, rounded up.
 
         It is sδ₀ + (m − 1) e^−ε₁ (sδ₀ + δ₁), with s = 1/(1 + e^ε₀) and m clients.
 
         Args:
             points: points (ε₀, δ₀) and (ε₁, δ₁) of the two local guarantees, of the victim and of another client.
+
+        Returns:
+            One natural logarithm for each point, or for each combination of points to which the arrays broadcast.
         """
         log_victim = points.log_delta - np.logaddexp(0.0, points.victim)  # log sδ₀
         log_other_clients = math.log(max(self.clients - 1, 1))
@@ -307,10 +300,14 @@ class BatchClonesBound(ScaledBound):
         total = np.logaddexp(log_victim, log_crowd)
         return total + 64 * UNIT_ROUNDOFF * (1.0 + np.abs(total))
 
-    def _points(self) -> _PointPairs:
-        """Return all points of both guarantees, shaped so that they broadcast to all pairs of points."""
+    def _points(self) -> PointPairs:
+        """Return all points of both guarantees, shaped so that they broadcast to all pairs of points.
+
+        Returns:
+            The victim's points as columns, of shape (n₀, 1), and the other clients' points as rows, of shape (1, n₁).
+        """
         victim, crowd = self.victim.points, self.crowd_curve.points
-        return _PointPairs(
+        return PointPairs(
             victim=victim.epsilon[:, None],
             log_delta=victim.log_delta[:, None],
             crowd=crowd.epsilon[None, :],
@@ -354,12 +351,15 @@ class BatchClonesBound(ScaledBound):
 
         Args:
             indices: indices of the points (ε₀, δ₀) and (ε₁, δ₁).
+
+        Returns:
+            The bound on log δ as a function of ε.
         """
         if indices not in self._clone_bounds:
             row, column = indices
             victim, log_delta = (values[row] for values in self.victim.points)
             crowd, log_crowd = (values[column] for values in self.crowd_curve.points)
-            log_distance = float(self._log_distance(_PointPairs(victim, log_delta, crowd, log_crowd)))
+            log_distance = float(self._log_distance(PointPairs(victim, log_delta, crowd, log_crowd)))
             clone_rate = math.exp(-float(crowd))
             self._clone_bounds[indices] = ClonesBound(self.clients, clone_rate, float(victim), log_distance)
         return self._clone_bounds[indices]
@@ -378,7 +378,7 @@ def _least_entries(estimates: FloatArray) -> tuple[IntArray, IntArray]:
     return least // columns, least % columns
 
 
-def _make_table(clients: int, victim: Pair, crowd: Pair, coarse: bool) -> tuple[_ClonePairs, Table]:
+def _make_table(clients: int, victim: Pair, crowd: Pair, coarse: bool) -> tuple[ClonePairs, Table]:
     """Return a table of upper bounds on log δ(ε) of shuffled reports, for two local guarantees.
 
     The victim is the client to be protected. A dominating pair is two distributions with a hockey-stick divergence that

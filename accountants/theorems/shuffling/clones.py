@@ -213,7 +213,8 @@ class ClonesBound(ScaledBound):
         groups = [epsilon[start : start + _TOGETHER] for start in range(0, epsilon.size, _TOGETHER)]
         upper = np.concatenate([self._quick_upper(group) for group in groups])
         no_lower = np.full(upper.size, -np.inf)
-        return self._add_charge(epsilon, no_lower, upper)[1]
+        _, charged_upper = self._add_charge(epsilon, no_lower, upper)
+        return charged_upper
 
     def _add_charge(self, epsilon: FloatArray, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Add (1 + e^ε) t to lower and upper bounds on δ, rounded outward.

@@ -119,8 +119,10 @@ def _log_ratio(counts: Sequence[IntArray], crowd: tuple[float, ...], replaced: t
     """
     if crowd == replaced:
         return np.zeros(counts[0].size)
-    clients = float(counts[0][0] + counts[1][0] + counts[2][0])
-    ratio = np.zeros(counts[0].size)
+    # The three counts of every triple add up to the number of clients.
+    first, second, third = counts
+    clients = float(first[0] + second[0] + third[0])
+    ratio = np.zeros(first.size)
     for count, log_crowd, log_replaced in zip(counts, crowd, replaced, strict=True):
         ratio = ratio + count * (math.exp(log_replaced - log_crowd) / clients)
     with np.errstate(divide="ignore"):

@@ -315,6 +315,9 @@ class _UpperSequence:
 
         Args:
             epsilon: ε in nats, above those of the previous calls.
+
+        Returns:
+            The natural logarithm of the bound.
         """
         upper = self._evaluate(epsilon)
         self.values.append((epsilon, upper))

@@ -12,6 +12,7 @@ import numpy as np
 
 from epsilond.accountants.curve.bracketed_search import upper_epsilon
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.gaussian import gaussian_pair
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.pair import Pair
@@ -25,6 +26,8 @@ _LARGEST_LOG_DELTA, _DEEPEST = -2.0, -745.0
 """Largest log δ₀ that is of use, and the log δ₀ below which δ₀ is below every double."""
 OFFSETS = np.asarray([-1.0, -0.5, 0.0, 0.5, 1.0])
 """Offsets of the points of a refinement in log ε₀, relative to the largest offset."""
+CELLS = 128
+"""Number of cells of noise multipliers per factor of two."""
 POINTS_KEPT = 8
 """Number of local guarantees that are stored."""
 
@@ -181,3 +184,57 @@ def log_distance(clients: int, epsilon: FloatArray, log_delta: FloatArray) -> Fl
     upper_log_delta = log_delta * (1.0 - 4.0 * UNIT_ROUNDOFF)  # towards 0; −∞ stays
     rounding = UNIT_ROUNDOFF * (16.0 + 4.0 * np.abs(log_factor))
     return np.asarray(upper_log_delta + log_factor + rounding)
+
+
+class PointPairs(NamedTuple):
+    """Points (ε₀, δ₀) and (ε₁, δ₁) of two local guarantees of shuffled reports, as arrays for broadcasting.
+
+    The first guarantee is for one record of the victim, the client to be protected. The second one is for the whole
+    contribution of another client. A column of the first and a row of the second give all combinations.
+
+    Attributes:
+        victim: ε₀ of the victim's record, in nats.
+        log_delta: log δ₀ of the victim's record.
+        crowd: ε₁ of another client's whole contribution, in nats.
+        log_crowd: log δ₁ of another client's whole contribution.
+    """
+
+    victim: FloatArray
+    log_delta: FloatArray
+    crowd: FloatArray
+    log_crowd: FloatArray
+
+
+class ClonePairs(NamedTuple):
+    """Parameters of some clone pairs, as arrays of equal length.
+
+    A clone pair is an idealised victim's report, hidden among reports that look like it with probability e^−ε₁.
+
+    Attributes:
+        victim: ε₀ of the victim's record, in nats.
+        crowd: ε₁ of another client's whole contribution, in nats.
+    """
+
+    victim: FloatArray
+    crowd: FloatArray
+
+
+def cell_representative(pair: Pair) -> Pair:
+    """Return the Gaussian pair that represents all pairs with nearly the same noise; any other pair unchanged.
+
+    A table of bounds on δ, which is stored for later requests, is planned for the noise of this pair. Noise multipliers
+    are divided into `CELLS` cells per factor of two, and the result is the middle of the pair's cell. The bounds of a
+    table are by clone pairs, which differ in their local ε₀. Within a cell the best clone pair changes less than
+    between neighbours in the table.
+
+    Args:
+        pair: dominating pair of a single report.
+
+    Returns:
+        The Gaussian pair of the middle of the cell, or the given pair if it is not Gaussian.
+    """
+    mu = pair.gaussian_dp_mu
+    if not mu:
+        return pair
+    log2_of_middle = round(CELLS * math.log2(mu)) / CELLS
+    return gaussian_pair(2.0**log2_of_middle)

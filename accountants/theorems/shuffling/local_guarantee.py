@@ -20,15 +20,13 @@ import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.theorems.shuffling.clones import ClonesBound, estimate_clones
-from epsilond.accountants.theorems.shuffling.local_curve import LocalCurve, LocalPoints, log_distance
-from epsilond.accountants.theorems.shuffling.planned_rows import (
-    TABLES_KEPT,
-    Costs,
-    Estimates,
+from epsilond.accountants.theorems.shuffling.local_curve import (
+    LocalCurve,
+    LocalPoints,
     cell_representative,
-    epsilon_grid,
-    plan_table,
+    log_distance,
 )
+from epsilond.accountants.theorems.shuffling.planned_rows import TABLES_KEPT, Costs, Estimates, epsilon_grid, plan_table
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound
 
 if TYPE_CHECKING:
@@ -85,6 +83,9 @@ class SequentialUpper(Generic[Choice]):
 
         Args:
             epsilon: ε, in nats.
+
+        Returns:
+            The natural logarithm of the bound.
         """
         choice = self.choose(epsilon, self.previous)
         self.previous = choice

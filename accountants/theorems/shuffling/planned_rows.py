@@ -11,19 +11,16 @@ on earlier requests.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.gaussian import gaussian_pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from epsilond.accountants.curve.pair import Pair
     from epsilond.accountants.numerics.special import FloatArray
 
     IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
@@ -47,14 +44,17 @@ _TOLERATED_EXCESS = ((9.0, 0.015), (20.0, 0.1), (np.inf, 0.3))
 """Largest excess in log δ of a choice's estimate over the best one, by depth below the first row."""
 GRID = 160
 """Number of ε at which choices are estimated."""
-CELLS = 128
-"""Number of cells of noise multipliers per factor of two."""
 TABLES_KEPT = 64
 """Number of tables that are stored."""
 
 
 class Rows(NamedTuple):
-    """Increasing ε, and a certified upper bound of log δ at each."""
+    """Rows of a table of a privacy profile, which bounds δ between the rows by interpolation.
+
+    Attributes:
+        epsilon: increasing ε, in nats.
+        log_value: certified upper bound on log δ at each ε.
+    """
 
     epsilon: FloatArray
     log_value: FloatArray
@@ -116,24 +116,6 @@ def epsilon_grid(scale: float, furthest: float) -> FloatArray:
     return np.asarray(epsilon)
 
 
-def cell_representative(pair: Pair) -> Pair:
-    """Return the Gaussian pair that represents all pairs with nearly the same noise; any other pair unchanged.
-
-    A table of bounds on δ, which is stored for later requests, is planned for the noise of this pair. Noise multipliers
-    are divided into `CELLS` cells per factor of two, and the result is the middle of the pair's cell. The bounds of a
-    table are by clone pairs, which differ in their local ε₀. Within a cell the best clone pair changes less than
-    between neighbours in the table.
-
-    Args:
-        pair: dominating pair of a single report.
-    """
-    mu = pair.gaussian_dp_mu
-    if not mu:
-        return pair
-    log2_of_middle = round(CELLS * math.log2(mu)) / CELLS
-    return gaussian_pair(2.0**log2_of_middle)
-
-
 class Costs(NamedTuple):
     """The terms of a table of bounds on δ of shuffled reports that depend on the noise of the reports.
 
@@ -171,6 +153,9 @@ class Table:
 
         Args:
             additional: the second table, with the same clone pairs.
+
+        Returns:
+            The table of all rows. The indices of its bounds refer to the sorted rows.
         """
         epsilon = np.concatenate((self.epsilon, additional.epsilon))
         row = np.concatenate((self.row, additional.row + self.epsilon.size))
@@ -278,6 +263,9 @@ def _plan_rows(epsilon: FloatArray, estimate: FloatArray, spacing_factor: float)
         epsilon: increasing ε.
         estimate: estimate of log δ at each ε.
         spacing_factor: factor by which all distances of rows are enlarged; 1 for a table of full accuracy.
+
+    Returns:
+        The values of ε of the rows, increasing from 0.
     """
     # Estimates need not be monotone, so each is replaced by the least one so far.
     log_delta = np.maximum(np.minimum.accumulate(estimate), 2.0 * _DEEPEST)
@@ -297,6 +285,9 @@ def _rows_between(epsilon: FloatArray, log_delta: FloatArray) -> FloatArray:
     Args:
         epsilon: increasing ε.
         log_delta: log δ at each ε, not increasing.
+
+    Returns:
+        One number of rows for each ε but the last.
     """
     by_fall = -np.diff(log_delta) / row_spacing(log_delta[:-1], float(log_delta[0]))
     by_ratio = np.log(epsilon[1:] / np.maximum(epsilon[:-1], 1e-300)) / _SPARSE_SPACING  # the first ε is 0
@@ -350,6 +341,9 @@ class _Run(NamedTuple):
         Args:
             margin: number of rows on each side.
             row_count: number of rows of the table.
+
+        Returns:
+            The longer run, which ends at the first and the last row of the table.
         """
         return _Run(self.choice, max(self.start - margin, 0), min(self.end + margin, row_count))
 
@@ -366,13 +360,19 @@ def _choose_runs(choices: FloatArray, local: FloatArray, spacing_factor: float) 
         choices: estimated log δ, a row for each ε and a column for each clone pair.
         local: log δ of the bound without shuffling at each ε.
         spacing_factor: factor of the tolerances of `_TOLERATED_EXCESS`.
+
+    Yields:
+        The runs, in the order of their rows; they do not overlap.
     """
+    # A pair suits a row if its estimate is near the least one, and shuffling helps there.
     best = choices.min(axis=1)
     is_needed = best < local + 1.0
     largest_suitable = best + spacing_factor * _tolerances(best)
     suits = (choices <= largest_suitable[:, None]) & is_needed[:, None]
     no_pair = np.zeros((1, choices.shape[1]), np.bool_)  # a last row that suits no pair, so that every run ends
     suits = np.vstack((suits, no_pair))
+
+    # From each row on, take the pair that suits the longest run of rows.
     start = 0
     while start < best.size:
         if not is_needed[start]:

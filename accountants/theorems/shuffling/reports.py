@@ -314,9 +314,12 @@ def gaussian_blanket(spec: Shuffled, case: Case) -> Guarantee | Refusal:
         return Refusal(
             GAUSSIAN_BLANKET, "computed for dimension 1; what reports share falls like e^(−√dimension/noise_multiplier)"
         )
+
+    # The bound needs enough clients with reports from the blanket, on average.
     log_blanket_clients = log_blanket_mass(noise_multiplier) + math.log(spec.clients)
     if log_blanket_clients < math.log(LEAST_BLANKET):
         return Refusal(GAUSSIAN_BLANKET, f"fewer than {LEAST_BLANKET:g} clients are in the blanket on average")
+
     inner = case.account(of_records(spec.mechanism), case.setting)
     premise = BLANKET.because(clients=spec.clients)
     step = GAUSSIAN_BLANKET.because(premise, inner.derivation, clients=spec.clients, noise_multiplier=noise_multiplier)

@@ -21,9 +21,8 @@ from epsilond.accountants.specs import Laplace, RandomizedResponse, Repeated, Sh
 from epsilond.accountants.theorems.shuffling.batch_clones import BatchClonesBound
 from epsilond.accountants.theorems.shuffling.clones import ClonesBound
 from epsilond.accountants.theorems.shuffling.gaussian import GaussianBlanketBound
-from epsilond.accountants.theorems.shuffling.local_curve import LocalCurve, log_distance
+from epsilond.accountants.theorems.shuffling.local_curve import CELLS, LocalCurve, cell_representative, log_distance
 from epsilond.accountants.theorems.shuffling.local_guarantee import LocalClonesBound
-from epsilond.accountants.theorems.shuffling.planned_rows import CELLS, cell_representative
 from epsilond.accountants.theorems.shuffling.tails import PairBound, ScaledBound, scaled_pair
 
 BOUNDS = (

@@ -313,6 +313,9 @@ def _compare_constant(*, noise_constant: float, epsilon: float, log_delta: float
         epsilon: ε of the target.
         log_delta: natural logarithm of δ.
         relation: neighbouring relation of the clients.
+
+    Returns:
+        c and the least valid constant; the condition holds if c is not smaller.
     """
     factor = sensitivity_factor(relation)
     least = least_constant(epsilon=epsilon, log_delta=log_delta, sensitivity_factor=factor)

@@ -85,6 +85,9 @@ def levels(
 
         Args:
             count: the largest value m of the noise.
+
+        Returns:
+            The natural logarithm of the bound.
         """
         if escapes_decide:
             return math.nextafter(float(log_escape(decay_rate, count, shift.parts).upper), math.inf)

@@ -1,10 +1,10 @@
-"""The noise of Algorithm 1 of Lowy and Razaviyayn, and the steps of its privacy proof.
+"""The noise of Algorithm 1 of Lowy and Razaviyayn, and the limits of its privacy proof.
 
 In each of R rounds a client draws K of its n records without replacement, and sends the mean of their gradients (norm
 at most L) plus N(0, σ²) per coordinate. With the printed σ and K ≥ K_min, all messages of the client are (ε, δ) for
 each of its records (replace-one), for every behaviour of the server and the other clients.
 
-Each step of the proof is a function. Functions take ln δ, as δ may be below 1e-300. E-01 and so on are errata.
+Functions take ln δ, as δ may be below 1e-300. E-01 and so on are errata.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from epsilond.accountants.theorem import Condition, Outputs, Reading, Sides, Sou
 from epsilond.accountants.theorems.composition.classical import expm1_or_infinity, subsampled_epsilon
 from epsilond.accountants.theorems.papers.lowy_razaviyayn import errata
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.averages import rms_average_of_largest
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.proof_quantities import ProofChain
 
 Branch = Literal["average", "largest"]
 Range = Literal["complete", "informal", "extended"]
@@ -162,6 +163,9 @@ def client_outputs(client: ClientGroup, std: float, *, rounds: int, reading: Ran
         std: σ, standard deviation of the noise on the mean gradient.
         rounds: number R of rounds.
         reading: statement that sets the largest ε, as in `epsilon_limit`.
+
+    Returns:
+        The five values, each by the name of its output.
     """
     return {
         "noise_std": std,
@@ -211,38 +215,23 @@ def aggregates(federation: Federation, rounds: int, reading: Reading = "correcte
     average_ratio = average_xi / moments.rms  # Ξ/M'
     largest_ratio = largest_xi / moments.mean  # ξ_max/M
     # The ratios of equal clients are the same number; the margin keeps rounding errors from deciding.
-    uses_average = average_ratio <= largest_ratio * (1.0 + 2.0**-40)
-    participants = moments.rms if uses_average else moments.mean
+    branch: Branch
+    if average_ratio <= largest_ratio * (1.0 + 2.0**-40):
+        branch = "average"
+        plain_participants, chosen_xi, noise_ratio = moments.rms, average_xi, average_ratio
+    else:
+        branch = "largest"
+        plain_participants, chosen_xi, noise_ratio = moments.mean, largest_xi, largest_ratio
+    participants = math.sqrt(plain_participants) if reading == "printed" else plain_participants
     return Aggregates(
         average_xi=average_xi,
         largest_xi=largest_xi,
-        branch="average" if uses_average else "largest",
-        participants=math.sqrt(participants) if reading == "printed" else participants,
-        plain_participants=participants,
-        xi=average_xi if uses_average else largest_xi,
-        noise_ratio=average_ratio if uses_average else largest_ratio,
+        branch=branch,
+        participants=participants,
+        plain_participants=plain_participants,
+        xi=chosen_xi,
+        noise_ratio=noise_ratio,
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class ProofChain:
-    """Quantities of the privacy proof of Theorem 2.1 of Lowy and Razaviyayn, in the order of the proof.
-
-    Attributes:
-        round_epsilon: ε̃, the ε that each round may spend.
-        log_round_delta: ln δ̃, the δ that each round may spend.
-        inner_epsilon: ε' of the Gaussian mechanism before sampling; at most 1 if and only if K ≥ K_min.
-        amplified_epsilon: ε of a round after amplification by sampling.
-        printed_total: ε of the run by the printed composition, Dwork and Roth 3.20 at `round_epsilon`.
-        total: ε of the run by the tight composition at `amplified_epsilon`.
-    """
-
-    round_epsilon: float
-    log_round_delta: float
-    inner_epsilon: float
-    amplified_epsilon: float
-    printed_total: float
-    total: float
 
 
 def proof_chain(
@@ -271,6 +260,8 @@ def proof_chain(
     round_epsilon = epsilon / (2.0 * root)
     inner_epsilon = samples_per_client * round_epsilon / (2.0 * batch_size)
     amplified = subsampled_epsilon(epsilon=inner_epsilon, rate=batch_size / samples_per_client)
+
+    # The ε of the whole run, by the printed composition and by two valid ones, of which the smaller is used.
     printed_total = root * round_epsilon + rounds * round_epsilon * expm1_or_infinity(round_epsilon)
     advanced_total = root * amplified + rounds * amplified * math.tanh(0.5 * amplified)
     return ProofChain(
@@ -312,6 +303,9 @@ class NoiseInputs(BudgetFields):
 def noise(inputs: NoiseInputs) -> Outputs:
     """Compute the noise σ of Theorem 2.1 of Lowy and Razaviyayn, its smallest batch size, and the steps of its proof.
 
+    Args:
+        inputs: the run of one client, with its target (ε, δ).
+
     Returns:
         The outputs of `client_outputs` describe the noise. `round_epsilon` and `round_log10_delta` are the budget of
         each round. `inner_epsilon` is the ε of a round's Gaussian noise without sampling, and `amplified_epsilon` the ε
@@ -337,6 +331,9 @@ def batch_large_enough(inputs: NoiseInputs) -> Sides:
 
     Args:
         inputs: the run of one client.
+
+    Returns:
+        K and the minimum, which K must not fall below.
     """
     least = minimal_batch_size_real(rounds=inputs.rounds, **inputs.client.records_and_target)
     return Sides.at_least(inputs.batch_size, least)
@@ -347,6 +344,9 @@ def compare_times_drawn(inputs: NoiseInputs) -> Sides:
 
     Args:
         inputs: the run of one client. With replacement, a record may be drawn as often as the batch has places.
+
+    Returns:
+        The number of times and 1; the condition holds if the number is at most 1.
     """
     times_drawn = 1
     if inputs.sampling == "with-replacement":

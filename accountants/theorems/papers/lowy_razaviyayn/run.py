@@ -54,12 +54,7 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.theorem import Reading
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
-    Aggregates,
-    client_outputs,
-    noise_std,
-    with_own_lipschitz,
-)
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import noise_std, with_own_lipschitz
 
 T = TypeVar("T")
 Variant = Literal["informal", "complete"]
@@ -75,6 +70,9 @@ def of_same_fields(cls: type[T], record: object, **replacements: object) -> T:
         cls: the dataclass.
         record: object with an attribute for each field that is not in `replacements`.
         replacements: values of the fields that are not copied.
+
+    Returns:
+        The instance of `cls`.
     """
     names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
     copied = {name: getattr(record, name) for name in names if name not in replacements}
@@ -203,14 +201,18 @@ class UnlikeClientsInputs(BatchRunInputs):
         Args:
             group: the group of the request.
             scale: factor that the group's weight puts on its losses, and so on their Lipschitz constant.
+
+        Returns:
+            The group, with the Lipschitz constant of its weighted losses.
         """
         lipschitz = self.lipschitz if group.lipschitz is None else group.lipschitz
+        epsilon = self.epsilon if group.epsilon is None else group.epsilon
         return ClientGroup(
             clients=group.clients,
             samples_per_client=group.samples_per_client,
             batch_size=group.batch_at(batch_size=self.batch_size, samples_per_client=self.samples_per_client),
             lipschitz=scale * lipschitz,
-            epsilon=self.epsilon if group.epsilon is None else group.epsilon,
+            epsilon=epsilon,
             log_delta=group.log_delta_or(self.log_delta),
         )
 
@@ -249,6 +251,12 @@ class UnlikeClientsInputs(BatchRunInputs):
 
         If a client's noise is scaled with its own L_i, its ε is divided by L_i/L, where L is the largest constant. All
         clients then have the constant 1, and clients that have become equal are merged.
+
+        Args:
+            reading: `printed` for the paper's formulas as they are, `corrected` for those without its errors.
+
+        Returns:
+            The groups, no two of which have equal clients, with the distribution of the number of participants.
         """
         scales_own_noise = self.adds_own_noise(reading)
         counts: Counter[ClientGroup] = Counter()  # number of clients that are equal to a group of one client
@@ -268,6 +276,9 @@ class UnlikeClientsInputs(BatchRunInputs):
             reading: `printed` for the paper's formulas as they are, `corrected` for those without its errors.
             cls: dataclass of the federation and the loss; its remaining fields have the names of the request's fields.
             further: values of fields that the request does not have, or has under a different name.
+
+        Returns:
+            The instance of `cls`.
         """
         return of_same_fields(
             cls,
@@ -279,7 +290,16 @@ class UnlikeClientsInputs(BatchRunInputs):
         )
 
     def noise_stds(self, rounds: int, reading: Reading) -> tuple[float, ...]:
-        """Return the noise σ of each group at R = `rounds`, scaled with its own L_i or with the largest L."""
+        """Return the standard deviation σ of the noise of each group of clients in a run of R rounds.
+
+        Args:
+            rounds: number R of rounds.
+            reading: whether σ is scaled with the largest Lipschitz constant L of all groups, or with the group's own
+                L_i. See `adds_own_noise`.
+
+        Returns:
+            One σ for each group, in the order of `kinds` and in the unit of the gradients.
+        """
         own_noise = self.adds_own_noise(reading)
         stds = []
         for kind in self.kinds:
@@ -318,63 +338,6 @@ UNLIKE_CLIENTS: Fields = {
 """Fields that the examples of unequal clients have in common."""
 
 
-# Answers of every prescription ----------------------------------------------------------------------------------------
-def noise_outputs(inputs: UnlikeClientsInputs, rounds: int, reading: Reading) -> Fields:
-    """Return the noise of the clients at R rounds, and the limits on batch size and ε in its privacy proof.
-
-    Args:
-        inputs: the run.
-        rounds: number R of rounds.
-        reading: `printed` for the formulas of Lowy and Razaviyayn, `corrected` for those without their errors.
-            `inputs.adds_own_noise` decides by it which Lipschitz constant scales the noise.
-
-    Returns:
-        The largest values of all groups for `noise_std`, `noise_multiplier`, `sensitivity` and `minimal_batch_size`.
-        `epsilon_limit` is the smallest one. With `client_groups`, `groups` has the values of each group.
-    """
-    group_outputs: list[Fields] = []
-    for group, std in zip(inputs.kinds, inputs.noise_stds(rounds, reading), strict=True):
-        sizes = {
-            "clients": group.clients,
-            "samples_per_client": group.samples_per_client,
-            "batch_size": group.batch_size,
-            "lipschitz": group.lipschitz,
-        }
-        group_outputs.append({**sizes, **client_outputs(group, std, rounds=rounds, reading=inputs.variant)})
-    outputs: Fields = {}
-    for name in ("noise_std", "noise_multiplier", "sensitivity", "minimal_batch_size"):
-        outputs[name] = max(group[name] for group in group_outputs)
-    outputs["epsilon_limit"] = min(group["epsilon_limit"] for group in group_outputs)
-    if inputs.client_groups is not None:
-        outputs["groups"] = group_outputs
-    return outputs
-
-
-def aggregate_outputs(inputs: UnlikeClientsInputs, aggregates: Aggregates, reading: Reading) -> dict[str, float]:
-    """Return the averages over clients in Appendix E.1 of Lowy and Razaviyayn, as the fields of a response.
-
-    The averages M~, M and M' of the number of participants come first. `xi`, `average_xi` and `largest_xi` are averages
-    Ξ~, Ξ and ξ_max of a client's scaled noise variance ξ. `psi` is L² Ξ~, and `average_psi` is L² Ξ.
-
-    Args:
-        inputs: the run.
-        aggregates: averages of ξ over the clients, by the same reading.
-        reading: `printed` for the paper's formulas, `corrected` for those without its errors.
-    """
-    moments = inputs.federation_in(reading).participation
-    squared = inputs.largest_lipschitz * inputs.largest_lipschitz
-    return {
-        "effective_participants": aggregates.participants,
-        "mean_participants": moments.mean,
-        "rms_participants": moments.rms,
-        "xi": aggregates.xi,
-        "average_xi": aggregates.average_xi,
-        "largest_xi": aggregates.largest_xi,
-        "psi": squared * aggregates.xi,
-        "average_psi": squared * aggregates.average_xi,
-    }
-
-
 def smallest_round_count(right_side: Callable[[int], float]) -> int:
     """Return the smallest integer R ≥ 1 with R ≥ right_side(R), by bisection on integers.
 
@@ -382,6 +345,9 @@ def smallest_round_count(right_side: Callable[[int], float]) -> int:
 
     Args:
         right_side: prescribed number of rounds as a function of R, which decreases, except for possible jumps.
+
+    Returns:
+        The number R of rounds.
 
     Guarantees:
         R ≥ right_side(R), and R − 1 < right_side(R − 1) unless R = 1. If there are jumps up, R may not be the smallest.
@@ -392,6 +358,7 @@ def smallest_round_count(right_side: Callable[[int], float]) -> int:
     right_side_at_one = right_side(1)
     if not math.isfinite(right_side_at_one):
         raise Infeasible("the prescribed number of rounds is not finite")
+    # Search for a number of rounds that is large enough; the last one that is not bounds the answer from below.
     failing, passing = 0, max(1, math.ceil(right_side_at_one))
     while passing < right_side(passing):  # only where the right side jumps up
         failing, passing = passing, 2 * passing

@@ -169,6 +169,9 @@ def _compare_share(*, share: float, log_delta: GivenLogDelta, clients: int) -> S
         share: p, in (0, 1].
         log_delta: natural logarithm of δ.
         clients: number N of clients.
+
+    Returns:
+        p and the least share; the condition holds if p is not smaller.
     """
     least_share = 16.0 * (math.log(2.0) - log_delta) / clients
     return Sides.at_least(share, least_share)

@@ -195,6 +195,7 @@ def shuffled_run(inputs: ShuffledInputs) -> Outputs:
         and M of N participants, RM² ≤ Nδ leaves the statement without noise, step size and risk. These outputs are then
         absent, and the condition `some-noise`, which demands RM² > Nδ, fails.
     """
+    # Without noise, only the numbers of rounds and participants are known.
     rounds = {"rounds": inputs.rounds_run, "prescribed_rounds": inputs.prescribed_rounds}
     participants = {
         "least_participants": inputs.least_participants(printed=False),
@@ -202,6 +203,8 @@ def shuffled_run(inputs: ShuffledInputs) -> Outputs:
     }
     if inputs.log_pairs <= 0.0:
         return rounds | participants
+
+    # The noise, the step size and the two parts of the risk.
     std_over_root_constant = noise_std_over_root_constant(inputs)
     statistical, privacy = excess_risk_scale(inputs)
     step = step_size(inputs)

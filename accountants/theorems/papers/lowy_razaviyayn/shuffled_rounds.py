@@ -84,6 +84,9 @@ def _round(inputs: RoundInputs | StandardInputs) -> ShuffledRound:
 
     Args:
         inputs: N clients with n records each, whose reports are (ε₀, δ₀)-differentially private.
+
+    Returns:
+        The round, from which the formulas of the theorems are computed.
     """
     return ShuffledRound(
         clients=inputs.clients,
@@ -143,6 +146,9 @@ def _round_scale(inputs: RoundInputs | StandardInputs) -> float:
 
     Args:
         inputs: the round of N clients, with ε₀ of a report and δ.
+
+    Returns:
+        The order of ε^r, in nats.
     """
     log_inverse_delta = max(-inputs.log_delta, 0.0)
     return inputs.local_epsilon * math.sqrt(log_inverse_delta / inputs.clients)

@@ -20,7 +20,7 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.theorem import Condition, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.composition.classical import advanced_composition
+from epsilond.accountants.theorems.composition.classical import Drift, advanced_composition
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.errata import DRIFT, OWN_SENSITIVITY
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_lemmas import LOCAL_EPSILONS
 from epsilond.accountants.verdict import Verdict
@@ -168,11 +168,12 @@ def advanced_compositionality(
         `local_epsilon`, ε₀ of all rounds, and `compositionality` C.
     """
     round_count = len(local_epsilons)
+    drift: Drift = "dwork-roth" if reading == "printed" else "tanh"
     total = advanced_composition(
         epsilons=local_epsilons,
-        log_deltas=(-math.inf,) * round_count,
+        log_deltas=(-math.inf,) * round_count,  # reports are purely private
         log_slack=log_delta,
-        drift="dwork-roth" if reading == "printed" else "tanh",
+        drift=drift,
     )
     norm = math.sqrt(math.fsum(epsilon * epsilon for epsilon in local_epsilons))
     return {"local_epsilon": total.epsilon, "compositionality": norm / total.epsilon}

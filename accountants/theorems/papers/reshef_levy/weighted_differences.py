@@ -60,8 +60,13 @@ def value_or_bound(value: float | None, bound: float) -> float:
     Args:
         value: the standard deviation, or None.
         bound: its largest possible value.
+
+    Returns:
+        The standard deviation that the formulas use, in the unit of `bound`.
     """
-    return bound if value is None else value
+    if value is None:
+        return bound
+    return value
 
 
 def clipping_norm(*, lipschitz: float, smoothness: float, diameter: float) -> float:
@@ -185,7 +190,13 @@ def _compare_deviations(inputs: LossConstants) -> Sides:
         (inputs.smoothness_heterogeneity, inputs.smoothness),
     ]
     deviations_and_bounds = [(value_or_bound(value, bound), bound) for value, bound in requested]
-    deviation, bound = max(deviations_and_bounds, key=lambda pair: pair[0] - pair[1])
+
+    def excess(deviation_and_bound: tuple[float, float]) -> float:
+        """Return how far a deviation exceeds its largest possible value; negative if it does not."""
+        deviation, bound = deviation_and_bound
+        return deviation - bound
+
+    deviation, bound = max(deviations_and_bounds, key=excess)
     return Sides.at_most(deviation, bound)
 
 

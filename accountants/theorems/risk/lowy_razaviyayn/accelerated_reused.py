@@ -28,13 +28,8 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.conditions import (
     epsilon_range,
 )
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import FRESH_NOISE, INSIDE_DOMAIN, PRIVACY_ERRATA
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import (
-    TEN_CLIENTS,
-    UNLIKE_CLIENTS,
-    UnlikeClientsInputs,
-    aggregate_outputs,
-    noise_outputs,
-)
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import TEN_CLIENTS, UNLIKE_CLIENTS, UnlikeClientsInputs
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run_outputs import aggregate_outputs, noise_outputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_informal import informal_prescription, speedup
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_prescriptions import (
     complete_prescription,

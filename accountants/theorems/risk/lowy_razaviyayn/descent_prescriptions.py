@@ -24,12 +24,8 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.conditions import (
     epsilon_range,
 )
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import Aggregates
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import (
-    UnlikeClientsInputs,
-    aggregate_outputs,
-    noise_outputs,
-    smallest_round_count,
-)
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import UnlikeClientsInputs, smallest_round_count
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.run_outputs import aggregate_outputs, noise_outputs
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -69,6 +69,7 @@ def truncated_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """
     if spec.largest_batch is None or spec.rate is None or spec.population is None:
         return Refusal(TRUNCATED, "the batch has no largest size")
+    # The theorem is for units that are drawn in secret, and for one Gaussian release.
     unit = case.setting.unit
     drawn_units = drawn_level(spec, unit)
     if drawn_units != f"{unit}s":
@@ -159,6 +160,9 @@ def _is_rare(masses: TruncatedMasses, rate: float, shift: float) -> bool:
         masses: probabilities of a truncated batch.
         rate: probability q that a record is drawn.
         shift: norm s of a contribution, in standard deviations of the noise.
+
+    Returns:
+        True if truncation is rare in both comparisons: of probabilities, and of variances of the privacy loss.
     """
     least_mass_ratio, least_variance_ratio = 8.0, 100.0
     is_less_likely = masses.retained < masses.next_to_full - math.log(least_mass_ratio)
@@ -330,6 +334,9 @@ def _log_sum(first: float, second: float) -> float:
     Args:
         first: natural logarithm x.
         second: natural logarithm y. One of both may be −∞.
+
+    Returns:
+        The natural logarithm of the sum.
     """
     larger, smaller = max(first, second), min(first, second)
     return larger + math.log1p(math.exp(smaller - larger))
