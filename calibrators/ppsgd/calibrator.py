@@ -351,6 +351,9 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
 
         Args:
             outcome: the certified noise, with the steps and the risk.
+
+        Yields:
+            The warnings.
         """
         solution = outcome.solution
         problem = solution.problem
