@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.account import Account, account
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON
 from epsilond.accountants.errors import InvalidInput, NoCertificate
-from epsilond.accountants.guarantee import PrivacyCurve, Tightness
+from epsilond.accountants.guarantee import PrivacyCurve
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.accountants.meaning import meaning
 from epsilond.accountants.quantities import (
-    Observer,
-    ProtectedUnit,
     Quantity,
-    Relation,
     SettingFields,
     WindowedUnit,
     request,
@@ -42,6 +39,7 @@ from epsilond.calibrators.accounting.attackers import (
     requested_figures,
 )
 from epsilond.calibrators.accounting.claims import Claim, ClaimAnswer, judge_claim
+from epsilond.calibrators.accounting.guarantees import AccountGuarantee, StatedGuarantee
 from epsilond.calibrators.accounting.query import Query
 from epsilond.calibrators.answer import (
     Caution,
@@ -49,7 +47,6 @@ from epsilond.calibrators.answer import (
     DerivationStep,
     Ends,
     NumericalAnswer,
-    ReadFromCurve,
     Served,
     derivation_of,
 )
@@ -57,7 +54,6 @@ from epsilond.calibrators.cautions import format_bound, not_amplified
 from epsilond.calibrators.envelope import declared_answers, numerical_answer
 from epsilond.calibrators.notebooks import ShownInNotebooks
 from epsilond.calibrators.points import Point, point
-from epsilond.calibrators.serving.json_form import UNSERVED
 from epsilond.calibrators.windows import (
     WINDOWS,
     OverWindows,
@@ -96,40 +92,6 @@ class AccountProblem(AccountQuestion):
         if not isinstance(self.unit, WindowedUnit):
             raise InvalidInput.at("/windows", "needs a unit with a window", allowed='{"of": …, "window": …} as unit')
         reject_uncovered_windows(self.windows, self.spec, self.relation)
-
-
-@dataclass(frozen=True, kw_only=True)
-class StatedGuarantee(ReadFromCurve):
-    """The subject of a privacy guarantee, and its `curve`: δ as a function of ε, which is not served as JSON."""
-
-    in_words: Annotated[
-        str,
-        Served(
-            "the guarantee in plain sentences: protected unit, adversary, conditions, and batches that must stay secret"
-        ),
-    ]
-    statements: Annotated[tuple[Statement, ...], Served("the sentences of in_words, each with a word for its subject")]
-    unit: ProtectedUnit
-    relation: Relation
-    observer: Observer
-    tight: Annotated[
-        Tightness,
-        Served(
-            "evidence for the lower bounds. proved: the upper bounds are attained. witnessed: two "
-            "neighbouring data sets attain the lower bounds. unknown: no such data sets are known, and the "
-            "lower bounds are 0"
-        ),
-    ]
-    curve: PrivacyCurve = field(compare=False, repr=False, metadata=UNSERVED)
-
-
-@dataclass(frozen=True, kw_only=True)
-class AccountGuarantee(StatedGuarantee):
-    """The guarantee of a run, with ε and δ at the first requested point."""
-
-    epsilon: Ends
-    delta: Ends
-    log10_delta: Ends
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -303,6 +265,9 @@ def _state(question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ...])
         question: the request. Its spec does not say who adds the noise, so neither do the sentences.
         outcome: the guarantee.
         drawn: the random draws of the run.
+
+    Returns:
+        The sentences, each with a word for its subject.
     """
     statements = state_guarantee(
         definition=None,
@@ -325,6 +290,9 @@ def _shared_members(
         outcome: its guarantee, and the theorems that were tried.
         drawn: the random draws of the run.
         reading: the query with the first point read from the curve; None for an account without figures.
+
+    Returns:
+        Values by the names of the members of an answer.
     """
     guarantee = outcome.guarantee
     considered = [
@@ -352,6 +320,9 @@ def _warnings(
         question: the request.
         drawn: the random draws of the run.
         reading: the query with the first point read from the curve; None for an account without figures.
+
+    Yields:
+        At most two warnings.
     """
     if reading is not None:
         _, first_point = reading

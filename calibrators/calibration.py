@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Literal
 
 from typing_extensions import TypeVar
 
@@ -31,10 +31,11 @@ from epsilond.calibrators.risk.baseline import (
     mark_vacuous_runs,
     risk_cautions,
 )
+from epsilond.calibrators.risk.premises import ids_of_risk_premises, with_risk_premises
 from epsilond.calibrators.risk.rounding import round_up_risk
 from epsilond.calibrators.serving.entries import printed_entries
 from epsilond.calibrators.serving.long_runs import long_run_cautions
-from epsilond.calibrators.solution import Run, RunSolution, Solution
+from epsilond.calibrators.solution import Outcome, Run, RunSolution, SolutionT, TrainingT, declared_by_all
 from epsilond.calibrators.targets.certified import at_certified_epsilon, certified_target, target_cautions
 from epsilond.calibrators.targets.points import find_at_points
 from epsilond.calibrators.windows import conditions_of_unit, for_whole_unit, guarantee_of_unit
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
         GuaranteeAnswer,
         NumericalAnswer,
         PrintedReading,
-        Risk,
     )
     from epsilond.calibrators.frontier import Choice
     from epsilond.calibrators.planning.adapter import PlanAdapter
@@ -59,36 +59,9 @@ if TYPE_CHECKING:
     from epsilond.calibrators.risk.part import RiskPart
 
 CostClass = Literal["closed-form", "search"]
-
-
-class Training(Protocol):
-    """Protocol of the result of choosing step sizes for a run: the bound on its excess risk, and its premises."""
-
-    @property
-    def risk(self) -> Risk | None:
-        """The bounds on the excess risk; None where no theorem bounds it."""
-
-    @property
-    def declared(self) -> tuple[Condition, ...]:
-        """The conditions of the bound that only the caller can vouch for."""
-
-
 Problem = TypeVar("Problem", bound=SettingFields, default=Any)
 """The class of the requests of an algorithm."""
 Targeted = TypeVar("Targeted", bound=TargetedProblem)
-SolutionT = TypeVar("SolutionT", bound=Solution[Any], default=Any)
-TrainingT = TypeVar("TrainingT", bound=Training, default=Any)
-
-
-@dataclass(frozen=True)
-class Outcome(Generic[SolutionT, TrainingT]):
-    """The results that the parts of an answer are made of, in the order of the work."""
-
-    solution: SolutionT
-    training: TrainingT | None
-    """The step sizes and the bound on the risk; None where no theorem bounds it."""
-    printed: tuple[PrintedReading, ...] = ()
-    """The readings of the printed theorems."""
 
 
 class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
@@ -139,6 +112,12 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
     def find(self, problem: Problem) -> SolutionT:
         """Return the smallest noise and its certificate.
 
+        Args:
+            problem: the request.
+
+        Returns:
+            The certified noise with the numbers of the run.
+
         Raises:
             InvalidInput: the budgets leave no run.
             NoCertificate: nothing can be certified.
@@ -167,6 +146,9 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         Args:
             outcome: the certified noise, with the step sizes and the risk.
             true_figures: whether to certify the guarantee of the printed parameters.
+
+        Returns:
+            The readings, each with its parameters, its claims and its conditions.
         """
         del outcome, true_figures
         return ()
@@ -252,8 +234,14 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
     def certify(self, problem: Problem) -> SolutionT:
         """Find the smallest noise that meets the target, with its certificate and nothing more of the answer.
 
+        A time window of the unit does not change the noise. If the target is a risk that `find` cannot search for,
+        suitable (ε, δ) are tried in its place.
+
         Args:
             problem: the request.
+
+        Returns:
+            The certified noise, for the whole record or client.
 
         Raises:
             InvalidInput: the budgets leave no run, or a client that adds its own noise may be absent.
@@ -274,6 +262,9 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
             true_figures: whether printed readings have the figures certified at their parameters. This takes more time
                 than the other parts; a picture of many calibrations does not need it.
 
+        Returns:
+            The answer, as the service returns it.
+
         Guarantees: `guarantee.epsilon.upper` ≤ ε at the target δ, and `guarantee.delta.upper` ≤ δ at the target ε.
 
         Raises:
@@ -281,6 +272,7 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
             ConditionViolated: no theorem covers the release under this relation.
             Infeasible: no noise that is offered meets the target.
         """
+        # Certify the noise, choose the steps, and evaluate the printed theorems.
         requested = problem
         problem = for_whole_unit(problem) if isinstance(problem.unit, WindowedUnit) else problem
         solution = self.certify(problem)
@@ -288,6 +280,8 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         outcome = Outcome(solution, training)
         if solution.target.epsilon > 0.0:  # the papers state their noise for ε above 0
             outcome = replace(outcome, printed=self.printed_readings(outcome, true_figures=true_figures))
+
+        # The parameters, the guarantee and its proof, with the conditions that the caller declares.
         parameters = self.parameters(outcome)
         guarantee = guarantee_of_unit(self.guarantee(solution), requested.unit)
         communication = self.communication(outcome)
@@ -296,14 +290,15 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         unit_conditions += conditions_of_unit(requested.unit, is_drawn=guarantee.sampling != "full")
         declared = declared_answers(dict.fromkeys((*self.premises(outcome), *unit_conditions)))
         risk_premise_ids = self._ids_of_risk_premises(solution, training)
+
         # All risks are compared with the bound on the risk before training.
         start = self.start(problem)
-        risk = round_up_risk(_with_premises(training.risk, risk_premise_ids)) if training else None
+        risk = round_up_risk(with_risk_premises(training.risk, risk_premise_ids)) if training else None
         risk = mark_vacuous_risk(risk, start)
         frontier = mark_vacuous_runs(solution.frontier, start)
         readings = mark_vacuous_readings(outcome.printed, start)
-        prints = type(self).printed_readings is not Calibrator.printed_readings  # some paper states its parameters
-        warnings = [*self.warnings(outcome), *target_cautions(requested, solution.target, prints=prints)]
+
+        warnings = self._all_warnings(requested, outcome)
         warnings += risk_cautions(risk, start)
         warnings += long_run_cautions(problem, parameters, communication, frontier)
         return Calibration(
@@ -327,13 +322,17 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
             all_declared=declared,
         )
 
+    def _all_warnings(self, requested: Problem, outcome: Outcome[SolutionT, TrainingT]) -> list[Caution]:
+        """Return the algorithm's warnings about a result, followed by those about the target of the request."""
+        states_parameters = type(self).printed_readings is not Calibrator.printed_readings  # some paper does
+        about_target = target_cautions(requested, outcome.solution.target, prints=states_parameters)
+        return [*self.warnings(outcome), *about_target]
+
     def _ids_of_risk_premises(self, solution: SolutionT, training: TrainingT | None) -> tuple[str, ...]:
         """Return the ids of the conditions that the caller declares for the bound on the risk only, not for privacy."""
         if training is None or training.risk is None:
             return ()
-        guarantee_ids = {condition.id for condition in solution.certified.guarantee.declared}
-        declared_ids = [condition.id for condition in self.risk_premises(training) if not condition.checked]
-        return tuple(name for name in declared_ids if name not in guarantee_ids)
+        return ids_of_risk_premises(solution.certified.guarantee, self.risk_premises(training))
 
 
 class FamilyCalibrator(
@@ -344,6 +343,9 @@ class FamilyCalibrator(
 
     `Run` is the type of the choices that, with the problem, determine a mechanism, for example rounds and batch size.
     It is None if the problem determines all.
+
+    Attributes:
+        family: the mechanisms of the algorithm as functions of the noise multiplier.
     """
 
     family: Family[Targeted, Run]
@@ -353,7 +355,18 @@ class FamilyCalibrator(
         """Return the run that the problem gives, or the best one where the problem leaves it open."""
 
     def find(self, problem: Targeted) -> RunSolution[Targeted, Run]:
-        """Choose the run, such as its rounds and batch size, and certify its noise for the target."""
+        """Choose the run, such as its rounds and batch size, and certify its noise for the target.
+
+        Args:
+            problem: the request.
+
+        Returns:
+            The certified noise of the run. If the target was a risk, the request in it has the certified (ε, δ) in its
+            place.
+
+        Raises:
+            NoCertificate: nothing can be certified.
+        """
         certificates = Certificates(self.family, problem)
         choice = self.choose_run(problem, certificates)
         certified = certificates.of(choice.run)
@@ -373,27 +386,14 @@ class FamilyCalibrator(
         return (solution.certificates.spec(solution.run, solution.certified.noise),)
 
 
-def declared_by_all(solution: Solution[SettingFields], training: Training | None) -> tuple[Condition, ...]:
-    """Return the conditions that the certified guarantee and the bound on the risk assume, each once.
+def find_calibrator(home: str, name: str) -> Calibrator:
+    """Return the calibrator with a name from the list `CALIBRATORS` of a module.
 
-    The caller must know that they hold.
+    Other processes find a calibrator by these two names, which are pickled in its place.
 
     Args:
-        solution: the certified noise and its guarantee.
-        training: the training with its bound on the risk; None without such a bound.
+        home: name of the module.
+        name: name of the algorithm.
     """
-    risk_conditions = training.declared if training else ()
-    return tuple(dict.fromkeys((*solution.certified.guarantee.declared, *risk_conditions)))
-
-
-def _with_premises(risk: Risk | None, premises: tuple[str, ...]) -> Risk | None:
-    """Return the risk with the ids of the conditions of its bound that the caller must declare."""
-    if risk is None or not premises:
-        return risk
-    return replace(risk, declared_conditions=premises)
-
-
-def find_calibrator(home: str, name: str) -> Calibrator:
-    """Return the calibrator with a name from the list `CALIBRATORS` of a module."""
     calibrators: tuple[Calibrator, ...] = import_module(home).CALIBRATORS
     return next(calibrator for calibrator in calibrators if calibrator.name == name)

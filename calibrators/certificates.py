@@ -46,7 +46,7 @@ def _target(problem: TargetedProblem, run: object) -> Target:
 
 @dataclass(frozen=True, kw_only=True)
 class Family(Generic[Requested_contra, Run_contra]):
-    """The mechanisms of an algorithm as functions of the noise multiplier, and how the smallest multiplier is searched.
+    """The mechanisms of an algorithm as functions of the noise multiplier, and the search for the smallest.
 
     A run holds the choices that, with the problem, determine the mechanism, for example rounds and batch size. It is
     None if the problem determines all.

@@ -194,6 +194,9 @@ class _Survey:
         Args:
             within: relative tolerance of the risk bound, at least 0.
 
+        Returns:
+            The chosen run, which is certified.
+
         Raises:
             EpsilondError: no noise can be certified for a run that is tried.
         """

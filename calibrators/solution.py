@@ -1,9 +1,9 @@
-"""The certified noise of a problem, before the parts of the answer are made of it."""
+"""The certified noise of a problem and its training, before the parts of the answer are made of them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic
+from typing import TYPE_CHECKING, Any, Generic, Protocol
 
 from typing_extensions import TypeVar
 
@@ -13,7 +13,8 @@ from epsilond.accountants.structure.random_draws import draws_of
 if TYPE_CHECKING:
     from epsilond.accountants.structure.random_draws import Draw
     from epsilond.accountants.target import Target
-    from epsilond.calibrators.answer import FrontierRun
+    from epsilond.accountants.theorem import Condition
+    from epsilond.calibrators.answer import FrontierRun, PrintedReading, Risk
     from epsilond.calibrators.certificates import Certificates
     from epsilond.calibrators.search import Certified
 
@@ -68,3 +69,50 @@ class RunSolution(Solution[Targeted_co], Generic[Targeted_co, Run]):
     def draws(self) -> tuple[Draw, ...] | None:
         """The random draws of the run."""
         return draws_of(self.certificates.spec(self.run), self.problem.unit)
+
+
+class Training(Protocol):
+    """Protocol of the result of choosing step sizes for a run: the bound on its excess risk, and its premises."""
+
+    @property
+    def risk(self) -> Risk | None:
+        """The bounds on the excess risk; None where no theorem bounds it."""
+
+    @property
+    def declared(self) -> tuple[Condition, ...]:
+        """The conditions of the bound that only the caller can vouch for."""
+
+
+SolutionT = TypeVar("SolutionT", bound=Solution[Any], default=Any)
+TrainingT = TypeVar("TrainingT", bound=Training, default=Any)
+
+
+@dataclass(frozen=True)
+class Outcome(Generic[SolutionT, TrainingT]):
+    """The results that the parts of an answer are made of, in the order of the work.
+
+    Attributes:
+        solution: the certified noise of the request.
+        training: the step sizes and the bound on the risk; None where no theorem bounds it.
+        printed: the printed theorems in each interpretation ("reading") of their text.
+    """
+
+    solution: SolutionT
+    training: TrainingT | None
+    printed: tuple[PrintedReading, ...] = ()
+
+
+def declared_by_all(solution: Solution[SettingFields], training: Training | None) -> tuple[Condition, ...]:
+    """Return the conditions that the certified guarantee and the bound on the risk assume, each once.
+
+    The caller must know that they hold.
+
+    Args:
+        solution: the certified noise and its guarantee.
+        training: the training with its bound on the risk; None without such a bound.
+
+    Returns:
+        The conditions of the guarantee, then those of the bound.
+    """
+    risk_conditions = training.declared if training else ()
+    return tuple(dict.fromkeys((*solution.certified.guarantee.declared, *risk_conditions)))

@@ -255,6 +255,9 @@ def _faults(value: object) -> list[Fault]:
 
     Args:
         value: an object, an array or a mark.
+
+    Returns:
+        The faults; empty if there are none.
     """
     faults: list[Fault] = []
     # A stack of parts with their depths and trails, the next one in document order on top.

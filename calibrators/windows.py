@@ -164,7 +164,7 @@ def conditions_of_unit(unit: ProtectedUnit, *, is_drawn: bool) -> tuple[Conditio
 
 
 def _describe_protection(unit: ProtectedUnit, windows: int) -> str:
-    """Describe in words which contributions are protected over several windows, and when another bound is not larger.
+    """Describe in words which contributions are protected over several windows, and a tighter alternative.
 
     A window is a period, such as a day. Group privacy bounds the loss for contributions in several windows.
 

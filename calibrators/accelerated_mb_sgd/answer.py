@@ -112,6 +112,9 @@ def plan_at(problem: AcceleratedProblem, *, noise_std: float, rounds: int) -> Ac
         problem: the inputs of the risk bound. For losses that are not smooth, its Moreau envelope is already chosen.
         noise_std: σ per coordinate, root mean square over clients.
         rounds: total number of rounds of all stages.
+
+    Returns:
+        The stages with the bound, which has explicit constants.
     """
     bound = accelerated_risk(problem, noise_std=noise_std, rounds=rounds)
     is_unequal = isinstance(problem, UnequalAcceleratedProblem)

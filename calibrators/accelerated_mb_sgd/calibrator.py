@@ -20,7 +20,7 @@ from epsilond.calibrators.accelerated_mb_sgd.problem import AcceleratedMbSgdProb
 from epsilond.calibrators.accelerated_mb_sgd.risk import RISK
 from epsilond.calibrators.accelerated_mb_sgd.schedule import choose_run, plan_of
 from epsilond.calibrators.answer import Caution
-from epsilond.calibrators.calibration import CostClass, Outcome
+from epsilond.calibrators.calibration import CostClass
 from epsilond.calibrators.cautions import absence_cautions
 from epsilond.calibrators.mb_sgd.calibrator import MembersCalibrator, cost_of_noise
 from epsilond.calibrators.mb_sgd.cautions import cautions_of
@@ -28,6 +28,7 @@ from epsilond.calibrators.mb_sgd.members import FAMILY, start_of_run
 from epsilond.calibrators.mb_sgd.plan import ACCELERATED_PLANS
 from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.mb_sgd.solution import MembersSolution, group_parameters, members_parameters
+from epsilond.calibrators.solution import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

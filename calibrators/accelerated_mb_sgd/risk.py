@@ -155,6 +155,9 @@ def _cautions(problem: AcceleratedMbSgdProblem, fields: RiskFields, objective: O
         problem: the run.
         fields: fields of the request that concern the risk, with its requested objective.
         objective: the objective that the upper bounds are for.
+
+    Yields:
+        The warnings that apply.
     """
     if fields.problem != objective:
         yield Caution(

@@ -212,7 +212,7 @@ def plan_of(problem: AcceleratedMbSgdProblem, run: Run, noise_std: float) -> Acc
 def choose_run(
     problem: AcceleratedMbSgdProblem, certificates: Certificates[AcceleratedMbSgdProblem, Member]
 ) -> Choice[Run]:
-    """Choose the batch size and the number of rounds: the smallest run with nearly the least bound on the excess risk.
+    """Choose the batch size and rounds: the smallest run with nearly the least bound on the excess risk.
 
     "Nearly" means within the factor 1 + `within` of the request. If no theorem bounds the risk, the run has the largest
     batch, and the number of rounds closest to that of Theorem 2.4 of Lowy and Razaviyayn.

@@ -19,7 +19,7 @@ from epsilond.accountants.structure.random_draws import draws_of, loses_amplific
 from epsilond.accountants.theorems.mechanisms.adaptive_clipping import NOISE_SPLIT, SHIFTED_BITS
 from epsilond.accountants.theorems.risk.averaged_steps import AVERAGED_STEPS
 from epsilond.calibrators.answer import Communication, Risk, RiskBound
-from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome, declared_by_all
+from epsilond.calibrators.calibration import Calibrator, CostClass
 from epsilond.calibrators.cautions import assumption_cautions, format_bound, noise_cautions, not_amplified
 from epsilond.calibrators.certificates import Certificates
 from epsilond.calibrators.dp_fedavg.cautions import CLIPPED, FIXED_DENOMINATOR, own_cautions
@@ -31,7 +31,7 @@ from epsilond.calibrators.dp_fedavg.risk_bounds import RISK
 from epsilond.calibrators.dp_fedavg.rounds import RoundsRun, choose, noise_of, run_of
 from epsilond.calibrators.envelope import TheoremAtInputs
 from epsilond.calibrators.risk.baseline import Start, start_of
-from epsilond.calibrators.solution import RunSolution
+from epsilond.calibrators.solution import Outcome, RunSolution, declared_by_all
 from epsilond.calibrators.targets.certified import at_certified_epsilon, certified_target
 
 if TYPE_CHECKING:

@@ -18,6 +18,9 @@ def computed_fields(plan: PlanProblem) -> Fields:
 
     Args:
         plan: the plan, a training described without its algorithm.
+
+    Returns:
+        Values by the names of the fields.
     """
     if plan.reporting == plan.clients:
         sampling: str = "full"

@@ -206,7 +206,9 @@ def choose(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem,
 
 
 def _try_rounds(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem, int]) -> list[RoundsRun]:
-    """Certify decreasing numbers of rounds, until the bound on the excess risk exceeds `WORSE` times the least bound.
+    """Certify decreasing numbers of rounds, until the bound on the excess risk is clearly above the least.
+
+    The search ends at `WORSE` times the least bound.
 
     Numbers of rounds that no noise is certified for are left out.
 

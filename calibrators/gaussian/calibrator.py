@@ -17,14 +17,14 @@ from epsilond.accountants.structure import DRAW_UNSEEN, FRESH_DRAW, SECRET_DRAW,
 from epsilond.accountants.structure.random_draws import draws_of, loses_amplification
 from epsilond.accountants.theorem import Condition
 from epsilond.calibrators.answer import CONTRIBUTION_NORM, Caution, Served
-from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome, Training
+from epsilond.calibrators.calibration import Calibrator, CostClass
 from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, format_bound, noise_cautions, not_amplified
 from epsilond.calibrators.gaussian.numbers import Numbers, spec_of
 from epsilond.calibrators.gaussian.plan import PLANS
 from epsilond.calibrators.gaussian.problem import GaussianProblem
 from epsilond.calibrators.gaussian.risk_bounds import RISK
 from epsilond.calibrators.gaussian.solvers import solve
-from epsilond.calibrators.solution import Solution
+from epsilond.calibrators.solution import Outcome, Solution, Training
 from epsilond.calibrators.targets.certified import certified_target
 
 if TYPE_CHECKING:

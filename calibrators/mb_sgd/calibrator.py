@@ -18,7 +18,7 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import FRESH_NOI
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK
 from epsilond.calibrators.answer import Parameters
-from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome, TrainingT
+from epsilond.calibrators.calibration import Calibrator, CostClass
 from epsilond.calibrators.certificates import Certificates, Family, unknown
 from epsilond.calibrators.frontier import Choice
 from epsilond.calibrators.mb_sgd.cautions import cautions_of
@@ -45,6 +45,7 @@ from epsilond.calibrators.mb_sgd.solution import (
     members_parameters,
     numerical_of_all,
 )
+from epsilond.calibrators.solution import Outcome, TrainingT
 
 if TYPE_CHECKING:
     from epsilond.accountants.quantities import Sampling

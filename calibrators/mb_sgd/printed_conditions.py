@@ -55,6 +55,9 @@ def _excluded_conditions(problem: MbSgdProblem, reading: Reading) -> tuple[str, 
     Args:
         problem: the request.
         reading: name of the interpretation of the theorem's text.
+
+    Returns:
+        The ids, some of which may be repeated.
     """
     excluded = []
     if reading == "informal":

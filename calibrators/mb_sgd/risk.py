@@ -162,6 +162,9 @@ def _printed_bounds(problem: MbSgdRiskProblem, run: Run, noise_std: float) -> It
         problem: losses, clients and target of the request.
         run: its batch size and number of rounds.
         noise_std: standard deviation σ per coordinate, root mean square over clients.
+
+    Yields:
+        At most three bounds, with the conditions on rounds and noise.
     """
     if problem.problem != "population" or problem.unit != "record":
         return

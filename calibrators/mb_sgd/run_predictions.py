@@ -236,7 +236,9 @@ def size_of(run: Run) -> tuple[int, int]:
 
 
 def _finite_ratio(risk: float, quick_risk: float) -> float:
-    """Return the ratio of a bound to its quick approximation; 1 if either is not finite or the latter is not positive.
+    """Return the ratio of a bound to its quick approximation.
+
+    The ratio is 1 if either is not finite, or if the approximation is not positive.
 
     Args:
         risk: bound on the excess risk, in units of the loss.

@@ -267,7 +267,7 @@ def _curvature(inputs: ExcessRiskProblem, step: _Step) -> float:
 
 
 def prescribed_run(problem: MbSgdProblem, run: Run) -> Run | None:
-    """Return the run with the rounds that Lowy and Razaviyayn prescribe in Theorem 2.1 or 2.2, with errors corrected.
+    """Return the run with the rounds that Lowy and Razaviyayn prescribe in Theorem 2.1 or 2.2, corrected.
 
     Args:
         problem: the request.

@@ -336,6 +336,9 @@ def _tightness(answers: Sequence[GuaranteeAnswer]) -> Tightness:
 
     Args:
         answers: the guarantee of each kind of client at its own target; at least one.
+
+    Returns:
+        One of the three words.
     """
     kinds = {answer.tight for answer in answers}
     has_one_target = len({(answer.target.epsilon, answer.target.log10_delta) for answer in answers}) == 1

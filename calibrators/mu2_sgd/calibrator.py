@@ -25,7 +25,7 @@ from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import 
 )
 from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import CERTIFIED
 from epsilond.calibrators.answer import CONTRIBUTION_NORM, Caution, Communication, Number, Served
-from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome
+from epsilond.calibrators.calibration import Calibrator, CostClass
 from epsilond.calibrators.mu2_sgd.cautions import cautions_of
 from epsilond.calibrators.mu2_sgd.client_reports import ClientReport, describe_clients
 from epsilond.calibrators.mu2_sgd.family import (
@@ -40,7 +40,7 @@ from epsilond.calibrators.mu2_sgd.printed import printed_readings
 from epsilond.calibrators.mu2_sgd.problem import BITS_PER_COORDINATE, Mu2SgdProblem
 from epsilond.calibrators.mu2_sgd.risk_bounds import RISK
 from epsilond.calibrators.mu2_sgd.training import Mu2Training, start_of_run, training_of
-from epsilond.calibrators.solution import Solution
+from epsilond.calibrators.solution import Outcome, Solution
 
 if TYPE_CHECKING:
     from epsilond.accountants.quantities import Sampling

@@ -136,6 +136,9 @@ def guarantee_at(
         mu: parameter μ of Gaussian differential privacy.
         effort: the work that the computation of the guarantee may take.
         relation: neighbouring relation; None for that of the request.
+
+    Returns:
+        The guarantee of a single Gaussian mechanism, as a certified function of ε.
     """
     relation = relation or problem.relation
     mechanism = Gaussian(noise_multiplier=sensitivity_factor(relation) / mu)

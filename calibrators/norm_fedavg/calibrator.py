@@ -20,7 +20,7 @@ from epsilond.accountants.theorems.risk.das.convergence import (
 )
 from epsilond.accountants.theorems.risk.start import GRADIENT_NORM_OF_THE_START
 from epsilond.calibrators.answer import Caution, Served
-from epsilond.calibrators.calibration import CostClass, Outcome
+from epsilond.calibrators.calibration import CostClass
 from epsilond.calibrators.cautions import noise_cautions
 from epsilond.calibrators.norm_fedavg.plan import PLANS
 from epsilond.calibrators.norm_fedavg.printed import own_cautions, printed_readings
@@ -36,6 +36,7 @@ from epsilond.calibrators.qtdl.calibrator import (
 )
 from epsilond.calibrators.qtdl.printed import communication, printed_cautions
 from epsilond.calibrators.risk.baseline import no_better
+from epsilond.calibrators.solution import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,7 +19,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass import DISJOINT
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.one_pass_run import one_pass_noise_std
 from epsilond.calibrators.accelerated_mb_sgd.calibrator import AcceleratedCalibrator
 from epsilond.calibrators.answer import Caution
-from epsilond.calibrators.calibration import CostClass, Outcome
+from epsilond.calibrators.calibration import CostClass
 from epsilond.calibrators.certificates import Family
 from epsilond.calibrators.mb_sgd.members import (
     Member,
@@ -34,6 +34,7 @@ from epsilond.calibrators.one_pass_accelerated_mb_sgd.printed import distinct_cl
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.risk import RISK
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.schedule import choose_run, plan_of
+from epsilond.calibrators.solution import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

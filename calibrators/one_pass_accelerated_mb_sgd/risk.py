@@ -30,7 +30,7 @@ class OnePassRiskProblem(PairTarget, OnePassProblem, RiskFields):
 
 
 def bounds(problem: OnePassRiskProblem, run: Run, noise_std: float) -> Bounds:
-    """Return upper bounds on the excess risk of a run: one with explicit constants, and the paper's orders of growth.
+    """Return upper bounds on the excess risk of a run: an explicit one, and the orders of growth of the paper.
 
     The explicit bound divides the rounds into the stages that make it least. The orders are those of Theorem 2.3 of
     Lowy and Razaviyayn, with hidden constants.

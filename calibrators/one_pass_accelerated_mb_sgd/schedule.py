@@ -50,7 +50,7 @@ def plan_of(problem: OnePassProblem, run: Run, noise_std: float) -> AcceleratedP
 
 
 def choose_run(problem: OnePassProblem, certificates: Certificates[OnePassProblem, Member]) -> Choice[Run]:
-    """Choose the batch size and the number of rounds: the smallest run with nearly the least bound on the excess risk.
+    """Choose the batch size and rounds: the smallest run with nearly the least bound on the excess risk.
 
     "Nearly" means within the factor 1 + `within` of the request. Every record is used once, so the certified noise of
     records depends only on the batch size.
@@ -109,6 +109,9 @@ def _most_rounds(problem: OnePassProblem, batch_size: int) -> int:
     Args:
         problem: the request, with the records of each client and the budgets.
         batch_size: batch size of a client with `samples_per_client` records.
+
+    Returns:
+        The number of rounds; 0 if a budget does not pay for one round.
     """
     members = members_of(problem, Run(batch_size=batch_size, rounds=1))
     limits = [member.samples_per_client // member.batch_size for member in members]

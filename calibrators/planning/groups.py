@@ -46,6 +46,9 @@ def _describe_figure(plan: PlanProblem, entry: PlanEntry) -> str:
     Args:
         plan: the requested plan.
         entry: the entry of the algorithm, with the objective of its bound.
+
+    Returns:
+        A phrase, which is equal for entries that can be compared.
     """
     risk = f"the bound on the excess risk ({entry.objective or 'none is known'})"
     if plan.unknown is not None:

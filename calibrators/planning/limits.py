@@ -123,7 +123,7 @@ def _exceeds(figure: Fraction | int | None, limit: float | None) -> bool:
 def likely_rounds(
     plan: PlanProblem, *, drawn: int, population: int, dimension: int, relation: Relation, seen: bool = False
 ) -> int | None:
-    """Return the rounds of the plan or, if it has none, a suitable number of rounds by a quick estimate of the noise.
+    """Return the rounds of the plan or, if it has none, a suitable number by a quick estimate of the noise.
 
     A round releases the noisy mean of a random batch, of records or of clients. The result is the fewest rounds R at
     which √((1 + ν²)/R) is within the factor `WITHIN` of the least. Here ν is the norm of a round's noise over the

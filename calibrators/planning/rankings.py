@@ -117,7 +117,9 @@ def outcome_of_calibration(answer: Calibration | JsonObject, request: object) ->
 
 
 def settle(entry_draft: Draft, plan: PlanProblem) -> Outcome | None:
-    """Calibrate the algorithm of a drafted entry; search the smallest sufficient value if the plan solves for a field.
+    """Calibrate the algorithm of a drafted entry.
+
+    If the plan solves for a field, the smallest sufficient value is searched.
 
     Args:
         entry_draft: the algorithm with its request.
@@ -139,7 +141,7 @@ def settle(entry_draft: Draft, plan: PlanProblem) -> Outcome | None:
 
 
 def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]) -> PlanAnswer:
-    """Combine the calibrations of all algorithms into the answer to a plan, in groups within which entries are ranked.
+    """Combine the calibrations of all algorithms into the answer to a plan, in groups with ranked entries.
 
     A group has one kind of guarantee, and its figures measure the same quantity. Groups are ordered by the trust that
     they require, the least first. After the groups come entries with a calibration that was not completed, and then
@@ -282,7 +284,7 @@ def _with_solved_value(plan: PlanProblem, value: float) -> PlanProblem:
 def _compare_with_start(
     risk: PlannedRisk | None, convergence: JsonObject | None
 ) -> tuple[bool | None, tuple[Reason, ...]]:
-    """Decide whether an entry's bound is vacuous: no better than the bound on the initial model, before any training.
+    """Decide whether an entry's bound is vacuous: no better than the bound on the initial model.
 
     Args:
         risk: the bound on the excess risk. Its `baseline` is the bound on the risk of the initial model.

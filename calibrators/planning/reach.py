@@ -161,8 +161,11 @@ class _Search:
 
         Values are addressed by their index in the grid. A bracket is an index that misses the target and a larger one
         that meets it. It is narrowed until both are adjacent. Each step tries the index at which a power law through
-        the risks at both sides meets the target, and then its neighbour on the other side of the target. If the
-        bracket has not halved, its middle is tried, too.
+        the risks at both sides meets the target, and then its neighbour on the other side of the target. If the bracket
+        has not halved, its middle is tried, too.
+
+        Returns:
+            The calibration at the smallest value that meets the target.
 
         Raises:
             Infeasible: even the largest value misses the target.

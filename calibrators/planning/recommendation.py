@@ -66,7 +66,7 @@ def usable_entries(entries: Iterable[PlanEntry]) -> list[PlanEntry]:
 
 
 def recommend(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation:
-    """Recommend an entry of a plan: of those with nearly the least remaining risk, the one that needs the least trust.
+    """Recommend the entry of a plan that needs the least trust, among those with nearly the least remaining risk.
 
     The remaining share is the bound on the excess risk over the bound for the initial model or, without such a bound, a
     measure of the noise. "Nearly" means within the factor 1 + `within` of the plan. Among entries of equal trust, the
@@ -132,7 +132,9 @@ def trusts(plan: PlanProblem, entries: Sequence[PlanEntry]) -> tuple[TrustPrice,
 
 
 def _price(definition: Trust, best: PlanEntry | None, least: float) -> TrustPrice:
-    """Describe a kind of trust with its best entry and its price: how much larger the remaining risk is than the least.
+    """Describe a kind of trust with its best entry and its price.
+
+    The price says how much larger the remaining risk is than the least.
 
     Args:
         definition: the kind of trust.
@@ -157,7 +159,9 @@ def _price(definition: Trust, best: PlanEntry | None, least: float) -> TrustPric
 
 
 def _reasons(plan: PlanProblem, best: PlanEntry, entries: Sequence[PlanEntry]) -> Iterator[str]:
-    """Yield the sentences that justify a recommendation: guarantee, risk, warnings, noise, traffic, other trust models.
+    """Yield the sentences that justify a recommendation.
+
+    They are about guarantee, risk, warnings, noise, traffic and other trust models.
 
     Args:
         plan: the plan.
@@ -211,6 +215,9 @@ def _risk_sentence(best: PlanEntry) -> str:
 
     Args:
         best: the recommended entry, of which the remaining share is known.
+
+    Returns:
+        One or two sentences.
     """
     rounds = _describe_rounds(best.rounds)
     if best.risk is None or best.basis != "risk":

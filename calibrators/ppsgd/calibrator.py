@@ -24,7 +24,7 @@ from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
     THEOREM_B_4,
 )
 from epsilond.calibrators.answer import CONTRIBUTION_NORM, Communication, Served
-from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome, declared_by_all
+from epsilond.calibrators.calibration import Calibrator, CostClass
 from epsilond.calibrators.cautions import noise_cautions, printed_cautions
 from epsilond.calibrators.ppsgd.cautions import participation_cautions, risk_cautions
 from epsilond.calibrators.ppsgd.family import (
@@ -39,7 +39,7 @@ from epsilond.calibrators.ppsgd.printed import printed_readings
 from epsilond.calibrators.ppsgd.problem import PpsgdProblem
 from epsilond.calibrators.ppsgd.risk_bounds import RISK
 from epsilond.calibrators.ppsgd.sharing import Alpha, Sharing, SharingPlan, plan_of, start_of_run
-from epsilond.calibrators.solution import Solution
+from epsilond.calibrators.solution import Outcome, Solution, declared_by_all
 from epsilond.calibrators.targets.certified import at_certified_epsilon, certified_target
 
 if TYPE_CHECKING:
@@ -346,6 +346,9 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
 
         Args:
             outcome: the certified noise, with the steps and the risk.
+
+        Yields:
+            The warnings.
         """
         solution = outcome.solution
         problem = solution.problem

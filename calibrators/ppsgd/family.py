@@ -134,6 +134,9 @@ def certify(
         sampling: sampling of clients; None for that of the request.
         relation: neighbouring relation; None for that of the request.
 
+    Returns:
+        The noise multiplier with its guarantee.
+
     Raises:
         ConditionViolated: no theorem covers this sampling under this relation.
         Infeasible: no noise that is offered meets the target.
@@ -247,7 +250,7 @@ def _likely_seen_noise(problem: PpsgdProblem, noise_of_one_round: float, factor:
 
 
 def noise_std_of(problem: PpsgdProblem, noise_multiplier: float) -> float:
-    """Convert a noise multiplier z to the noise's standard deviation zC/(qW) in the average of the clients' messages.
+    """Convert a noise multiplier z to the standard deviation zC/(qW) of the noise in the average of the messages.
 
     C is the clipping norm, q the participation rate, and W the total weight of all clients. The sum of the messages is
     divided by its expected weight qW.

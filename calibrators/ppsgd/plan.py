@@ -62,7 +62,7 @@ def computed_fields(plan: PlanProblem) -> Fields:
 
 
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
-    """Yield the values that ppsgd assumes for absent fields of the plan, and the fields that a risk bound still needs.
+    """Yield the values that ppsgd assumes for absent fields of the plan, and fields that a risk bound needs.
 
     Args:
         plan: the plan, a training described without its algorithm.

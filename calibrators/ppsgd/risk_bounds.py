@@ -112,7 +112,7 @@ def bounds(problem: PpsgdRiskProblem, run: NoisyRun) -> Bounds:
 
 
 def _at_best_step(problem: PpsgdRiskProblem, run: NoisyRun) -> tuple[str, float, tuple[UpperBound, ...]]:
-    """Return the risk bounds at the theorem's step size, at the requested weight α of the shared part or the best one.
+    """Return the risk bounds at the theorem's step size, at the requested or the best weight α of the shared part.
 
     Args:
         problem: the request.

@@ -145,6 +145,9 @@ def _whole_ball_run(problem: ProjectedSgdProblem, plan: RunSchedules) -> Project
     Args:
         problem: the request, with the released model.
         plan: the batch size and the schedules.
+
+    Returns:
+        The run, which differs from the actual one in these assumptions.
     """
     run = run_of(problem, plan)
     if problem.release == "last":
@@ -206,7 +209,7 @@ def _run_with_losses(problem: ProjectedSgdProblem, losses: Fields, plan: RunSche
 
 
 def _closed_form_run(run: ProjectedRun) -> ProjectedRun:
-    """Return the run of closed form (12) of Asoodeh et al.: every step has the least step size and noise of the pass.
+    """Return the run of closed form (12) of Asoodeh et al., with the least step size and noise in every step.
 
     Each step is assumed to map the domain, a ball, into itself. The form is for the model after a random step.
 
@@ -234,6 +237,9 @@ def _corollaries(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[P
     Args:
         problem: the request, with the constants of the losses and the released model.
         plan: the run of the answer, with its schedules.
+
+    Yields:
+        At most two bounds as functions of the schedules.
     """
     has_equal_noise = plan.noise_schedule.constant is not None
     has_such_losses = problem.smoothness is not None and problem.convex

@@ -19,7 +19,7 @@ from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import CORO
 from epsilond.accountants.theorems.papers.asoodeh.one_pass import COROLLARY_3, THEOREM_2
 from epsilond.accountants.theorems.risk.asoodeh.one_pass import COROLLARY_2
 from epsilond.calibrators.answer import CONTRIBUTION_NORM, Served
-from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome
+from epsilond.calibrators.calibration import Calibrator, CostClass
 from epsilond.calibrators.certificates import unknown
 from epsilond.calibrators.projected_sgd.accounts import Accounts
 from epsilond.calibrators.projected_sgd.batch_search import Feasible
@@ -32,6 +32,7 @@ from epsilond.calibrators.projected_sgd.risk import ProjectedSgdUtility, start_o
 from epsilond.calibrators.projected_sgd.risk_bounds import RISK
 from epsilond.calibrators.projected_sgd.search import demand_affordable, solve_unknown
 from epsilond.calibrators.projected_sgd.solution import ProjectedSgdSolution
+from epsilond.calibrators.solution import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

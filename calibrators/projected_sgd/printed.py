@@ -80,7 +80,7 @@ def _answer(
     printed: PrintedBound,
     truth: Callable[[RunSchedules], TrueFigures | None],
 ) -> PrintedReading:
-    """Describe a bound that a paper prints: the noise that it prescribes, its claims, and the certified ε and δ there.
+    """Describe a bound that a paper prints: its noise, its claims, and the certified ε and δ at this noise.
 
     Args:
         problem: the request.

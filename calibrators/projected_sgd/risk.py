@@ -81,6 +81,9 @@ def corollary_inputs(problem: ProjectedSgdProblem, plan: RunSchedules) -> Invers
     Args:
         problem: the request, with the constants of the losses.
         plan: the batch size and the schedules.
+
+    Returns:
+        The inputs. Clients that are in no whole batch do not count.
     """
     steps = problem.clients // plan.participants
     return inputs_of(

@@ -185,7 +185,7 @@ def _stops(problem: ProjectedSgdRiskProblem, steps: int) -> int | None:
 
 
 def _scheduled_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> Iterator[UpperBound]:
-    """Yield finite bounds on the excess risk for any schedules, each split into its value without noise and the rest.
+    """Yield finite bounds on the excess risk for any schedules, each split into its noise term and the rest.
 
     For the last model, the bound by smoothness needs a gradient of 0 at the minimiser over the ball. It is yielded
     after the other one, and only if it is smaller.

@@ -23,7 +23,7 @@ from epsilond.accountants.theorems.papers.das.sensitivity import COUPLED, HOEFFD
 from epsilond.accountants.theorems.papers.das.truncated_noise import THEOREM_1
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Caution, Ends, GuaranteeAnswer, Parameters, Served
-from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome, Training, TrainingT
+from epsilond.calibrators.calibration import Calibrator, CostClass
 from epsilond.calibrators.cautions import noise_cautions
 from epsilond.calibrators.envelope import guarantee_answer
 from epsilond.calibrators.qtdl.plan import PLANS
@@ -38,7 +38,7 @@ from epsilond.calibrators.qtdl.problem import GridProblem, Method, QtdlProblem
 from epsilond.calibrators.qtdl.risk_bounds import RISK
 from epsilond.calibrators.qtdl.search import least_noise
 from epsilond.calibrators.search import Certified
-from epsilond.calibrators.solution import Solution
+from epsilond.calibrators.solution import Outcome, Solution, Training, TrainingT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -261,6 +261,9 @@ class GridProblem(SettingFields, BudgetFields):
         `Movement.log_failure` is the log of the probability that a bound fails in a round. It is the requested
         `failure_delta`, or one of `FAILURE_SHARES` of the target's δ per round. The result is empty if the request
         gives sensitivities, because these say nothing about the updates before rounding.
+
+        Returns:
+            The bounds, in grid steps.
         """
         if self.l1_sensitivity is not None:
             return ()

@@ -227,6 +227,9 @@ class LevelsSearch:
         Args:
             levels: number of noise levels.
             is_minimal: whether it is proved that one level less misses the target.
+
+        Returns:
+            The noise with its guarantee.
         """
         return CertifiedNoise(
             method=self._candidate.method,
@@ -316,7 +319,7 @@ def approaches(problem: GridProblem) -> Iterator[Approach]:
 
 
 def least_noise(problem: GridProblem) -> CertifiedNoise:
-    """Find the truncated discrete Laplace noise with the fewest levels, by the best of the requested methods of proof.
+    """Find the truncated discrete Laplace noise with the fewest levels, by the best requested method of proof.
 
     The noise of each proof is estimated first. The estimates are certified in ascending order of their levels, until an
     estimate has clearly more levels than the best certified noise.
@@ -358,7 +361,7 @@ def least_noise(problem: GridProblem) -> CertifiedNoise:
 
 
 def _most_levels(best: CertifiedNoise, epsilon: float) -> float:
-    """Return the largest estimated number of levels with which a noise may still be better than the best certified one.
+    """Return the largest estimated number of levels with which a noise may still be better than the best one.
 
     Args:
         best: the best certified noise.

@@ -133,6 +133,9 @@ class GivenNoiseRiskPart(RiskPart[Asked], Generic[Asked]):
             problem: the request.
             calibrator: the calibrator of the algorithm.
 
+        Returns:
+            The run, which says whether its noise was given or certified.
+
         Raises:
             NoCertificate: no noise was given, and none can be certified.
         """

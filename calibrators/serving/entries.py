@@ -244,6 +244,9 @@ class _Entry:
 
         Args:
             reading: one of the readings of the entry.
+
+        Returns:
+            The claims that the entry has to state.
         """
         # All claims of the reading by name.
         claims = reading.claims

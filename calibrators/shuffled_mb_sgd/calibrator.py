@@ -19,7 +19,7 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_mb_sgd import
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_noise import EXPLICIT_NOISE
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND
 from epsilond.calibrators.answer import CONTRIBUTION_NORM, Caution, Served
-from epsilond.calibrators.calibration import CostClass, FamilyCalibrator, Outcome, declared_by_all
+from epsilond.calibrators.calibration import CostClass, FamilyCalibrator
 from epsilond.calibrators.cautions import (
     MINIMALITY_NOT_PROVED,
     absence_cautions,
@@ -40,6 +40,7 @@ from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
 from epsilond.calibrators.shuffled_mb_sgd.risk import RISK
 from epsilond.calibrators.shuffled_mb_sgd.schedule import choose_run, contribution_norm, likely_noise_multiplier
 from epsilond.calibrators.shuffled_mb_sgd.search import select_likely_least, smallest_noise_in_few_trials
+from epsilond.calibrators.solution import Outcome, declared_by_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

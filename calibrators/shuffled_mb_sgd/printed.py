@@ -116,7 +116,7 @@ def _excluded_conditions(problem: ShuffledMbSgdProblem) -> list[str]:
 
 
 def _explicit(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> PrintedReading:
-    """Evaluate the theorem of this project that replaces Theorem 4.1 of Lowy and Razaviyayn: explicit noise constants.
+    """Evaluate the theorem with explicit constants that replaces Theorem 4.1 of Lowy and Razaviyayn here.
 
     The reading is proved if all its conditions hold, among them batches of a single record.
 

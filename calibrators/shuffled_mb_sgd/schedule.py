@@ -144,7 +144,7 @@ def _composed_loss(loss: float, rate: float, rounds: float) -> float:
 
 
 def choose_run(problem: ShuffledMbSgdProblem, certificates: Certificates[ShuffledMbSgdProblem, Run]) -> Choice[Run]:
-    """Choose the batch size and the number of rounds: the smallest run with nearly the least bound on the excess risk.
+    """Choose the batch size and rounds: the smallest run with nearly the least bound on the excess risk.
 
     "Nearly" means within the factor 1 + `within` of the request. Certifying a run takes seconds, so the least bound is
     predicted from a few certified runs.
