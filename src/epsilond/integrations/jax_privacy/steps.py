@@ -53,16 +53,18 @@ class ObservedSteps:
     It reads the recorded calls in the order of the program, and matches each noise update with the batch and the
     gradients before it. The results are noted in the evidence.
 
-    Args:
-        reading: the plan of the run, and its noise and sampling as read from its parts.
-        batches: the observed sampler, with the batches that no update has used yet.
-        evidence: record of the conditions that were observed to hold or to fail.
-
     Attributes:
         noise: checks of the noise of the updates.
     """
 
     def __init__(self, reading: PlanReading, batches: ObservedBatches, evidence: Evidence) -> None:
+        """Prepare the checks of a run, of which no call was recorded yet.
+
+        Args:
+            reading: the plan of the run, and its noise and sampling as read from its parts.
+            batches: the observed sampler, with the batches that no update has used yet.
+            evidence: record of the conditions that were observed to hold or to fail.
+        """
         self.noise = AddedNoise(reading, evidence)
         self._reading = reading
         self._batches = batches

@@ -119,11 +119,6 @@ class Epoch:
 class Draws:
     """Record of the draws of one sampler, which tests that they are fresh Poisson samples of Opacus' own sampler.
 
-    Args:
-        sampler: Opacus' sampler; its class records its draws from now on.
-        before_draw: called before each draw.
-        after_draw: called after each draw.
-
     Attributes:
         sampler: Opacus' sampler with the recorded draws.
         epochs: the latest passes over the sampler.
@@ -134,6 +129,13 @@ class Draws:
     def __init__(
         self, sampler: UniformWithReplacementSampler, *, before_draw: Callable[[], None], after_draw: Callable[[], None]
     ) -> None:
+        """Start an empty record of the draws of a sampler.
+
+        Args:
+            sampler: Opacus' sampler; its class records its draws from now on.
+            before_draw: called before each draw.
+            after_draw: called after each draw.
+        """
         self.sampler = sampler
         self.epochs: list[Epoch] = []
         self.alarm: str | None = None

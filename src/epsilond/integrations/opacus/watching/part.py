@@ -337,7 +337,9 @@ class ObservedPart:
 
 
 class ForwardHook:
-    """A forward hook of torch that reports forward passes of one model. A copy of the model gets a hook without effect.
+    """A forward hook of torch that reports the forward passes of one model in training mode.
+
+    torch copies the hooks of a model with the model. The copy of this hook has no effect.
 
     Args:
         part: the model with its private optimizer; its `see_forward` is called. None for a hook without effect.
