@@ -235,6 +235,8 @@ def _calibration_parameters(listed: ListedCommand) -> list[inspect.Parameter]:
     sweep = inspect.Parameter(
         "sweep", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[str | None, sweep_option]
     )
+
+    # The help shows the parameters in this order.
     return [
         *field_parameters(_options_with_inference(listed)),
         *request_parameters(),

@@ -208,10 +208,12 @@ def _describe_outcome(
         receipt: receipt of the ledger that paid for the run, if one did.
         own_steps: whether the caller gave step sizes or a number of steps.
     """
+    # Facts about the run decide which conditions of the guarantee it has ensured, and which warnings it needs.
     means_only = session.clients.means_only
     has_tables = isinstance(session.clients, TabularClients)
     carried_out, left_to_you = conditions(answer, means_only=means_only, tables=has_tables)
     is_seeded = not isinstance(session.source, Secure)
+    warnings = cautions(answer, means_only=means_only, seeded=is_seeded, own_steps=own_steps)
     return Trained(
         algorithm=answer.algorithm,
         model=outcome.model,
@@ -220,7 +222,7 @@ def _describe_outcome(
         guarantee=answer.guarantee,
         carried_out=carried_out,
         left_to_you=left_to_you,
-        cautions=tuple(cautions(answer, means_only=means_only, seeded=is_seeded, own_steps=own_steps)),
+        cautions=tuple(warnings),
         tables=has_tables,
         receipt=receipt,
         calibration=answer,
@@ -326,17 +328,21 @@ def _require_fit(answer: Calibration, sources: Gradients, first_model: Floats) -
         RunDiffers: the losses exceed a constant that the guarantee depends on.
     """
     problem = answer.problem
-    dimension = len(first_model)
     faults = []
     clients = len(sources.sizes)
     if problem.clients != clients:
         faults.append(Fault("/clients", f"are {clients}, not as many as calibrated for", f"{problem.clients}"))
-    calibrated = getattr(problem, "dimension", None) or problem.shared_dimension
-    if calibrated != dimension:
+
+    # In ppsgd only the shared coordinates of the model are calibrated for.
+    dimension = len(first_model)
+    calibrated_dimension = getattr(problem, "dimension", None) or problem.shared_dimension
+    if calibrated_dimension != dimension:
         message = f"is {dimension} of the clients' models, not as calibrated for"
-        faults.append(Fault("/dimension", message, f"{calibrated}"))
+        faults.append(Fault("/dimension", message, f"{calibrated_dimension}"))
     if faults:
         raise InvalidInput(*faults)
+
+    # The constants of the losses are checked over the domain of the models.
     radius = domain_radius(getattr(problem, "diameter", None), getattr(problem, "radius", None), first_model)
     require_loss_constants(answer.algorithm, problem, sources, radius=radius)
 
@@ -384,6 +390,10 @@ def _read_own_start(algorithm: str, values: object) -> Floats | None:
 
 def _read_start(values: object, dimension: int) -> Floats:
     """Return the first model, shape (d,); zeros if it is absent.
+
+    Args:
+        values: coordinates of the model as the caller gave them; None if absent.
+        dimension: number d of coordinates.
 
     Raises:
         InvalidInput: the values are not a finite vector of this dimension.
