@@ -18,6 +18,7 @@ from epsilond.trained import Trained, cautions, conditions
 from epsilond.training.arrays import as_floats
 from epsilond.training.clients.callables import CallableClients, Client
 from epsilond.training.clients.tabular import TabularClients, tabular
+from epsilond.training.first_models import read_own_start, read_start
 from epsilond.training.loops import LOOPS, TrainingRun
 from epsilond.training.loops.session import OnRound, Session, TrainingOutcome
 
@@ -105,18 +106,23 @@ def train(
     loop = choose_by_name(algorithm, LOOPS, at="/algorithm", noun="algorithm that trains")
     _check_calibration(algorithm, calibration, fields)
     if ledger is None and (slot is not None or item is not None):
-        raise InvalidInput.at("/slot" if item is None else "/item", "is of a ledger: give the ledger")
+        pointer = "/slot" if item is None else "/item"
+        raise InvalidInput.at(pointer, "is of a ledger: give the ledger")
     _check_steps(step_size=step_size, local_step_size=local_step_size, local_steps=local_steps)
     if calibration is None and local_steps is not None and "local_steps" in field_names(algorithm):
         # In norm-fedavg the number of local steps is a field of the calibration, and no choice of the run.
         fields = {**fields, "local_steps": local_steps}
         local_steps = None
-    own_values = _read_own_start(algorithm, own_start)
+
+    # Convert the clients and the first models, and make the calibration if the caller gave its question.
+    own_values = read_own_start(algorithm, own_start)
     own_dimension = 0 if own_values is None else len(own_values)
     sources = _read_clients(clients, loss, start, fields, calibration, own_dimension)
-    first_model = _read_start(start, sources.dimension - own_dimension)
+    first_model = read_start(start, sources.dimension - own_dimension)
     answer = calibration or calibrate(algorithm, **complete_fields(algorithm, sources, fields, first_model))
     _require_fit(answer, sources, first_model)
+
+    # Pay after all checks and before the first round.
     session = _start_session(
         answer, sources, first_model, own_values, randomness=randomness, on_round=on_round, unprotected=unprotected
     )
@@ -366,41 +372,3 @@ def _check_steps(*, step_size: float | None, local_step_size: float | None, loca
         faults.append(Fault("/local_steps", "is out of range", "≥ 1"))
     if faults:
         raise InvalidInput(*faults)
-
-
-def _read_own_start(algorithm: str, values: object) -> Floats | None:
-    """Return the first value of the clients' own coordinates θ_i in ppsgd, shape (p,); None if it is absent.
-
-    Args:
-        algorithm: name of the algorithm.
-        values: the values as given; None if absent.
-
-    Raises:
-        InvalidInput: the algorithm is not ppsgd, or the values are not a finite vector.
-    """
-    if values is None:
-        return None
-    if algorithm != "ppsgd":
-        raise InvalidInput.at("/own_start", "is a field of ppsgd only: no other algorithm has clients' own parts")
-    own = as_floats(values, pointer="/own_start")
-    if own.ndim != 1 or not np.isfinite(own).all():
-        raise InvalidInput.at("/own_start", "must be a finite vector")
-    return own
-
-
-def _read_start(values: object, dimension: int) -> Floats:
-    """Return the first model, shape (d,); zeros if it is absent.
-
-    Args:
-        values: coordinates of the model as the caller gave them; None if absent.
-        dimension: number d of coordinates.
-
-    Raises:
-        InvalidInput: the values are not a finite vector of this dimension.
-    """
-    if values is None:
-        return np.zeros(dimension)
-    start = as_floats(values, pointer="/start")
-    if start.shape != (dimension,) or not np.isfinite(start).all():
-        raise InvalidInput.at("/start", "must be a finite vector of the model's dimension", allowed=f"({dimension},)")
-    return start
