@@ -187,7 +187,8 @@ def _make_parts(
     simulation_runner = SimulationRunner(settings, metrics, pool, kinds)
     readings = Readings(calibrators, theorems, theorem_home)
     jobs = Jobs(settings, metrics, health, QuestionRunner(settings, compute, pool), simulation_runner, readings)
-    ledgers = Ledgers(settings, metrics, pool, jobs, keyring.organisations if keyring else dict)
+    organisations = keyring.organisations if keyring else dict
+    ledgers = Ledgers(settings, metrics, pool, jobs, organisations)
     # A check returns the reason why its part does not work, or None.
     health.register("ledgers", ledgers.trouble)
     health.register("workers", lambda: None if pool.ready else "No worker is warm yet.")

@@ -74,6 +74,8 @@ def entry(key: str, work: CitedWork, statements: Iterable[str]) -> str:
         kind, venue_field = "inproceedings", "booktitle"
     elif JOURNAL.search(work.venue):
         kind, venue_field = "article", "journal"
+
+    # The second pair of braces keeps the capitals of the title.
     fields = {
         "author": " and ".join(work.authors),
         "title": f"{{{work.title}}}",

@@ -84,7 +84,9 @@ def likely_noise_of_batches(target: Target, *, rate: float, rounds: int, distanc
 
 
 def likely_slope_of_batches(target: Target, *, rate: float, rounds: int, noise: float, distance: float) -> float:
-    """Estimate how fast δ falls with the noise for batches of fixed size: −d log |log δ|/d log noise at the target's ε.
+    """Estimate how fast δ falls as the noise grows, for batches of fixed size.
+
+    The slope is −d log |log δ|/d log noise at the target's ε.
 
     The first step of a search uses it. It is the slope at the noise that is estimated to meet the target. If there is
     no such estimate, the central limit theorem gives the slope at `noise`.

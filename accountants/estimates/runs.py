@@ -63,6 +63,8 @@ def nearer_noise(
     )
     if shift is not None:
         return (1.0 - _SHORT) / shift
+
+    # The second method counts the rounds that include the record.
     if rate == 1.0 or sampling not in ("poisson", "without-replacement"):
         return guess
     return _noise_by_inclusions(target, guess, sampling=sampling, rate=rate, rounds=rounds)

@@ -50,6 +50,7 @@ class GaussianMixture:
             InvalidInput: if a list is empty, too long or of another length, or if an entry is out of range. Also if the
                 sum is not 1, or a sensitivity is too large for the noise.
         """
+        # The lengths of the two lists, and the range of each entry.
         if not 1 <= len(self.sensitivities) <= MOST_COMPONENTS:
             raise InvalidInput.at(
                 "/sensitivities", "has too few or too many entries", allowed=f"1 to {MOST_COMPONENTS}"
@@ -60,6 +61,7 @@ class GaussianMixture:
         _check_entries("sensitivities", self.sensitivities, MIXTURE_SENSITIVITY)
         _check_entries("probabilities", self.probabilities, MIXTURE_PROBABILITY)
 
+        # Conditions on all entries of a list together.
         total_probability = math.fsum(self.probabilities)
         if not abs(total_probability - 1.0) <= SUM_ACCURACY:
             raise InvalidInput.at("/probabilities", "must add up to 1", allowed=f"a sum within {SUM_ACCURACY:g} of 1")

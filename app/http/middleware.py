@@ -81,18 +81,23 @@ class Observe:
     """The outermost ASGI layer. It logs and counts each request, and gives it an id and security headers.
 
     It also answers HEAD like GET without a body, and turns unforeseen exceptions into problem documents.
-
-    Args:
-        app: the ASGI application inside.
-        metrics: metrics of the service.
-        hsts_seconds: time for which browsers shall use HTTPS only (strict transport security); 0 for no such header.
     """
 
     def __init__(self, app: ASGIApp, metrics: Metrics, hsts_seconds: int = 0) -> None:
+        """Prepare the headers of all answers, and the metrics that requests update.
+
+        Args:
+            app: the ASGI application inside.
+            metrics: metrics of the service.
+            hsts_seconds: time for which browsers shall use HTTPS only (strict transport security), in seconds; 0 for no
+                such header.
+        """
         self.app = app
-        self.headers = HEADERS | ({"strict-transport-security": f"max-age={hsts_seconds}"} if hsts_seconds else {})
+        transport_security = {"strict-transport-security": f"max-age={hsts_seconds}"} if hsts_seconds else {}
+        self.headers = HEADERS | transport_security
         self.raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in self.headers.items()]
         self.metrics = metrics
+        # The metric of each combination of labels is looked up once.
         self.requests = cache(metrics.requests.labels)
         self.caller_requests = cache(metrics.caller_requests.labels)
         self.by_algorithm = {

@@ -14,14 +14,16 @@ from epsilond.app.store.record import End
 from epsilond.calibrators.strict_json import MalformedJson
 from epsilond.extras import MissingExtra
 
-EXHAUSTED = Problem("internal-error", "The replicas that ran this job were gone each time; it may be the reason.")
+Course = Callable[[], Awaitable[End]]
+"""Function that runs a job to its end."""
+
 INTERRUPTED = Problem("interrupted", "The service stopped before the job ended. Post it again.")
 UNREADABLE = Problem("not-found", "This service does not answer such questions any more.")
 TOO_LONG = Problem("deadline-exceeded", "The job ran far longer than any may, and was stopped.")
 FAILED = Problem("internal-error", "The job failed; the service's logs have it under its id.")
 
 
-async def end_of(running: Running, course: Callable[[], Awaitable[End]], seconds: float) -> End:
+async def end_of(running: Running, course: Course, seconds: float) -> End:
     """Run a job, and return the record of its end; a failure or a timeout becomes a record too.
 
     Args:
@@ -53,3 +55,8 @@ def end_of_stop(running: Running) -> End | None:
     if running.ending == "interrupted":
         return End(state="interrupted", steps_done=running.steps_done, problem=text_of(INTERRUPTED))
     return None
+
+
+async def end_unreadable() -> End:
+    """Return the end of a job that another version of the service accepted, and that this version cannot read."""
+    return End(state="failed", steps_done=0, problem=text_of(UNREADABLE))

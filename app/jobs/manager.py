@@ -11,7 +11,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -20,15 +20,14 @@ import anyio
 import structlog
 from anyio import to_thread
 
-from epsilond.accountants import ENGINE_VERSION
 from epsilond.app.callers.caller import Caller
 from epsilond.app.health import Health
-from epsilond.app.http.problems import Problem, text_of
+from epsilond.app.http.problems import Problem
 from epsilond.app.http.record import ServicePart
-from epsilond.app.jobs.ends import EXHAUSTED, UNREADABLE, end_of_stop
+from epsilond.app.jobs.ends import Course, end_of_stop, end_unreadable
 from epsilond.app.jobs.job import SIMULATION, Job, new_record
 from epsilond.app.jobs.questions import QuestionRunner
-from epsilond.app.jobs.running import Ending, Running, RunningQuestion, RunningSimulation
+from epsilond.app.jobs.running import Ending, Running, RunningQuestion, RunningSimulation, seconds_until_place
 from epsilond.app.jobs.shelf import Shelf
 from epsilond.app.jobs.simulations import SimulationRunner
 from epsilond.app.jobs.turns import STOPPING
@@ -41,12 +40,12 @@ from epsilond.app.settings import PREFIX, Settings
 from epsilond.app.store import Store, StoreLocked
 from epsilond.app.store.record import End, Record
 
-Course = Callable[[], Awaitable[End]]
-"""Function that runs a job to its end."""
-
 
 class Jobs:
-    """The jobs of one service, which run while the context manager `running` is entered."""
+    """The jobs of one service, which run while the context manager `running` is entered.
+
+    A job is a question that is answered after its request. A replica is one of several services with a common store.
+    """
 
     def __init__(
         self,
@@ -109,11 +108,15 @@ class Jobs:
         await to_thread.run_sync(self.open)
         assert self._store is not None
         store = self._store
+
+        # The name by which this service claims jobs in the store.
         replica = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
         self.shelf = Shelf(store, replica, self._metrics.store_up)
         self.waiting = Waiting(self.shelf, self._live)
         self._upkeep = Upkeep(self._settings, self._metrics, self.shelf, self._live)
         self._health.register("store", self._store_trouble)
+
+        # The inner tasks claim jobs and renew leases. The outer ones run jobs, which end after the inner ones.
         async with anyio.create_task_group() as self._tasks:
             try:
                 async with anyio.create_task_group() as loops:
@@ -126,6 +129,7 @@ class Jobs:
                         self.stop()
                         loops.cancel_scope.cancel()  # a claim that is under way is waited for
             finally:
+                # Even a cancelled service waits until the ends of its jobs are stored.
                 with anyio.CancelScope(shield=True):
                     for running in list(self._live.values()):
                         await running.done.wait()
@@ -187,7 +191,8 @@ class Jobs:
         if not self._accepting:
             raise STOPPING
         await self._require_room(caller)
-        job = await self._add(new_record(kind, name, request, caller, steps=steps, seconds=seconds, **more), None)
+        record = new_record(kind, name, request, caller, steps=steps, seconds=seconds, **more)
+        job = await self._add(record, None)
         self._work.set()
         return job
 
@@ -266,6 +271,10 @@ class Jobs:
     async def remove(self, owner: str, identifier: str) -> Job | None:
         """Cancel a job that has not ended, and return it; delete a job that has ended, and return None.
 
+        Args:
+            owner: owner of the job.
+            identifier: id of the job.
+
         Raises:
             Problem: this owner has no job with this id, or the store cannot be used.
         """
@@ -275,6 +284,7 @@ class Jobs:
             if running is not None:
                 running.stop("cancelled")
                 await running.done.wait()
+            # The job waits in the store, or another replica runs it.
             else:
                 await self.shelf.call(self.shelf.store.cancel, owner, identifier)
                 self.waiting.tell()
@@ -316,10 +326,9 @@ class Jobs:
             Problem: too many jobs wait, of all callers or of this caller, or the store cannot be used.
         """
         counts = await self.shelf.call(self.shelf.store.counts)
-        if counts.get("queued", 0) >= self._settings.job_queue + max(0, self._free_places()):
-            estimates = [running.seconds_left for running in self._live.values() if running.seconds_left is not None]
-            seconds = min(estimates, default=10.0)
-            after = str(round(min(max(seconds, 1.0), 3600.0)))
+        room = self._settings.job_queue + max(0, self._free_places())
+        if counts.get("queued", 0) >= room:
+            after = str(round(seconds_until_place(self._live.values())))
             raise Problem("too-many-requests", "Too many jobs are waiting.", headers={"Retry-After": after})
         caller.require_job(await self.shelf.call(self.shelf.store.live, caller.identity))
 
@@ -336,16 +345,12 @@ class Jobs:
             free = self._free_places()
             await self.shelf.store_again()
             if free > 0 and self._accepting:
-                claim = partial(
-                    self.shelf.store.claim,
-                    engine_version=ENGINE_VERSION,
-                    limit=free,
-                    lease_seconds=self._settings.lease_seconds,
-                    exhausted=text_of(EXHAUSTED),
-                    held=tuple(self._live),
-                )
-                for record in await self.shelf.quietly(claim, self.shelf.replica) or ():
-                    self._start(*self._course_of(record))
+                lease_seconds = self._settings.lease_seconds
+                for record in await self.shelf.claim(free, held=tuple(self._live), lease_seconds=lease_seconds):
+                    running, course = self._course_of(record)
+                    self._start(running, course)
+
+            # Jobs of other replicas do not set the event, so the store is also asked at intervals.
             with anyio.move_on_after(self._settings.lease_seconds / BEATS):
                 await self._work.wait()
 
@@ -357,7 +362,7 @@ class Jobs:
         question = RunningQuestion(record=record)
         reading = self._reading(record.kind, record.name)
         if reading is None:
-            return question, _end_unreadable
+            return question, end_unreadable
         return question, partial(self._questions.end_of, question, reading)
 
     def _start(self, running: Running, course: Course) -> None:
@@ -393,8 +398,3 @@ class Jobs:
 
 
 JOBS: ServicePart[Jobs] = ServicePart("jobs")
-
-
-async def _end_unreadable() -> End:
-    """Return the end of a job that another version of the service accepted, and that this version cannot read."""
-    return End(state="failed", steps_done=0, problem=text_of(UNREADABLE))

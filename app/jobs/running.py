@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -204,3 +205,17 @@ class RunningSimulation(Running):
         # Clients that watch the job get the new progress.
         self.tell()
         return seconds
+
+
+def seconds_until_place(jobs: Iterable[Running]) -> float:
+    """Estimate the seconds until the first of some running jobs ends, so that another job can begin.
+
+    Args:
+        jobs: the running jobs.
+
+    Returns:
+        The smallest estimate, at least 1 s and at most 1 h; 10 s if no job has an estimate.
+    """
+    estimates = [job.seconds_left for job in jobs if job.seconds_left is not None]
+    shortest = min(estimates, default=10.0)
+    return min(max(shortest, 1.0), 3600.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ParamSpec, TypeVar
 
@@ -11,7 +11,8 @@ import structlog
 from anyio import to_thread
 from prometheus_client import Gauge
 
-from epsilond.app.http.problems import Problem
+from epsilond.accountants import ENGINE_VERSION
+from epsilond.app.http.problems import Problem, text_of
 from epsilond.app.store import Store, StoreFault
 from epsilond.app.store.record import End, Record
 
@@ -19,6 +20,8 @@ THREADS = 4
 """Calls for requests at one time in a shared store; an embedded store takes one at a time."""
 OWN_THREADS = 2
 """Calls for the jobs themselves at one time: ends, leases and claims do not wait behind requests."""
+EXHAUSTED = Problem("internal-error", "The replicas that ran this job were gone each time; it may be the reason.")
+"""The end of a job that has lost its replica too often."""
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -103,6 +106,29 @@ class Shelf:
             return await self._call_in_thread(self._own_threads, partial(method, *arguments, **named))
         except Problem:
             return None
+
+    async def claim(self, limit: int, *, held: Sequence[str], lease_seconds: float) -> list[Record]:
+        """Take jobs from the store to run them in this replica; none if the store cannot be used at present.
+
+        Only jobs of the present version of the mathematics are taken.
+
+        Args:
+            limit: largest number of jobs.
+            held: ids of the jobs that run in this replica already.
+            lease_seconds: time in seconds after which other replicas may take the jobs, unless it is renewed.
+
+        Returns:
+            The jobs, as they are in the store after the claim.
+        """
+        claim = partial(
+            self.store.claim,
+            engine_version=ENGINE_VERSION,
+            limit=limit,
+            lease_seconds=lease_seconds,
+            exhausted=text_of(EXHAUSTED),
+            held=held,
+        )
+        return await self.quietly(claim, self.replica) or []
 
     async def end(self, record: Record, end: End) -> None:
         """Store the end of a job of this replica, now or as soon as the store takes it."""

@@ -18,36 +18,50 @@ import anyio
 import anyio.lowlevel
 import structlog
 from anyio import to_thread
-from cachetools import LRUCache
 
 from epsilond.app.http.problems import Problem
 from epsilond.app.http.record import ServicePart
 from epsilond.app.jobs.turns import AGAIN_SECONDS, means_no_room
 from epsilond.app.metrics import Metrics
-from epsilond.app.questions.question import MEGABYTE, ParsedQuestions, PosedQuestions, Question, join_outcomes
+from epsilond.app.questions.outcomes import OutcomeCache
+from epsilond.app.questions.question import ParsedQuestions, PosedQuestions, Question, join_outcomes
 from epsilond.app.settings import Settings
 from epsilond.app.workers.pool import Pool
 from epsilond.app.workers.process import Lane, Task, TurnedAway
-from epsilond.app.workers.work import Failed, Outcome, RenderedAnswer, message_of
+from epsilond.app.workers.work import Failed, Outcome, message_of
 
 
 class Compute:
-    """The computations of a service, and the cache of their outcomes; used within the context manager `running`."""
+    """The computations of a service, and the cache of their outcomes; used within the context manager `running`.
+
+    Attributes:
+        parsed: cache of parsed requests.
+        posed: digests of the questions that each caller has posed.
+        closing: event that is set when the service is to end. Requests then stop waiting for their answers.
+    """
 
     def __init__(self, settings: Settings, metrics: Metrics, pool: Pool) -> None:
+        """Prepare the computations, with an empty cache.
+
+        Args:
+            settings: size of the cache, and number of workers.
+            metrics: metrics of the service, three of which read the state of this object.
+            pool: worker processes that run the computations.
+        """
         self._settings = settings
         self._metrics = metrics
         self._pool = pool
         self._cache = OutcomeCache(settings.cache_megabytes)
         self.parsed = ParsedQuestions()
         self.posed = PosedQuestions()
+        self.closing = anyio.Event()
+        self._log = structlog.get_logger()
+
         # Computations that have not ended, by owner and digest of the question.
         self._shared: dict[tuple[str, str], SharedComputation] = {}
-        self._log = structlog.get_logger()
         metrics.under_way.set_function(lambda: len(self._shared))
         metrics.cache_bytes.set_function(lambda: self._cache.bytes)
         metrics.cache_entries.set_function(lambda: self._cache.entries)
-        self.closing = anyio.Event()  # set when the service is to end: requests stop waiting for their answers
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -103,7 +117,8 @@ class Compute:
             shared: the computation.
         """
         shared.waiting -= 1
-        if shared.waiting or shared.done.is_set():
+        is_needed = shared.waiting > 0
+        if is_needed or shared.done.is_set():
             return
         if shared.question.joins:
             self._forget(shared)
@@ -114,8 +129,8 @@ class Compute:
     def to_background(self, shared: SharedComputation) -> None:
         """Give a computation the lower priority of jobs, because no request waits for it any more, but a job does.
 
-        The same happens to its parts, except those that other requests or jobs wait for. A running computation goes on
-        if the pool of workers has room in the background. Otherwise it may start again as a job.
+        The same happens to its parts, except those that other requests or jobs wait for. A running computation goes on.
+        A queued one moves to the queue of jobs. If that is full, it is stopped, and later submitted again as a job.
 
         Args:
             shared: the computation.
@@ -123,10 +138,15 @@ class Compute:
         if shared.lane == "job":
             return
         shared.lane = "job"
+
+        # A part with a second waiting party keeps its priority.
         for part in shared.parts:
             if part.waiting == 1 and not part.done.is_set():
                 self.to_background(part)
-        if shared.task is not None and shared.task.state != "ended" and not self._pool.to_background(shared.task):
+        if shared.task is None or shared.task.state == "ended":
+            return
+        goes_on = self._pool.to_background(shared.task)
+        if not goes_on:
             self._pool.stop(shared.task)  # it has not begun, and is submitted again as a job
 
     async def _run(self, shared: SharedComputation) -> None:
@@ -146,6 +166,7 @@ class Compute:
         except Problem as problem:
             shared.problem = problem
         finally:
+            # The computation may have been cancelled while a worker runs its task.
             if shared.task is not None and shared.task.state != "ended":
                 self._pool.stop(shared.task)
             self._forget(shared)
@@ -170,6 +191,7 @@ class Compute:
             Problem: the pool has no room for a part, or the service is stopping.
         """
         outcomes = await self._compute_parts(shared)
+        # The outcomes may be large, so they are pickled in a thread and joined by a worker.
         work = partial(join_outcomes, shared.question.pickled, outcomes)
         message = await to_thread.run_sync(message_of, work)
         return await self._run_in_pool(shared, message, is_brief=True)
@@ -191,10 +213,12 @@ class Compute:
             try:
                 outcome = await self._run_task(shared, message, is_brief=is_brief)
             except Problem as problem:
-                if shared.lane != "job" or not means_no_room(problem):
+                can_wait = shared.lane == "job" and means_no_room(problem)
+                if not can_wait:
                     raise
                 await anyio.sleep(AGAIN_SECONDS)
             else:
+                # A task without outcome was stopped. It is submitted again if a party waits for it.
                 if outcome is not None:
                     return outcome
         return None
@@ -217,6 +241,7 @@ class Compute:
         task = self._pool.submit(message, caller=shared.caller, lane=lane, expensive=expensive)
         shared.task = task
         await task.done.wait()
+
         shared.cpu_seconds += task.cpu_seconds
         shared.queued_seconds += task.queued_seconds
         if isinstance(task.outcome, TurnedAway):
@@ -227,6 +252,9 @@ class Compute:
         """Return the outcomes of all parts of a question, in order; at most one part per worker runs at a time.
 
         A question with parts is, for example, a sweep: one calibration at each of many values of a field.
+
+        Args:
+            shared: computation of a question with parts.
 
         Raises:
             Problem: a part was turned away. The other parts are then stopped.
@@ -264,6 +292,7 @@ class Compute:
         """
         outcome = self.cached_outcome(question, shared.owner)
         if outcome is None:
+            # Another question of the owner may have the same part, and then shares its computation.
             part, _ = self.join(question, shared.owner, shared.caller, shared.lane)
             shared.parts.append(part)
             try:
@@ -349,52 +378,3 @@ class SharedComputation:
         """Mark the computation as ended, and notify the waiting parties and the watchers."""
         self.done.set()
         self.changed.set()
-
-
-OUTCOME_BYTES = 1024
-"""Rough size in bytes of a cached outcome without its body: digest, owner's name, objects. A rejection takes twice."""
-
-
-class OutcomeCache:
-    """Cache of the outcomes (answers or errors) of questions, by owner, within a number of megabytes.
-
-    The least recently used outcomes are dropped first.
-
-    Faults of the service may pass, and are not cached.
-
-    Args:
-        megabytes: largest estimated size of all outcomes, in megabytes.
-    """
-
-    def __init__(self, megabytes: int) -> None:
-        self._outcomes: LRUCache[tuple[str, str], Outcome] = LRUCache(megabytes * MEGABYTE, size_of)
-
-    @property
-    def entries(self) -> int:
-        """The number of cached outcomes."""
-        return len(self._outcomes)
-
-    @property
-    def bytes(self) -> int:
-        """The rough size of the cached outcomes with their keys, in bytes."""
-        return int(self._outcomes.currsize)
-
-    def get(self, owner: str, digest: str) -> Outcome | None:
-        """Return the cached outcome of this owner's question, or None."""
-        return self._outcomes.get((owner, digest))
-
-    def keep(self, owner: str, digest: str, outcome: Outcome) -> None:
-        """Cache an outcome, unless it is a fault of the service or larger than the whole cache.
-
-        Args:
-            owner: owner of the question.
-            digest: digest of the question.
-            outcome: result of the computation: an answer, a rejection or a fault.
-        """
-        if not isinstance(outcome, Failed) and size_of(outcome) <= self._outcomes.maxsize:
-            self._outcomes[owner, digest] = outcome
-
-
-def size_of(outcome: Outcome) -> int:
-    """Return the size in bytes that the cache counts for an outcome."""
-    return OUTCOME_BYTES + len(outcome.body) if isinstance(outcome, RenderedAnswer) else 2 * OUTCOME_BYTES

@@ -35,14 +35,7 @@ MOST_DEATHS: Final[Mapping[Lane, int]] = {"read": 4, "question": 2, "job": 5}
 
 
 class Pool(WarmWorkers):
-    """The workers of one event loop, and the tasks that they run while the context manager `running` is entered.
-
-    Args:
-        settings: numbers of places and workers, and lengths of the queues.
-        metrics: metrics that the pool updates.
-        modules: names of the modules that every worker imports before its first task.
-        charge: called with the caller and the CPU seconds of each task that ends; None if callers pay nothing.
-    """
+    """The workers of one event loop, and the tasks that they run while the context manager `running` is entered."""
 
     def __init__(
         self,
@@ -51,12 +44,22 @@ class Pool(WarmWorkers):
         modules: tuple[str, ...],
         charge: Callable[[str, float], None] | None = None,
     ) -> None:
+        """Set up empty queues, and let the metrics read the state of the pool. No worker is created yet.
+
+        Args:
+            settings: numbers of places and workers, and lengths of the queues.
+            metrics: metrics that the pool updates.
+            modules: names of the modules that every worker imports before its first task.
+            charge: called with the caller and the CPU seconds of each task that ends; None if callers pay nothing.
+        """
         super().__init__(modules, settings.worker_memory_megabytes)
         self._settings = settings
         self._metrics = metrics
         self._charge = charge
         self._log = structlog.get_logger()
         self._open = False
+
+        # Places for running tasks, and queues with room for waiting ones, in each lane (kind of task).
         self._places: dict[Lane, int] = {
             "read": settings.readers,
             "question": settings.workers,
@@ -64,6 +67,8 @@ class Pool(WarmWorkers):
         }
         rooms: dict[Lane, int] = dict.fromkeys(LANES, settings.queue) | {"job": settings.job_queue}
         self._queues = {lane: FairQueue(rooms[lane], settings.caller_queue) for lane in LANES}
+
+        # Mean durations, and the use of the workers by each caller, by which turns are shared.
         self._seconds = {lane: MeanSeconds() for lane in LANES}
         self._usage = Usage()
         self._turns = Turns()

@@ -92,13 +92,14 @@ class Task:
 
 
 class Process(asyncio.Protocol):
-    """A worker process, and the asyncio protocol of the connection between the service and the worker.
-
-    Args:
-        identifier: process id of the worker.
-    """
+    """A worker process, and the asyncio protocol of the connection between the service and the worker."""
 
     def __init__(self, identifier: int) -> None:
+        """Describe a worker process that has no task and has sent no message yet.
+
+        Args:
+            identifier: process id of the worker.
+        """
         self.identifier = identifier
         self.task: Task | None = None  # the task that the worker computes
         self.low = False  # True if the worker has the priority of jobs, which cannot be raised again

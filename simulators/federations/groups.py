@@ -85,10 +85,14 @@ def read_groups(run: AnyRun) -> None:
     requested: Sequence[Any] | None = run.client_groups
     if requested is None:
         return
+
+    # The record is frozen against later changes, so its field is set in the way of its own constructor.
     groups = tuple(RunGroup(**group) if isinstance(group, Mapping) else group for group in requested)
     object.__setattr__(run, "client_groups", groups)
     if not 1 <= len(groups) <= MOST_GROUPS:
         raise InvalidInput.at("/client_groups", "has too few or too many groups", allowed=f"1 to {MOST_GROUPS}")
+
+    # Noise is given for the run and its groups, or calibrated from the targets of the groups.
     for index, group in enumerate(groups):
         at = f"/client_groups/{index}"
         if run.noise_std is None and group.noise_std is not None:

@@ -37,6 +37,7 @@ def use_folders(folders: Mapping[str, str | Path]) -> Iterator[None]:
     Raises:
         InvalidInput: a name is unknown, or a folder does not exist.
     """
+    # All faults are reported together.
     faults = []
     for name, folder in folders.items():
         if name not in DATA_NAMES:
@@ -46,6 +47,7 @@ def use_folders(folders: Mapping[str, str | Path]) -> Iterator[None]:
             faults.append(Fault(f"/data/{name}", message, "the folder with the files of the data set"))
     if faults:
         raise InvalidInput(*faults)
+
     token = _given_folders.set({name: Path(folder).resolve() for name, folder in folders.items()})
     try:
         yield

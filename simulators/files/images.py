@@ -128,6 +128,7 @@ def _read_cifar(folder: Path, files: tuple[KnownFile, ...]) -> tuple[Images, tup
     Raises:
         InvalidInput: a file is missing or truncated, or a label is not a class.
     """
+    # Read all files before their contents are checked, so that a missing file is reported first.
     row_bytes = 1 + CIFAR_PIXELS
     sources = [read_known(folder, file, data="cifar-10") for file in files]
     batches = []
@@ -137,6 +138,8 @@ def _read_cifar(folder: Path, files: tuple[KnownFile, ...]) -> tuple[Images, tup
             message = f"{file.names[0]} has {len(content)} bytes, no multiple of {row_bytes}: it is truncated"
             raise InvalidInput.at("/data/cifar-10", message)
         batches.append(np.frombuffer(content, dtype=np.uint8).reshape(-1, row_bytes))
+
+    # Separate the labels, the first byte of each row, from the pixels.
     rows = np.concatenate(batches)
     labels, pixels = rows[:, 0], rows[:, 1:]
     _check_labels(labels, files[0].names[0], "cifar-10")

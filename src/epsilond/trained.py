@@ -114,12 +114,14 @@ class Trained:
         Conditions that the training loop ensured count as observed in each round. The caller must vouch for the others.
         Those that concern the deployment accompany every ε, because no run shows them.
         """
-        # Of the conditions left to the caller, some are of the guarantee, and the rest of bounds on the risk.
+        # Of the conditions left to the caller, some are of the guarantee, and the rest of bounds on the risk. Those of
+        # the deployment are listed apart from the others.
         of_guarantee = {condition.id for condition in self.calibration.declared_conditions}
         unobserved = [condition for condition in self.left_to_you if condition.id in of_guarantee]
         deployment = [condition.statement for condition in unobserved if condition.id in OF_DEPLOYMENT]
         declared = self._list_declared(unobserved)
         status = RunStatus.DECLARED if declared else RunStatus.CERTIFIED
+
         guarantee = self.guarantee
         outside = OUTSIDE_CLIENTS if base_unit(guarantee.unit) == "client" else OUTSIDE_RECORDS
         return RunStatement(
@@ -237,6 +239,7 @@ def cautions(answer: Calibration, *, means_only: bool, seeded: bool, own_steps: 
     Yields:
         A warning with a fixed code, by which programs recognise it, and a message.
     """
+    # Warnings about the protection of the data.
     if seeded:
         yield Caution(
             code=INSECURE_RANDOMNESS,
@@ -255,6 +258,8 @@ def cautions(answer: Calibration, *, means_only: bool, seeded: bool, own_steps: 
             message="clients returned means: that every record's gradient is within the bound is your declaration, as "
             "only the mean could be clipped",
         )
+
+    # Warnings about the bounds on the excess risk, which assume the calibration's steps and exact gradients.
     if getattr(answer.parameters, "envelope_smoothness", None) is not None:
         yield Caution(
             code="envelope-gradients",
@@ -274,6 +279,8 @@ def cautions(answer: Calibration, *, means_only: bool, seeded: bool, own_steps: 
             message="a gradient longer than its bound is scaled down, and the result is not a gradient of the loss. "
             "The guarantee holds, but bounds on the risk are for losses without clipping",
         )
+
+    # How the arithmetic of the run differs from that of the theorem.
     if answer.algorithm == "norm-fedavg":
         rounding = "messages have exactly the law that was calibrated; only the models' sums are rounded"
     else:

@@ -26,7 +26,10 @@ INFERRED = {"gaussian": "solve_for"}
 
 
 def add(main: typer.Typer) -> None:
-    """Add `epsilond calibrate` and `epsilond risk-bound`, with a command for each algorithm, and `epsilond algorithms`.
+    """Add the commands about algorithms to the command line.
+
+    The groups `epsilond calibrate` and `epsilond risk-bound` have one command for each algorithm. `epsilond algorithms`
+    lists the algorithms.
 
     Args:
         main: the command line.
@@ -38,13 +41,17 @@ def add(main: typer.Typer) -> None:
         cls=AlgorithmGroup, no_args_is_help=True, help="Bound the excess risk of an algorithm, from above and below."
     )
     for group, name in ((calibrate, "calibrate"), (risk_bound, "risk-bound")):
+        # typer needs a callback for a group without commands of its own.
         group.callback()(lambda: None)
         main.add_typer(group, name=name)
     main.command()(algorithms)
 
 
 class AlgorithmGroup(LazyGroup):
-    """The commands of `epsilond calibrate` or `epsilond risk-bound`, one for each algorithm."""
+    """The commands of `epsilond calibrate` or `epsilond risk-bound`, one for each algorithm.
+
+    Their names and options come from a stored list of the algorithms. A command is made from it when it is needed.
+    """
 
     def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002
         """Return the names of the algorithms, which are the names of the commands.
@@ -196,6 +203,8 @@ def _calibration_command(listed: ListedCommand) -> Callable[..., None]:
                 fields = request_fields.without_check()
                 _print_calibration(listed.name, fields, as_body=as_body, given=ledger, **budget.place)
             return
+
+        # Without a ledger, the command only prints.
         with exit_codes():
             request_fields = RequestFields.from_options(_problem(listed.name), request, texts, faults)
             if sweep is not None:
@@ -226,6 +235,8 @@ def _calibration_parameters(listed: ListedCommand) -> list[inspect.Parameter]:
     sweep = inspect.Parameter(
         "sweep", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[str | None, sweep_option]
     )
+
+    # The help shows the parameters in this order.
     return [
         *field_parameters(_options_with_inference(listed)),
         *request_parameters(),

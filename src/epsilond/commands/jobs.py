@@ -85,14 +85,17 @@ def list_jobs(
     with exit_codes():
         filters = {"state": state, "kind": kind, "limit": limit, "cursor": cursor}
         query = urlencode({name: value for name, value in filters.items() if value is not None})
-        page = Service.at(service, key_file).ask(f"{PATH}?{query}" if query else PATH).document()
+        path = f"{PATH}?{query}" if query else PATH
+        page = Service.at(service, key_file).ask(path).document()
         if as_body:
             print_body(page)
             return
         from epsilond.terminal.parts import table  # noqa: PLC0415  help shows no table
 
         show(table("Jobs", map(_row, page["jobs"])))
-        if next_cursor := re.search(r"[?&]cursor=(\w+)", page.get("next", "")):
+        # The URL of the next page contains the cursor.
+        next_cursor = re.search(r"[?&]cursor=(\w+)", page.get("next", ""))
+        if next_cursor:
             typer.echo(f"older ones: --cursor {next_cursor[1]}")
 
 

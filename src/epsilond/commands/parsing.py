@@ -113,7 +113,11 @@ class CommandLine(typer.Typer):
 
 
 class LazyGroup(TyperGroup):
-    """A group that makes its commands when they are needed. Subclasses define `list_commands` and `get_command`."""
+    """A group of commands of the command line, each of which is made only when it is needed.
+
+    So a call of one command does not have to make all of them. Subclasses define `list_commands`, the names of the
+    commands, and `get_command`, which makes one of them.
+    """
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that the arguments name.

@@ -162,6 +162,8 @@ def _describe_json(text: str) -> str:
         return f"begins like JSON but is not valid JSON; {REPORT_HINT}"
     if not isinstance(body, dict):
         return f"is JSON without a report; {REPORT_HINT}"
+
+    # The members of the object show the kind of the file.
     is_log = str(body.get("format", "")).startswith("epsilond-log")
     if is_log or "checkpoint" in body:
         return f"is a receipt or bundle of a ledger; {LEDGER_HINT}"

@@ -137,6 +137,7 @@ def _verify_ledger_page(page: str, keys: Keys | None) -> Verification:
         raise InvalidInput.at("/keys", "is required: only the signature shows the origin of a ledger's page")
     body, key = ledger_page(page, keys)
     ledger = body["ledger"]
+    conditions = tuple(str(condition["statement"]) for condition in ledger["declared_conditions"])
     return Verification(
         outcome="signed",
         reason="every byte of the page is as the key signed it; that its figures follow from the log is shown by"
@@ -145,7 +146,7 @@ def _verify_ledger_page(page: str, keys: Keys | None) -> Verification:
         name=str(ledger["name"]),
         date=str(body["at"]),
         headline=tuple(_ledger_headline(ledger)),
-        declared_conditions=tuple(str(condition["statement"]) for condition in ledger["declared_conditions"]),
+        declared_conditions=conditions,
         signed_by=f"{key.name} {key.kid}",
     )
 

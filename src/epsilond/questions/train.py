@@ -18,6 +18,7 @@ from epsilond.trained import Trained, cautions, conditions
 from epsilond.training.arrays import as_floats
 from epsilond.training.clients.callables import CallableClients, Client
 from epsilond.training.clients.tabular import TabularClients, tabular
+from epsilond.training.first_models import read_own_start, read_start
 from epsilond.training.loops import LOOPS, TrainingRun
 from epsilond.training.loops.session import OnRound, Session, TrainingOutcome
 
@@ -105,18 +106,23 @@ def train(
     loop = choose_by_name(algorithm, LOOPS, at="/algorithm", noun="algorithm that trains")
     _check_calibration(algorithm, calibration, fields)
     if ledger is None and (slot is not None or item is not None):
-        raise InvalidInput.at("/slot" if item is None else "/item", "is of a ledger: give the ledger")
+        pointer = "/slot" if item is None else "/item"
+        raise InvalidInput.at(pointer, "is of a ledger: give the ledger")
     _check_steps(step_size=step_size, local_step_size=local_step_size, local_steps=local_steps)
     if calibration is None and local_steps is not None and "local_steps" in field_names(algorithm):
         # In norm-fedavg the number of local steps is a field of the calibration, and no choice of the run.
         fields = {**fields, "local_steps": local_steps}
         local_steps = None
-    own_values = _read_own_start(algorithm, own_start)
+
+    # Convert the clients and the first models, and make the calibration if the caller gave its question.
+    own_values = read_own_start(algorithm, own_start)
     own_dimension = 0 if own_values is None else len(own_values)
     sources = _read_clients(clients, loss, start, fields, calibration, own_dimension)
-    first_model = _read_start(start, sources.dimension - own_dimension)
+    first_model = read_start(start, sources.dimension - own_dimension)
     answer = calibration or calibrate(algorithm, **complete_fields(algorithm, sources, fields, first_model))
     _require_fit(answer, sources, first_model)
+
+    # Pay after all checks and before the first round.
     session = _start_session(
         answer, sources, first_model, own_values, randomness=randomness, on_round=on_round, unprotected=unprotected
     )
@@ -208,10 +214,12 @@ def _describe_outcome(
         receipt: receipt of the ledger that paid for the run, if one did.
         own_steps: whether the caller gave step sizes or a number of steps.
     """
+    # Facts about the run decide which conditions of the guarantee it has ensured, and which warnings it needs.
     means_only = session.clients.means_only
     has_tables = isinstance(session.clients, TabularClients)
     carried_out, left_to_you = conditions(answer, means_only=means_only, tables=has_tables)
     is_seeded = not isinstance(session.source, Secure)
+    warnings = cautions(answer, means_only=means_only, seeded=is_seeded, own_steps=own_steps)
     return Trained(
         algorithm=answer.algorithm,
         model=outcome.model,
@@ -220,7 +228,7 @@ def _describe_outcome(
         guarantee=answer.guarantee,
         carried_out=carried_out,
         left_to_you=left_to_you,
-        cautions=tuple(cautions(answer, means_only=means_only, seeded=is_seeded, own_steps=own_steps)),
+        cautions=tuple(warnings),
         tables=has_tables,
         receipt=receipt,
         calibration=answer,
@@ -326,17 +334,21 @@ def _require_fit(answer: Calibration, sources: Gradients, first_model: Floats) -
         RunDiffers: the losses exceed a constant that the guarantee depends on.
     """
     problem = answer.problem
-    dimension = len(first_model)
     faults = []
     clients = len(sources.sizes)
     if problem.clients != clients:
         faults.append(Fault("/clients", f"are {clients}, not as many as calibrated for", f"{problem.clients}"))
-    calibrated = getattr(problem, "dimension", None) or problem.shared_dimension
-    if calibrated != dimension:
+
+    # In ppsgd only the shared coordinates of the model are calibrated for.
+    dimension = len(first_model)
+    calibrated_dimension = getattr(problem, "dimension", None) or problem.shared_dimension
+    if calibrated_dimension != dimension:
         message = f"is {dimension} of the clients' models, not as calibrated for"
-        faults.append(Fault("/dimension", message, f"{calibrated}"))
+        faults.append(Fault("/dimension", message, f"{calibrated_dimension}"))
     if faults:
         raise InvalidInput(*faults)
+
+    # The constants of the losses are checked over the domain of the models.
     radius = domain_radius(getattr(problem, "diameter", None), getattr(problem, "radius", None), first_model)
     require_loss_constants(answer.algorithm, problem, sources, radius=radius)
 
@@ -360,37 +372,3 @@ def _check_steps(*, step_size: float | None, local_step_size: float | None, loca
         faults.append(Fault("/local_steps", "is out of range", "≥ 1"))
     if faults:
         raise InvalidInput(*faults)
-
-
-def _read_own_start(algorithm: str, values: object) -> Floats | None:
-    """Return the first value of the clients' own coordinates θ_i in ppsgd, shape (p,); None if it is absent.
-
-    Args:
-        algorithm: name of the algorithm.
-        values: the values as given; None if absent.
-
-    Raises:
-        InvalidInput: the algorithm is not ppsgd, or the values are not a finite vector.
-    """
-    if values is None:
-        return None
-    if algorithm != "ppsgd":
-        raise InvalidInput.at("/own_start", "is a field of ppsgd only: no other algorithm has clients' own parts")
-    own = as_floats(values, pointer="/own_start")
-    if own.ndim != 1 or not np.isfinite(own).all():
-        raise InvalidInput.at("/own_start", "must be a finite vector")
-    return own
-
-
-def _read_start(values: object, dimension: int) -> Floats:
-    """Return the first model, shape (d,); zeros if it is absent.
-
-    Raises:
-        InvalidInput: the values are not a finite vector of this dimension.
-    """
-    if values is None:
-        return np.zeros(dimension)
-    start = as_floats(values, pointer="/start")
-    if start.shape != (dimension,) or not np.isfinite(start).all():
-        raise InvalidInput.at("/start", "must be a finite vector of the model's dimension", allowed=f"({dimension},)")
-    return start

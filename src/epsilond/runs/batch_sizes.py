@@ -67,16 +67,20 @@ class BatchSizes:
             size: number of records in the batch of this step.
             inverse_probability: 1 over the probability of the size under the hypothesis.
         """
+        # Each of the two bets pays if its predicted size is drawn. Without a previous size, nothing is bet.
         step = self._steps
         most_frequent = max(self._counts, key=self._counts.__getitem__, default=-1)
         hits = int(size == most_frequent) + int(size == self._previous)
         payoff = 1.0
         if self._previous >= 0:
             payoff = (1.0 + hits * inverse_probability) / _SHARES
+
+        # Bets start at every step t with the prior wealth 1/(t(t + 1)). The sum of these is at most 1.
         prior = 1.0 / (step * (step + 1))
         self._wealth = (self._wealth + prior) * payoff
         self._counts[size] += 1
         self._previous = size
+
         if self._wealth * PER_TEST >= 1.0:
             times = self._counts[size]
             self._raise_alarm(f"{times} of {step} batches have {size} records: Poisson batches differ in size")

@@ -36,13 +36,17 @@ class CohortDraws:
     """
 
     def __init__(self) -> None:
+        """Start the tests of a run without any cohort so far. The wealth of each bet is 0 until the first step."""
         self.alarm: str | None = None
         self._steps = 0
+
         self._index: dict[Hashable, int] = {}
         # For each client: number of cohorts with it, expected number, and number of rounds in the population.
         self._drawn = np.zeros(0)
         self._expected = np.zeros(0)
         self._rounds = np.zeros(0)
+
+        # Wealth of the bets on each kind of prediction, and the memory from which predictions are made.
         self._wealth = {TURNS: 0.0, SAME: 0.0, CYCLE: 0.0}
         self._followers: dict[int, int] = {}  # hash of the cohort that followed a cohort, by the hash of the latter
         self._previous: int | None = None

@@ -36,10 +36,18 @@ class Evidence:
     def __init__(
         self, premises: Sequence[Premise], *, outside: Sequence[str], budget: Contradictable | None = None
     ) -> None:
+        """Start the record of a run of which no step was observed yet.
+
+        Args:
+            premises: the premises of the theorem that covers the run.
+            outside: sentences about facts that no run can show, for the statement about the run.
+            budget: informed of the first contradiction; None without a budget.
+        """
         self.premises = tuple(premises)
         self.steps = 0
         self.outside = tuple(outside)
         self.budget = budget
+
         self._shown: Counter[str] = Counter()
         self._reasons: Counter[tuple[str, str]] = Counter()
         self._vouched: dict[str, str] = {}

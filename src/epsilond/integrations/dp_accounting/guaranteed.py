@@ -123,6 +123,8 @@ def read_selection(placed: PlacedEvent) -> Parts:
         return []
     if mean == 1.0 and not math.isinf(shape):
         return [(inner, 1)]
+
+    # The distribution of the number of runs, as a field of the spec.
     if math.isinf(shape):
         repetitions: dict[str, object] = {"kind": "poisson", "mean": mean}
     elif shape == 1.0:

@@ -60,9 +60,10 @@ def read_fixed_size(placed: PlacedEvent, sampling: Sampling) -> Parts:
 
 
 def read_truncated_poisson(placed: PlacedEvent) -> Parts:
-    """Convert a truncated Poisson event of dp-accounting, Gaussian noise on a Poisson batch of limited size, to a spec.
+    """Convert a truncated Poisson event of dp-accounting to a spec, that is, a description of its mechanism.
 
-    A limit of the population or more truncates nothing.
+    Such an event is Gaussian noise on a Poisson batch of limited size. A limit of the population or more truncates
+    nothing.
 
     Args:
         placed: the event, with its place in the composed event that contains it.
@@ -79,6 +80,8 @@ def read_truncated_poisson(placed: PlacedEvent) -> Parts:
     gaussian = placed.build(Gaussian, {}, noise_multiplier=placed.noise("noise_multiplier"))
     if largest >= population:
         return _poisson_batches(placed, rate, gaussian)
+
+    # Errors in a field of the spec point to the field of the event that it comes from.
     names = {"rate": "sampling_probability", "largest_batch": "truncated_batch_size", "population": "dataset_size"}
     fields = {"rate": rate, "largest_batch": largest, "population": population}
     return [(placed.build_kind("subsampled", names, sampling="poisson", mechanism=gaussian, **fields), 1)]
@@ -120,7 +123,7 @@ def read_mixture(placed: PlacedEvent) -> Parts:
 
 
 def _read_shifts(placed: PlacedEvent) -> tuple[list[float], list[float]]:
-    """Read from a mixture-of-Gaussians event by how much one record shifts the mean, and the probability of each shift.
+    """Read the shifts of the mean by one record, and their probabilities, from a mixture-of-Gaussians event.
 
     Args:
         placed: the event, with its place in the composed event that contains it.

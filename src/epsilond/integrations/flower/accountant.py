@@ -72,16 +72,22 @@ class EpsilondAccountant(Stated):
     """
 
     def __init__(self, config: PrivacyConfig, *, budget: LedgerBudget | TargetBudget | None = None) -> None:
+        # The statements about the run: neighbouring relation, protected unit and observer.
         self._config = config
         self._relation: Relation = read_value(Relation, config.neighboring_relation.value, at="/neighboring_relation")
         self._setting = StatedSetting(relation=self._relation, unit="client", observer="released-models")
+
+        # The releases so far with their numbers of times, and the observations of the run.
         self._budget = budget
         self._compositions: list[tuple[GaussianPrivacyEvent, int]] = []
         self._evidence = Evidence(FEDERATED, outside=OUTSIDE_CLIENTS, budget=budget)
         self._matching = Matching(self._evidence, sampling=config.sampling_method.value, relation=self._relation)
         self._wrappers: list[WatchedWrapper] = []
+
         # Number of the last round of a loaded state, and the models that were released before it.
         self._resumed: tuple[int, ReleasedModels] = (0, ReleasedModels())
+
+        # A budget must count the same guarantee.
         required = ("client", self._relation, "released-models")
         if budget is not None and (budget.unit, budget.relation, budget.observer) != required:
             message = "is of another unit, relation or observer than the accountant"
@@ -124,7 +130,8 @@ class EpsilondAccountant(Stated):
         Raises:
             RunDiffers: the run was observed to differ from its recorded steps.
         """
-        return super().statement(self._config.target_delta if delta is None else delta)
+        stated_delta = self._config.target_delta if delta is None else delta
+        return super().statement(stated_delta)
 
     @property
     def receipts(self) -> list[Receipt]:
@@ -232,6 +239,7 @@ class EpsilondAccountant(Stated):
         """
         config = self._config
         return {
+            # The members of Flower's own form.
             "schema_version": SCHEMA,
             "backend": BACKEND,
             "config": {
@@ -252,6 +260,7 @@ class EpsilondAccountant(Stated):
                 }
                 for event, times in self._compositions
             ],
+            # The added members.
             "evidence": self._evidence.state_dict(),
             "number": self._last_number(),
             "models": sorted(self._models().digests),

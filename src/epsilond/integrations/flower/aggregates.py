@@ -18,10 +18,6 @@ RELATIVE: Final = 1e-4
 class Aggregate:
     """Check of one aggregation in Flower: whether the returned mean is that of the clients' clipped replies.
 
-    Args:
-        current: the model from which the clients trained.
-        probe: the sample of coordinates at which means and noise are compared.
-
     Attributes:
         nodes: the clients that replied, one per reply.
         weights: the weights that they reported.
@@ -31,11 +27,18 @@ class Aggregate:
     """
 
     def __init__(self, current: Arrays, probe: Probe) -> None:
+        """Start the check of an aggregation, before the first reply of a client.
+
+        Args:
+            current: the model from which the clients trained.
+            probe: the sample of coordinates at which means and noise are compared.
+        """
         self.nodes: list[int] = []
         self.weights: list[object] = []
         self.largest = 0.0
         self.returned: NDArray[np.float64] | None = None
         self.spacing = 0.0
+
         self._current = current
         self._probe = probe
         self._buffers: dict[str, NDArray[np.number]] = {}

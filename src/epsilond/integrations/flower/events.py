@@ -100,6 +100,8 @@ def spec_from_flower_state(state: FlowerAccountantState) -> Spec:
         entries = [(entry["event"], entry["count"]) for entry in state["compositions"]]
     except (KeyError, TypeError):
         raise InvalidInput.at("", "is not the state of a Flower accountant") from None
+
+    # A fault in an entry is reported at its place in the list.
     parts = []
     for index, (event, times) in enumerate(entries):
         at = f"/compositions/{index}"

@@ -52,13 +52,6 @@ def observe_clipped_grad(
 class ObservedGradient:
     """A gradient function of a plan, which returns the sum of clipped gradients and records each call.
 
-    Args:
-        clipped_grad: the plan's function that makes gradient functions.
-        journal: record of the calls.
-        args: positional arguments of `clipped_grad`, the first of which is the loss.
-        options: keyword arguments of `clipped_grad`.
-        compiled: whether to compile the function with `jax.jit`.
-
     Attributes:
         plain: the plan's own gradient function with the same arguments.
     """
@@ -72,14 +65,29 @@ class ObservedGradient:
         *,
         compiled: bool,
     ) -> None:
+        """Make the gradient functions, and read which arguments of a call are parameters and which are records.
+
+        The plan's own function is kept as `plain`. A second one also returns the loss of each record. Calls are made
+        with the second one, so that the losses can be recorded.
+
+        Args:
+            clipped_grad: the plan's function that makes gradient functions.
+            journal: record of the calls.
+            args: positional arguments of `clipped_grad`, the first of which is the loss.
+            options: keyword arguments of `clipped_grad`.
+            compiled: whether to compile the function with `jax.jit`.
+        """
         self.plain = clipped_grad(*args, **options)
         self._with_values = clipped_grad(*args, **{**options, "return_values": True})
         self._returns_values = bool(options.get("return_values", False))
+
+        # The positions of the parameters and of the batch among the arguments of a call.
         positional_argnums = args[1] if len(args) > 1 else 0
         argnums = options.get("argnums", positional_argnums)
         self._argnums = argnums if isinstance(argnums, int) else tuple(argnums)
         batch_argnums = options.get("batch_argnums", 1)
         self._batch_argnums = {batch_argnums} if isinstance(batch_argnums, int) else set(batch_argnums)
+
         self._nan_safe = bool(options.get("nan_safe", True))
         self._journal = journal
         self._compute = jax.jit(self._evaluate) if compiled else self._evaluate
@@ -202,6 +210,7 @@ def observe_noise(
             The sum with noise, and the state for the next update.
         """
         noisy, later, arrays = compute(sum_of_clipped_grads, noise_state, params)
+        # Parts of the model may have different types, so the coarsest one bounds the rounding errors.
         facts: Facts = {"groups": group_starts(noisy), "precision": _precision(noisy)}
         journal.write("noise", facts, arrays)
         return noisy, later

@@ -117,12 +117,15 @@ def observe(
         setting={"relation": relation, "unit": require_unit(unit), "observer": observer},
     )
     batches.before_draw = account.advance
+    observed_optimizer = None
+    if optimizer is not None:
+        observed_optimizer = observe_optimizer(optimizer, journal, compiled=jit)
     return ObservedPlan(
         clipped_grad=observe_clipped_grad(plan.clipped_grad, journal, compiled=jit),
         batch_selection_strategy=batches,
         noise_addition_transform=observe_noise(plan.noise_addition_transform, journal, compiled=jit),
         dp_event=plan.dp_event,
-        optimizer=None if optimizer is None else observe_optimizer(optimizer, journal, compiled=jit),
+        optimizer=observed_optimizer,
         account=account,
         plan=plan,
     )

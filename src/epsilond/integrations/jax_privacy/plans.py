@@ -168,10 +168,14 @@ def read_plan(plan: DPExecutionPlan, *, relation: Relation, bands: int | None = 
     # An observed plan contains the original one.
     plan = getattr(plan, "plan", plan)
     _require_plan(plan)
+
+    # Each part is read by itself; the privacy event gives the mechanism of one release and the number of releases.
     mechanism, times = _read_event(plan, relation)
     truncation = _truncation(plan.dp_event)
     draws = read_sampler(plan.batch_selection_strategy, mechanism, relation, truncation=truncation)
     noise = read_noise(plan.noise_addition_transform, iterations=max(draws.iterations, 1))
+
+    # The parts are then compared with each other.
     reading = PlanReading(
         steps=PlannedSteps(mechanism=mechanism, times=times, steps_each=draws.cycle, iterations=draws.iterations),
         draws=draws,

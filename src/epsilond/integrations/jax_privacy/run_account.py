@@ -44,14 +44,6 @@ class RunAccount(Stated):
 
     It counts the noise updates of the run. If the noise of several iterations is one release, all of them count once
     the first has begun.
-
-    Args:
-        reading: the plan, and its noise and sampling as read from its parts.
-        steps: checks of the recorded calls.
-        journal: the recorded calls that were not checked yet.
-        batches: the observed sampler.
-        evidence: the conditions of the privacy theorem that were observed to hold or to fail.
-        setting: neighbouring relation, protected unit and observer of the account.
     """
 
     def __init__(
@@ -64,6 +56,16 @@ class RunAccount(Stated):
         *,
         setting: StatedSetting,
     ) -> None:
+        """Keep the parts of the account. The privacy curve is computed when it is first needed.
+
+        Args:
+            reading: the plan, and its noise and sampling as read from its parts.
+            steps: checks of the recorded calls.
+            journal: the recorded calls that were not checked yet.
+            batches: the observed sampler.
+            evidence: the conditions of the privacy theorem that were observed to hold or to fail.
+            setting: neighbouring relation, protected unit and observer of the account.
+        """
         self._reading = reading
         self._steps = steps
         self._journal = journal

@@ -95,13 +95,17 @@ def spec_from_sampler(
         NotCovered: no theorem covers the sampler. The message names the missing theorem.
         InvalidInput: a number is missing or out of range.
     """
-    sampler = strategy.base_strategy if type(strategy).__name__ == USERS else strategy
+    # A sampler of users contains another sampler, which draws them.
+    draws_users = type(strategy).__name__ == USERS
+    sampler = strategy.base_strategy if draws_users else strategy
+    units = None if num_examples is None else count(num_examples, "/num_examples")
     run = SampledRun(
         sampler=sampler,
         gaussian=Gaussian(noise_multiplier=noise_multiplier),
-        units=None if num_examples is None else count(num_examples, "/num_examples"),
+        units=units,
         relation=relation,
     )
+
     name = type(sampler).__name__
     if name not in SAMPLER_SPECS:
         message = f"is a {name}: {MISSING_THEOREMS.get(name, 'no theorem covers it')}"

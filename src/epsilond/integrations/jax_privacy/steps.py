@@ -53,16 +53,18 @@ class ObservedSteps:
     It reads the recorded calls in the order of the program, and matches each noise update with the batch and the
     gradients before it. The results are noted in the evidence.
 
-    Args:
-        reading: the plan of the run, and its noise and sampling as read from its parts.
-        batches: the observed sampler, with the batches that no update has used yet.
-        evidence: record of the conditions that were observed to hold or to fail.
-
     Attributes:
         noise: checks of the noise of the updates.
     """
 
     def __init__(self, reading: PlanReading, batches: ObservedBatches, evidence: Evidence) -> None:
+        """Prepare the checks of a run, of which no call was recorded yet.
+
+        Args:
+            reading: the plan of the run, and its noise and sampling as read from its parts.
+            batches: the observed sampler, with the batches that no update has used yet.
+            evidence: record of the conditions that were observed to hold or to fail.
+        """
         self.noise = AddedNoise(reading, evidence)
         self._reading = reading
         self._batches = batches
@@ -247,6 +249,7 @@ class ObservedSteps:
         """
         waiting = self._batches.waiting
         if not waiting:
+            # No drawn batch is left.
             message = "an update used no batch of the plan's sampler"
             if self._batches.replays:
                 message = "an update used a batch that was drawn before: the sampler's generator was reset"
@@ -254,6 +257,7 @@ class ObservedSteps:
             self._evidence.contradict(FRESH_DRAW, message, remedy=remedy)
             return set()
 
+        # If no waiting batch fits, the next one is dropped, so that later updates can match theirs.
         skipped = self._count_skipped(noise_free_sum)
         if skipped is None:
             waiting.popleft()
@@ -262,6 +266,8 @@ class ObservedSteps:
                 message = "an update added noise to a value that is not a result of the plan's clipped_grad"
             self._evidence.contradict(ROWS, message, remedy=_ROWS_REMEDY)
             return set()
+
+        # A batch that was drawn and not used is allowed, but the caller must vouch for the reason.
         for _ in range(skipped):
             waiting.popleft()
             self._evidence.rest_on_caller(FRESH_DRAW, "a batch was drawn and not used")
@@ -317,10 +323,13 @@ class ObservedSteps:
             return
         message = "the value that noise was added to is not the sum of the clipped gradients"
         if noise_free_sum.shape == expected.shape:
+            # The tolerance grows with the sum of absolute values, as rounding errors do.
             sizes = self._gradients.absolute_total
             tolerance = _MATCH * (sizes + sizes.max(initial=0.0))
             if np.all(np.abs(noise_free_sum - expected) <= tolerance):
                 return
+
+            # The factor by which the value exceeds the expected sum is a hint at the mistake.
             squared_norm = float(expected @ expected)
             if squared_norm > 0.0:
                 factor = float(noise_free_sum @ expected) / squared_norm

@@ -119,11 +119,6 @@ class Epoch:
 class Draws:
     """Record of the draws of one sampler, which tests that they are fresh Poisson samples of Opacus' own sampler.
 
-    Args:
-        sampler: Opacus' sampler; its class records its draws from now on.
-        before_draw: called before each draw.
-        after_draw: called after each draw.
-
     Attributes:
         sampler: Opacus' sampler with the recorded draws.
         epochs: the latest passes over the sampler.
@@ -134,6 +129,13 @@ class Draws:
     def __init__(
         self, sampler: UniformWithReplacementSampler, *, before_draw: Callable[[], None], after_draw: Callable[[], None]
     ) -> None:
+        """Start an empty record of the draws of a sampler.
+
+        Args:
+            sampler: Opacus' sampler; its class records its draws from now on.
+            before_draw: called before each draw.
+            after_draw: called after each draw.
+        """
         self.sampler = sampler
         self.epochs: list[Epoch] = []
         self.alarm: str | None = None
@@ -157,6 +159,8 @@ class Draws:
         self._after_draw()
         if self.sampler.generator is not self._generator:
             self._raise_alarm("the random generator of the sampler was replaced")
+
+        # A draw that equals an earlier one is suspicious if that is improbable by chance.
         self._count += 1
         size = len(indices)
         digest = (hash(tuple(indices)), size)
@@ -164,6 +168,8 @@ class Draws:
             log_level = -log_threshold(self._count, hypotheses=len(self._digests))
             if self._log_probability(size) <= log_level:
                 self._raise_alarm(f"a draw of {size} records repeats an earlier draw")
+
+        # The earliest draws are kept: a generator that is set back to its seed repeats them.
         if len(self._digests) >= _MEMORY:
             latest_digest = next(reversed(self._digests))
             del self._digests[latest_digest]

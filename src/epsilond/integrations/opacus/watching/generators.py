@@ -54,16 +54,27 @@ class GeneratorWatch:
     """
 
     def __init__(self, generator: torch.Generator) -> None:
+        """Start to watch a generator. Its state is read at the first observation.
+
+        Args:
+            generator: random generator of torch.
+        """
         self.generator = generator
         self.seed: int | None = None
         self.moved = False
+        self.purposes: set[str] = set()
+
+        # All blocks of numbers that were seen, in their order; then the present block, and the position in it.
         self._states: dict[bytes, None] = {}
         self._last = b""
         self._position = -1
+
+        # The first blocks after the seed with their numbers, and the number of the present block.
         self._early: dict[bytes, int] = {}
         self._progress = -1
+
+        # States of the generators of the run that is resumed.
         self._earlier: Sequence[GeneratorState] = ()
-        self.purposes: set[str] = set()
 
     def observe(self) -> str | None:
         """Compare the present state with all earlier ones, and remember it.
@@ -217,7 +228,7 @@ class GeneratorWatches:
         watch.compare_with(self._earlier)
         message = watch.observe()
         # A new generator may have the seed of another one, and would then repeat its numbers.
-        if message is None and any(watch.repeats(other) for other in self._watches.values()):
+        if message is None and any(watch.repeats(earlier) for earlier in self._watches.values()):
             message = "starts where an earlier one of the run had started"
         self._watches[id(generator)] = watch
         return message

@@ -70,21 +70,29 @@ class NoiseCheck:
 
     The noise is the noisy sum minus the clipped sum. It must be new Gaussian noise of the recorded standard deviation,
     and its random generator must not have been reset.
-
-    Args:
-        reporter: takes contradictions of the recorded run.
-        generators: states of the random generators of the run.
     """
 
     def __init__(self, reporter: Reporter, generators: GeneratorWatches) -> None:
+        """Prepare the check, before the first step of the run.
+
+        Args:
+            reporter: takes contradictions of the recorded run.
+            generators: states of the random generators of the run.
+        """
         self._reporter = reporter
         self._generators = generators
+
+        # Tested values of the noise, the steps that were not tested yet, and the number of all steps.
         self._samples = NoiseSamples()
         self._waiting: list[_StepNoise] = []
         self._steps = 0
+
+        # The identities of the parameters, and the coordinates of each one at which noise is tested.
         self._identities: list[int] = []
         self._coordinates: list[NDArray[np.int64]] = []
         self._device_coordinates: list[torch.Tensor] = []
+
+        # Where the coordinates of each parameter begin, the coarsest machine epsilon, and whether numpy can read all.
         self._groups: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
         self._precision = 0.0
         self._reads_memory = False

@@ -70,12 +70,6 @@ class ParameterCheck:
     The digest of a tensor is the sum of its bytes, read as integers of 8 bytes if possible, modulo 2^64. It also
     contains the integers at up to 64 random positions. On a device the digest is a tensor on that device, to which
     these integers are added with random weights.
-
-    Args:
-        digests: digests of all models of the run, which models may share.
-        reporter: takes contradictions of the recorded run.
-        owner: the model, or the optimizer if the model is not known.
-        tensors: its parameters and buffers.
     """
 
     def __init__(
@@ -85,17 +79,33 @@ class ParameterCheck:
         owner: torch.nn.Module | torch.optim.Optimizer,
         tensors: list[torch.Tensor],
     ) -> None:
+        """Start to watch the tensors of a model, without keeping the model alive.
+
+        The model is referred to weakly, so that it is freed as soon as the user drops it.
+
+        Args:
+            digests: digests of all models of the run, which models may share.
+            reporter: takes contradictions of the recorded run.
+            owner: the model, or the optimizer if the model is not known.
+            tensors: its parameters and buffers.
+        """
         digests.add(tensors)
         self.identities = [id(tensor) for tensor in tensors]
         self._digests = digests
         self._reporter = reporter
         self._owner = weakref.ref(owner)
         self._tensors = weakref.WeakKeyDictionary({owner: tensors})
+
+        # Views of the tensors as integers, and the addresses in memory for which they were made.
         self._addresses: list[int] = []
         self._views: weakref.WeakKeyDictionary[
             torch.nn.Module | torch.optim.Optimizer, list[NDArray[np.unsignedinteger] | None]
         ] = weakref.WeakKeyDictionary({owner: [None for _ in tensors]})
+
+        # Numbers of writes to the tensors at the last forward pass; None if there was none since the last step.
         self._versions: list[int] | None = None
+
+        # The gradients of the last recorded step, whether there was such a step, and hashes of the states after steps.
         self._gradients: dict[str, weakref.ref[torch.Tensor]] = {}
         self._recorded = False
         self._states: dict[int, None] = {}

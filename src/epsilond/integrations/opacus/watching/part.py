@@ -82,10 +82,22 @@ class ObservedPart:
         module: torch.nn.Module | None = None,
         loader: DataLoader | None = None,
     ) -> None:
+        """Prepare the checks of an optimizer, and watch the forward passes of its model.
+
+        The optimizer and the wrapped model are referred to weakly, so that this object does not keep them alive.
+
+        Args:
+            run: the run that the optimizer belongs to.
+            optimizer: the private optimizer.
+            module: the wrapped model; None if it is not known.
+            loader: the loader that returns the batches; None if it is not known.
+        """
         inner = inner_module(module)
         is_observed = type(optimizer) in clipping.OBSERVED
         self.run = run
         self.pending = self.inside = False
+
+        # The checks of each part of a step.
         self.drawing = DrawCheck(run.reporter, loader)
         self.settings = SettingsCheck(run.reporter)
         self.update = UpdateCheck(run.reporter)
@@ -94,6 +106,7 @@ class ObservedPart:
         owner = optimizer.original_optimizer if inner is None else inner
         self.parameters = ParameterCheck(run.digests, run.reporter, owner, _tensors_of(optimizer, inner))
         self.averages = Averages(self.parameters)
+
         self._optimizer = weakref.ref(optimizer)
         self._wrapper = weakref.ref(module) if module is not None else None
         self._original = weakref.ref(optimizer.original_optimizer)
@@ -122,6 +135,8 @@ class ObservedPart:
         generator = self._sampler_generator()
         if optimizer is None or generator is None:
             return
+
+        # Compare the generator's state with its earlier states.
         draws_noise_too = generator is generator_of(optimizer, optimizer.params)
         if draws_noise_too:
             premise, purpose = NOISE, "noise"
@@ -337,7 +352,9 @@ class ObservedPart:
 
 
 class ForwardHook:
-    """A forward hook of torch that reports forward passes of one model. A copy of the model gets a hook without effect.
+    """A forward hook of torch that reports the forward passes of one model in training mode.
+
+    torch copies the hooks of a model with the model. The copy of this hook has no effect.
 
     Args:
         part: the model with its private optimizer; its `see_forward` is called. None for a hook without effect.
