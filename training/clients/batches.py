@@ -60,7 +60,8 @@ class Batch:
         places: Indices = self.places[row]
         if self.counted is None:
             return places
-        return places[self.counted[row]]
+        records: Indices = places[self.counted[row]]
+        return records
 
     @property
     def sizes(self) -> Indices:
