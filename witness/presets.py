@@ -316,11 +316,9 @@ def assemble(request: PresetSimulation, resolved: Sequence[Prepared], blocks: Se
     # The table of results, and the verdicts on the paper's claims that follow from it.
     cells = table_cells(preset, answers_of_cells)
     findings = None if preset.judge is None else tuple(preset.judge(cells))
-    warnings = (
-        *tuning_warnings(preset),
-        *end_warnings(preset, answers_of_cells, cells),
-        *cell_warnings(answers_of_cells),
-    )
+    all_warnings = list(tuning_warnings(preset))
+    all_warnings += end_warnings(preset, answers_of_cells, cells)
+    all_warnings += cell_warnings(answers_of_cells)
     data_files = itertools.chain.from_iterable(getattr(answer, "data_files", ()) for answer in answers)
     return PresetAnswer(
         preset=preset.name,
@@ -337,7 +335,7 @@ def assemble(request: PresetSimulation, resolved: Sequence[Prepared], blocks: Se
         measure=preset.measure,
         findings=findings,
         data_files=list_data_files(data_files),
-        warnings=warnings,
+        warnings=tuple(all_warnings),
         seed=request.seed,
         engine_version=ENGINE_VERSION,
     )

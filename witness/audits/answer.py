@@ -16,7 +16,16 @@ Evidence = Literal["test", "escape"]
 
 @dataclass(frozen=True, kw_only=True)
 class RuleAnswer:
-    """The test that gave a bound. One half of the samples chose it, and the counts are those of the other half."""
+    """The test that gave a bound. One half of the samples chose it, and the counts are those of the other half.
+
+    Attributes:
+        threshold: threshold of the attacker's statistic.
+        says_yes: side of the threshold on which the test is positive.
+        positives: the data set that true positives are counted on; false ones are counted on the other.
+        true_positives: number of true positives.
+        false_positives: number of false positives.
+        trials: runs on each data set that were counted.
+    """
 
     threshold: Annotated[Number, Served("of the attacker's statistic", may_be_unbounded=True)]
     says_yes: Annotated[
@@ -32,7 +41,12 @@ class RuleAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class EpsilonBound:
-    """A lower bound on ε at the audit's δ, valid without assumptions on the mechanism."""
+    """A lower bound on ε at the audit's δ, valid without assumptions on the mechanism.
+
+    Attributes:
+        lower: the bound, in nats.
+        test: the attacker's test that gave it.
+    """
 
     lower: float
     test: RuleAnswer
@@ -40,7 +54,14 @@ class EpsilonBound:
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianBound:
-    """A lower bound on μ of Gaussian differential privacy, valid without assumptions on the mechanism."""
+    """A lower bound on μ of Gaussian differential privacy, valid without assumptions on the mechanism.
+
+    Attributes:
+        mu_lower: the bound.
+        test: the attacker's test that gave it.
+        epsilon_if_gaussian: ε at the audit's δ of a Gaussian mechanism with that μ. It is a bound only if the mechanism
+            is Gaussian.
+    """
 
     mu_lower: float
     test: RuleAnswer
@@ -52,7 +73,13 @@ class GaussianBound:
 
 @dataclass(frozen=True, kw_only=True)
 class Escape:
-    """Outputs that are impossible on the other data set, because the drawn noise has bounded support."""
+    """Outputs that are impossible on the other data set, because the drawn noise has bounded support.
+
+    Attributes:
+        probability_lower: lower bound on their probability, and so on δ at every ε.
+        observed: number of such outputs among all runs on both data sets.
+        epsilon_lower: lower bound on ε: infinite if the probability exceeds δ, and 0 otherwise.
+    """
 
     probability_lower: Annotated[float, Served("lower bound on their probability: δ is at least that at every ε")]
     observed: Annotated[int, Served("among all runs on both data sets")]
@@ -64,7 +91,14 @@ class Escape:
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimChecked:
-    """A claimed ε at the audit's δ, compared with the samples and with the certificate."""
+    """A claimed ε at the audit's δ, compared with the samples and with the certificate.
+
+    Attributes:
+        epsilon: the claimed ε.
+        violated: YES if the samples disprove the claim, NO if it is certified, and otherwise UNDECIDABLE.
+        delta_lower: lower bound on the true δ at the claimed ε, from the samples.
+        ratio: lower bound on ε over the claimed ε; above 1 is a violation.
+    """
 
     epsilon: float
     violated: Annotated[Verdict, Served("yes: the samples disprove it; no: it is certified; undecidable: neither")]
@@ -76,7 +110,12 @@ class ClaimChecked:
 
 @dataclass(frozen=True, kw_only=True)
 class RocPoint:
-    """Error rates of a test at one threshold."""
+    """Error rates of a test at one threshold.
+
+    Attributes:
+        false_positive_rate: share of the runs on one data set that the test calls positive.
+        true_positive_rate: the same share on the other data set.
+    """
 
     false_positive_rate: float
     true_positive_rate: float

@@ -15,7 +15,11 @@ Method = Literal["one-run", "counted-runs"]
 
 @dataclass(frozen=True, kw_only=True)
 class MembershipAttackAnswer:
-    """One attack. Its lower bound holds with the stated confidence, separately from the others."""
+    """One attack on trained models. Its lower bound holds with the stated confidence, separately from the others.
+
+    An attack guesses which canaries, records or clients inserted to be detected, were in the data of a training. The
+    descriptions of the fields are served with the answer.
+    """
 
     attack: MembershipAttack
     observer: Annotated[Observer, Served("view of the attacked trainings")]
@@ -52,7 +56,27 @@ class MembershipAttackAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class MembershipAnswer:
-    """The answer of a membership inference."""
+    """The answer of a membership inference: attacks on trained models, with the certified ε of the training.
+
+    Attributes:
+        kind: kind of the simulation.
+        training: the training that was attacked.
+        relation: the data sets that count as neighbours.
+        unit: whose data is protected, a record or a client.
+        members: ordinary members, which are in every run.
+        canaries: number of records or clients that are inserted to be detected.
+        runs: number of attacked trainings.
+        references: number of further trainings, which calibrate the attacks by likelihood ratios.
+        delta: δ of the bounds; None if it is below every double.
+        log10_delta: base-10 logarithm of δ.
+        confidence: confidence level of each lower bound.
+        certified: certified bounds on ε against an observer of all models.
+        attacks: the attacks with their lower bounds on ε.
+        model: final model of the first run.
+        meaning: the result in words.
+        seed: seed of all randomness.
+        engine_version: version of the engine that answered.
+    """
 
     kind: Literal["membership"] = "membership"
     training: Annotated[Any, Served("the run")]

@@ -71,21 +71,34 @@ class MembershipSimulation:
                 lacks references; one canary has too few runs; or the simulation would take too long.
         """
         natural_log_delta(self.delta, self.log10_delta)
-        for index, name in enumerate(self.attacks or ()):
-            if name not in ATTACKS or name in (self.attacks or ())[:index]:
-                raise InvalidInput.at(
-                    f"/attacks/{index}", "is not an attack, or is listed twice", allowed=", ".join(ATTACKS)
-                )
-        if any("likelihood" in name for name in self.attacks or ()) and self.references < LEAST_REFERENCES:
-            raise InvalidInput.at("/references", "are needed by that attack", allowed=f"≥ {LEAST_REFERENCES}")
+        self._check_attacks()
         if 0 < self.references < LEAST_REFERENCES:
             raise InvalidInput.at("/references", "are too few", allowed=f"0, or ≥ {LEAST_REFERENCES}")
-        if self.training.canaries == 1 and (self.runs < LEAST_PAIRED or self.runs % 2):
+        has_single_canary = self.training.canaries == 1
+        if has_single_canary and (self.runs < LEAST_PAIRED or self.runs % 2):
             message = "of one canary are counted one by one, half of them with it"
             raise InvalidInput.at("/runs", message, allowed=f"an even number ≥ {LEAST_PAIRED}")
         if self.work > MOST_WORK:
-            largest = int(MOST_WORK / (self.work / (self.runs + self.references)))
+            work_of_run = self.work / (self.runs + self.references)
+            largest = int(MOST_WORK / work_of_run)
             raise InvalidInput.at("/runs", "make the simulation too long", allowed=f"≤ {largest} with the references")
+
+    def _check_attacks(self) -> None:
+        """Check that each requested attack exists, is listed once, and has the reference trainings that it needs.
+
+        Raises:
+            InvalidInput: an attack is unknown or repeated, or an attack by likelihood ratios has too few references.
+        """
+        attacks = self.attacks or ()
+        for index, name in enumerate(attacks):
+            is_repeated = name in attacks[:index]
+            if name not in ATTACKS or is_repeated:
+                raise InvalidInput.at(
+                    f"/attacks/{index}", "is not an attack, or is listed twice", allowed=", ".join(ATTACKS)
+                )
+        needs_references = any("likelihood" in name for name in attacks)
+        if needs_references and self.references < LEAST_REFERENCES:
+            raise InvalidInput.at("/references", "are needed by that attack", allowed=f"≥ {LEAST_REFERENCES}")
 
     @property
     def work(self) -> float:
@@ -102,7 +115,9 @@ class MembershipSimulation:
         """The requested attacks; by default all that are possible: those by likelihood ratios require references."""
         if self.attacks is not None:
             return self.attacks
-        return ATTACKS if self.references else ATTACKS[:2]
+        if self.references:
+            return ATTACKS
+        return ATTACKS[:2]  # those that need no references
 
 
 LEAST_PAIRED = 40

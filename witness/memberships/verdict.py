@@ -32,12 +32,11 @@ def concatenate_runs(blocks: Sequence[TrainedRuns]) -> TrainedRuns:
     Args:
         blocks: for each block its runs: the included canaries, the models, and the attackers' statistics.
     """
-    return TrainedRuns(
-        members=np.concatenate([block.members for block in blocks]),
-        models=np.concatenate([block.models for block in blocks]),
-        alignment=np.concatenate([block.alignment for block in blocks]),
-        confidence=np.concatenate([block.confidence for block in blocks]),
-    )
+    members = np.concatenate([block.members for block in blocks])
+    models = np.concatenate([block.models for block in blocks])
+    alignment = np.concatenate([block.alignment for block in blocks])
+    confidence = np.concatenate([block.confidence for block in blocks])
+    return TrainedRuns(members=members, models=models, alignment=alignment, confidence=confidence)
 
 
 def make_answer(request: MembershipSimulation, certified: Ends, members: int, trained: TrainedRuns) -> MembershipAnswer:

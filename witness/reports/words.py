@@ -46,6 +46,9 @@ def _phrase_of_unit(unit: object) -> str:
 
     Args:
         unit: JSON form of the unit.
+
+    Returns:
+        The phrase, as the subject of a sentence.
     """
     protected = require_unit(unit)
     if isinstance(protected, WindowedUnit):
@@ -67,23 +70,34 @@ def headline(record: JsonObject) -> tuple[str, ...]:
     answer = record["answer"]
     guarantee = answer["guarantee"]
     protection = f"{_phrase_of_unit(guarantee['unit'])} is protected from {OBSERVERS[guarantee['observer']]}"
+
+    # A calibration has a target δ, and its guarantee is only for the calibrated parameters.
     if record["kind"] == "calibration":
-        target = guarantee["target"]
-        bound = (
-            f"with ε at most {numbers.up(guarantee['epsilon']['upper'])} at δ = {numbers.delta(target['log10_delta'])}"
-        )
+        delta_words = numbers.delta(guarantee["target"]["log10_delta"])
+        bound = f"with ε at most {numbers.up(guarantee['epsilon']['upper'])} at δ = {delta_words}"
         return (
             f"If the assumptions below hold, {protection}, {bound}.",
             *_protection_sentence(guarantee),
             "This is certified for a run with the parameters below, and for no others.",
         )
+
+    # An account may have a claim to check.
     sentence = f"If the assumptions below hold, {protection}, {_bound_phrase(guarantee)}."
     return (sentence, *_protection_sentence(guarantee), *_claim_sentence(answer.get("claim")))
 
 
 def _protection_sentence(guarantee: JsonObject) -> tuple[str, ...]:
-    """Return the answer's own sentence on trust and sampling; empty for reports of earlier engines, which lack it."""
-    return (guarantee["in_words"],) if "in_words" in guarantee else ()
+    """Return the answer's own sentence on trust and sampling.
+
+    Args:
+        guarantee: JSON form of the guarantee.
+
+    Returns:
+        One sentence; none for reports of earlier engines, which lack it.
+    """
+    if "in_words" not in guarantee:
+        return ()
+    return (guarantee["in_words"],)
 
 
 def _bound_phrase(guarantee: JsonObject) -> str:
@@ -98,14 +112,17 @@ def _bound_phrase(guarantee: JsonObject) -> str:
     """
     epsilon, log10_delta = guarantee["epsilon"], guarantee["log10_delta"]
     upper_log10 = log10_delta["upper"]
-    if log10_delta["lower"] == upper_log10 and isinstance(upper_log10, int | float):
-        upper = numbers.up(epsilon["upper"])
-        bound = upper if upper == "unbounded" else f"at most {upper}"
+    is_delta_requested = log10_delta["lower"] == upper_log10 and isinstance(upper_log10, int | float)
+    if is_delta_requested:
+        upper_epsilon = numbers.up(epsilon["upper"])
+        bound = upper_epsilon if upper_epsilon == "unbounded" else f"at most {upper_epsilon}"
         return f"with ε {bound} at δ = {numbers.delta(upper_log10)}"
-    upper = numbers.up(guarantee["delta"]["upper"])
+
+    # A δ below every double is stated by its logarithm.
+    upper_delta = numbers.up(guarantee["delta"]["upper"])
     if guarantee["delta"]["upper"] == SMALLEST_DOUBLE:
-        upper = f"10^({numbers.up(upper_log10)})"
-    return f"with δ at most {upper} at ε = {numbers.short(epsilon['upper'])}"
+        upper_delta = f"10^({numbers.up(upper_log10)})"
+    return f"with δ at most {upper_delta} at ε = {numbers.short(epsilon['upper'])}"
 
 
 _CLAIM_VERDICTS = {
@@ -116,11 +133,19 @@ _CLAIM_VERDICTS = {
 
 
 def _claim_sentence(claim: JsonObject | None) -> tuple[str, ...]:
-    """Return a sentence with the verdict on the claimed (ε, δ); nothing if nothing is claimed."""
+    """Return a sentence with the verdict on the claimed (ε, δ).
+
+    Args:
+        claim: JSON form of the claim and its verdict; None if nothing is claimed.
+
+    Returns:
+        One sentence, or none.
+    """
     if claim is None:
         return ()
-    claim_phrase = f"The claim ε = {numbers.short(claim['epsilon'])} at δ = {numbers.delta(claim['log10_delta'])}"
-    return (f"{claim_phrase} {_CLAIM_VERDICTS[claim['holds']]}.",)
+    epsilon_words, delta_words = numbers.short(claim["epsilon"]), numbers.delta(claim["log10_delta"])
+    verdict_words = _CLAIM_VERDICTS[claim["holds"]]
+    return (f"The claim ε = {epsilon_words} at δ = {delta_words} {verdict_words}.",)
 
 
 def assumptions(guarantee: JsonObject) -> list[tuple[str, str, str]]:

@@ -20,7 +20,18 @@ Role = Literal["private", "non-private", "alternative"]
 
 @dataclass(frozen=True, kw_only=True)
 class ProblemAnswer:
-    """The problem of the run, with the constants that hold by construction."""
+    """The learning problem of a run, with the constants that hold by construction.
+
+    Attributes:
+        spec: the problem as requested.
+        objective: `population` for the risk over all possible records, or `empirical` for that of the data at hand.
+        clients: number of clients.
+        samples_per_client: number of records of a client; None if every record is drawn anew.
+        dimension: number of coordinates of a model.
+        constants: constants of the losses, such as the smoothness, over all models in the domain and all possible
+            records.
+        facts: further facts about the problem, by name.
+    """
 
     spec: Annotated[object, Served("as requested")]
     objective: Literal["population", "empirical"]
@@ -35,7 +46,13 @@ class ProblemAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class Spread:
-    """Mean, minimum and maximum of one value over repetitions."""
+    """Mean, minimum and maximum of one value over repetitions.
+
+    Attributes:
+        mean: the mean.
+        least: the minimum.
+        largest: the maximum; infinite if a repetition diverged.
+    """
 
     mean: Number
     least: Number
@@ -44,7 +61,14 @@ class Spread:
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """A mean over repetitions, with the bounds of its confidence interval. Excess is in the unit of the loss."""
+    """A mean over repetitions, with the bounds of its confidence interval. Excess risk is in the unit of the loss.
+
+    Attributes:
+        mean: the mean.
+        lower: lower bound of the confidence interval.
+        upper: upper bound of the confidence interval.
+        standard_error: standard error of the mean.
+    """
 
     mean: Number
     lower: Number
@@ -54,7 +78,24 @@ class Measured:
 
 @dataclass(frozen=True, kw_only=True)
 class SeriesAnswer:
-    """Excess risk of one run after some of its rounds, over all repetitions, in the unit of the loss."""
+    """Excess risk of one run after some of its rounds, over all repetitions, in the unit of the loss.
+
+    Attributes:
+        name: name of the run, such as `private` or `non-private`.
+        title: short description of the run.
+        role: role of the run in the comparison.
+        algorithm: name of the algorithm.
+        parameters: parameters of the run.
+        rounds: measured numbers of rounds, ascending.
+        mean: mean excess risk after each of them.
+        lower: lower end of the confidence band.
+        upper: upper end of the confidence band.
+        standard_error: standard errors of the means.
+        final: excess risk of the run's output.
+        scores: scores of the output on held-out records, by name; None if there are none.
+        diagnostics: further numbers of the run over repetitions, by name.
+        model: weights that the first repetition returned, a row for each model; None unless requested and finite.
+    """
 
     name: str
     title: Annotated[str, Served("short description of the run")]
@@ -79,7 +120,20 @@ class SeriesAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class BoundAnswer:
-    """A theorem's bound on a mean at the run's own parameters, and whether the measurement satisfies it."""
+    """A theorem's bound on a mean at the run's own parameters, and whether the measurement satisfies it.
+
+    Attributes:
+        theorem: name of the theorem.
+        status: whether the theorem is proved.
+        value: the bound, up to a factor if its constant is hidden.
+        quantity: `excess` for the excess risk of the output, or the name of a diagnostic.
+        constant: kind of the constant.
+        conditions: conditions of the theorem, with whether each holds.
+        compared: whether the bound is compared with the measurement.
+        reason: the reason if it is not compared.
+        ratio: bound over measured mean; None without a comparison, and if both are below the error of the minimum.
+        holds: verdict of the comparison.
+    """
 
     theorem: str
     status: Status
@@ -106,7 +160,27 @@ class BoundAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class RiskAnswer:
-    """The answer of a measurement of excess risk."""
+    """The answer of a measurement of excess risk.
+
+    Attributes:
+        kind: kind of the simulation.
+        algorithm: name of the algorithm.
+        title: short description of the algorithm.
+        parameters: parameters of the algorithm.
+        guarantee: certified guarantee of calibrated noise; None if the noise was given.
+        client_groups: parameters and guarantee of each group of clients; None for equal clients.
+        problem: the learning problem with its constants.
+        rounds: number of rounds.
+        repetitions: number of independent repetitions.
+        confidence: confidence level of the bands.
+        band: construction and meaning of the bands.
+        final_excess: excess risk of the private run's output.
+        bounds: theorems' bounds, compared with the measurement.
+        series: measurements of every run, the private one first.
+        warnings: warnings about the measurement.
+        seed: seed of all randomness.
+        engine_version: version of the engine that answered.
+    """
 
     kind: Literal["risk"] = "risk"
     algorithm: str
