@@ -248,6 +248,9 @@ def observations_of(record: JsonObject) -> tuple[Observation, ...]:
     Args:
         record: the entry, with the member `observations`.
 
+    Returns:
+        The observations, in the order of the entry.
+
     Raises:
         InvalidInput: a text of an observation is empty or no text, or its count is not a natural number.
         KeyError, TypeError: the entry or an observation lacks members, or has others.
@@ -286,6 +289,9 @@ def charge_of(record: JsonObject) -> Charge:
 
     Args:
         record: JSON object of the cost. Its amounts are decimal strings.
+
+    Returns:
+        The cost, with the amounts and the theorem that the entry states.
 
     Raises:
         InvalidInput: a text is not an amount, or the record does not have exactly one of these members.

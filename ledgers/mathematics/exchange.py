@@ -166,6 +166,9 @@ def _sampled_sum(spec: Spec) -> _SampledSum | None:
 
     Args:
         spec: spec of a mechanism.
+
+    Returns:
+        The sampling rate with the noisy sum; None for any other mechanism.
     """
     rate = 1.0
     if isinstance(spec, Subsampled):

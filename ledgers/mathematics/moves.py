@@ -106,6 +106,9 @@ def commit(state: LedgerState, identifier: str, count: int | None = None) -> Led
         identifier: id of the reservation.
         count: number of runs. None means all reserved runs that are not committed.
 
+    Returns:
+        The new state; the given one is not changed.
+
     Raises:
         InvalidInput: the reservation does not hold so many runs.
         ReservationEnded: the reservation was cancelled or has expired.
@@ -143,6 +146,9 @@ def release(state: LedgerState, identifier: str, outcome: Literal["cancelled", "
         state: the ledger before the end of the reservation.
         identifier: id of the reservation.
         outcome: new state of the reservation.
+
+    Returns:
+        The new state; the given one is not changed.
 
     Raises:
         ReservationEnded: the reservation has ended before, or all of its runs were committed.
@@ -237,6 +243,9 @@ def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
         identifier: id of the reservation.
         count: number of runs, at least 1.
 
+    Returns:
+        The new state; the given one is not changed.
+
     Raises:
         InvalidInput: fewer runs were committed, or there is no such reservation.
     """
@@ -269,6 +278,9 @@ def _reserve_of_plan(
         item_name: name of the item that pays. None takes the item with exactly this mechanism.
         spec: mechanism of the job. None takes the item's mechanism.
         count: number of runs. None means all steps of the spec or, without a spec, all free runs of the item.
+
+    Returns:
+        The new state, with the reservation.
 
     Raises:
         NotInPlan, LedgerExhausted, ConditionViolated, InvalidInput: as `reserve`.
@@ -324,6 +336,9 @@ def _reserve_of_slot(
         eta: δ that the job may add to the profile of a Gaussian slot; None means the slot's default.
         delta: δ that each run may take from a pure or zero-concentrated slot; None means 0.
         rough: whether to charge a certified price that is quick to compute and a little too high.
+
+    Returns:
+        The new state, with the reservation and its charge.
     """
     slot = state.slot(kind)
     if slot is None:
@@ -350,6 +365,9 @@ def _charge_whole_job(state: LedgerState, reservation: Reservation) -> LedgerSta
     Args:
         state: the ledger before the commit.
         reservation: the reservation of the job, for which the slot holds a charge.
+
+    Returns:
+        The new state, in which the charge is spent.
 
     Raises:
         LedgerExhausted: the slot has less free than the job now costs.

@@ -128,6 +128,9 @@ def item_of(planned: RequestedItem, pointer: str) -> PlanItem:
         planned: name and mechanism of the item. A mechanism of equal steps becomes one step and a number of runs.
         pointer: JSON Pointer of the item, for errors.
 
+    Returns:
+        The item, with no reserved and no committed runs.
+
     Raises:
         InvalidInput: the name begins like the names of jobs that slots pay for, or the item has too many runs.
     """

@@ -201,6 +201,9 @@ def _least_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amoun
         parts: dominating pairs of the mechanism, each with its number of runs.
         remaining: μ² that is left in the slot.
         eta: δ that the charge may add to the Gaussian profile of the slot.
+
+    Returns:
+        The cost with its η, and the μ² at which it is certified; None if none was certified.
     """
     prices = step_prices(parts, remaining=remaining, eta=eta)
     if cannot_fit(parts, prices, remaining, eta):
@@ -235,6 +238,9 @@ def quick_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
         parts: dominating pairs of the mechanism, each with its number of runs.
         remaining: μ² that is left in the slot.
         eta: η, the δ that the job may add to the Gaussian profile of the slot.
+
+    Returns:
+        A rough lower estimate of the cost, and a certified cost if there is one.
     """
     if eta < LEAST_ETA or remaining <= 0:
         return QuickCost(math.inf, None)

@@ -72,6 +72,9 @@ def what_if(
         delta: δ that each run may take.
         rough: whether to compute only a quick price, which may be a little too high, and no nearest jobs.
 
+    Returns:
+        The charge if the job fits, and otherwise the reason with the nearest jobs that fit.
+
     Raises:
         InvalidInput: the request contradicts itself.
     """

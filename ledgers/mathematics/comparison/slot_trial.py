@@ -160,6 +160,9 @@ class SlotTrial:
 
         Args:
             cost: the cost in μ².
+
+        Returns:
+            The largest gap, a natural logarithm.
         """
         return float(np.max(self._gaps(cost)))
 
@@ -260,6 +263,9 @@ class SlotTrial:
 
         Args:
             cost: charged cost in μ².
+
+        Returns:
+            One gap for each chosen ε, a natural logarithm.
         """
         return self._gaps_at(self._points, cost)
 
@@ -273,6 +279,9 @@ class SlotTrial:
         Args:
             points: the ε at which the gap is computed.
             cost: charged cost in μ².
+
+        Returns:
+            One gap for each ε, a natural logarithm.
         """
         left = max(less(self._remaining, down(cost)), ZERO)
         composed = self._composed_with(left)

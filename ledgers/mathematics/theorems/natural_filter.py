@@ -49,6 +49,9 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
     Args:
         epsilon: ε in nats, of any sign.
         mu: μ, the distance of the means, positive.
+
+    Returns:
+        The value of δ, in [0, 1].
     """
     if epsilon >= 0.0:
         return math.exp(float(log_theta(epsilon, mu)))
@@ -65,6 +68,9 @@ def response_delta(epsilon: float, mu: float, loss: float) -> float:
         epsilon: ε, in nats.
         mu: distance μ of the Gaussians' means, in standard deviations.
         loss: t > 0; the probability of a truthful answer is k = 1/(1 + e^−t).
+
+    Returns:
+        The value of δ, in [0, 1].
     """
     truth_probability = 1.0 / (1.0 + math.exp(-loss))
     after_truth = gaussian_delta(epsilon - loss, mu)
@@ -88,6 +94,9 @@ def leaky_truth(epsilon: float, delta: float, mu: float) -> float:
         epsilon: ε of the target, in nats.
         delta: δ of the target.
         mu: distance of the Gaussians' means, in standard deviations.
+
+    Returns:
+        The true δ, in [0, 1].
     """
     # Collect the lines of all candidates. The first two are those of a response that says nothing.
     gaussian_only = gaussian_delta(epsilon, mu)
@@ -164,6 +173,9 @@ def two_truth(epsilon: float, delta: float, mu: float) -> float:
         epsilon: ε of the target, in nats.
         delta: δ of the target.
         mu: distance of the means of the first Gaussian, in standard deviations.
+
+    Returns:
+        The true δ, in [0, 1].
     """
 
     def gaussian_excess(total_mu: float) -> float:
@@ -233,6 +245,9 @@ def _integral(function: Callable[[float], float], low: float, high: float, mean:
         high: upper bound of the integral.
         mean: mean of the normal distribution.
         std: standard deviation of the normal distribution.
+
+    Returns:
+        The approximate value of the integral.
     """
     panels = np.linspace(low, high, 2 + math.ceil(2.0 * (high - low) / std))
     terms = []
