@@ -255,6 +255,9 @@ def reservation(
         row: the reservation with its holdings, one for each ledger.
         receipts: receipts of its newest commits; None leaves them out.
         warnings: warnings about the reservation and of the service.
+
+    Returns:
+        The answer.
     """
     # A holding is the part of the reservation in one ledger. The first one stands for all in count and charge.
     holdings = []
@@ -334,6 +337,9 @@ def within(result: Within, calibration: Calibration, warnings: Sequence[Caution]
         result: the search's result.
         calibration: the whole answer to its request.
         warnings: warnings of the service.
+
+    Returns:
+        The answer.
     """
     return WithinAnswer(**within_record(result), calibration=calibration, warnings=tuple(warnings) or None)
 

@@ -28,6 +28,9 @@ class ObservationAnswer:
 
         Args:
             observation: the observation as the ledger keeps it.
+
+        Returns:
+            The observation as the service answers it.
         """
         return cls(**asdict(observation))
 
@@ -39,6 +42,9 @@ def cautions(contradicted: Sequence[str]) -> tuple[Caution, ...]:
 
     Args:
         contradicted: ids of the ledgers with observations of such a difference.
+
+    Returns:
+        One warning, or none.
     """
     if not contradicted:
         return ()

@@ -134,6 +134,9 @@ def pending_move(row: PendingRow, now: float, warnings: Sequence[Caution] = ()) 
         row: the move in the database.
         now: present time in seconds since 1970. A pending move after its time of expiry is shown as expired.
         warnings: warnings of the service for the answer, which has no such member if there are none.
+
+    Returns:
+        The move as the service answers it.
     """
     state = "expired" if is_over(row, now) else row.state
     expires_at = None if row.expires is None else when(row.expires)
@@ -250,6 +253,9 @@ def store_pending(
         by: name of the caller who requested the move.
         now: present time in seconds since 1970.
         seconds: time in seconds until the move expires; None means never.
+
+    Returns:
+        The row of the move in the database.
 
     Raises:
         AwaitsApproval: `MOST_PENDING` moves of the ledger wait already, and the move is not a reconciliation.

@@ -185,6 +185,9 @@ class BookReader(PublishedLog):
             tenant: owner of the ledger.
             identifier: id of the ledger.
 
+        Returns:
+            The state, with all reservations.
+
         Raises:
             NotFound: this tenant has no such ledger.
         """
@@ -234,6 +237,9 @@ class BookReader(PublishedLog):
         Args:
             tenant: owner of the ledger.
             identifier: id of the ledger.
+
+        Returns:
+            The rows, and the state.
 
         Raises:
             NotFound: this tenant has no such ledger.

@@ -29,6 +29,9 @@ def report(ledger: LedgerAnswer, checkpoint: str, entries: JsonObject, now: floa
         checkpoint: the signed head of the log: its size and Merkle root.
         entries: summary of the ledger's entries, as `written` returns it.
         now: time of the report, in seconds since 1970.
+
+    Returns:
+        The report, without its signature.
     """
     record = _texts(as_json(ledger))
     return {"format": FORMAT, "at": when(now), "checkpoint": checkpoint, "ledger": record, "entries": dict(entries)}
@@ -67,6 +70,9 @@ def verify_report(document: JsonObject, keys: tuple[PublicKey, ...]) -> PublicKe
     Args:
         document: object with the members `report` and `signature`.
         keys: the trusted public keys.
+
+    Returns:
+        The key that signed the report.
 
     Raises:
         Malformed: the document is not a signed report of a ledger.
