@@ -135,6 +135,9 @@ def scarcest_text(resource: JsonObject) -> str:
     Args:
         resource: an item of the plan (planned runs) or an amount of a slot (a budget), with its rest and the fraction
             that is used.
+
+    Returns:
+        The text.
     """
     remaining = short(resource["remaining"])
     if "item" in resource:
@@ -152,6 +155,9 @@ def short(amount: str) -> str:
 
     Args:
         amount: decimal number as text.
+
+    Returns:
+        The rounded number, as text.
     """
     from decimal import ROUND_FLOOR, Context  # noqa: PLC0415  only where something is shown
 

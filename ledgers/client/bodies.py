@@ -87,6 +87,9 @@ def slot_bodies(slots: JsonObject | Iterable[str]) -> list[JsonRecord]:
 
     Args:
         slots: capacities by kind of slot; or only kinds, or one kind, which get the largest capacity that fits.
+
+    Returns:
+        One JSON object for each slot.
     """
     capacities: Mapping[str, object]
     if isinstance(slots, Mapping):

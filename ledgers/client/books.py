@@ -100,6 +100,9 @@ class Books:
             by: your name in a file, which does not know its callers.
             key: idempotency key of the request; None makes a new one.
 
+        Returns:
+            The new ledger.
+
         Raises:
             Infeasible: plan and slots together lose more than the target; `nearest` has the ε or the risk that they
                 need.
@@ -188,6 +191,9 @@ class Books:
             expires_in: seconds until the reservation expires; a day by default.
             key: idempotency key of the request; None makes a new one.
 
+        Returns:
+            The reservation, for use in a `with` block.
+
         Raises:
             NoCertificate: a ledger cannot hold the runs. The subclasses are those of `Ledger.reserve`, such as
                 `LedgerExhausted`.
@@ -236,6 +242,9 @@ class Books:
             declared: your declaration that the missing entries are accounted for: committed again, or their ledgers
                 closed.
             by: your name in a file, which ledgers with approval record.
+
+        Returns:
+            The present head as `checkpoint`; `accepted` and `waiting` are as in the answer of `Place.reconcile`.
 
         Raises:
             Refused: the log is not a continuation, or there is nothing to compare it with.

@@ -32,6 +32,9 @@ def trusted_keys(path: Path) -> tuple[PublicKey, ...]:
     Args:
         path: the file (JSON), or the folder.
 
+    Returns:
+        The public keys.
+
     Raises:
         InvalidInput: there is no such document.
     """
@@ -52,6 +55,9 @@ def cosigner_key(vkey: str) -> CosignerKey:
 
     Args:
         vkey: the text.
+
+    Returns:
+        The public key of the witness.
 
     Raises:
         InvalidInput: the text is not a vkey of a witness.
@@ -150,6 +156,9 @@ def newest(path: Path) -> str:
 
     Args:
         path: the file.
+
+    Returns:
+        The note.
 
     Raises:
         InvalidInput: the file cannot be read, or has no checkpoint.

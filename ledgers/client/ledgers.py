@@ -127,6 +127,9 @@ class Ledger:
             unit: the unit that you account for; one that is not the ledger's is rejected.
             key: idempotency key of the request; None makes a new one.
 
+        Returns:
+            The reservation. Its uncommitted runs are given back at the end of the block.
+
         Raises:
             LedgerExhausted: too little is left; `nearest` has the largest count and the smallest noise that fit.
             NotInPlan: the plan has no such item, or not for this mechanism.
@@ -224,6 +227,9 @@ class Ledger:
             move: id of the move.
             by: your name in a file, which does not know its callers; a service takes it from the key.
 
+        Returns:
+            The change in its final state.
+
         Raises:
             SamePerson: you requested it.
             MoveEnded: it was rejected or withdrawn, or has expired.
@@ -238,6 +244,9 @@ class Ledger:
         Args:
             move: id of the move.
             by: your name in a file, which does not know its callers; a service takes it from the key.
+
+        Returns:
+            The change in its final state.
 
         Raises:
             MoveEnded: it was approved, or has expired.

@@ -121,6 +121,9 @@ class WitnessService:
         Args:
             submission: the head in a signed note, with the size of the last cosigned head and a consistency proof.
 
+        Returns:
+            The signature line of this witness.
+
         Raises:
             _Answer: the submission is rejected.
             Malformed: it does not contain a checkpoint.
@@ -205,6 +208,9 @@ def _head(note: Note) -> Checkpoint:
     Args:
         note: a signed note.
 
+    Returns:
+        The head.
+
     Raises:
         _Answer: the note states size 0 with a root other than the empty tree's (status 422).
         Malformed: the note does not contain a checkpoint.
@@ -234,6 +240,9 @@ def application(service: WitnessService) -> Starlette:
 
     Args:
         service: the witness.
+
+    Returns:
+        The web application.
     """
 
     async def add(request: Request) -> Response:
@@ -281,6 +290,9 @@ def listener(host: str, port: int) -> socket.socket:
     Args:
         host: IPv4 or IPv6 address.
         port: port number, from 0 to 65535.
+
+    Returns:
+        The listening socket, which the caller must close.
 
     Raises:
         OSError: the address cannot be used.

@@ -307,10 +307,12 @@ async def _change(request: Request, kind: str, identifier: str, key: str | None)
         kind: `sealed` or `closed`, the name of the change in the log and the metrics.
         identifier: id of the ledger.
         key: idempotency key of the request; None makes a new one.
+
+    Returns:
+        The response 200 with the ledger after the change.
     """
     ledgers, caller = ledgers_of(request, "owner")
     method = {"sealed": ledgers.book.seal, "closed": ledgers.book.close}[kind]
     change = partial(method, caller.organisation, identifier, key or secrets.token_urlsafe(16), by=caller.name)
-    return json_response(
-        await ledgers.move(caller, kind, work.change_ledger, ledgers, caller.organisation, identifier, change)
-    )
+    answer = await ledgers.move(caller, kind, work.change_ledger, ledgers, caller.organisation, identifier, change)
+    return json_response(answer)

@@ -56,6 +56,9 @@ def ledger_answer(ledgers: Ledgers, tenant: str, identifier: str) -> answers.Led
         ledgers: ledgers of the service.
         tenant: owner of the ledger.
         identifier: id of the ledger.
+
+    Returns:
+        The ledger as the service answers it.
     """
     row, state, promise = ledgers.promise(tenant, identifier)
     warnings = collisions(ledgers.book.colliding(row.id))
@@ -151,6 +154,9 @@ def calibrate(
         algorithm: name of the algorithm.
         request: fields of the algorithm, and the slot or item that pays.
 
+    Returns:
+        The calibration as the service answers it.
+
     Raises:
         InvalidInput, ConditionViolated, LedgerExhausted, RunDiffers: as `calibrate_within`.
     """
@@ -167,6 +173,9 @@ def change_ledger(ledgers: Ledgers, tenant: str, identifier: str, change: Callab
         tenant: owner of the ledger.
         identifier: id of the ledger.
         change: function that makes the change.
+
+    Returns:
+        The ledger as the service answers it.
     """
     change()
     return ledger_answer(ledgers, tenant, identifier)
@@ -226,6 +235,9 @@ def approve_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) -
         caller: the approver.
         identifier: id of the ledger.
         move: id of the move.
+
+    Returns:
+        The move as the service answers it.
     """
     row = ledgers.book.approve(caller.organisation, identifier, move, by=caller.name)
     return pending_answer(row, time.time(), ledgers.warnings)
@@ -239,6 +251,9 @@ def reject_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) ->
         caller: an approver, or the person who requested the move.
         identifier: id of the ledger.
         move: id of the move.
+
+    Returns:
+        The move as the service answers it.
     """
     is_approver = "approver" in caller.roles
     row = ledgers.book.reject(caller.organisation, identifier, move, by=caller.name, is_approver=is_approver)
@@ -258,6 +273,9 @@ def reserve(
         identifiers: ids of the ledgers, in all of which runs are reserved.
         request: the job.
         key: idempotency key of the request.
+
+    Returns:
+        The reservation as the service answers it.
     """
     try:
         row = ledgers.book.reserve(caller.organisation, identifiers, request, key, by=caller.name)
@@ -276,6 +294,9 @@ def reservation(ledgers: Ledgers, tenant: str, identifier: str) -> figures.Reser
         ledgers: ledgers of the service.
         tenant: owner of the reservation.
         identifier: id of the reservation.
+
+    Returns:
+        The reservation as the service answers it.
     """
     book = ledgers.book
     row = book.reservation(tenant, identifier)
@@ -294,6 +315,9 @@ def commit(ledgers: Ledgers, caller: Caller, identifier: str, request: CommitAsk
         identifier: id of the reservation.
         request: number of runs to commit; None means all that are left.
         key: idempotency key of the request.
+
+    Returns:
+        The receipts, one for each ledger of the reservation.
     """
     answer = ledgers.book.commit(caller.organisation, identifier, request, key, by=caller.name)
     return add_warnings(ledgers, figures.commit_answer(answer["receipts"]))
@@ -308,6 +332,9 @@ def cancel(ledgers: Ledgers, caller: Caller, identifier: str) -> figures.Reserva
         ledgers: ledgers of the service.
         caller: the person who cancels.
         identifier: id of the reservation.
+
+    Returns:
+        The reservation as the service answers it.
     """
     row = ledgers.book.cancel(caller.organisation, identifier, by=caller.name)
     return answers.reservation(row, warnings=_warnings(ledgers, row))

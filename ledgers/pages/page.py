@@ -62,6 +62,9 @@ def open_page(text: str, keys: Iterable[PublicKey]) -> tuple[JsonRecord, PublicK
         text: HTML of the page.
         keys: trusted keys of the log.
 
+    Returns:
+        The report, and the key.
+
     Raises:
         Malformed: the text is not a page of a ledger.
         NotVerified: no trusted key signed the page, or it was changed afterwards.
@@ -133,6 +136,9 @@ def _render(report: Record, key: PublicKey) -> str:
     Args:
         report: report of a ledger.
         key: public key that will sign the page, for display.
+
+    Returns:
+        The HTML text.
     """
     ledger: JsonObject = report["ledger"]
     target = ledger["target"]

@@ -63,6 +63,9 @@ def count_live(connection: Connection, ledger: str, now: float) -> int:
         connection: connection to read on.
         ledger: id of the ledger.
         now: present time in seconds since 1970.
+
+    Returns:
+        The number of waiting requests.
     """
     query = select(func.count()).select_from(_live(ledger, now).subquery())
     number: int = connection.execute(query).scalar_one()

@@ -71,6 +71,9 @@ def of_ledgers(connection: Connection, ledgers: Collection[str], including: Coll
         connection: connection to read on.
         ledgers: ids of the ledgers.
         including: ids of reservations that are returned in any case.
+
+    Returns:
+        The reservations, the oldest first.
     """
     unfinished = HOLDINGS.c.ledger.in_(ledgers) & (HOLDINGS.c.committed < HOLDINGS.c.count)
     has_unfinished = RESERVATIONS.c.id.in_(select(HOLDINGS.c.reservation).where(unfinished))
@@ -186,6 +189,9 @@ def _load(connection: Connection, wanted: Select[tuple[str]]) -> list[Reservatio
     Args:
         connection: connection to read on.
         wanted: query that selects ids of reservations.
+
+    Returns:
+        The reservations, each with its runs in every ledger.
     """
     columns = [RESERVATIONS.c[name] for name in _OWN]
     query = select(*columns).where(RESERVATIONS.c.id.in_(wanted))
