@@ -295,6 +295,9 @@ def charge_answer(item: str | None, slot: str | None, count: int, charge: Charge
         slot: kind of the slot that pays; None if an item pays.
         count: number of runs.
         charge: amounts that the slot pays. None if an item pays, because it pays in runs.
+
+    Returns:
+        The cost as the service answers it.
     """
     if charge is None:
         return ChargeAnswer(item=item, slot=slot, count=count, parts={})

@@ -138,7 +138,9 @@ def pending_move(row: PendingRow, now: float, warnings: Sequence[Caution] = ()) 
     Returns:
         The move as the service answers it.
     """
+    # A move that has expired may still be stored as pending.
     state = "expired" if is_over(row, now) else row.state
+    # Times become RFC 3339 text.
     expires_at = None if row.expires is None else when(row.expires)
     closed_at = None if row.closed_at is None else when(row.closed_at)
     return PendingMove(

@@ -49,6 +49,7 @@ def add(app: FastAPI) -> None:
     """
     get = partial(app.add_api_route, tags=TAGS, openapi_extra={"x-problems": [503]})
     post = partial(app.add_api_route, methods=["POST"], tags=TAGS)
+    # Open, list and read ledgers.
     post(
         LEDGERS,
         open_ledger,
@@ -75,6 +76,7 @@ def add(app: FastAPI) -> None:
         summary="A ledger as a signed page",
         response_class=HTMLResponse,
     )
+    # Questions about the remaining budget.
     post(
         f"{ONE}/what-if",
         ask_what_if,
@@ -89,10 +91,12 @@ def add(app: FastAPI) -> None:
         summary="The least noise with which an algorithm fits into the remaining budget",
         response_model=WithinAnswer,
     )
-    for name, endpoint, summary in (
+    # Changes of the ledger itself.
+    changes = (
         ("seal", seal, "Declare that the membership of the block is fixed"),
         ("close", close, "Let nothing more be reserved"),
-    ):
+    )
+    for name, endpoint, summary in changes:
         post(
             f"{ONE}/{name}",
             endpoint,
@@ -196,6 +200,15 @@ async def get_report(request: Request, id: LedgerId) -> Response:  # noqa: A002 
     """Return a signed page of HTML with its data; `epsilond verify` checks it with the published keys.
 
     `Accept: application/json` gets the data, with a detached JSON Web Signature of them.
+
+    \f
+
+    Args:
+        request: the HTTP request; its Accept header selects the form of the answer.
+        id: id of the ledger.
+
+    Returns:
+        The page, or the data with their signature as JSON.
     """
     ledgers, caller = ledgers_of(request, *READERS)
     accepted = request.headers.get("accept", "")

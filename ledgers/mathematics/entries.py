@@ -49,7 +49,9 @@ def opening_record(state: LedgerState, certified: Opening, specs: Mapping[str, s
     Returns:
         The entry. Its member `approval` is present only if a second person approves changes.
     """
-    setting, declared = state.setting, state.declared
+    setting = state.setting
+    declared = state.declared
+    # The items of the plan and the slots, each as a JSON object.
     plan = [{"name": item.name, "spec": specs[item.name], "planned": item.planned} for item in state.plan]
     slots = []
     for slot in state.slots:

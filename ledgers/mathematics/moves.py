@@ -254,6 +254,7 @@ def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
     if reservation is None or not 1 <= count <= committed_count:
         allowed = f"1 to {committed_count}" if committed_count else "none"
         raise InvalidInput.at("/count", "is not a number of runs that were committed", allowed=allowed)
+    # Planned runs become credit. A slot that was charged for each run gets the amounts of these runs back.
     if reservation.item is not None:
         state = state.with_runs(reservation.item, committed=-count, credit=count)
     elif reservation.slot is not None and reservation.charge is not None:
