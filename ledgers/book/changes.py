@@ -317,10 +317,12 @@ class OwnerMoves(BookReader):
                 earlier_answer = self._desk.find_answer(connection, request_key)
                 states = self._desk.states(connection, tenant, [identifier])
             row, state = states[identifier]
+            # A repeated request changes nothing.
             if earlier_answer is not None:
                 return row
             after = move(state)
             with self._moving(states) as connection:
+                # The same request may have been answered before the lock was taken.
                 if self._desk.find_answer(connection, request_key) is not None:
                     raise Again(key)
                 return self._write_moved(connection, request_key, row, {"kind": kind}, after)

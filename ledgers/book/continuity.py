@@ -137,12 +137,14 @@ class Continuity:
         Raises:
             HeadUnavailable: the file cannot be opened. `trouble` is set to the reason.
         """
+        # The head outside the database, or the reason why the file cannot be read as a head.
         file_head = None
         file_fault = None
         try:
             file_head = self._load_file()
         except UnreadableCheckpoint as error:
             file_fault = str(error)
+        # The heads of this process may be changed by another thread.
         with self._lock:
             return KnownHeads(
                 newest=self._newest,

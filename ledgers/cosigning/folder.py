@@ -116,6 +116,7 @@ class WitnessFolder:
         try:
             text = path.read_bytes().decode("utf-8")
             note = notes.parse(text)
+            # The note must have a signature of this witness, and be of the log that the file is named after.
             is_cosigned = self.public.verify(note) is not None
             if not is_cosigned or digest_of(checkpoints.parse(note.text).origin) != digest:
                 raise KeysUnusable(f"{path} is not a head of its log that this witness cosigned")

@@ -321,6 +321,7 @@ def state_of(record: JsonObject, specs: JsonObject) -> LedgerState:
     """
     declared = record["declared"]
     unit = require_unit(record["unit"])
+    # The items of the plan, with their numbers of runs, and the slots.
     plan = [PlanItem(name=item["name"], spec=specs[item["name"]], planned=item["planned"]) for item in record["plan"]]
     slots = [_slot_of(slot) for slot in record["slots"]]
     return LedgerState(

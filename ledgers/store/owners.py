@@ -53,8 +53,10 @@ def assign(connection: Connection, organisation_of: Callable[[str], str | None])
     Raises:
         Again: another process changed a ledger meanwhile.
     """
+    # Processes that share the database take turns.
     if connection.dialect.name == "postgresql":
         shared.alone_with_tables(connection)
+    # The oldest ledgers are assigned first.
     columns = [LEDGERS.c[name] for name in ("id", "organisation", "opened_by", "dataset_key", "block_key", "version")]
     query = select(*columns).where(_is_free()).order_by(LEDGERS.c.created, LEDGERS.c.id)
     rows = connection.execute(query).all()
