@@ -145,6 +145,9 @@ def total(*amounts: Amount) -> Amount:
 
     Args:
         amounts: decimal numbers with at most 18 decimal places.
+
+    Returns:
+        The sum.
     """
     sum_ = ZERO
     for amount in amounts:
@@ -173,6 +176,9 @@ def multiple(each: Amount, count: int) -> Amount:
     Args:
         each: amount of one run.
         count: number of runs, at least 0.
+
+    Returns:
+        The product.
     """
     return EXACT.multiply(each, Decimal(count))
 

@@ -132,6 +132,9 @@ def reservation_record(reservation: Reservation, spec: str) -> Record:
     Args:
         reservation: the reservation.
         spec: its mechanism as canonical JSON text.
+
+    Returns:
+        The entry.
     """
     record: Record = {"kind": "reserved", "reservation": reservation.id, "spec": spec, "count": reservation.count}
     if reservation.item is not None:
@@ -149,6 +152,9 @@ def commit_record(reservation: Reservation, count: int) -> Record:
     Args:
         reservation: the reservation after the commit, with its charge if a slot pays.
         count: number of runs that may be released because of this commit.
+
+    Returns:
+        The entry.
     """
     record: Record = {"kind": "committed", "reservation": reservation.id, "count": count}
     if reservation.charge is not None:
@@ -181,6 +187,9 @@ def void_record(reservation: Reservation, count: int) -> Record:
     Args:
         reservation: the reservation of the runs.
         count: number of runs that are taken back, at least 1.
+
+    Returns:
+        The entry.
     """
     return {"kind": "voided", "reservation": reservation.id, "count": count, "declared": "no-output-observed"}
 
@@ -202,6 +211,9 @@ def amendment_record(
         certified: certified δ at the target's ε after the amendment, and certified ε at the target's δ.
         specs: each added item's mechanism as canonical JSON text.
         approval: whether a second person approves from now on; None means that this stays as it was.
+
+    Returns:
+        The entry.
     """
     added = [{"name": item.name, "spec": spec, "planned": item.planned} for item, spec in zip(add, specs, strict=True)]
     lowered = [{"name": name, "planned": planned} for name, planned in lower.items()]
@@ -225,6 +237,9 @@ def reconciliation_record(size: int, root: str) -> Record:
     Args:
         size: number of entries of the accepted log.
         root: root of its Merkle tree in base 64.
+
+    Returns:
+        The entry.
     """
     return {"kind": "reconciled", "declared": "missing-entries-are-accounted-for", "size": size, "root": root}
 
@@ -237,6 +252,9 @@ def contradiction_record(observations: Sequence[Observation], reservations: Sequ
     Args:
         observations: at least one observation.
         reservations: ids of the reservations that paid for the run; None means all with committed runs.
+
+    Returns:
+        The entry.
     """
     record: Record = {"kind": "contradicted", "observations": [asdict(observation) for observation in observations]}
     if reservations is not None:
@@ -274,6 +292,9 @@ def charge_record(price: Charge) -> Record:
     Args:
         price: the cost. Its `each`, the cost of one run, and `remaining`, the μ² that the slot had left before a whole
             job, are left out if absent.
+
+    Returns:
+        The JSON object.
     """
     record: Record = {"parts": format_amounts(price.parts), "theorem": price.theorem}
     if price.each:

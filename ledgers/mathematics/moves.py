@@ -178,6 +178,9 @@ def seal(state: LedgerState) -> LedgerState:
     Args:
         state: the ledger before.
 
+    Returns:
+        The new state; the given one is not changed.
+
     Raises:
         RunDiffers: a run was observed to differ from the mechanism that the ledger paid for.
     """

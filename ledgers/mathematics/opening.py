@@ -170,6 +170,9 @@ def _slot(request: RequestedSlot, pointer: str, target: LedgerTarget) -> Slot:
         pointer: JSON Pointer of the capacity, for errors.
         target: target of the ledger. A share of its δ is the default η of a Gaussian slot.
 
+    Returns:
+        The slot, of which nothing is used or reserved.
+
     Raises:
         InvalidInput: a part is missing or unknown, or an amount is not valid. Or the target is a μ or ρ, which holds
             with δ = 0 at every Rényi order, and the slot adds a δ or limits few orders.
@@ -251,6 +254,9 @@ def _renyi_slot(parts: JsonObject, pointer: str) -> Slot:
         parts: `orders`, their `weights` (equal by default) and one `budget` for all orders ("largest" by default).
         pointer: JSON Pointer of the capacity, for errors.
 
+    Returns:
+        The slot, of which nothing is used or reserved.
+
     Raises:
         InvalidInput: orders are missing, equal or not above 1, or weights are not positive with sum 1.
     """
@@ -290,6 +296,9 @@ def _read_weights(parts: JsonObject, count: int, pointer: str) -> tuple[float, .
         parts: requested parts of the slot.
         count: number of orders.
         pointer: JSON Pointer of the capacity, for errors.
+
+    Returns:
+        One weight for each order.
 
     Raises:
         InvalidInput: there is not one positive weight for each order, or the sum of the weights is not 1.

@@ -121,6 +121,9 @@ def _reserved_amounts(slot: Slot) -> Amounts:
 
     Args:
         slot: part of a privacy budget, with amounts by name, such as `rho` and `delta`.
+
+    Returns:
+        The amounts, by the names of the parts.
     """
     return {part: slot.reserved.get(part, ZERO) for part in slot.capacity}
 

@@ -154,6 +154,9 @@ class _ProfileGrid:
 
         Args:
             added: the other grid, with the same columns.
+
+        Returns:
+            The merged grid; the given ones are not changed.
         """
         all_points = np.concatenate([self.epsilon, added.epsilon])
         order = np.argsort(all_points, kind="stable")

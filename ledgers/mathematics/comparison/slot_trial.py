@@ -183,6 +183,9 @@ class SlotTrial:
         Args:
             index: index of the chosen ε among all chosen points.
             reach: number of neighbours on each side that the interval covers, as far as there are so many.
+
+        Returns:
+            The values of ε, in increasing order.
         """
         below = self._points[max(index - reach, 0)]
         above = self._points[min(index + reach, self._points.size - 1)]
@@ -295,6 +298,9 @@ class SlotTrial:
 
         Args:
             left: μ², the budget that is left after a cost; 0 gives the mechanism only.
+
+        Returns:
+            The dominating pair.
         """
         mu = root_above(left)
         gaussian = [(gaussian_pair(mu), 1)] if mu > 0.0 else []
@@ -321,6 +327,9 @@ class _CostBracket:
         Args:
             cost: the cost in μ².
             suffices: whether it suffices at all ε that are compared.
+
+        Returns:
+            The narrowed bounds.
         """
         if suffices:
             return replace(self, high=min(self.high, cost))

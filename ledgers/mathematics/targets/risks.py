@@ -73,6 +73,9 @@ def is_implied(target: LedgerTarget) -> bool:
 
     Args:
         target: ε, log δ and the risk of the ledger.
+
+    Returns:
+        True if (ε, δ) certainly follows from the risk, or if there is no risk.
     """
     risk = target.risk
     if risk is None:

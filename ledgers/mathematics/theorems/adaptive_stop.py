@@ -58,6 +58,9 @@ def _tails(rounds: int, truth_probability: float) -> list[float]:
     Args:
         rounds: number t of trials.
         truth_probability: probability p of a truthful answer, in (0, 1).
+
+    Returns:
+        The t + 1 probabilities.
     """
     log_probabilities = []
     for count in range(rounds + 1):

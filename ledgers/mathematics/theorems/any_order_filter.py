@@ -59,6 +59,9 @@ def log_share(order: float) -> float:
 
     Args:
         order: Rényi order α > 1.
+
+    Returns:
+        The natural logarithm, at most 0.
     """
     return (order - 1.0) * math.log1p(-1.0 / order) - math.log(order)
 

@@ -137,6 +137,9 @@ def _upper_envelope(lines: list[_DescendingLine]) -> list[_DescendingLine]:
 
     Args:
         lines: the lines, sorted by descent, then by height.
+
+    Returns:
+        The lines of the envelope.
     """
     envelope: list[_DescendingLine] = []
     for line in lines:
@@ -156,6 +159,9 @@ def _crossing(line: _DescendingLine, steeper: _DescendingLine) -> float:
     Args:
         line: the first line.
         steeper: the line that descends faster. If it does not, the result is math.inf.
+
+    Returns:
+        The coordinate a; math.inf if the lines do not cross.
     """
     if steeper.descent <= line.descent:
         return math.inf
@@ -224,6 +230,9 @@ def _sign_changes(function: Callable[[float], float], first: float, last: float)
         function: the function.
         first: smallest point of the grid.
         last: largest point of the grid.
+
+    Returns:
+        The roots, in increasing order.
     """
     grid = np.linspace(first, last, _GRID_POINTS).tolist()
     values = [function(point) for point in grid]
@@ -253,7 +262,8 @@ def _integral(function: Callable[[float], float], low: float, high: float, mean:
     terms = []
     for left, right in pairwise(panels.tolist()):
         # Map the nodes of the rule from [−1, 1] to the panel.
-        half_width, middle = 0.5 * (right - left), 0.5 * (right + left)
+        half_width = 0.5 * (right - left)
+        middle = 0.5 * (right + left)
         for node, weight in zip(_NODES.tolist(), _WEIGHTS.tolist(), strict=True):
             point = middle + half_width * node
             density = math.exp(-0.5 * ((point - mean) / std) ** 2) / (std * math.sqrt(2.0 * math.pi))
