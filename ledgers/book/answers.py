@@ -190,6 +190,9 @@ def summary(row: LedgerRow) -> LedgerSummary:
 
     Args:
         row: rows of the ledger.
+
+    Returns:
+        The summary.
     """
     return LedgerSummary(**_row_members(row))
 
@@ -231,6 +234,9 @@ def _guarantee(row: LedgerRow, state: LedgerState, promise: LedgerPromise) -> Gu
         row: rows of the ledger in the database, with the record of its opening.
         state: state of the ledger.
         promise: the parts of the answer that take long to compute.
+
+    Returns:
+        The guarantee in words and figures.
     """
     certified = promise.certified or json.loads(row.record)["certified"]
     charges = [held.charge for held in state.reservations.values() if held.charge is not None]

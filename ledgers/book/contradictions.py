@@ -57,6 +57,9 @@ def contradictions_of(row: LedgerRow) -> list[JsonRecord]:
 
     Args:
         row: rows of the ledger, with the canonical texts of these entries.
+
+    Returns:
+        The entries as JSON objects.
     """
     return [json.loads(leaf) for leaf in row.contradictions]
 

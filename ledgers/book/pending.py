@@ -165,6 +165,9 @@ def waiting_ledgers(count: int) -> Caution:
 
     Args:
         count: number of ledgers that wait, at least 1.
+
+    Returns:
+        The warning.
     """
     subject = f"{count} ledgers with approval move"
     if count == 1:
@@ -196,6 +199,9 @@ def is_over(move: PendingRow, now: float) -> bool:
     Args:
         move: row of the change, which needs a second person's approval.
         now: present time in seconds since 1970.
+
+    Returns:
+        True if the change has expired.
     """
     return move.state == "pending" and move.expires is not None and move.expires <= now
 
@@ -306,6 +312,9 @@ def find_move(connection: Connection, ledger: str, identifier: str) -> PendingRo
         connection: connection to read on.
         ledger: id of the ledger.
         identifier: id of the change.
+
+    Returns:
+        The row of the change.
 
     Raises:
         NotFound: the ledger has no such change.

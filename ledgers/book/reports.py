@@ -44,6 +44,9 @@ def written(kinds: Mapping[str, int], first: int, last: int) -> JsonRecord:
         kinds: number of entries of each kind.
         first: number in the log of the ledger's first entry.
         last: number in the log of the ledger's last entry.
+
+    Returns:
+        The summary as a JSON object.
     """
     return {"count": sum(kinds.values()), "first": first, "last": last, "kinds": dict(sorted(kinds.items()))}
 
@@ -92,6 +95,9 @@ def _texts(value: object) -> object:
 
     Args:
         value: JSON value.
+
+    Returns:
+        The converted value; the given one is not changed.
     """
     if isinstance(value, float):
         return repr(value)

@@ -82,6 +82,9 @@ def rows_after(row: LedgerRow, state: LedgerState) -> LedgerRow:
     Args:
         row: rows of the ledger before the change.
         state: the ledger after the change.
+
+    Returns:
+        The rows, with the earlier version.
     """
     # The row of a contradicted ledger keeps whether it was open or closed.
     status = row.status if state.status == "contradicted" else state.status
@@ -109,6 +112,9 @@ def row_of_opening(
         tenant: owner of the ledger.
         record: record of the opening, as canonical JSON text.
         created: time of the opening, in seconds since 1970.
+
+    Returns:
+        The rows, which are not written yet.
     """
     return LedgerRow(
         id=identifier,
@@ -130,6 +136,9 @@ def _all_parts(state: LedgerState) -> tuple[PartRow, ...]:
 
     Args:
         state: the ledger. Its slots are parts of the privacy budget.
+
+    Returns:
+        The rows, in the order of the slots.
     """
     parts: list[PartRow] = []
     for slot in state.slots:

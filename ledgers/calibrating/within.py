@@ -125,6 +125,9 @@ def _calibrator_of(algorithm: str) -> Calibrator:
     Args:
         algorithm: name of the algorithm.
 
+    Returns:
+        The calibrator.
+
     Raises:
         InvalidInput: there is no such algorithm.
     """

@@ -148,6 +148,9 @@ class Books:
         Args:
             name: id of a ledger, or its name as a person gave it. Ids are compared first.
 
+        Returns:
+            The ledger.
+
         Raises:
             InvalidInput: no ledger has the name or id, or several ledgers have the name.
         """
@@ -263,6 +266,9 @@ class Books:
 
         Args:
             ledger: ledger whose receipts the service gives; None means all of the organisation, for an auditor.
+
+        Returns:
+            The evidence.
         """
         return self._place.bundle(None if ledger is None else ledger.id)
 

@@ -74,6 +74,9 @@ def is_ledger_file(path: Path) -> bool:
     Args:
         path: file of evidence, which may also be a receipt or an exported bundle.
 
+    Returns:
+        True if the file begins like an SQLite database.
+
     Raises:
         InvalidInput: the file cannot be read, or is a database without the folder of its keys next to it.
     """
@@ -89,6 +92,9 @@ def notes_of_file(path: Path) -> RunNotes:
 
     Args:
         path: path of the file. The folder has the same name with the suffix `.runs`.
+
+    Returns:
+        The notes.
     """
     return RunNotes(path.with_name(f"{path.name}.runs"))
 
@@ -176,6 +182,9 @@ def _size_of(note: str) -> int:
     Args:
         note: text of the signed note.
 
+    Returns:
+        The number of entries.
+
     Raises:
         Malformed: the note has no head of a log.
     """
@@ -192,6 +201,9 @@ def _read_bytes(path: Path, pointer: str, size: int = -1) -> bytes:
         path: path of the file.
         pointer: JSON pointer to the option that names the file.
         size: number of bytes; −1 for all.
+
+    Returns:
+        The bytes; fewer than `size` if the file is shorter.
 
     Raises:
         InvalidInput: the file cannot be read. The error names the option at `pointer`.

@@ -70,6 +70,9 @@ class Ledger:
             count: number of runs; None for all that the job has.
             eta: δ that the charge of a mechanism that is not Gaussian may add in a Gaussian slot.
             delta: δ of each run in a zcdp or pure slot.
+
+        Returns:
+            The answer of the service or of the file.
         """
         return ReadableAnswer(self._place.what_if(self.id, bodies.job(name, spec, slot, count, eta, delta)))
 
@@ -285,6 +288,9 @@ class Ledger:
             start: number in the log from which on entries are returned.
             order: whether the oldest or the newest come first.
             limit: largest number of entries; None means all.
+
+        Returns:
+            The entries.
         """
         return [ReadableAnswer(entry) for entry in self._place.entries(self.id, start, order, limit)]
 

@@ -185,6 +185,9 @@ def _plan_balances(stored: JsonObject) -> dict[str, JsonObject]:
 
     Args:
         stored: a ledger in a file, a JSON object.
+
+    Returns:
+        The numbers, by the name of the item.
     """
     columns = ("reserved", "committed", "credit")
     return {item["name"]: {column: item[column] for column in columns} for item in stored["plan"]}

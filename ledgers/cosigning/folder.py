@@ -217,5 +217,8 @@ def digest_of(origin: str) -> str:
 
     Args:
         origin: name of the log.
+
+    Returns:
+        The hash, 64 hexadecimal digits.
     """
     return hashlib.sha256(origin.encode()).hexdigest()

@@ -165,6 +165,9 @@ class WitnessQuorum:
 
         Args:
             note: signed note of the head (size and Merkle root of the log).
+
+        Returns:
+            True if there are enough signatures of this head.
         """
         text = notes.parse(note).text
         with self._lock:

@@ -59,6 +59,9 @@ class ShownLog(Protocol):
         Args:
             earlier: number of entries of the shorter log.
             later: number of entries of the longer log; None means all present entries.
+
+        Returns:
+            The proof.
         """
         ...
 
@@ -156,6 +159,9 @@ def _size_of(note: str) -> int:
 
     Args:
         note: text of the signed note.
+
+    Returns:
+        The number of entries.
     """
     return checkpoints.parse(notes.parse(note).text).size
 

@@ -153,6 +153,9 @@ class WitnessService:
         Args:
             note: the signed note.
 
+        Returns:
+            The keys, at least one.
+
         Raises:
             _Answer: the log is unknown, or none of its keys signed.
         """
@@ -171,6 +174,9 @@ def _folder_response(error: Exception) -> Response:
 
     Args:
         error: error of reading or writing the folder.
+
+    Returns:
+        The response.
     """
     _LOG.error("the folder of the witness cannot be used: %s", error)
     return _Answer(503, "The witness cannot use its folder at present.").response
@@ -230,6 +236,9 @@ def _lines_of(note: Note, signers: Iterable[PublicKey]) -> list[NoteSignature]:
     Args:
         note: the signed note.
         signers: keys whose signatures in the note are valid.
+
+    Returns:
+        The signature lines of these keys.
     """
     names = {(key.name, key.note_id) for key in signers}
     return [line for line in note.signatures if (line.name, line.note_id) in names]
@@ -270,6 +279,9 @@ async def _body(request: Request) -> bytes:
 
     Args:
         request: the request. Its body was not read yet.
+
+    Returns:
+        The body, in bytes.
 
     Raises:
         _Answer: the body is too large. The exception has the HTTP answer with status 413.
@@ -317,6 +329,9 @@ def server(service: WitnessService) -> uvicorn.Server:
 
     Args:
         service: the witness, a party that signs heads of logs (size and Merkle root) if they continue its earlier ones.
+
+    Returns:
+        The server, which does not run yet.
     """
     configuration = uvicorn.Config(
         application(service),

@@ -130,6 +130,9 @@ def report(ledgers: Ledgers, tenant: str, identifier: str, *, as_page: bool) -> 
         tenant: owner of the ledger.
         identifier: id of the ledger.
         as_page: whether to return a page of HTML instead of the record.
+
+    Returns:
+        The page as text, or the report as a JSON object.
     """
     book = ledgers.book
     ledger = ledger_answer(ledgers, tenant, identifier)
@@ -210,6 +213,9 @@ def list_pending(ledgers: Ledgers, tenant: str, identifier: str) -> list[Pending
         ledgers: ledgers of the service.
         tenant: owner of the ledger.
         identifier: id of the ledger.
+
+    Returns:
+        The moves as the service answers them.
     """
     now = time.time()
     return [pending_answer(row, now, ledgers.warnings) for row in ledgers.book.pending(tenant, identifier)]
@@ -223,6 +229,9 @@ def pending_move(ledgers: Ledgers, tenant: str, identifier: str, move: str) -> P
         tenant: owner of the ledger.
         identifier: id of the ledger.
         move: id of the move.
+
+    Returns:
+        The move as the service answers it.
     """
     return pending_answer(ledgers.book.pending_move(tenant, identifier, move), time.time(), ledgers.warnings)
 

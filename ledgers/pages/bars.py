@@ -35,6 +35,9 @@ def bars(ledger: JsonObject) -> list[Bar]:
 
     Args:
         ledger: answer about a ledger, as a JSON object.
+
+    Returns:
+        The bars.
     """
     return [*_plan(ledger["plan"]), *_slots(ledger["slots"])]
 

@@ -239,6 +239,9 @@ def identifiers(connection: Connection) -> list[str]:
 
     Args:
         connection: connection to read on.
+
+    Returns:
+        The ids.
     """
     return list(connection.execute(select(LEDGERS.c.id).order_by(LEDGERS.c.id)).scalars())
 
@@ -289,6 +292,9 @@ def page(connection: Connection, tenant: str, *, limit: int, after: LedgerRow | 
         tenant: owner of the ledgers.
         limit: largest number of ledgers.
         after: ledger after which the list starts; None means from the first.
+
+    Returns:
+        The ledgers of the page.
     """
     query = select(LEDGERS.c.id).where(LEDGERS.c.organisation == tenant)
     if after is not None:

@@ -70,6 +70,9 @@ def _url(place: Path | URL | str) -> URL:
 
     Args:
         place: URL, or path of an SQLite file. A text without `://` is a path.
+
+    Returns:
+        The URL.
     """
     if isinstance(place, URL):
         return place

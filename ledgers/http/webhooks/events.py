@@ -75,6 +75,9 @@ def _message(event: LedgerEvent, endpoint: WebhookEndpoint) -> MessageRow:
     Args:
         event: the event.
         endpoint: the endpoint that gets the message.
+
+    Returns:
+        The message, which is not stored yet.
     """
     identity = f"{endpoint.id}\n{event.kind}\n{event.key}"
     digest = hashlib.sha256(identity.encode()).hexdigest()[:32]
