@@ -190,6 +190,9 @@ def summary(row: LedgerRow) -> LedgerSummary:
 
     Args:
         row: rows of the ledger.
+
+    Returns:
+        The summary.
     """
     return LedgerSummary(**_row_members(row))
 
@@ -231,6 +234,9 @@ def _guarantee(row: LedgerRow, state: LedgerState, promise: LedgerPromise) -> Gu
         row: rows of the ledger in the database, with the record of its opening.
         state: state of the ledger.
         promise: the parts of the answer that take long to compute.
+
+    Returns:
+        The guarantee in words and figures.
     """
     certified = promise.certified or json.loads(row.record)["certified"]
     charges = [held.charge for held in state.reservations.values() if held.charge is not None]
@@ -255,6 +261,9 @@ def reservation(
         row: the reservation with its holdings, one for each ledger.
         receipts: receipts of its newest commits; None leaves them out.
         warnings: warnings about the reservation and of the service.
+
+    Returns:
+        The answer.
     """
     # A holding is the part of the reservation in one ledger. The first one stands for all in count and charge.
     holdings = []
@@ -334,6 +343,9 @@ def within(result: Within, calibration: Calibration, warnings: Sequence[Caution]
         result: the search's result.
         calibration: the whole answer to its request.
         warnings: warnings of the service.
+
+    Returns:
+        The answer.
     """
     return WithinAnswer(**within_record(result), calibration=calibration, warnings=tuple(warnings) or None)
 

@@ -84,6 +84,9 @@ class OwnerMoves(BookReader):
             identifier: id of the ledger.
             key: idempotency key of the request.
             by: name of the caller.
+
+        Returns:
+            The rows of the ledger after the change.
         """
         return self._change_state(tenant, identifier, key, "sealed", moves.seal, by)
 
@@ -95,6 +98,9 @@ class OwnerMoves(BookReader):
             identifier: id of the ledger.
             key: idempotency key of the request.
             by: name of the caller.
+
+        Returns:
+            The rows of the ledger after the change.
         """
         return self._change_state(tenant, identifier, key, "closed", moves.close, by)
 
@@ -109,6 +115,9 @@ class OwnerMoves(BookReader):
             request: the observations, and the reservations that paid for the run.
             key: idempotency key of the request.
             by: name of the caller.
+
+        Returns:
+            The rows of the ledger after the change.
 
         Raises:
             InvalidInput: a reservation is not in this ledger.
@@ -156,6 +165,9 @@ class OwnerMoves(BookReader):
 
         Args:
             end: function that ends the reservation with a given id.
+
+        Returns:
+            The number of reservations that were ended.
         """
         ended = 0
         skipped: set[str] = set()  # ids of ledgers
@@ -293,6 +305,9 @@ class OwnerMoves(BookReader):
             kind: kind of the entry in the log.
             move: returns the state after the move.
             by: name of the caller.
+
+        Returns:
+            The rows of the ledger after the change.
         """
         request_key = RequestKey(tenant, by, key, fingerprint_of(kind, [identifier, {}]))
 
@@ -302,10 +317,12 @@ class OwnerMoves(BookReader):
                 earlier_answer = self._desk.find_answer(connection, request_key)
                 states = self._desk.states(connection, tenant, [identifier])
             row, state = states[identifier]
+            # A repeated request changes nothing.
             if earlier_answer is not None:
                 return row
             after = move(state)
             with self._moving(states) as connection:
+                # The same request may have been answered before the lock was taken.
                 if self._desk.find_answer(connection, request_key) is not None:
                     raise Again(key)
                 return self._write_moved(connection, request_key, row, {"kind": kind}, after)
@@ -323,6 +340,9 @@ class OwnerMoves(BookReader):
             row: rows of the ledger before the move.
             record: record of the move for the log.
             after: state of the ledger after the move.
+
+        Returns:
+            The rows of the ledger with its next version.
         """
         new_row = ledgers.write(connection, row, rows_after(row, after))
         self._desk.write(connection, key, {"ledger": row.id}, [MovedLedger(row.id, record, after)])

@@ -37,6 +37,9 @@ def discontinuity(head: Checkpoint, root: Root, head_name: str) -> str | None:
         head: the earlier head.
         root: returns the root of the log's first entries, by their number; None if the log has fewer.
         head_name: description of the head as a noun phrase, with which the sentence begins.
+
+    Returns:
+        The sentence; None if the log continues the head.
     """
     present_root = root(head.size)
     if present_root is None:
@@ -74,6 +77,9 @@ class KnownHeads:
 
         Args:
             root: returns the Merkle root of the log's first entries, by their number; None if the log has fewer.
+
+        Returns:
+            The sentence; None if the log continues all heads.
         """
         if self.fault is not None:
             return self.fault
@@ -131,12 +137,14 @@ class Continuity:
         Raises:
             HeadUnavailable: the file cannot be opened. `trouble` is set to the reason.
         """
+        # The head outside the database, or the reason why the file cannot be read as a head.
         file_head = None
         file_fault = None
         try:
             file_head = self._load_file()
         except UnreadableCheckpoint as error:
             file_fault = str(error)
+        # The heads of this process may be changed by another thread.
         with self._lock:
             return KnownHeads(
                 newest=self._newest,
@@ -275,6 +283,9 @@ def roots(nodes: StoredNodes, size: int) -> Root:
     Args:
         nodes: stored hashes of the log's Merkle tree.
         size: number of entries of the log.
+
+    Returns:
+        The function, which returns a hash of 32 bytes.
     """
 
     def root_of(count: int) -> bytes | None:

@@ -28,6 +28,9 @@ class ObservationAnswer:
 
         Args:
             observation: the observation as the ledger keeps it.
+
+        Returns:
+            The observation as the service answers it.
         """
         return cls(**asdict(observation))
 
@@ -39,6 +42,9 @@ def cautions(contradicted: Sequence[str]) -> tuple[Caution, ...]:
 
     Args:
         contradicted: ids of the ledgers with observations of such a difference.
+
+    Returns:
+        One warning, or none.
     """
     if not contradicted:
         return ()
@@ -51,6 +57,9 @@ def contradictions_of(row: LedgerRow) -> list[JsonRecord]:
 
     Args:
         row: rows of the ledger, with the canonical texts of these entries.
+
+    Returns:
+        The entries as JSON objects.
     """
     return [json.loads(leaf) for leaf in row.contradictions]
 

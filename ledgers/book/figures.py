@@ -75,6 +75,9 @@ def item_answer(item: ItemRow) -> ItemAnswer:
 
     Args:
         item: the row: the item's name and its numbers of planned, reserved, committed and credited runs.
+
+    Returns:
+        The item as the service answers it.
     """
     return ItemAnswer(
         name=item.name,
@@ -147,6 +150,9 @@ def target_answer_of(target: LedgerTarget) -> TargetAnswer:
 
     Args:
         target: ε and log δ of the target, and the risk, such as an attacker's advantage, if that is the target.
+
+    Returns:
+        The target as the service answers it.
     """
     risk_members = {} if target.risk is None else target.risk.members
     return TargetAnswer(
@@ -263,6 +269,9 @@ def holding_charge(row: HoldingRow) -> ChargeAnswer:
 
     Args:
         row: the reservation's runs in the ledger, with the charge as JSON text; None if an item of the plan pays.
+
+    Returns:
+        The cost as the service answers it.
     """
     charge = {} if row.charge is None else json.loads(row.charge)
     return ChargeAnswer(
@@ -286,6 +295,9 @@ def charge_answer(item: str | None, slot: str | None, count: int, charge: Charge
         slot: kind of the slot that pays; None if an item pays.
         count: number of runs.
         charge: amounts that the slot pays. None if an item pays, because it pays in runs.
+
+    Returns:
+        The cost as the service answers it.
     """
     if charge is None:
         return ChargeAnswer(item=item, slot=slot, count=count, parts={})

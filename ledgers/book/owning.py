@@ -20,6 +20,9 @@ def collisions(colliding: Mapping[str, Sequence[tuple[str, bool]]]) -> tuple[Cau
 
     Args:
         colliding: the other ledgers, by the id of the ledger. Each is a pair of its id and whether it is open.
+
+    Returns:
+        The warnings.
     """
     return tuple(_collision(name, pairs) for name, pairs in colliding.items())
 
@@ -32,6 +35,9 @@ def _collision(identifier: str, colliding: Sequence[tuple[str, bool]]) -> Cautio
     Args:
         identifier: id of the ledger.
         colliding: pairs of another ledger's id and whether that ledger is open.
+
+    Returns:
+        The warning.
     """
     ids = ", ".join(name for name, _ in colliding)
     message = f"The people of {identifier} have other ledgers: {ids}. Its guarantee does not cover their releases."
@@ -48,6 +54,9 @@ def near_names(names: Sequence[str]) -> tuple[Caution, ...]:
 
     Args:
         names: the other names. They differ only in spaces, hyphens, underscores and dots.
+
+    Returns:
+        One warning, or none.
     """
     if not names:
         return ()

@@ -134,8 +134,13 @@ def pending_move(row: PendingRow, now: float, warnings: Sequence[Caution] = ()) 
         row: the move in the database.
         now: present time in seconds since 1970. A pending move after its time of expiry is shown as expired.
         warnings: warnings of the service for the answer, which has no such member if there are none.
+
+    Returns:
+        The move as the service answers it.
     """
+    # A move that has expired may still be stored as pending.
     state = "expired" if is_over(row, now) else row.state
+    # Times become RFC 3339 text.
     expires_at = None if row.expires is None else when(row.expires)
     closed_at = None if row.closed_at is None else when(row.closed_at)
     return PendingMove(
@@ -160,6 +165,9 @@ def waiting_ledgers(count: int) -> Caution:
 
     Args:
         count: number of ledgers that wait, at least 1.
+
+    Returns:
+        The warning.
     """
     subject = f"{count} ledgers with approval move"
     if count == 1:
@@ -191,6 +199,9 @@ def is_over(move: PendingRow, now: float) -> bool:
     Args:
         move: row of the change, which needs a second person's approval.
         now: present time in seconds since 1970.
+
+    Returns:
+        True if the change has expired.
     """
     return move.state == "pending" and move.expires is not None and move.expires <= now
 
@@ -251,6 +262,9 @@ def store_pending(
         now: present time in seconds since 1970.
         seconds: time in seconds until the move expires; None means never.
 
+    Returns:
+        The row of the move in the database.
+
     Raises:
         AwaitsApproval: `MOST_PENDING` moves of the ledger wait already, and the move is not a reconciliation.
     """
@@ -298,6 +312,9 @@ def find_move(connection: Connection, ledger: str, identifier: str) -> PendingRo
         connection: connection to read on.
         ledger: id of the ledger.
         identifier: id of the change.
+
+    Returns:
+        The row of the change.
 
     Raises:
         NotFound: the ledger has no such change.

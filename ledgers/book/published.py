@@ -70,6 +70,9 @@ class PublishedLog:
 
         Args:
             connection: connection to read on.
+
+        Returns:
+            The number of entries.
         """
         size = entries.size(connection)
         self.continuity.see(self._desk.unsigned_head(connection, size))
@@ -129,6 +132,9 @@ class PublishedLog:
             tenant: owner of the entry's ledger.
             seq: number of the entry in the log.
 
+        Returns:
+            The receipt.
+
         Raises:
             NotFound: there is no such entry of this tenant.
             NotReconciled: the log lacks entries that it had before.
@@ -149,6 +155,9 @@ class PublishedLog:
         Args:
             earlier: number of entries of the earlier log.
             later: number of entries of the later log; None means the present log.
+
+        Returns:
+            The proof.
 
         Raises:
             NotFound: not 0 ≤ `earlier` ≤ `later` ≤ the log's number of entries.

@@ -134,6 +134,9 @@ class BookReader(PublishedLog):
 
         Args:
             identifier: id of the ledger, of any tenant.
+
+        Returns:
+            The sentence; None if rows and entries agree.
         """
         with looking(self._database) as connection:
             try:
@@ -185,6 +188,9 @@ class BookReader(PublishedLog):
             tenant: owner of the ledger.
             identifier: id of the ledger.
 
+        Returns:
+            The state, with all reservations.
+
         Raises:
             NotFound: this tenant has no such ledger.
         """
@@ -199,6 +205,9 @@ class BookReader(PublishedLog):
         Args:
             tenant: owner of the ledger.
             identifier: id of the ledger.
+
+        Returns:
+            The state.
 
         Raises:
             NotFound: this tenant has no such ledger.
@@ -234,6 +243,9 @@ class BookReader(PublishedLog):
         Args:
             tenant: owner of the ledger.
             identifier: id of the ledger.
+
+        Returns:
+            The rows, and the state.
 
         Raises:
             NotFound: this tenant has no such ledger.
@@ -275,6 +287,9 @@ class BookReader(PublishedLog):
             limit: largest number of entries to return.
             order: whether the oldest or the newest entries come first.
 
+        Returns:
+            The entries as JSON objects.
+
         Raises:
             NotFound: this tenant has no such ledger.
         """
@@ -291,6 +306,9 @@ class BookReader(PublishedLog):
         Args:
             tenant: owner of the ledgers.
             identifier: id of the reservation.
+
+        Returns:
+            The rows of the reservation.
 
         Raises:
             NotFound: this tenant has no such reservation.

@@ -29,6 +29,9 @@ def report(ledger: LedgerAnswer, checkpoint: str, entries: JsonObject, now: floa
         checkpoint: the signed head of the log: its size and Merkle root.
         entries: summary of the ledger's entries, as `written` returns it.
         now: time of the report, in seconds since 1970.
+
+    Returns:
+        The report, without its signature.
     """
     record = _texts(as_json(ledger))
     return {"format": FORMAT, "at": when(now), "checkpoint": checkpoint, "ledger": record, "entries": dict(entries)}
@@ -41,6 +44,9 @@ def written(kinds: Mapping[str, int], first: int, last: int) -> JsonRecord:
         kinds: number of entries of each kind.
         first: number in the log of the ledger's first entry.
         last: number in the log of the ledger's last entry.
+
+    Returns:
+        The summary as a JSON object.
     """
     return {"count": sum(kinds.values()), "first": first, "last": last, "kinds": dict(sorted(kinds.items()))}
 
@@ -68,6 +74,9 @@ def verify_report(document: JsonObject, keys: tuple[PublicKey, ...]) -> PublicKe
         document: object with the members `report` and `signature`.
         keys: the trusted public keys.
 
+    Returns:
+        The key that signed the report.
+
     Raises:
         Malformed: the document is not a signed report of a ledger.
         NotVerified: no trusted key signed it, it was changed, or it is a record of another kind.
@@ -86,6 +95,9 @@ def _texts(value: object) -> object:
 
     Args:
         value: JSON value.
+
+    Returns:
+        The converted value; the given one is not changed.
     """
     if isinstance(value, float):
         return repr(value)

@@ -31,6 +31,9 @@ def read_checkpoint(note: str, keyring: SigningKeys) -> Checkpoint:
         note: text of the signed note.
         keyring: keys of the log.
 
+    Returns:
+        The checkpoint.
+
     Raises:
         UnreadableCheckpoint: the note is not a checkpoint, or no key of this log has signed it.
     """

@@ -82,6 +82,9 @@ def rows_after(row: LedgerRow, state: LedgerState) -> LedgerRow:
     Args:
         row: rows of the ledger before the change.
         state: the ledger after the change.
+
+    Returns:
+        The rows, with the earlier version.
     """
     # The row of a contradicted ledger keeps whether it was open or closed.
     status = row.status if state.status == "contradicted" else state.status
@@ -109,6 +112,9 @@ def row_of_opening(
         tenant: owner of the ledger.
         record: record of the opening, as canonical JSON text.
         created: time of the opening, in seconds since 1970.
+
+    Returns:
+        The rows, which are not written yet.
     """
     return LedgerRow(
         id=identifier,
@@ -130,6 +136,9 @@ def _all_parts(state: LedgerState) -> tuple[PartRow, ...]:
 
     Args:
         state: the ledger. Its slots are parts of the privacy budget.
+
+    Returns:
+        The rows, in the order of the slots.
     """
     parts: list[PartRow] = []
     for slot in state.slots:
@@ -179,6 +188,9 @@ def item_of(item: PlanItem) -> ItemRow:
     Args:
         item: a mechanism with its numbers of planned, reserved and committed runs. In the row, the mechanism is JSON
             text.
+
+    Returns:
+        The row, with the mechanism as JSON text.
     """
     return ItemRow(
         name=item.name,
@@ -200,6 +212,9 @@ def holding_of(ledger: str, held: Reservation) -> HoldingRow:
     Args:
         ledger: id of the ledger.
         held: the reservation.
+
+    Returns:
+        The row.
     """
     charge = None
     if held.charge is not None:
@@ -225,6 +240,9 @@ def _reservation_from(row: ReservationRow, ledger: str, contradictions: Sequence
         row: the reservation in all its ledgers.
         ledger: id of the ledger, which must be one of them.
         contradictions: log entries of the ledger with observations that runs differed from their mechanisms.
+
+    Returns:
+        The reservation, with the runs that this ledger pays for.
     """
     holding = next(candidate for candidate in row.holdings if candidate.ledger == ledger)
     charge = None
@@ -250,6 +268,9 @@ def _item(row: ItemRow) -> PlanItem:
 
     Args:
         row: the item's name, its mechanism as JSON text, and its numbers of planned, reserved and committed runs.
+
+    Returns:
+        The item, with the present numbers of runs.
     """
     return PlanItem(
         name=row.name,
@@ -270,6 +291,9 @@ def _slot(slot: Slot, parts: Sequence[PartRow]) -> Slot:
     Args:
         slot: the slot as it was opened, which has the kind and the weights of Rényi orders.
         parts: one row for each amount, such as ρ or δ.
+
+    Returns:
+        The slot, with its capacity and the used and reserved amounts.
     """
     capacity, used, reserved = {}, {}, {}
     for part in parts:

@@ -97,6 +97,9 @@ def _lowest_accepted(reserve_at: Callable[[float], object | None], accepted: flo
     Args:
         reserve_at: returns the reservation at a log noise; None if it is rejected.
         accepted: log noise that is accepted.
+
+    Returns:
+        The natural logarithm of the noise multiplier.
     """
     # Go down as long as a step is accepted.
     lowest = accepted
@@ -181,5 +184,8 @@ def _differ_in_noise_only(spec: Spec, first: Spec) -> bool:
     Args:
         spec: description of a mechanism.
         first: description of the mechanism that it is compared with.
+
+    Returns:
+        True if the mechanisms are equal apart from their noise.
     """
     return map_noise(spec, lambda _: 1.0) == map_noise(first, lambda _: 1.0)

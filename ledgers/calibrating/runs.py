@@ -111,6 +111,9 @@ class CalibratedRuns:
         Args:
             spec: description of the run: a mechanism with its noise.
 
+        Returns:
+            The reservation; None if the ledger has no room for the run.
+
         Raises:
             NoCertificate: the ledger rejects the run for another reason, such as a mechanism without a proved charge.
         """

@@ -63,6 +63,9 @@ def _faults(values: Mapping[str, object], own_fields: set[str], setting: Setting
         values: fields from the user.
         own_fields: names of the fields of the calibrator's problem.
         setting: relation, unit and observer of the ledger.
+
+    Returns:
+        The errors, each with the pointer to its field.
     """
     given = {name: value for name, value in values.items() if value is not None}
     # The target follows from the ledger.
@@ -104,6 +107,9 @@ def _word(value: object) -> str:
 
     Args:
         value: member of a setting in its JSON form.
+
+    Returns:
+        The word.
     """
     if isinstance(value, Mapping):
         return str(require_unit(value))
@@ -153,6 +159,9 @@ def require_one(algorithm: str, released: tuple[object, ...]) -> Any:
         algorithm: name of the algorithm, for the error.
         released: mechanism of each group of clients.
 
+    Returns:
+        The mechanism.
+
     Raises:
         ConditionViolated: groups of clients have different mechanisms.
     """
@@ -174,6 +183,9 @@ def _mismatch(algorithm: str, name: str, supported: str, required: str) -> Condi
         name: member of the setting: unit, relation or observer.
         supported: values for which the algorithm has a guarantee, as text.
         required: value of the ledger.
+
+    Returns:
+        The error, which the caller raises.
     """
     statement = f"the {name} of the guarantee, {supported}, is that of the ledger, {required}"
     condition = ConditionResult(f"epsilond.ledger-{name}", statement, Verdict.NO)

@@ -79,6 +79,9 @@ def calibrate_within(state: LedgerState, algorithm: str, given: JsonObject, char
         given: fields of the calibration, without target and setting.
         charge_target: the part of the budget that pays: a slot, or an item of the ledger's plan.
 
+    Returns:
+        The calibrated run, with its cost in the ledger.
+
     Raises:
         InvalidInput: there is no such algorithm, or a field is not valid or is determined by the ledger.
         ConditionViolated: the algorithm has no guarantee for the ledger's relation, unit and observer.
@@ -121,6 +124,9 @@ def _calibrator_of(algorithm: str) -> Calibrator:
 
     Args:
         algorithm: name of the algorithm.
+
+    Returns:
+        The calibrator.
 
     Raises:
         InvalidInput: there is no such algorithm.
@@ -214,6 +220,9 @@ def _short(log10_delta: float) -> float:
 
     Args:
         log10_delta: logarithm of δ to base 10.
+
+    Returns:
+        The rounded value if it is close enough; otherwise the given value.
     """
     rounded = round(log10_delta, 9)
     if math.isclose(log10_delta, rounded, rel_tol=1e-14):
@@ -226,6 +235,9 @@ def _clip(epsilon: float) -> float:
 
     Args:
         epsilon: ε in nats, at least 0 or infinite.
+
+    Returns:
+        The nearest ε in this range.
     """
     least_strictness, largest_strictness = _STRICTNESS_RANGE
     smallest_epsilon, largest_epsilon = math.exp(-largest_strictness), math.exp(-least_strictness)

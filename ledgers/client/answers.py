@@ -46,6 +46,9 @@ def rows(answer: JsonObject) -> list[tuple[str, str]]:
 
     Args:
         answer: JSON object of the answer, as the service returns it.
+
+    Returns:
+        The rows, in the order of the answer.
     """
     is_ledger = "slots" in answer and "plan" in answer
     if is_ledger:
@@ -102,6 +105,9 @@ def runs_text(item: JsonObject) -> str:
 
     Args:
         item: JSON object of the item, with its numbers of runs. `credit` counts runs that were given back.
+
+    Returns:
+        The text.
     """
     free = item["planned"] - item["reserved"] - item["committed"]
     credit = f", {item['credit']} of them credit" if item["credit"] else ""
@@ -117,6 +123,9 @@ def part_text(slot: JsonObject, part: str) -> str:
         slot: JSON object of the slot, with the amounts `remaining`, `capacity` and `reserved` by the names of its
             parts.
         part: name of the part.
+
+    Returns:
+        The text.
     """
     remaining = short(slot["remaining"][part])
     capacity = short(slot["capacity"][part])
@@ -135,6 +144,9 @@ def scarcest_text(resource: JsonObject) -> str:
     Args:
         resource: an item of the plan (planned runs) or an amount of a slot (a budget), with its rest and the fraction
             that is used.
+
+    Returns:
+        The text.
     """
     remaining = short(resource["remaining"])
     if "item" in resource:
@@ -152,6 +164,9 @@ def short(amount: str) -> str:
 
     Args:
         amount: decimal number as text.
+
+    Returns:
+        The rounded number, as text.
     """
     from decimal import ROUND_FLOOR, Context  # noqa: PLC0415  only where something is shown
 

@@ -88,6 +88,9 @@ class _TrustedEvidence:
         Args:
             bundle: entries, signed heads, receipts and proofs of a log; each kind may be empty.
 
+        Returns:
+            The joined evidence.
+
         Raises:
             InvalidInput: the file cannot be read, or both have entries.
         """
@@ -220,6 +223,9 @@ def _entries_of(bundle: Bundle) -> list[Record]:
 
     Args:
         bundle: exported evidence about a log.
+
+    Returns:
+        The entries.
     """
     return list(bundle.entries) + [receipt.entry for receipt in bundle.receipts]
 

@@ -68,6 +68,9 @@ def amendment(
         declared: statement that the change does not depend on outputs. The service needs it once runs were committed.
             None sends no statement.
         approval: whether a second person must approve moves of the ledger from now on; None changes nothing.
+
+    Returns:
+        The body, a JSON object.
     """
     added = [{"name": name, "spec": as_json(spec)} for name, spec in add.items()]
     lowered = [{"name": name, "planned": planned} for name, planned in lower.items()]
@@ -87,6 +90,9 @@ def slot_bodies(slots: JsonObject | Iterable[str]) -> list[JsonRecord]:
 
     Args:
         slots: capacities by kind of slot; or only kinds, or one kind, which get the largest capacity that fits.
+
+    Returns:
+        One JSON object for each slot.
     """
     capacities: Mapping[str, object]
     if isinstance(slots, Mapping):
@@ -150,6 +156,9 @@ def without_absent(members: Mapping[str, object]) -> JsonRecord:
 
     Args:
         members: the record, of which a None means that the member is absent.
+
+    Returns:
+        The copy; the given record is not changed.
     """
     return {name: value for name, value in members.items() if value is not None}
 
@@ -161,5 +170,8 @@ def key_or_new(key: str | None) -> str:
 
     Args:
         key: key of the caller.
+
+    Returns:
+        The key.
     """
     return secrets.token_urlsafe(24) if key is None else key

@@ -100,6 +100,9 @@ class Books:
             by: your name in a file, which does not know its callers.
             key: idempotency key of the request; None makes a new one.
 
+        Returns:
+            The new ledger.
+
         Raises:
             Infeasible: plan and slots together lose more than the target; `nearest` has the ε or the risk that they
                 need.
@@ -145,6 +148,9 @@ class Books:
         Args:
             name: id of a ledger, or its name as a person gave it. Ids are compared first.
 
+        Returns:
+            The ledger.
+
         Raises:
             InvalidInput: no ledger has the name or id, or several ledgers have the name.
         """
@@ -187,6 +193,9 @@ class Books:
             delta: δ of each run in a zcdp or pure slot.
             expires_in: seconds until the reservation expires; a day by default.
             key: idempotency key of the request; None makes a new one.
+
+        Returns:
+            The reservation, for use in a `with` block.
 
         Raises:
             NoCertificate: a ledger cannot hold the runs. The subclasses are those of `Ledger.reserve`, such as
@@ -237,6 +246,9 @@ class Books:
                 closed.
             by: your name in a file, which ledgers with approval record.
 
+        Returns:
+            The present head as `checkpoint`; `accepted` and `waiting` are as in the answer of `Place.reconcile`.
+
         Raises:
             Refused: the log is not a continuation, or there is nothing to compare it with.
             InvalidInput: another declaration.
@@ -254,6 +266,9 @@ class Books:
 
         Args:
             ledger: ledger whose receipts the service gives; None means all of the organisation, for an auditor.
+
+        Returns:
+            The evidence.
         """
         return self._place.bundle(None if ledger is None else ledger.id)
 

@@ -32,6 +32,9 @@ def trusted_keys(path: Path) -> tuple[PublicKey, ...]:
     Args:
         path: the file (JSON), or the folder.
 
+    Returns:
+        The public keys.
+
     Raises:
         InvalidInput: there is no such document.
     """
@@ -53,6 +56,9 @@ def cosigner_key(vkey: str) -> CosignerKey:
     Args:
         vkey: the text.
 
+    Returns:
+        The public key of the witness.
+
     Raises:
         InvalidInput: the text is not a vkey of a witness.
     """
@@ -67,6 +73,9 @@ def is_ledger_file(path: Path) -> bool:
 
     Args:
         path: file of evidence, which may also be a receipt or an exported bundle.
+
+    Returns:
+        True if the file begins like an SQLite database.
 
     Raises:
         InvalidInput: the file cannot be read, or is a database without the folder of its keys next to it.
@@ -83,6 +92,9 @@ def notes_of_file(path: Path) -> RunNotes:
 
     Args:
         path: path of the file. The folder has the same name with the suffix `.runs`.
+
+    Returns:
+        The notes.
     """
     return RunNotes(path.with_name(f"{path.name}.runs"))
 
@@ -151,6 +163,9 @@ def newest(path: Path) -> str:
     Args:
         path: the file.
 
+    Returns:
+        The note.
+
     Raises:
         InvalidInput: the file cannot be read, or has no checkpoint.
     """
@@ -166,6 +181,9 @@ def _size_of(note: str) -> int:
 
     Args:
         note: text of the signed note.
+
+    Returns:
+        The number of entries.
 
     Raises:
         Malformed: the note has no head of a log.
@@ -183,6 +201,9 @@ def _read_bytes(path: Path, pointer: str, size: int = -1) -> bytes:
         path: path of the file.
         pointer: JSON pointer to the option that names the file.
         size: number of bytes; −1 for all.
+
+    Returns:
+        The bytes; fewer than `size` if the file is shorter.
 
     Raises:
         InvalidInput: the file cannot be read. The error names the option at `pointer`.

@@ -48,6 +48,9 @@ def list_ledgers(book: Book) -> list[LedgerRow]:
 
     Args:
         book: the ledgers in the database of the file.
+
+    Returns:
+        The rows of the ledgers.
     """
     rows: list[LedgerRow] = []
     last_id = None
@@ -118,6 +121,9 @@ def ledger_answer(book: Book, identifier: str) -> answers.LedgerAnswer:
         book: the ledgers of the file.
         identifier: id of the ledger.
 
+    Returns:
+        The answer.
+
     Raises:
         NotFound: the file has no such ledger.
     """
@@ -134,6 +140,9 @@ def reservation_answer(book: Book, row: ReservationRow) -> Answer:
     Args:
         book: the ledgers of the file.
         row: the reservation in the database.
+
+    Returns:
+        The JSON object.
     """
     warnings = cautions(book.contradicting_ledgers(row))
     answer: Answer = as_json(answers.reservation(row, warnings=warnings))
@@ -145,6 +154,9 @@ def move_answer(row: PendingRow) -> Answer:
 
     Args:
         row: the change in the database. It is shown as expired if its time has passed.
+
+    Returns:
+        The JSON object.
     """
     answer: Answer = as_json(pending_move(row, time.time()))
     return answer
@@ -194,6 +206,9 @@ def require_person(name: str | None) -> str:
     Args:
         name: name of a person as the user wrote it, or None if the user declared no name.
 
+    Returns:
+        The name.
+
     Raises:
         InvalidInput: no name is declared, or the name is not valid; see `read_person`.
     """
@@ -208,6 +223,9 @@ def refusal_message(error: BookError) -> str:
 
     Args:
         error: the error. Its own message is only an id or a key if something is missing or a key was used twice.
+
+    Returns:
+        The message, a sentence or a text with an id at its end.
     """
     if isinstance(error, NotFound):
         return f"there is no such ledger, reservation or entry: {error}"
@@ -225,6 +243,9 @@ def open_file_keys(folder: Path) -> SigningKeys:
 
     Args:
         folder: folder of the keys.
+
+    Returns:
+        The keys of the log, of which the last one signs.
 
     Raises:
         KeysUnusable: the keys cannot sign.
@@ -246,6 +267,9 @@ def find_log_trouble(book: Book, head_file: CheckpointFile, keyring: SigningKeys
         head_file: file with the newest head, next to the ledgers.
         keyring: keys of the log.
         checkpoint: signed note of an older head; None if the caller has none.
+
+    Returns:
+        The sentence; None if the log continues all older heads.
     """
     if checkpoint is not None:
         trouble = _find_discontinuity(book, keyring, checkpoint)
@@ -263,6 +287,9 @@ def _find_discontinuity(book: Book, keyring: SigningKeys, checkpoint: str) -> st
         book: the ledgers of the file.
         keyring: keys of the log, one of which must have signed the head.
         checkpoint: signed note of the head: the log's size and Merkle root at an earlier time.
+
+    Returns:
+        The sentence; None if the log continues the head.
     """
     try:
         head = read_checkpoint(checkpoint, keyring)

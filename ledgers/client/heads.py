@@ -95,6 +95,9 @@ class SeenHead:
             note: the signed note.
             keys: trusted keys of the log; the signature of one of them is enough.
 
+        Returns:
+            The head.
+
         Raises:
             LogForked: none of the keys has validly signed it for this log.
         """

@@ -142,6 +142,9 @@ def _faults(records: Iterable[object]) -> list[Fault]:
     Args:
         records: the member `errors` of the problem. Each record has a `message`, and may have the location of the field
             and its `allowed` values. A record without a message is left out.
+
+    Returns:
+        The faults, each with the JSON Pointer of its field.
     """
     faults = []
     for record in records:
@@ -159,6 +162,9 @@ def _condition(condition: object) -> ConditionResult | None:
     Args:
         condition: the member `condition` of the problem: an id, a statement, and both sides of the inequality. A side
             that is not a number is None in the result.
+
+    Returns:
+        The condition, with its values; None if the answer has none.
     """
     if not isinstance(condition, Mapping) or not {"id", "statement"} <= condition.keys():
         return None

@@ -70,6 +70,9 @@ class Ledger:
             count: number of runs; None for all that the job has.
             eta: δ that the charge of a mechanism that is not Gaussian may add in a Gaussian slot.
             delta: δ of each run in a zcdp or pure slot.
+
+        Returns:
+            The answer of the service or of the file.
         """
         return ReadableAnswer(self._place.what_if(self.id, bodies.job(name, spec, slot, count, eta, delta)))
 
@@ -126,6 +129,9 @@ class Ledger:
             expires_in: seconds until the reservation expires; a day by default.
             unit: the unit that you account for; one that is not the ledger's is rejected.
             key: idempotency key of the request; None makes a new one.
+
+        Returns:
+            The reservation. Its uncommitted runs are given back at the end of the block.
 
         Raises:
             LedgerExhausted: too little is left; `nearest` has the largest count and the smallest noise that fit.
@@ -224,6 +230,9 @@ class Ledger:
             move: id of the move.
             by: your name in a file, which does not know its callers; a service takes it from the key.
 
+        Returns:
+            The change in its final state.
+
         Raises:
             SamePerson: you requested it.
             MoveEnded: it was rejected or withdrawn, or has expired.
@@ -238,6 +247,9 @@ class Ledger:
         Args:
             move: id of the move.
             by: your name in a file, which does not know its callers; a service takes it from the key.
+
+        Returns:
+            The change in its final state.
 
         Raises:
             MoveEnded: it was approved, or has expired.
@@ -276,6 +288,9 @@ class Ledger:
             start: number in the log from which on entries are returned.
             order: whether the oldest or the newest come first.
             limit: largest number of entries; None means all.
+
+        Returns:
+            The entries.
         """
         return [ReadableAnswer(entry) for entry in self._place.entries(self.id, start, order, limit)]
 

@@ -35,6 +35,9 @@ class Place(Protocol):
             body: body of the service's request.
             key: idempotency key of the request.
             by: name of the caller, which a file cannot know. A service takes it from the API key.
+
+        Returns:
+            The ledger, as the service answers it.
         """
 
     def ledgers(self) -> list[Answer]:
@@ -51,6 +54,9 @@ class Place(Protocol):
             start: number of the log from which on entries are returned.
             order: whether the oldest or the newest come first.
             limit: largest number of entries; None means all.
+
+        Returns:
+            The entries, as JSON objects.
         """
 
     def what_if(self, identifier: str, body: Body) -> Answer:
@@ -75,6 +81,9 @@ class Place(Protocol):
             ledgers: ids of the ledgers.
             body: body of the service's request.
             key: idempotency key of the request.
+
+        Returns:
+            The reservation.
         """
 
     def reservation(self, identifier: str) -> Answer:
@@ -87,6 +96,9 @@ class Place(Protocol):
             identifier: id of the reservation.
             body: body of the service's request.
             key: idempotency key of the request.
+
+        Returns:
+            The receipts, with which the runs may begin.
         """
 
     def cancel(self, identifier: str) -> Answer:
@@ -136,6 +148,9 @@ class Place(Protocol):
             identifier: id of the ledger.
             move: id of the move.
             by: name of the caller, where the place does not know it.
+
+        Returns:
+            The move in its final state.
         """
 
     def reject(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
@@ -145,6 +160,9 @@ class Place(Protocol):
             identifier: id of the ledger.
             move: id of the move.
             by: name of the caller, where the place does not know it.
+
+        Returns:
+            The move in its final state.
         """
 
     def contradict(self, identifier: str, body: Body, key: str) -> None:

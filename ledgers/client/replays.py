@@ -87,6 +87,9 @@ def _replay_ledger(ledger: str, own_entries: Sequence[Record]) -> LedgerState:
         ledger: id of the ledger, for errors.
         own_entries: all log entries of the ledger, from its opening.
 
+    Returns:
+        The state after the last entry.
+
     Raises:
         DoesNotReplay: an entry is not a valid move. The message names the ledger.
     """
@@ -131,6 +134,9 @@ def _describe_ledger(ledger: str, opening: Record, state: LedgerState, count: in
         opening: first entry of the ledger.
         state: state after all entries.
         count: number of entries.
+
+    Returns:
+        The text, with the certified ε and δ.
     """
     ledger_name = opening.get("name", ledger)
     computed = (
@@ -179,6 +185,9 @@ def _plan_balances(stored: JsonObject) -> dict[str, JsonObject]:
 
     Args:
         stored: a ledger in a file, a JSON object.
+
+    Returns:
+        The numbers, by the name of the item.
     """
     columns = ("reserved", "committed", "credit")
     return {item["name"]: {column: item[column] for column in columns} for item in stored["plan"]}

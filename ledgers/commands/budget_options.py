@@ -95,6 +95,9 @@ class LedgerReference:
         Args:
             without: values of options that cannot be combined with --given, by their names; None for absent ones.
 
+        Yields:
+            The ledger.
+
         Raises:
             typer.Exit: one of these options has a value, or the ledger cannot be used. The reason was printed.
         """

@@ -81,6 +81,7 @@ def reserve(
         typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
     """
     with books_at(at, key_file) as books:
+        # All ledgers that pay for the runs.
         names = [ledger, *(also or ())]
         chosen = [books.ledger(name_or_id) for name_or_id in names]
         reservation = books.reserve(

@@ -69,6 +69,9 @@ def books_at(place: str, key_file: Path | None) -> Iterator[Books]:
         place: path of the file, or URL of the service.
         key_file: file with the API key of the service; None takes it from the environment.
 
+    Yields:
+        The ledgers, which are closed after the block.
+
     Raises:
         typer.Exit: an error was printed.
     """
@@ -147,6 +150,9 @@ def split_assignment(text: str, at: str) -> tuple[str, str]:
         text: the text of the option.
         at: JSON Pointer of the option, for errors.
 
+    Returns:
+        The name, and the value.
+
     Raises:
         InvalidInput: the text has no name or no value.
     """
@@ -161,6 +167,9 @@ def assignments(texts: Iterable[str] | None, at: str) -> list[tuple[str, str]]:
     Args:
         texts: the texts of a repeatable option; None if it was not given.
         at: JSON Pointer of the option, for errors.
+
+    Returns:
+        Pairs of a name and a value, in the order of the texts.
     """
     return [split_assignment(text, at) for text in texts or ()]
 

@@ -140,6 +140,9 @@ def what_if(answer: JsonObject) -> RenderableType:
 
     Args:
         answer: JSON object of the answer to a what-if query.
+
+    Returns:
+        The table.
     """
     rows = {name: value for name, value in answer.items() if name != "fits"}
     if "runs_out_first" in rows:

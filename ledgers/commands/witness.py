@@ -82,6 +82,9 @@ def _keys_of_logs(vkeys: list[str] | tuple[str, ...]) -> list[PublicKey]:
     Args:
         vkeys: keys as texts `name+id+key` of signed notes.
 
+    Returns:
+        The public keys.
+
     Raises:
         InvalidInput: no key is given, or one is malformed.
     """

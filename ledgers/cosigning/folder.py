@@ -59,6 +59,9 @@ class WitnessFolder:
             folder: folder of the witness.
             name: name of the witness.
 
+        Returns:
+            The folder, in which the witness can sign.
+
         Raises:
             KeysUnusable: the key is of another name, can be read by others, or is missing next to its public key.
             Malformed: the name cannot name a key.
@@ -102,6 +105,9 @@ class WitnessFolder:
         Args:
             digest: SHA-256 of the log's origin, in hexadecimal.
 
+        Returns:
+            The signed note; None if there is none.
+
         Raises:
             KeysUnusable: the file does not contain a head of this log that this witness cosigned.
             OSError: the file cannot be read.
@@ -110,6 +116,7 @@ class WitnessFolder:
         try:
             text = path.read_bytes().decode("utf-8")
             note = notes.parse(text)
+            # The note must have a signature of this witness, and be of the log that the file is named after.
             is_cosigned = self.public.verify(note) is not None
             if not is_cosigned or digest_of(checkpoints.parse(note.text).origin) != digest:
                 raise KeysUnusable(f"{path} is not a head of its log that this witness cosigned")
@@ -126,6 +133,9 @@ class WitnessFolder:
 
         Args:
             origin: name of the log.
+
+        Returns:
+            The head; None if there is none.
 
         Raises:
             KeysUnusable: the file was changed, or is another log's.
@@ -191,6 +201,9 @@ def _read_private_key(path: Path, name: str) -> CosigningKey:
         path: file of the key.
         name: name of the witness, which signatures contain.
 
+    Returns:
+        The key, which can sign.
+
     Raises:
         KeysUnusable: users other than the owner can read the file, or it does not contain a key.
     """
@@ -204,5 +217,8 @@ def digest_of(origin: str) -> str:
 
     Args:
         origin: name of the log.
+
+    Returns:
+        The hash, 64 hexadecimal digits.
     """
     return hashlib.sha256(origin.encode()).hexdigest()

@@ -148,6 +148,9 @@ class WitnessQuorum:
 
         Args:
             note: the head with the signatures of the log, as a signed note.
+
+        Returns:
+            The note, with one more signature line for each of these witnesses.
         """
         head = notes.parse(note)
         with self._lock:
@@ -162,6 +165,9 @@ class WitnessQuorum:
 
         Args:
             note: signed note of the head (size and Merkle root of the log).
+
+        Returns:
+            True if there are enough signatures of this head.
         """
         text = notes.parse(note).text
         with self._lock:
@@ -237,6 +243,9 @@ def _receive_outcomes(outcomes: queue.SimpleQueue[Exception | None], count: int)
     Args:
         outcomes: queue into which the witnesses' threads put their outcomes.
         count: number of witnesses.
+
+    Yields:
+        None for a signature of a witness, or the error of a request.
     """
     deadline = time.monotonic() + PATIENCE
     for _ in range(count):

@@ -59,6 +59,9 @@ class ShownLog(Protocol):
         Args:
             earlier: number of entries of the shorter log.
             later: number of entries of the longer log; None means all present entries.
+
+        Returns:
+            The proof.
         """
         ...
 
@@ -101,6 +104,9 @@ def read_addresses(text: str) -> tuple[WitnessAddress, ...]:
     Args:
         text: the addresses. VKEY is the public key of a witness in the form of signed notes.
 
+    Returns:
+        The addresses, in the order of the text.
+
     Raises:
         Malformed: an entry is not an address, or two have one key.
     """
@@ -116,6 +122,9 @@ def _read_address(entry: str) -> WitnessAddress:
 
     Args:
         entry: the text. VKEY is the public key of the witness in the form `name+id+key`.
+
+    Returns:
+        The address: the URL of the witness, and its public key.
 
     Raises:
         Malformed: the text is not an address.
@@ -150,6 +159,9 @@ def _size_of(note: str) -> int:
 
     Args:
         note: text of the signed note.
+
+    Returns:
+        The number of entries.
     """
     return checkpoints.parse(notes.parse(note).text).size
 
@@ -267,6 +279,9 @@ class RemoteWitness:
         Args:
             head: the head that was shown to the witness.
             content: body of the answer: signature lines.
+
+        Returns:
+            The valid signature of the witness.
 
         Raises:
             WitnessUnavailable: the answer has no valid cosignature of this witness.

@@ -121,6 +121,9 @@ class WitnessService:
         Args:
             submission: the head in a signed note, with the size of the last cosigned head and a consistency proof.
 
+        Returns:
+            The signature line of this witness.
+
         Raises:
             _Answer: the submission is rejected.
             Malformed: it does not contain a checkpoint.
@@ -150,6 +153,9 @@ class WitnessService:
         Args:
             note: the signed note.
 
+        Returns:
+            The keys, at least one.
+
         Raises:
             _Answer: the log is unknown, or none of its keys signed.
         """
@@ -168,6 +174,9 @@ def _folder_response(error: Exception) -> Response:
 
     Args:
         error: error of reading or writing the folder.
+
+    Returns:
+        The response.
     """
     _LOG.error("the folder of the witness cannot be used: %s", error)
     return _Answer(503, "The witness cannot use its folder at present.").response
@@ -205,6 +214,9 @@ def _head(note: Note) -> Checkpoint:
     Args:
         note: a signed note.
 
+    Returns:
+        The head.
+
     Raises:
         _Answer: the note states size 0 with a root other than the empty tree's (status 422).
         Malformed: the note does not contain a checkpoint.
@@ -224,6 +236,9 @@ def _lines_of(note: Note, signers: Iterable[PublicKey]) -> list[NoteSignature]:
     Args:
         note: the signed note.
         signers: keys whose signatures in the note are valid.
+
+    Returns:
+        The signature lines of these keys.
     """
     names = {(key.name, key.note_id) for key in signers}
     return [line for line in note.signatures if (line.name, line.note_id) in names]
@@ -234,6 +249,9 @@ def application(service: WitnessService) -> Starlette:
 
     Args:
         service: the witness.
+
+    Returns:
+        The web application.
     """
 
     async def add(request: Request) -> Response:
@@ -262,6 +280,9 @@ async def _body(request: Request) -> bytes:
     Args:
         request: the request. Its body was not read yet.
 
+    Returns:
+        The body, in bytes.
+
     Raises:
         _Answer: the body is too large. The exception has the HTTP answer with status 413.
     """
@@ -281,6 +302,9 @@ def listener(host: str, port: int) -> socket.socket:
     Args:
         host: IPv4 or IPv6 address.
         port: port number, from 0 to 65535.
+
+    Returns:
+        The listening socket, which the caller must close.
 
     Raises:
         OSError: the address cannot be used.
@@ -305,6 +329,9 @@ def server(service: WitnessService) -> uvicorn.Server:
 
     Args:
         service: the witness, a party that signs heads of logs (size and Merkle root) if they continue its earlier ones.
+
+    Returns:
+        The server, which does not run yet.
     """
     configuration = uvicorn.Config(
         application(service),

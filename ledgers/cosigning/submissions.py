@@ -45,6 +45,9 @@ class Submission:
         Args:
             body: the line `old N`, the hashes of the proof, an empty line, and the signed head of the log.
 
+        Returns:
+            The submitted note, with the size of the earlier head and the consistency proof.
+
         Raises:
             Malformed: the body is not UTF-8 or has another form.
         """

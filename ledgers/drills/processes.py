@@ -122,6 +122,9 @@ def start(store: DrillStore, *, has_file: bool = True) -> Iterator[DrillProcess]
         has_file: whether the process stores the log's head (its size and root) in a file outside the database, and
             compares the log with it. Without the file, a restored old copy must be noticed by other means.
 
+    Yields:
+        The process, with the ledgers and the keys of the drill.
+
     Raises:
         KeysUnusable: the keys cannot sign.
     """

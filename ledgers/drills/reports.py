@@ -116,6 +116,9 @@ class DrillRecorder:
             call: performs the step.
             outcome: description of success for the report.
 
+        Returns:
+            The result of the step.
+
         Raises:
             UnexpectedRefusal: the step raised an error of the ledgers, which is recorded as a failure.
         """
@@ -179,6 +182,9 @@ class DrillRecorder:
 
         Args:
             error: error that a step raised. NotVerified becomes "Not verified: …", and any other error "Refused: …".
+
+        Returns:
+            The sentence.
         """
         outcome = "Not verified" if isinstance(error, NotVerified) else "Refused"
         reason = str(error).replace(f"{self.folder}/", "").strip().rstrip(".")

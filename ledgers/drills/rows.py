@@ -69,6 +69,9 @@ def _slots_of(ledger: str) -> Update:
 
     Args:
         ledger: id of the ledger.
+
+    Returns:
+        The statement, without values.
     """
     return update(SLOTS).where(SLOTS.c.ledger == ledger, SLOTS.c.part == PART)
 
@@ -79,6 +82,9 @@ def _read_used_amount(database: Database, ledger: str) -> Decimal:
     Args:
         database: the open database.
         ledger: id of the ledger.
+
+    Returns:
+        The amount.
     """
     with looking(database) as connection:
         query = select(SLOTS.c.used).where(SLOTS.c.ledger == ledger, SLOTS.c.part == PART)

@@ -61,6 +61,9 @@ def run_drill(name: DrillName, store: DrillStore) -> DrillReport:
     Args:
         name: name of the drill.
         store: new temporary ledgers.
+
+    Returns:
+        The report, with the outcome of each check.
     """
     record = DrillRecorder(store.folder)
     start = time.monotonic()

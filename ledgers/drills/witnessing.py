@@ -137,6 +137,9 @@ def run_witness(store: DrillStore, key: PublicKey) -> Iterator[WitnessAddress]:
         store: store of the drill. The witness has its folder in the drill's temporary folder.
         key: key of the log.
 
+    Yields:
+        The address of the witness: its URL and its public key.
+
     Raises:
         MissingExtra: the packages of the service are not installed.
     """

@@ -58,6 +58,9 @@ def ledgers_of(request: Request, *any_of: RoleName) -> tuple[Ledgers, Caller]:
         request: the request.
         any_of: roles of which the caller must have one; empty if no role is needed.
 
+    Returns:
+        The ledgers, and the caller.
+
     Raises:
         Problem: the caller has none of these roles.
     """
@@ -74,6 +77,9 @@ async def read_request(kind: type[T], body: bytes) -> T:
         kind: class that describes the valid requests.
         body: JSON text of the body.
 
+    Returns:
+        The request, an instance of the request class.
+
     Raises:
         MalformedJson: the body is not JSON.
         InvalidInput: a field is missing or not valid.
@@ -89,6 +95,9 @@ def _parse_request(kind: type[T], body: bytes) -> T:
     Args:
         kind: class that describes the valid requests.
         body: JSON text of the body.
+
+    Returns:
+        The request, an instance of the request class.
 
     Raises:
         MalformedJson: the body is not JSON.

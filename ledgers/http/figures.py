@@ -179,6 +179,9 @@ def _values_of(snapshot: Snapshot) -> dict[str, float]:
 
     Args:
         snapshot: figures of all ledgers at one time.
+
+    Returns:
+        The values by the names of the metrics; a metric without a known value is left out.
     """
     figures, now = snapshot.figures, time.time()  # times in the figures are in seconds since 1970
     values = {

@@ -50,6 +50,9 @@ class Keys:
         Args:
             settings: settings of the service.
             durable: whether the store outlives the process.
+
+        Returns:
+            The keys of the log.
         """
         secret = Path(settings.ledger_key_file) if settings.ledger_key_file else None
         folder = None
@@ -104,6 +107,9 @@ class Keys:
             folder: folder of the keys.
             now: present time, from which a new key signs.
             retries: number of further attempts.
+
+        Returns:
+            The keys of the log.
 
         Raises:
             KeysUnusable: the last attempt failed.

@@ -49,6 +49,7 @@ def add(app: FastAPI) -> None:
     """
     get = partial(app.add_api_route, tags=TAGS, openapi_extra={"x-problems": [503]})
     post = partial(app.add_api_route, methods=["POST"], tags=TAGS)
+    # Open, list and read ledgers.
     post(
         LEDGERS,
         open_ledger,
@@ -75,6 +76,7 @@ def add(app: FastAPI) -> None:
         summary="A ledger as a signed page",
         response_class=HTMLResponse,
     )
+    # Questions about the remaining budget.
     post(
         f"{ONE}/what-if",
         ask_what_if,
@@ -89,10 +91,12 @@ def add(app: FastAPI) -> None:
         summary="The least noise with which an algorithm fits into the remaining budget",
         response_model=WithinAnswer,
     )
-    for name, endpoint, summary in (
+    # Changes of the ledger itself.
+    changes = (
         ("seal", seal, "Declare that the membership of the block is fixed"),
         ("close", close, "Let nothing more be reserved"),
-    ):
+    )
+    for name, endpoint, summary in changes:
         post(
             f"{ONE}/{name}",
             endpoint,
@@ -196,6 +200,15 @@ async def get_report(request: Request, id: LedgerId) -> Response:  # noqa: A002 
     """Return a signed page of HTML with its data; `epsilond verify` checks it with the published keys.
 
     `Accept: application/json` gets the data, with a detached JSON Web Signature of them.
+
+    \f
+
+    Args:
+        request: the HTTP request; its Accept header selects the form of the answer.
+        id: id of the ledger.
+
+    Returns:
+        The page, or the data with their signature as JSON.
     """
     ledgers, caller = ledgers_of(request, *READERS)
     accepted = request.headers.get("accept", "")
@@ -307,10 +320,12 @@ async def _change(request: Request, kind: str, identifier: str, key: str | None)
         kind: `sealed` or `closed`, the name of the change in the log and the metrics.
         identifier: id of the ledger.
         key: idempotency key of the request; None makes a new one.
+
+    Returns:
+        The response 200 with the ledger after the change.
     """
     ledgers, caller = ledgers_of(request, "owner")
     method = {"sealed": ledgers.book.seal, "closed": ledgers.book.close}[kind]
     change = partial(method, caller.organisation, identifier, key or secrets.token_urlsafe(16), by=caller.name)
-    return json_response(
-        await ledgers.move(caller, kind, work.change_ledger, ledgers, caller.organisation, identifier, change)
-    )
+    answer = await ledgers.move(caller, kind, work.change_ledger, ledgers, caller.organisation, identifier, change)
+    return json_response(answer)

@@ -28,6 +28,7 @@ def add(app: FastAPI) -> None:
     Args:
         app: the service. It is changed in place.
     """
+    # Routes that read the log.
     get = partial(app.add_api_route, tags=TAGS)
     get(
         "/v1/log/checkpoint",
@@ -61,6 +62,7 @@ def add(app: FastAPI) -> None:
         response_model=KeyList,
         openapi_extra={"x-problems": [503]},
     )
+    # The only route that changes something: after a restore, an operator accepts the log.
     app.add_api_route(
         "/v1/log/reconciliations",
         reconcile,
@@ -83,6 +85,14 @@ async def get_checkpoint(request: Request) -> Response:
     """Return the signed head of the log. Keep it: a log that does not continue it was rewritten.
 
     With `Accept: text/plain` the answer is only the signed note.
+
+    \f
+
+    Args:
+        request: the HTTP request; its Accept header selects the form of the answer.
+
+    Returns:
+        The signed head with its members as JSON, or its note as text.
     """
     ledgers, caller = ledgers_of(request, *READERS)
     head = await ledgers.call(caller, proving.head, ledgers)
@@ -171,9 +181,20 @@ async def reconcile(
     An operator needs this after a restored backup. The log's head replaces the checkpoint that is kept elsewhere.
 
     202: each ledger with approval has a pending move, and changes again when an approver has approved it.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        body: JSON text of the operator's declaration.
+
+    Returns:
+        Status 201 with the signed head of the log; 202 if ledgers wait for a second person.
     """
     caller_of(request).require_scope("admin")
     ledgers, caller = ledgers_of(request)
+    # The only permitted body is the declaration, so its content need not be kept.
     await read_request(ReconcileAsked, body)
     answer, waiting = await ledgers.call(caller, proving.accept_log, ledgers, caller.name)
-    return json_response(answer, 202 if waiting else 201)
+    status = 202 if waiting else 201
+    return json_response(answer, status)

@@ -20,6 +20,9 @@ def head(ledgers: Ledgers) -> CheckpointAnswer:
 
     Args:
         ledgers: ledgers of the service.
+
+    Returns:
+        The head.
     """
     return _answer(ledgers, ledgers.heads.checkpoint())
 
@@ -31,6 +34,9 @@ def inclusion(ledgers: Ledgers, tenant: str, entry: int) -> JsonRecord:
         ledgers: ledgers of the service.
         tenant: owner of the entry.
         entry: number of the entry in the log.
+
+    Returns:
+        The receipt as a JSON object.
     """
     return add_warnings(ledgers, ledgers.book.inclusion(tenant, entry).record)
 
@@ -42,6 +48,9 @@ def consistency(ledgers: Ledgers, first: int, second: int | None) -> dict[str, o
         ledgers: ledgers of the service.
         first: number of entries of the earlier log.
         second: number of entries of the later log; None means the present log.
+
+    Returns:
+        The proof as a JSON object.
     """
     return add_warnings(ledgers, ledgers.book.consistency(first, second).record)
 
@@ -56,6 +65,9 @@ def log_entries(ledgers: Ledgers, tenant: str, start: int, limit: int) -> EntryL
         tenant: name of the organisation.
         start: number in the log from which on they are listed.
         limit: largest number of entries.
+
+    Returns:
+        The page, with the path of the next one if there is one.
     """
     records = ledgers.book.log_entries(tenant, start=start, limit=limit + 1)
     shown, further = records[:limit], records[limit:]

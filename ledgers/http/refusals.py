@@ -70,6 +70,9 @@ def unavailable_problem(reason: str) -> Problem:
 
     Args:
         reason: why it has none, as a sentence.
+
+    Returns:
+        The problem, with the header Retry-After.
     """
     return Problem("unavailable", reason, headers=SOON)
 
@@ -91,6 +94,9 @@ def not_durable(cause: str) -> Problem:
 
     Args:
         cause: why the store is in memory, as sentences.
+
+    Returns:
+        The problem.
     """
     detail = (
         f"This service has no ledgers, because it would lose them when it stops. {cause} {PREFIX}LEDGERS_IN_MEMORY=yes"

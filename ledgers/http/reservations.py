@@ -141,6 +141,9 @@ async def _reserve(request: Request, identifiers: tuple[str, ...], request_body:
         identifiers: ids of the ledgers.
         request_body: the runs to reserve, and when the reservation expires.
         key: idempotency key of the request.
+
+    Returns:
+        The response 201 with the reservation.
     """
     ledgers, caller = ledgers_of(request, "analyst")
     answer = await ledgers.move(caller, "reserved", work.reserve, ledgers, caller, identifiers, request_body, key)

@@ -138,7 +138,9 @@ class Ledgers:
         """Release everything, and answer further requests that the service is stopping."""
         if self._kept is not None:
             self._kept.close()
-        self._book, self._keys, self._closed = None, None, unavailable_problem("The service is stopping.")
+        self._book = None
+        self._keys = None
+        self._closed = unavailable_problem("The service is stopping.")
         self.signatures.use(None)
         self._figures.follow(None)
 
@@ -350,7 +352,8 @@ class Ledgers:
             The log's signed head, and the number of ledgers that wait for an approver.
         """
         book = self.book
-        trouble, note = book.find_trouble(), book.sign_as_it_is()
+        trouble = book.find_trouble()
+        note = book.sign_as_it_is()
         waiting = 0 if trouble is None else book.request_reconciliations(by, trouble)
         self._log.warning("the log of ledgers was accepted as it is", checkpoint=note, waiting=waiting)
         self.heads.accept(note)

@@ -56,6 +56,9 @@ def ledger_answer(ledgers: Ledgers, tenant: str, identifier: str) -> answers.Led
         ledgers: ledgers of the service.
         tenant: owner of the ledger.
         identifier: id of the ledger.
+
+    Returns:
+        The ledger as the service answers it.
     """
     row, state, promise = ledgers.promise(tenant, identifier)
     warnings = collisions(ledgers.book.colliding(row.id))
@@ -127,6 +130,9 @@ def report(ledgers: Ledgers, tenant: str, identifier: str, *, as_page: bool) -> 
         tenant: owner of the ledger.
         identifier: id of the ledger.
         as_page: whether to return a page of HTML instead of the record.
+
+    Returns:
+        The page as text, or the report as a JSON object.
     """
     book = ledgers.book
     ledger = ledger_answer(ledgers, tenant, identifier)
@@ -151,6 +157,9 @@ def calibrate(
         algorithm: name of the algorithm.
         request: fields of the algorithm, and the slot or item that pays.
 
+    Returns:
+        The calibration as the service answers it.
+
     Raises:
         InvalidInput, ConditionViolated, LedgerExhausted, RunDiffers: as `calibrate_within`.
     """
@@ -167,6 +176,9 @@ def change_ledger(ledgers: Ledgers, tenant: str, identifier: str, change: Callab
         tenant: owner of the ledger.
         identifier: id of the ledger.
         change: function that makes the change.
+
+    Returns:
+        The ledger as the service answers it.
     """
     change()
     return ledger_answer(ledgers, tenant, identifier)
@@ -201,6 +213,9 @@ def list_pending(ledgers: Ledgers, tenant: str, identifier: str) -> list[Pending
         ledgers: ledgers of the service.
         tenant: owner of the ledger.
         identifier: id of the ledger.
+
+    Returns:
+        The moves as the service answers them.
     """
     now = time.time()
     return [pending_answer(row, now, ledgers.warnings) for row in ledgers.book.pending(tenant, identifier)]
@@ -214,6 +229,9 @@ def pending_move(ledgers: Ledgers, tenant: str, identifier: str, move: str) -> P
         tenant: owner of the ledger.
         identifier: id of the ledger.
         move: id of the move.
+
+    Returns:
+        The move as the service answers it.
     """
     return pending_answer(ledgers.book.pending_move(tenant, identifier, move), time.time(), ledgers.warnings)
 
@@ -226,6 +244,9 @@ def approve_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) -
         caller: the approver.
         identifier: id of the ledger.
         move: id of the move.
+
+    Returns:
+        The move as the service answers it.
     """
     row = ledgers.book.approve(caller.organisation, identifier, move, by=caller.name)
     return pending_answer(row, time.time(), ledgers.warnings)
@@ -239,6 +260,9 @@ def reject_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) ->
         caller: an approver, or the person who requested the move.
         identifier: id of the ledger.
         move: id of the move.
+
+    Returns:
+        The move as the service answers it.
     """
     is_approver = "approver" in caller.roles
     row = ledgers.book.reject(caller.organisation, identifier, move, by=caller.name, is_approver=is_approver)
@@ -258,6 +282,9 @@ def reserve(
         identifiers: ids of the ledgers, in all of which runs are reserved.
         request: the job.
         key: idempotency key of the request.
+
+    Returns:
+        The reservation as the service answers it.
     """
     try:
         row = ledgers.book.reserve(caller.organisation, identifiers, request, key, by=caller.name)
@@ -276,6 +303,9 @@ def reservation(ledgers: Ledgers, tenant: str, identifier: str) -> figures.Reser
         ledgers: ledgers of the service.
         tenant: owner of the reservation.
         identifier: id of the reservation.
+
+    Returns:
+        The reservation as the service answers it.
     """
     book = ledgers.book
     row = book.reservation(tenant, identifier)
@@ -294,6 +324,9 @@ def commit(ledgers: Ledgers, caller: Caller, identifier: str, request: CommitAsk
         identifier: id of the reservation.
         request: number of runs to commit; None means all that are left.
         key: idempotency key of the request.
+
+    Returns:
+        The receipts, one for each ledger of the reservation.
     """
     answer = ledgers.book.commit(caller.organisation, identifier, request, key, by=caller.name)
     return add_warnings(ledgers, figures.commit_answer(answer["receipts"]))
@@ -308,6 +341,9 @@ def cancel(ledgers: Ledgers, caller: Caller, identifier: str) -> figures.Reserva
         ledgers: ledgers of the service.
         caller: the person who cancels.
         identifier: id of the reservation.
+
+    Returns:
+        The reservation as the service answers it.
     """
     row = ledgers.book.cancel(caller.organisation, identifier, by=caller.name)
     return answers.reservation(row, warnings=_warnings(ledgers, row))

@@ -57,6 +57,9 @@ class Bundle:
         Args:
             text: JSON text in any form. An absent list is read as empty.
 
+        Returns:
+            The bundle; its proofs and signatures are not verified.
+
         Raises:
             Malformed: the text is not a bundle of the present format.
         """

@@ -34,6 +34,9 @@ def canonical(record: Record) -> bytes:
     Args:
         record: JSON object of strings, integers, truth values, null, lists and objects.
 
+    Returns:
+        The text in UTF-8.
+
     Raises:
         Malformed: the record has a value without a canonical form, such as a float. The message has its JSON Pointer.
     """
@@ -51,6 +54,9 @@ def parse(text: bytes) -> JsonRecord:
     Args:
         text: the text in UTF-8.
 
+    Returns:
+        The object, as a dictionary.
+
     Raises:
         Malformed: the text is not the canonical form of an object, for example because it has white space.
     """
@@ -67,6 +73,9 @@ def read_json(text: bytes) -> JsonRecord:
 
     Args:
         text: the text in UTF-8.
+
+    Returns:
+        The object, as a dictionary.
 
     Raises:
         Malformed: the text is not a JSON object, names a member twice, or has a value without a canonical form.
@@ -117,6 +126,9 @@ def _members(pairs: list[tuple[str, object]]) -> JsonRecord:
     Args:
         pairs: names and values of the members, in the order of the text.
 
+    Returns:
+        The members, in the order of the text.
+
     Raises:
         Malformed: two members have one name.
     """
@@ -135,6 +147,9 @@ def _plain(value: object, pointer: str, depth: int) -> object:
         value: value to convert.
         pointer: JSON Pointer of the value, for errors.
         depth: number of containers around the value.
+
+    Returns:
+        The converted value, which shares no container with the given one.
 
     Raises:
         Malformed: the value is nested too deeply, or has a float, a large integer, or another type.

@@ -65,6 +65,9 @@ def of_tree(tree: Tree, origin: str) -> Checkpoint:
     Args:
         tree: Merkle tree of the log's entries.
         origin: name of the log.
+
+    Returns:
+        The head.
     """
     return Checkpoint(origin, tree.size, tree.root())
 
@@ -75,6 +78,9 @@ def sign(checkpoint: Checkpoint, *keys: SigningKey) -> str:
     Args:
         checkpoint: head of a log that continues all heads that were signed before. This is not checked here.
         keys: keys of the log, one or more. Their name is the log's origin.
+
+    Returns:
+        The note: the text of the checkpoint, and its signature.
     """
     return str(notes.sign(checkpoint.text, *keys))
 
@@ -88,6 +94,9 @@ def verify(note: str, origin: str, keys: Iterable[PublicKey]) -> Checkpoint:
         note: the signed note.
         origin: name of the log.
         keys: trusted keys. Only keys with the log's name are used.
+
+    Returns:
+        The checkpoint.
 
     Raises:
         NotVerified: the note is not a checkpoint, is of another log, or was signed by none of these keys.
@@ -107,6 +116,9 @@ def parse(text: str) -> Checkpoint:
 
     Args:
         text: the lines origin, size, root in base 64, and extensions, each with a newline.
+
+    Returns:
+        The checkpoint.
 
     Raises:
         Malformed: the text is not a checkpoint.

@@ -70,6 +70,9 @@ class CosignerKey:
         Args:
             text: the vkey. The key in it is Base64 of the signature type, one byte, and the public key.
 
+        Returns:
+            The public key.
+
         Raises:
             Malformed: the text is not a vkey of a witness, or the id in it belongs to another key.
         """
@@ -109,6 +112,9 @@ class CosignerKey:
         Args:
             text: signed text of the note.
             line: the signature line.
+
+        Returns:
+            The time of the signature, in seconds since 1970.
 
         Raises:
             NotVerified: the signature has another length, states no time, or is not valid.
@@ -151,6 +157,9 @@ class CosigningKey:
         Args:
             text: text of the checkpoint, which ends in a newline.
             time: seconds since 1970.
+
+        Returns:
+            The signature line, with the time in it.
         """
         signature = time.to_bytes(_TIME_BYTES, "big") + self.private.sign(_message(time, text))
         return NoteSignature(self.name, self.public.note_id, signature)
@@ -162,5 +171,8 @@ def _message(time: int, text: str) -> bytes:
     Args:
         time: time of the signature in seconds since 1970.
         text: text of the checkpoint: name, size and Merkle root of the log.
+
+    Returns:
+        The signed bytes.
     """
     return f"cosignature/v1\ntime {time}\n{text}".encode()

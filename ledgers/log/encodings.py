@@ -13,6 +13,9 @@ def to_base64(data: bytes) -> str:
 
     Args:
         data: any bytes.
+
+    Returns:
+        The encoded text.
     """
     return base64.b64encode(data).decode("ascii")
 
@@ -25,6 +28,9 @@ def from_base64(text: str) -> bytes:
 
     Args:
         text: base 64 of some bytes.
+
+    Returns:
+        The decoded bytes.
 
     Raises:
         Malformed: the text is not base 64, or another text encodes the same bytes.
@@ -43,6 +49,9 @@ def to_base64url(data: bytes) -> str:
 
     Args:
         data: any bytes.
+
+    Returns:
+        The encoded text, without padding.
     """
     return base64.urlsafe_b64encode(data).decode("ascii").rstrip("=")
 
@@ -55,6 +64,9 @@ def from_base64url(text: str) -> bytes:
 
     Args:
         text: base 64 for URLs of some bytes.
+
+    Returns:
+        The decoded bytes.
 
     Raises:
         Malformed: the text is not base 64 for URLs, or another text encodes the same bytes.

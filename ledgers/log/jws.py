@@ -37,6 +37,9 @@ def sign(record: Record, subject: str, key: SigningKey, *, kind: str = TYPE) -> 
         key: the key that signs.
         kind: type of the record, which the header names so that no other kind of record passes for it.
 
+    Returns:
+        The signature, with nothing between its two points.
+
     Raises:
         Malformed: the record has no canonical form, or the subject is not a digest.
     """
@@ -55,6 +58,9 @@ def sign_whole(record: Record, subject: str, key: SigningKey, *, kind: str = TYP
         subject: digest of the document that the record is about, as `canonical.digest` returns it.
         key: the key that signs.
         kind: type of the record, which the header names.
+
+    Returns:
+        The signature with the object in it.
 
     Raises:
         Malformed: the record has no canonical form, or the subject is not a digest.
@@ -76,6 +82,9 @@ def verify(record: Record, subject: str, jws: str, keys: Iterable[PublicKey], *,
         jws: the detached signature, `header..signature`.
         keys: trusted keys.
         kind: type of the record, which the header must name.
+
+    Returns:
+        The key that made the signature.
 
     Raises:
         Malformed: the text is not a detached signature.
@@ -104,6 +113,9 @@ def _header(kid: str, subject: str, kind: str) -> str:
         kid: id of the key.
         subject: digest of the document that the record is about.
         kind: type of the record.
+
+    Returns:
+        The header, encoded.
 
     Raises:
         Malformed: the subject is not a digest.

@@ -85,6 +85,9 @@ class PublicKey:
         Args:
             text: the text. The key in it is Base64 of the signature type, one byte, and the 32 bytes of the public key.
 
+        Returns:
+            The key, with its name.
+
         Raises:
             Malformed: the text is not an Ed25519 key, or the id in it belongs to another key.
         """
@@ -138,6 +141,9 @@ class SigningKey:
 
         Args:
             name: name of the signer, such as the name of a log.
+
+        Returns:
+            The new key, which is not stored yet.
         """
         return cls(name, Ed25519PrivateKey.generate())
 
@@ -156,6 +162,9 @@ class SigningKey:
 
         Args:
             message: the bytes to sign.
+
+        Returns:
+            The signature.
         """
         return self.private.sign(message)
 

@@ -96,6 +96,9 @@ def sign(text: str, *keys: SigningKey) -> Note:
         text: the text, which must end in a newline.
         keys: signing keys, one or more.
 
+    Returns:
+        The note, with one signature line for each key.
+
     Raises:
         Malformed: the text does not end in a newline, has other control characters, or is too long.
     """
@@ -115,6 +118,9 @@ def parse(whole: str) -> Note:
 
     Args:
         whole: text, empty line, and signature lines.
+
+    Returns:
+        The text of the note, with its signatures.
 
     Raises:
         Malformed: the text has no signature lines after an empty line, or too many.
@@ -156,6 +162,9 @@ def _parse_signature(line: str) -> NoteSignature:
 
     Args:
         line: the line, without its end.
+
+    Returns:
+        The name of the key, its id and the signature.
 
     Raises:
         Malformed: the line has another form.

@@ -43,6 +43,9 @@ class Inclusion:
             tree: Merkle tree of a log.
             leaf_index: index of the leaf, from 0.
 
+        Returns:
+            The proof.
+
         Raises:
             ValueError: the tree has no such leaf.
             NodesMissing: the store of the tree lacks hashes.
@@ -60,6 +63,9 @@ class Inclusion:
 
         Args:
             record: object with the members `leaf_index`, `tree_size` and `inclusion_path` (hashes in base 64).
+
+        Returns:
+            The proof; it may be invalid.
 
         Raises:
             Malformed: the record has other members or types.
@@ -104,6 +110,9 @@ class Consistency:
             tree: the present Merkle tree of the log.
             first: number of leaves of the earlier tree.
 
+        Returns:
+            The proof.
+
         Raises:
             ValueError: the tree never had so many leaves.
             NodesMissing: the store of the tree lacks hashes.
@@ -121,6 +130,9 @@ class Consistency:
 
         Args:
             record: object with the members `first`, `second` and `consistency_path` (hashes in base 64).
+
+        Returns:
+            The proof; it may be invalid.
 
         Raises:
             Malformed: the record has other members or types.

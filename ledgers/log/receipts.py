@@ -54,6 +54,9 @@ class Receipt:
         Args:
             text: JSON text in UTF-8.
 
+        Returns:
+            The receipt; it may be invalid.
+
         Raises:
             Malformed: the text is not a receipt.
         """
@@ -67,6 +70,9 @@ class Receipt:
 
         Args:
             record: JSON object with the members `entry`, `proof`, `checkpoint` and `signature`.
+
+        Returns:
+            The receipt; it may be invalid.
 
         Raises:
             Malformed: the record has other members or types than a receipt.
@@ -91,6 +97,9 @@ def make(tree: Tree, leaf_index: int, entry: Record, checkpoint: str, key: Signi
         entry: record of the entry.
         checkpoint: head of the tree, signed by the key.
         key: key that signs the receipt.
+
+    Returns:
+        The receipt.
 
     Raises:
         NotVerified: the tree has another entry at this index, or the checkpoint is not the tree's.
@@ -141,6 +150,9 @@ def verify(receipt: Receipt, origin: str, keys: Iterable[PublicKey]) -> Checkpoi
         receipt: the receipt.
         origin: name of the log.
         keys: trusted keys.
+
+    Returns:
+        The head of the log that the receipt states.
 
     Raises:
         NotVerified: the checkpoint, the proof or the signature is not valid, or belongs to another entry.

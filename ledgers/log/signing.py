@@ -62,6 +62,9 @@ class PublishedKey:
         Args:
             record: JSON object with the members of a published key, such as `note_key`, `from` and `until`.
 
+        Returns:
+            The public key, with its time of publication and of retirement.
+
         Raises:
             Malformed: the record lacks members or has others, or its members describe different keys.
         """
@@ -132,6 +135,9 @@ class SigningKeys:
             published: the keys that were published before.
             signing: the new key.
             at: time from which the new key signs.
+
+        Returns:
+            The new keys; the given ones are not changed.
 
         Raises:
             KeysUnusable: the new key signed before or has another name, or `at` is before the present key's start.
@@ -226,6 +232,9 @@ def _read_time(text: str) -> datetime:
 
     Args:
         text: the text, as `_format_time` writes it.
+
+    Returns:
+        The time, in UTC.
 
     Raises:
         Malformed: the text has another form.

@@ -78,6 +78,9 @@ class SignedStatement:
         Args:
             record: the JSON object. A statement has only texts as members.
 
+        Returns:
+            The statement; its signature is not verified.
+
         Raises:
             Malformed: the record has other members than a statement, or an unknown kind.
         """
@@ -100,6 +103,9 @@ def sign(statement: SignedStatement, content: bytes, key: SigningKey, *, digest:
         key: the key that signs.
         digest: SHA-256 of the canonical text of an answer in JSON, in hexadecimal digits. None computes it from
             `content`.
+
+    Returns:
+        The signature, a JSON Web Signature with the statement in it.
 
     Raises:
         Malformed: the content is not an answer of the statement's kind.
@@ -140,6 +146,9 @@ def digest_of(text: bytes) -> str:
     Args:
         text: bytes of a JSON text.
 
+    Returns:
+        The digest, as `sha256:` and 64 hexadecimal digits.
+
     Raises:
         Malformed: the text is not JSON, or has a number that is not finite.
     """
@@ -157,6 +166,9 @@ def _subject(statement: SignedStatement, content: bytes) -> str:
     Args:
         statement: the statement about the answer. Only its kind is used.
         content: bytes of the answer.
+
+    Returns:
+        The digest, as `sha256:` and 64 hexadecimal digits.
 
     Raises:
         Malformed: the answer should be JSON and is not.

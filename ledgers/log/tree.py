@@ -118,6 +118,9 @@ def leaf_hash(leaf: bytes) -> bytes:
 
     Args:
         leaf: content of the leaf.
+
+    Returns:
+        The hash, 32 bytes.
     """
     return hashlib.sha256(b"\x00" + leaf).digest()
 
@@ -130,6 +133,9 @@ def node_hash(left: bytes, right: bytes) -> bytes:
     Args:
         left: hash of the left child, 32 bytes.
         right: hash of the right child, 32 bytes.
+
+    Returns:
+        The hash, 32 bytes.
     """
     return hashlib.sha256(b"\x01" + left + right).digest()
 
@@ -334,6 +340,9 @@ def _perfect(start: int, end: int) -> Iterable[Node]:
     Args:
         start: first leaf. It must be a multiple of the smallest power of two that is at least end − start.
         end: index after the last leaf.
+
+    Yields:
+        The highest node of each subtree.
     """
     while start < end:
         level = (end - start).bit_length() - 1  # 2^level is the largest power of two that is left

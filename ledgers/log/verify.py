@@ -238,6 +238,9 @@ def _proved_steps(bundle: Bundle, heads: Sequence[_Head], verification: LogVerif
         bundle: the evidence, with its proofs.
         heads: heads of the log, each with a size and a root.
         verification: receives a finding for each proof that is not valid or belongs to no heads.
+
+    Returns:
+        The pairs, each with the earlier head first.
     """
     steps = []
     for proof in bundle.proofs:

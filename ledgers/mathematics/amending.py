@@ -134,6 +134,9 @@ def _lower_item(state: LedgerState, name: str, planned: int) -> PlanItem:
         name: name of the item. Items that a slot's charge created cannot be changed.
         planned: new number of runs, from the reserved and committed runs together to the present number.
 
+    Returns:
+        The changed item.
+
     Raises:
         InvalidInput: the plan has no such item, or the number is out of range.
     """
@@ -158,6 +161,9 @@ def _with_added(state: LedgerState, item: PlanItem, index: int) -> LedgerState:
         item: the new item.
         index: position of the item in the request, from 0. It is used in the JSON Pointer of errors.
 
+    Returns:
+        The new state; the given one is not changed.
+
     Raises:
         InvalidInput: the name is taken, or it begins with "job ", which is kept for jobs that slots pay for.
     """
@@ -177,6 +183,9 @@ def _count_committed(state: LedgerState) -> int:
 
     Args:
         state: the ledger.
+
+    Returns:
+        The number, at least 0.
     """
     committed_runs = sum(item.committed for item in state.plan)
     used_slots = 0

@@ -39,6 +39,9 @@ def up(value: float | str | Decimal | Fraction) -> Amount:
     Args:
         value: finite number from 0 to below 10^18. A float is taken at its exact binary value.
 
+    Returns:
+        The amount, less than 10⁻¹⁸ above the value.
+
     Raises:
         InvalidInput: the value is negative, not finite, or too large for an amount.
     """
@@ -56,6 +59,9 @@ def down(value: float | str | Decimal) -> Amount:
     Args:
         value: finite number from 0 to below 10^18. A float is taken at its exact binary value.
 
+    Returns:
+        The amount, less than 10⁻¹⁸ below the value.
+
     Raises:
         InvalidInput: the value is negative, not finite, or too large for an amount.
     """
@@ -70,6 +76,9 @@ def exact(value: float | str | Decimal, pointer: str) -> Amount:
     Args:
         value: number or decimal string.
         pointer: JSON Pointer of the value, for the error.
+
+    Returns:
+        The amount, equal to the given value.
 
     Raises:
         InvalidInput: the value is not an amount, or has more than 18 decimal places.
@@ -136,6 +145,9 @@ def total(*amounts: Amount) -> Amount:
 
     Args:
         amounts: decimal numbers with at most 18 decimal places.
+
+    Returns:
+        The sum.
     """
     sum_ = ZERO
     for amount in amounts:
@@ -164,6 +176,9 @@ def multiple(each: Amount, count: int) -> Amount:
     Args:
         each: amount of one run.
         count: number of runs, at least 0.
+
+    Returns:
+        The product.
     """
     return EXACT.multiply(each, Decimal(count))
 
@@ -176,6 +191,9 @@ def root_below(amount: Amount) -> float:
 
     Args:
         amount: decimal number that is at least 0.
+
+    Returns:
+        The lower bound.
     """
     root = math.sqrt(float(amount))
     one_step_down = math.nextafter(root, 0.0)
@@ -190,6 +208,9 @@ def root_above(amount: Amount) -> float:
 
     Args:
         amount: decimal number that is at least 0.
+
+    Returns:
+        The upper bound.
     """
     if amount <= 0:
         return 0.0
@@ -236,6 +257,9 @@ def _round(value: float | str | Decimal, rounding: str) -> Amount:
     Args:
         value: value from 0 to below `LARGEST`. A float is taken at its exact binary value.
         rounding: rounding mode of the module `decimal`.
+
+    Returns:
+        The amount, rounded in the direction of the context.
 
     Raises:
         InvalidInput: the value is negative, not finite, or too large.

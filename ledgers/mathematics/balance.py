@@ -79,6 +79,9 @@ def digest_of(state: LedgerState, text: SpecText) -> str:
     Args:
         state: the ledger. It must contain at least the reservations with runs that are not committed yet.
         text: returns the canonical JSON text of a mechanism.
+
+    Returns:
+        The digest as text, with the name of the hash function before it.
     """
     balance_text = canonical(balance_of(state, text))
     return SHA256 + digest(balance_text)
@@ -105,6 +108,9 @@ def _reservation_record(reservation: Reservation, text: SpecText) -> JsonRecord:
     Args:
         reservation: the reservation.
         text: returns the canonical JSON text of a mechanism.
+
+    Returns:
+        The object, as the balance contains it.
     """
     charge = None
     if reservation.charge is not None:

@@ -49,7 +49,9 @@ def opening_record(state: LedgerState, certified: Opening, specs: Mapping[str, s
     Returns:
         The entry. Its member `approval` is present only if a second person approves changes.
     """
-    setting, declared = state.setting, state.declared
+    setting = state.setting
+    declared = state.declared
+    # The items of the plan and the slots, each as a JSON object.
     plan = [{"name": item.name, "spec": specs[item.name], "planned": item.planned} for item in state.plan]
     slots = []
     for slot in state.slots:
@@ -130,6 +132,9 @@ def reservation_record(reservation: Reservation, spec: str) -> Record:
     Args:
         reservation: the reservation.
         spec: its mechanism as canonical JSON text.
+
+    Returns:
+        The entry.
     """
     record: Record = {"kind": "reserved", "reservation": reservation.id, "spec": spec, "count": reservation.count}
     if reservation.item is not None:
@@ -147,6 +152,9 @@ def commit_record(reservation: Reservation, count: int) -> Record:
     Args:
         reservation: the reservation after the commit, with its charge if a slot pays.
         count: number of runs that may be released because of this commit.
+
+    Returns:
+        The entry.
     """
     record: Record = {"kind": "committed", "reservation": reservation.id, "count": count}
     if reservation.charge is not None:
@@ -179,6 +187,9 @@ def void_record(reservation: Reservation, count: int) -> Record:
     Args:
         reservation: the reservation of the runs.
         count: number of runs that are taken back, at least 1.
+
+    Returns:
+        The entry.
     """
     return {"kind": "voided", "reservation": reservation.id, "count": count, "declared": "no-output-observed"}
 
@@ -200,6 +211,9 @@ def amendment_record(
         certified: certified δ at the target's ε after the amendment, and certified ε at the target's δ.
         specs: each added item's mechanism as canonical JSON text.
         approval: whether a second person approves from now on; None means that this stays as it was.
+
+    Returns:
+        The entry.
     """
     added = [{"name": item.name, "spec": spec, "planned": item.planned} for item, spec in zip(add, specs, strict=True)]
     lowered = [{"name": name, "planned": planned} for name, planned in lower.items()]
@@ -223,6 +237,9 @@ def reconciliation_record(size: int, root: str) -> Record:
     Args:
         size: number of entries of the accepted log.
         root: root of its Merkle tree in base 64.
+
+    Returns:
+        The entry.
     """
     return {"kind": "reconciled", "declared": "missing-entries-are-accounted-for", "size": size, "root": root}
 
@@ -235,6 +252,9 @@ def contradiction_record(observations: Sequence[Observation], reservations: Sequ
     Args:
         observations: at least one observation.
         reservations: ids of the reservations that paid for the run; None means all with committed runs.
+
+    Returns:
+        The entry.
     """
     record: Record = {"kind": "contradicted", "observations": [asdict(observation) for observation in observations]}
     if reservations is not None:
@@ -247,6 +267,9 @@ def observations_of(record: JsonObject) -> tuple[Observation, ...]:
 
     Args:
         record: the entry, with the member `observations`.
+
+    Returns:
+        The observations, in the order of the entry.
 
     Raises:
         InvalidInput: a text of an observation is empty or no text, or its count is not a natural number.
@@ -269,6 +292,9 @@ def charge_record(price: Charge) -> Record:
     Args:
         price: the cost. Its `each`, the cost of one run, and `remaining`, the μ² that the slot had left before a whole
             job, are left out if absent.
+
+    Returns:
+        The JSON object.
     """
     record: Record = {"parts": format_amounts(price.parts), "theorem": price.theorem}
     if price.each:
@@ -286,6 +312,9 @@ def charge_of(record: JsonObject) -> Charge:
 
     Args:
         record: JSON object of the cost. Its amounts are decimal strings.
+
+    Returns:
+        The cost, with the amounts and the theorem that the entry states.
 
     Raises:
         InvalidInput: a text is not an amount, or the record does not have exactly one of these members.
@@ -313,6 +342,7 @@ def state_of(record: JsonObject, specs: JsonObject) -> LedgerState:
     """
     declared = record["declared"]
     unit = require_unit(record["unit"])
+    # The items of the plan, with their numbers of runs, and the slots.
     plan = [PlanItem(name=item["name"], spec=specs[item["name"]], planned=item["planned"]) for item in record["plan"]]
     slots = [_slot_of(slot) for slot in record["slots"]]
     return LedgerState(

@@ -31,6 +31,9 @@ def choose_item(state: LedgerState, spec: Spec | None, name: str | None) -> Plan
         spec: mechanism of the job. None takes the item's mechanism, and then the name is needed.
         name: name of the item. None selects an item with exactly the mechanism of a step, if possible with free runs.
 
+    Returns:
+        The item, which may have no free runs.
+
     Raises:
         InvalidInput: neither a name nor a spec is given.
         NotInPlan: the plan has no such item, or a run of the spec is not proved to lose as little privacy.
@@ -39,6 +42,7 @@ def choose_item(state: LedgerState, spec: Spec | None, name: str | None) -> Plan
         return _named_item(state, name, spec)
     if spec is None:
         raise InvalidInput.at("/item", "name an item of the plan, a slot, or a mechanism of the plan")
+    # Without a name, the mechanism of a step must be equal to that of an item.
     step, _ = steps_of(spec)
     items_of_step = [item for item in state.plan if item.spec == step]
     if not items_of_step:
@@ -62,6 +66,9 @@ def _named_item(state: LedgerState, name: str, spec: Spec | None) -> PlanItem:
         spec: mechanism of the job. A run of it must be proved to lose no more privacy than a run of the item. None is
             the item's own mechanism.
 
+    Returns:
+        The item.
+
     Raises:
         NotInPlan: the plan has no such item, or there is no such proof.
     """
@@ -71,6 +78,7 @@ def _named_item(state: LedgerState, name: str, spec: Spec | None) -> PlanItem:
         raise NotInPlan(f"The plan has no item of this name. It has: {names}.")
     if spec is None:
         return item
+    # A mechanism of equal steps is compared by one step, as an item counts steps.
     step, _ = steps_of(spec)
     if dominance_reason(step, item.spec) is None:
         raise NotInPlan(
@@ -166,6 +174,9 @@ def _sampled_sum(spec: Spec) -> _SampledSum | None:
 
     Args:
         spec: spec of a mechanism.
+
+    Returns:
+        The sampling rate with the noisy sum; None for any other mechanism.
     """
     rate = 1.0
     if isinstance(spec, Subsampled):

@@ -25,6 +25,9 @@ def hold_charge(state: LedgerState, reservation: Reservation, slot: Slot) -> Led
         reservation: the reservation with its charge, which must not be None.
         slot: the slot that pays. It replaces the state's slot of the same kind, from which it may differ.
 
+    Returns:
+        The new state; the given one is not changed.
+
     Raises:
         LedgerExhausted: less is free than the charge.
     """
@@ -42,6 +45,9 @@ def release_charge(slot: Slot, reservation: Reservation) -> Slot:
     Args:
         slot: the slot. Its reserved amounts include the charge.
         reservation: the reservation with its charge, which must not be None.
+
+    Returns:
+        The new slot; the given one is not changed.
     """
     assert reservation.charge is not None  # the slot holds it
     return replace(slot, reserved=minus(slot.reserved, reservation.charge.parts))
@@ -91,6 +97,9 @@ def use_reserved(slot: Slot, amounts: Amounts) -> Slot:
     Args:
         slot: the slot, which has reserved at least these amounts.
         amounts: amounts by the names of the slot's parts, such as `rho` and `delta`.
+
+    Returns:
+        The new slot; the given one is not changed.
     """
     return replace(slot, reserved=minus(slot.reserved, amounts), used=plus(slot.used, amounts))
 

@@ -142,6 +142,7 @@ def _exceeds_target(pair: Pair, log_delta: float, log_allowed: float) -> Infeasi
     Returns:
         The error, which the caller raises. `nearest` has the ε, if one is finite.
     """
+    # The smallest ε at which δ of the pair is as large as allowed.
     nearest: dict[str, float] = {}
     if log_allowed > -math.inf:
         smallest_epsilon = pair.epsilon(log_allowed).upper

@@ -71,6 +71,9 @@ def _log_terms(slot: Slot, spent: Amounts) -> list[float]:
     Args:
         slot: the Rényi slot with its weights w_a, which are equal if none are given, and its budgets B_a.
         spent: charges S_a, by the name of each order.
+
+    Returns:
+        One natural logarithm for each order.
     """
     weights = slot.weights or (1.0 / len(slot.orders),) * len(slot.orders)
     log_terms = []

@@ -106,6 +106,9 @@ def commit(state: LedgerState, identifier: str, count: int | None = None) -> Led
         identifier: id of the reservation.
         count: number of runs. None means all reserved runs that are not committed.
 
+    Returns:
+        The new state; the given one is not changed.
+
     Raises:
         InvalidInput: the reservation does not hold so many runs.
         ReservationEnded: the reservation was cancelled or has expired.
@@ -144,6 +147,9 @@ def release(state: LedgerState, identifier: str, outcome: Literal["cancelled", "
         identifier: id of the reservation.
         outcome: new state of the reservation.
 
+    Returns:
+        The new state; the given one is not changed.
+
     Raises:
         ReservationEnded: the reservation has ended before, or all of its runs were committed.
     """
@@ -171,6 +177,9 @@ def seal(state: LedgerState) -> LedgerState:
 
     Args:
         state: the ledger before.
+
+    Returns:
+        The new state; the given one is not changed.
 
     Raises:
         RunDiffers: a run was observed to differ from the mechanism that the ledger paid for.
@@ -237,6 +246,9 @@ def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
         identifier: id of the reservation.
         count: number of runs, at least 1.
 
+    Returns:
+        The new state; the given one is not changed.
+
     Raises:
         InvalidInput: fewer runs were committed, or there is no such reservation.
     """
@@ -245,6 +257,7 @@ def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
     if reservation is None or not 1 <= count <= committed_count:
         allowed = f"1 to {committed_count}" if committed_count else "none"
         raise InvalidInput.at("/count", "is not a number of runs that were committed", allowed=allowed)
+    # Planned runs become credit. A slot that was charged for each run gets the amounts of these runs back.
     if reservation.item is not None:
         state = state.with_runs(reservation.item, committed=-count, credit=count)
     elif reservation.slot is not None and reservation.charge is not None:
@@ -269,6 +282,9 @@ def _reserve_of_plan(
         item_name: name of the item that pays. None takes the item with exactly this mechanism.
         spec: mechanism of the job. None takes the item's mechanism.
         count: number of runs. None means all steps of the spec or, without a spec, all free runs of the item.
+
+    Returns:
+        The new state, with the reservation.
 
     Raises:
         NotInPlan, LedgerExhausted, ConditionViolated, InvalidInput: as `reserve`.
@@ -324,6 +340,9 @@ def _reserve_of_slot(
         eta: δ that the job may add to the profile of a Gaussian slot; None means the slot's default.
         delta: δ that each run may take from a pure or zero-concentrated slot; None means 0.
         rough: whether to charge a certified price that is quick to compute and a little too high.
+
+    Returns:
+        The new state, with the reservation and its charge.
     """
     slot = state.slot(kind)
     if slot is None:
@@ -350,6 +369,9 @@ def _charge_whole_job(state: LedgerState, reservation: Reservation) -> LedgerSta
     Args:
         state: the ledger before the commit.
         reservation: the reservation of the job, for which the slot holds a charge.
+
+    Returns:
+        The new state, in which the charge is spent.
 
     Raises:
         LedgerExhausted: the slot has less free than the job now costs.

@@ -384,5 +384,8 @@ def _with_noise(request: ChargeRequest, noise: float) -> ChargeRequest:
     Args:
         request: the job. Every noise multiplier in its mechanism is replaced.
         noise: the new noise multiplier.
+
+    Returns:
+        The changed request.
     """
     return replace(request, spec=map_noise(request.spec, lambda _: noise))

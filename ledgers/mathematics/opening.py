@@ -128,6 +128,9 @@ def item_of(planned: RequestedItem, pointer: str) -> PlanItem:
         planned: name and mechanism of the item. A mechanism of equal steps becomes one step and a number of runs.
         pointer: JSON Pointer of the item, for errors.
 
+    Returns:
+        The item, with no reserved and no committed runs.
+
     Raises:
         InvalidInput: the name begins like the names of jobs that slots pay for, or the item has too many runs.
     """
@@ -166,6 +169,9 @@ def _slot(request: RequestedSlot, pointer: str, target: LedgerTarget) -> Slot:
         request: kind and capacity of the slot.
         pointer: JSON Pointer of the capacity, for errors.
         target: target of the ledger. A share of its δ is the default η of a Gaussian slot.
+
+    Returns:
+        The slot, of which nothing is used or reserved.
 
     Raises:
         InvalidInput: a part is missing or unknown, or an amount is not valid. Or the target is a μ or ρ, which holds
@@ -248,6 +254,9 @@ def _renyi_slot(parts: JsonObject, pointer: str) -> Slot:
         parts: `orders`, their `weights` (equal by default) and one `budget` for all orders ("largest" by default).
         pointer: JSON Pointer of the capacity, for errors.
 
+    Returns:
+        The slot, of which nothing is used or reserved.
+
     Raises:
         InvalidInput: orders are missing, equal or not above 1, or weights are not positive with sum 1.
     """
@@ -287,6 +296,9 @@ def _read_weights(parts: JsonObject, count: int, pointer: str) -> tuple[float, .
         parts: requested parts of the slot.
         count: number of orders.
         pointer: JSON Pointer of the capacity, for errors.
+
+    Returns:
+        One weight for each order.
 
     Raises:
         InvalidInput: there is not one positive weight for each order, or the sum of the weights is not 1.

@@ -71,6 +71,9 @@ def holds(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amount,
         remaining: μ² that is left in the slot.
         cost: μ² that the slot pays.
         eta: δ that the charge may add beyond the profile of the slot.
+
+    Returns:
+        True if the cost is proved to suffice; False if there is no proof.
     """
     if cost > remaining or eta < LEAST_ETA:
         return False
@@ -88,6 +91,9 @@ def _holds(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: Amount, e
         remaining: μ² that the budget has left before the mechanism is run.
         cost: μ² that is paid.
         eta: δ that the mechanism may add to the Gaussian profile of the budget.
+
+    Returns:
+        True if the cost is proved to suffice; False if there is no proof.
     """
     prices = step_prices(parts, remaining=remaining, eta=eta)
     if cannot_fit(parts, prices, remaining, eta):
@@ -109,6 +115,9 @@ def _holds_composed(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: 
         remaining: μ² that the privacy budget has left before the mechanism is run.
         cost: μ² that is paid.
         eta: δ that the mechanism may add to the Gaussian profile of the budget.
+
+    Returns:
+        True if the cost is proved to suffice; False if there is no proof.
     """
     is_certified, _ = SlotTrial(parts, remaining, eta).certify(cost)
     return is_certified
@@ -120,6 +129,9 @@ def _holds_stepwise(prices: StepPrices, cost: Amount) -> bool:
     Args:
         prices: prices of the runs in a Gaussian slot, a privacy budget in μ².
         cost: μ² that is paid.
+
+    Returns:
+        True if the cost is proved to suffice; False if there is no proof.
     """
     stepwise_cost = prices.cost()
     return stepwise_cost is not None and stepwise_cost <= cost
@@ -201,6 +213,9 @@ def _least_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amoun
         parts: dominating pairs of the mechanism, each with its number of runs.
         remaining: μ² that is left in the slot.
         eta: δ that the charge may add to the Gaussian profile of the slot.
+
+    Returns:
+        The cost with its η, and the μ² at which it is certified; None if none was certified.
     """
     prices = step_prices(parts, remaining=remaining, eta=eta)
     if cannot_fit(parts, prices, remaining, eta):
@@ -235,6 +250,9 @@ def quick_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
         parts: dominating pairs of the mechanism, each with its number of runs.
         remaining: μ² that is left in the slot.
         eta: η, the δ that the job may add to the Gaussian profile of the slot.
+
+    Returns:
+        A rough lower estimate of the cost, and a certified cost if there is one.
     """
     if eta < LEAST_ETA or remaining <= 0:
         return QuickCost(math.inf, None)
@@ -272,6 +290,9 @@ def _stepwise_residue(prices: StepPrices, remaining: Amount, eta: Amount) -> Res
         prices: prices of the runs in a Gaussian slot, a privacy budget in μ².
         remaining: μ² that the slot has left. The cost is at most this.
         eta: η, the δ that the job may add to the Gaussian profile of the slot.
+
+    Returns:
+        The cost with its η, and the μ² at which it is certified; None if none was certified.
     """
     cost = prices.cost()
     if cost is None:

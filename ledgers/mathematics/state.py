@@ -263,7 +263,14 @@ class LedgerState:
         return next((slot for slot in self.slots if slot.kind == kind), None)
 
     def with_item(self, item: PlanItem) -> LedgerState:
-        """Return the state with an item of the plan. It replaces the item of the same name, or is added at the end."""
+        """Return the state with an item of the plan. It replaces the item of the same name, or is added at the end.
+
+        Args:
+            item: the item, a mechanism with its numbers of runs.
+
+        Returns:
+            The new state; the present one is not changed.
+        """
         if self.item(item.name) is None:
             return replace(self, plan=(*self.plan, item))
         updated_plan = [item if present.name == item.name else present for present in self.plan]

@@ -282,6 +282,9 @@ class _StepCharge:
 
         Args:
             cost: cost of one step in μ².
+
+        Returns:
+            True if the budget is proved to suffice.
         """
         after_last = less(self._remaining, multiple(cost, self._count))
         before_last = less(self._remaining, multiple(cost, self._count - 1))
@@ -384,6 +387,9 @@ def _last_epsilon(remaining: Amount, eta: float) -> float:
         remaining: μ² of the Gaussian mechanism N(μ, 1) against N(0, 1). It is the μ² that a slot, a privacy budget, has
             left.
         eta: η of one step, the δ that it may add to the slot's profile.
+
+    Returns:
+        The ε, in nats.
     """
     slot_pair = gaussian_pair(root_above(remaining))
     log_negligible = math.log(_LAST_DELTA * eta)

@@ -79,6 +79,9 @@ def _conditions_of_mechanisms(state: LedgerState) -> Iterator[Condition]:
 
     Args:
         state: the ledger.
+
+    Yields:
+        The conditions.
     """
     specs = [item.spec for item in state.plan] + [reservation.spec for reservation in state.reservations.values()]
     seen: dict[Condition, None] = {}

@@ -72,6 +72,9 @@ def what_if(
         delta: δ that each run may take.
         rough: whether to compute only a quick price, which may be a little too high, and no nearest jobs.
 
+    Returns:
+        The charge if the job fits, and otherwise the reason with the nearest jobs that fit.
+
     Raises:
         InvalidInput: the request contradicts itself.
     """
@@ -118,6 +121,9 @@ def _reserved_amounts(slot: Slot) -> Amounts:
 
     Args:
         slot: part of a privacy budget, with amounts by name, such as `rho` and `delta`.
+
+    Returns:
+        The amounts, by the names of the parts.
     """
     return {part: slot.reserved.get(part, ZERO) for part in slot.capacity}
 

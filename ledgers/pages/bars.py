@@ -35,6 +35,9 @@ def bars(ledger: JsonObject) -> list[Bar]:
 
     Args:
         ledger: answer about a ledger, as a JSON object.
+
+    Returns:
+        The bars.
     """
     return [*_plan(ledger["plan"]), *_slots(ledger["slots"])]
 
@@ -44,6 +47,9 @@ def _plan(items: list[JsonObject]) -> Iterator[Bar]:
 
     Args:
         items: JSON objects of the items, mechanisms with numbers of runs.
+
+    Yields:
+        One bar for each item.
     """
     for item in items:
         committed, reserved, planned = item["committed"], item["reserved"], item["planned"]
@@ -60,6 +66,9 @@ def _slots(slots: list[JsonObject]) -> Iterator[Bar]:
 
     Args:
         slots: JSON objects of the slots, budgets for runs outside the plan.
+
+    Yields:
+        One bar for each amount.
     """
     for slot in slots:
         for part, capacity in slot["capacity"].items():
@@ -79,6 +88,9 @@ def _bar(name: str, used: Any, reserved: Any, capacity: Any, words: str) -> Bar:
         reserved: reserved amount.
         capacity: amount of the whole bar.
         words: amounts as a text.
+
+    Returns:
+        The bar.
     """
     total = Fraction(capacity)
     if total == 0:

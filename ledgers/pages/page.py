@@ -47,6 +47,9 @@ def page(report: Record, key: SigningKey) -> str:
     Args:
         report: the report, as `book.reports.report` returns it.
         key: key of the log, which signs the page.
+
+    Returns:
+        The HTML text, with the report and the signature in it.
     """
     unsigned = _render(report, key.public)
     signature = jws.sign(report, digest(unsigned.encode()), key, kind=TYPE)
@@ -61,6 +64,9 @@ def open_page(text: str, keys: Iterable[PublicKey]) -> tuple[JsonRecord, PublicK
     Args:
         text: HTML of the page.
         keys: trusted keys of the log.
+
+    Returns:
+        The report, and the key.
 
     Raises:
         Malformed: the text is not a page of a ledger.
@@ -83,6 +89,9 @@ def is_page(text: str) -> bool:
 
     Args:
         text: content of a file.
+
+    Returns:
+        True if the text begins like HTML and has the place of the data.
     """
     return text.lstrip().startswith("<!DOCTYPE html>") and OPENING in text
 
@@ -92,6 +101,9 @@ def checkpoint_of(text: str) -> str:
 
     Args:
         text: HTML of the page.
+
+    Returns:
+        The signed note.
 
     Raises:
         Malformed: the text is not a page of a ledger.
@@ -133,6 +145,9 @@ def _render(report: Record, key: PublicKey) -> str:
     Args:
         report: report of a ledger.
         key: public key that will sign the page, for display.
+
+    Returns:
+        The HTML text.
     """
     ledger: JsonObject = report["ledger"]
     target = ledger["target"]

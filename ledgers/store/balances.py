@@ -36,6 +36,9 @@ def _is_in_tree(row: EntryRow, tree: Tree) -> bool:
     Args:
         row: the entry with its number in the log.
         tree: the Merkle tree.
+
+    Returns:
+        True if the hash of the entry is the one in the tree.
     """
     try:
         Inclusion.of(tree, row.seq).verify(row.leaf, tree.root())
@@ -198,6 +201,9 @@ def _count_runs(records: Sequence[JsonObject], kind: str) -> int:
     Args:
         records: JSON objects of the entries.
         kind: kind of the entries, such as `committed`.
+
+    Returns:
+        The sum of the numbers of runs.
     """
     return sum(record["count"] for record in records if record["kind"] == kind)
 

@@ -57,6 +57,9 @@ def digest(leaf: bytes) -> bytes:
 
     Args:
         leaf: canonical JSON text of the entry.
+
+    Returns:
+        The hash, 32 bytes.
     """
     return hashlib.sha256(b"\x00" + leaf).digest()
 
@@ -66,6 +69,9 @@ def size(connection: Connection) -> int:
 
     Args:
         connection: connection to read on.
+
+    Returns:
+        The number of entries.
     """
     number: int = connection.execute(select(COUNTER.c.size)).scalar_one()
     return number
@@ -77,6 +83,9 @@ def get(connection: Connection, seq: int) -> EntryRow | None:
     Args:
         connection: connection to read on.
         seq: number of the entry, from 0.
+
+    Returns:
+        The entry; None if there is none.
     """
     query = select(*_COLUMNS).where(ENTRIES.c.seq == seq)
     row = connection.execute(query).mappings().one_or_none()
@@ -141,6 +150,9 @@ def of_rare_kind(
         connection: connection to read on.
         ledgers: ids of the ledgers.
         kind: kind of the entries.
+
+    Returns:
+        The entries.
     """
     condition = ENTRIES.c.ledger.in_(ledgers) & (ENTRIES.c.kind == kind)
     query = select(*_COLUMNS).where(RARE, condition).order_by(ENTRIES.c.seq)

@@ -54,6 +54,9 @@ def figures(connection: Connection, *, limit: int) -> LedgerFigures:
     Args:
         connection: connection to read on.
         limit: largest number of ledgers in `fullest`.
+
+    Returns:
+        The figures at the time of the call.
     """
     size = connection.execute(select(COUNTER.c.size)).scalar_one()
     count_open = select(func.count()).select_from(LEDGERS).where(_MAY_RESERVE)
@@ -77,6 +80,9 @@ def _fullest(limit: int) -> Select[Any]:
 
     Args:
         limit: largest number of ledgers.
+
+    Returns:
+        The query, with a row for each ledger.
     """
     capacity = cast(SLOTS.c.capacity, Double)
 

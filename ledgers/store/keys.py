@@ -76,6 +76,9 @@ def find_taken(connection: Connection, names: Collection[tuple[str, str]]) -> se
     Args:
         connection: connection to read on.
         names: pairs of an owner and an idempotency key.
+
+    Returns:
+        Pairs of an owner and a key.
     """
     query = select(KEYS.c.tenant, KEYS.c.key).where(tuple_(KEYS.c.tenant, KEYS.c.key).in_(list(names)))
     return {(row.tenant, row.key) for row in connection.execute(query)}

@@ -96,6 +96,9 @@ def load(connection: Connection, *identifiers: str, tenant: str | None = None) -
         identifiers: ids of the ledgers.
         tenant: required owner; None means any. A ledger of another owner is not read.
 
+    Returns:
+        The rows of each ledger, by its id.
+
     Raises:
         Unknown: there is no such ledger.
     """
@@ -181,6 +184,9 @@ def write(connection: Connection, before: LedgerRow, after: LedgerRow) -> Ledger
         connection: connection of a transaction that has locked the ledger.
         before: the ledger as it was read.
         after: the ledger with its changes.
+
+    Returns:
+        The rows of the ledger, with its next version.
     """
     (written,) = write_all(connection, [(before, after)])
     return written
@@ -195,6 +201,9 @@ def write_all(connection: Connection, changes: Sequence[tuple[LedgerRow, LedgerR
         connection: connection of a transaction that has locked the ledgers.
         changes: pairs of a ledger as it was loaded at the locked version, and the ledger with its changes. A row is
             changed only if it still is as before, so that a writer without the lock changes nothing.
+
+    Returns:
+        The rows of the ledgers with their next versions, in the given order.
 
     Raises:
         Again: a row is not as before.
@@ -230,6 +239,9 @@ def identifiers(connection: Connection) -> list[str]:
 
     Args:
         connection: connection to read on.
+
+    Returns:
+        The ids.
     """
     return list(connection.execute(select(LEDGERS.c.id).order_by(LEDGERS.c.id)).scalars())
 
@@ -280,6 +292,9 @@ def page(connection: Connection, tenant: str, *, limit: int, after: LedgerRow | 
         tenant: owner of the ledgers.
         limit: largest number of ledgers.
         after: ledger after which the list starts; None means from the first.
+
+    Returns:
+        The ledgers of the page.
     """
     query = select(LEDGERS.c.id).where(LEDGERS.c.organisation == tenant)
     if after is not None:

@@ -68,6 +68,9 @@ def is_kept(connection: Connection, identifier: str) -> bool:
     Args:
         connection: connection to read on.
         identifier: id of the message.
+
+    Returns:
+        True if the store has the message.
     """
     query = select(MESSAGES.c.id).where(MESSAGES.c.id == identifier)
     return connection.execute(query).scalar_one_or_none() is not None
@@ -114,6 +117,9 @@ def pending(connection: Connection, endpoints: Iterable[str]) -> int:
     Args:
         connection: connection to read on.
         endpoints: identifiers of the endpoints, HTTP addresses that get messages.
+
+    Returns:
+        The number of messages.
     """
     waits = (MESSAGES.c.state == "pending") & MESSAGES.c.endpoint.in_([*endpoints])
     query = select(func.count()).select_from(MESSAGES).where(waits)
@@ -141,6 +147,9 @@ def read_size(connection: Connection, *, alone: bool = False) -> int | None:
         connection: connection to read on; it must be of a transaction that writes if `alone` is set.
         alone: whether to exclude other processes from reading the log for messages until the transaction ends. If
             another process does so at present, the result is None.
+
+    Returns:
+        The number of entries; None if none was ever read.
     """
     query = select(MESSAGES_READ.c.size).where(MESSAGES_READ.c.id == 0)
     if alone:

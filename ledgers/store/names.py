@@ -19,6 +19,9 @@ def normalise(name: str) -> str:
 
     Args:
         name: name of a data set or a block, as a person wrote it.
+
+    Returns:
+        The name in normal form.
     """
     decomposed = unicodedata.normalize("NFD", name.strip())
     folded = unicodedata.normalize("NFD", decomposed.casefold())  # again, because folding may leave the form
@@ -48,6 +51,9 @@ def skeleton_of(name: str) -> str:
 
     Args:
         name: name of a data set or a block, as a person wrote it.
+
+    Returns:
+        The form, in which similar names are equal.
     """
     compatible = normalise(unicodedata.normalize("NFKC", name))
     kept_characters = []

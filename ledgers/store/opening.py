@@ -32,6 +32,9 @@ def open_store(place: Path | URL | str, *, name: str = "the ledgers' place") -> 
         place: path of the file, or URL.
         name: name of the place in errors.
 
+    Returns:
+        The open database, which the caller must close.
+
     Raises:
         StoreLocked: another process has opened the file.
         StoreUnavailable: the database cannot be read or written, or has tables of a later version.
@@ -46,6 +49,9 @@ def add_tables(database: Database) -> Database:
 
     Args:
         database: the open database. It is changed in place.
+
+    Returns:
+        The given database.
 
     Raises:
         StoreUnavailable: it holds ledgers of a later version.
@@ -64,6 +70,9 @@ def _url(place: Path | URL | str) -> URL:
 
     Args:
         place: URL, or path of an SQLite file. A text without `://` is a path.
+
+    Returns:
+        The URL.
     """
     if isinstance(place, URL):
         return place

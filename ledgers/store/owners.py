@@ -53,8 +53,10 @@ def assign(connection: Connection, organisation_of: Callable[[str], str | None])
     Raises:
         Again: another process changed a ledger meanwhile.
     """
+    # Processes that share the database take turns.
     if connection.dialect.name == "postgresql":
         shared.alone_with_tables(connection)
+    # The oldest ledgers are assigned first.
     columns = [LEDGERS.c[name] for name in ("id", "organisation", "opened_by", "dataset_key", "block_key", "version")]
     query = select(*columns).where(_is_free()).order_by(LEDGERS.c.created, LEDGERS.c.id)
     rows = connection.execute(query).all()
@@ -96,6 +98,9 @@ def has_free(connection: Connection, opened_by: str) -> bool:
     Args:
         connection: connection to read on.
         opened_by: name of the caller.
+
+    Returns:
+        True if there is such a ledger.
     """
     wanted = select(LEDGERS.c.id).where(_is_free(), LEDGERS.c.opened_by == opened_by).limit(1)
     return connection.execute(wanted).scalar_one_or_none() is not None
@@ -220,6 +225,9 @@ def colliding_among(connection: Connection, identifiers: Collection[str]) -> set
     Args:
         connection: connection to read on.
         identifiers: ids of the ledgers to check.
+
+    Returns:
+        The ids.
     """
     own, another = LEDGERS.alias(), LEDGERS.alias()
     same_owner = another.c.organisation == own.c.organisation
@@ -241,6 +249,9 @@ def is_barred(connection: Connection, ledger: LedgerRow) -> bool:
     Args:
         connection: connection to read on.
         ledger: row of the new ledger.
+
+    Returns:
+        True if the new ledger must not be opened.
     """
     if ledger.tenant == NAMELESS:
         is_barring = LEDGERS.c.organisation != NAMELESS
@@ -277,6 +288,9 @@ def find_misplaced(
         connection: connection to read on.
         identifiers: ids of ledgers; None means any.
         organisation: owner of the ledgers, now or at their opening; None means any.
+
+    Returns:
+        The ids.
     """
     names = ("id", "tenant", "organisation", "dataset", "dataset_key", "block", "block_key")
     query = select(*(LEDGERS.c[name] for name in names)).order_by(LEDGERS.c.id)

@@ -32,6 +32,9 @@ def get(connection: Connection, ledger: str, identifier: str) -> PendingRow | No
         connection: connection to read on.
         ledger: id of the ledger.
         identifier: id of the move.
+
+    Returns:
+        The row of the request; None if there is none.
     """
     query = select(*_COLUMNS).where(PENDING.c.id == identifier, PENDING.c.ledger == ledger)
     row = connection.execute(query).mappings().one_or_none()
@@ -49,6 +52,9 @@ def live(connection: Connection, ledger: str, now: float) -> list[PendingRow]:
         connection: connection to read on.
         ledger: id of the ledger.
         now: present time in seconds since 1970. Moves that have expired are left out.
+
+    Returns:
+        The rows of the requests.
     """
     ordered = _live(ledger, now).order_by(PENDING.c.requested_at, PENDING.c.id)
     return [PendingRow(**row) for row in connection.execute(ordered).mappings()]
@@ -63,6 +69,9 @@ def count_live(connection: Connection, ledger: str, now: float) -> int:
         connection: connection to read on.
         ledger: id of the ledger.
         now: present time in seconds since 1970.
+
+    Returns:
+        The number of waiting requests.
     """
     query = select(func.count()).select_from(_live(ledger, now).subquery())
     number: int = connection.execute(query).scalar_one()
@@ -77,6 +86,9 @@ def awaiting_reconciliation(connection: Connection, ledgers: Collection[str]) ->
     Args:
         connection: connection to read on.
         ledgers: ids of the ledgers that are examined.
+
+    Returns:
+        The ids.
     """
     waiting = (PENDING.c.kind == "reconcile") & (PENDING.c.state == "pending")
     query = select(PENDING.c.ledger).where(PENDING.c.ledger.in_(ledgers), waiting)
@@ -88,6 +100,9 @@ def ledgers_with_approval(connection: Connection) -> list[str]:
 
     Args:
         connection: connection to read on.
+
+    Returns:
+        The ids.
     """
     wanted = select(LEDGERS.c.id).where(LEDGERS.c.approval_from.is_not(None)).order_by(LEDGERS.c.id)
     return list(connection.execute(wanted).scalars())
@@ -119,6 +134,9 @@ def _live(ledger: str, now: float) -> Select[tuple[object, ...]]:
     Args:
         ledger: id of the ledger.
         now: present time in seconds since 1970.
+
+    Returns:
+        The query.
     """
     in_time = or_(PENDING.c.expires.is_(None), PENDING.c.expires > now)
     return select(*_COLUMNS).where(PENDING.c.ledger == ledger, PENDING.c.state == "pending", in_time)

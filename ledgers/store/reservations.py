@@ -51,6 +51,9 @@ def get(connection: Connection, identifier: str, *, tenant: str | None = None) -
         connection: connection to read on.
         identifier: id of the reservation.
         tenant: required owner of all its ledgers; None means any.
+
+    Returns:
+        The rows of the reservation; None if there is none.
     """
     query = select(RESERVATIONS.c.id).where(RESERVATIONS.c.id == identifier)
     if tenant is not None:
@@ -71,6 +74,9 @@ def of_ledgers(connection: Connection, ledgers: Collection[str], including: Coll
         connection: connection to read on.
         ledgers: ids of the ledgers.
         including: ids of reservations that are returned in any case.
+
+    Returns:
+        The reservations, the oldest first.
     """
     unfinished = HOLDINGS.c.ledger.in_(ledgers) & (HOLDINGS.c.committed < HOLDINGS.c.count)
     has_unfinished = RESERVATIONS.c.id.in_(select(HOLDINGS.c.reservation).where(unfinished))
@@ -86,6 +92,9 @@ def ledgers_of(connection: Connection, owned: Collection[tuple[str, str]]) -> se
     Args:
         connection: connection to read on.
         owned: pairs of an organisation and the id of a reservation. A reservation of another organisation is left out.
+
+    Returns:
+        The ids.
     """
     query = select(HOLDINGS.c.ledger).join(LEDGERS)
     query = query.where(tuple_(LEDGERS.c.organisation, HOLDINGS.c.reservation).in_(list(owned)))
@@ -98,6 +107,9 @@ def of_ledger(connection: Connection, ledger: str) -> list[ReservationRow]:
     Args:
         connection: connection to read on.
         ledger: id of the ledger.
+
+    Returns:
+        The rows of the reservations.
     """
     of_it = select(HOLDINGS.c.reservation).where(HOLDINGS.c.ledger == ledger)
     return _load(connection, select(RESERVATIONS.c.id).where(RESERVATIONS.c.id.in_(of_it)))
@@ -114,6 +126,9 @@ def due(connection: Connection, now: float, *, limit: int, without: Collection[s
         now: seconds since 1970.
         limit: largest number of reservations.
         without: ids of ledgers whose reservations are left out.
+
+    Returns:
+        The rows of the reservations.
     """
     unassigned = select(HOLDINGS.c.reservation).join(LEDGERS).where(LEDGERS.c.organisation.is_(None))
     unfinished = select(HOLDINGS.c.reservation).where(HOLDINGS.c.committed < HOLDINGS.c.count)
@@ -162,6 +177,9 @@ def _holding_change(reservation: str, old_holding: HoldingRow, holding: HoldingR
         reservation: id of the reservation.
         old_holding: the runs in the ledger before the change.
         holding: the runs after the change.
+
+    Returns:
+        The parameters by their names.
     """
     old_values = {
         "_id": reservation,
@@ -186,6 +204,9 @@ def _load(connection: Connection, wanted: Select[tuple[str]]) -> list[Reservatio
     Args:
         connection: connection to read on.
         wanted: query that selects ids of reservations.
+
+    Returns:
+        The reservations, each with its runs in every ledger.
     """
     columns = [RESERVATIONS.c[name] for name in _OWN]
     query = select(*columns).where(RESERVATIONS.c.id.in_(wanted))

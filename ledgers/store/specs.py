@@ -17,6 +17,9 @@ def text_of(spec: Spec) -> str:
 
     Args:
         spec: description of the mechanism.
+
+    Returns:
+        The JSON text.
     """
     return json.dumps(as_json(spec), sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -27,6 +30,9 @@ def spec_of(text: str) -> Any:
 
     Args:
         text: JSON text, as `text_of` returns it.
+
+    Returns:
+        The mechanism.
 
     Raises:
         InvalidInput: the text describes no mechanism.

@@ -52,6 +52,9 @@ def retry(attempt: Callable[[], T]) -> T:
     Args:
         attempt: makes the change once, and returns the result.
 
+    Returns:
+        The result of the first attempt that succeeds.
+
     Raises:
         Contended: `MOST_TRIES` attempts were not enough.
     """

@@ -83,6 +83,9 @@ def _entry_row(seq: int, now: float, move: LoggedMove, moved: MovedLedger) -> En
         now: time of the entry, in seconds since 1970.
         move: the move to which the change belongs. Its key has the owner of the ledger and the name of the caller.
         moved: the changed ledger, with the record of the change.
+
+    Returns:
+        The row, which is not written yet.
     """
     tenant = move.key.tenant
     record: JsonRecord = {"seq": seq, "ledger": moved.ledger, "at": time_of(now), "tenant": tenant}
@@ -107,6 +110,9 @@ def answers_of(
         rows_by_move: rows of the log entries of each move.
         tree: Merkle tree of the log with the new entries.
         signing_key: key that signs the head and the receipts.
+
+    Returns:
+        One answer for each move.
     """
     # Make all receipts in one call, which verifies the checkpoint only once.
     unanswered: list[EntryRow] = []
@@ -134,6 +140,9 @@ def answer_row(key: RequestKey, answer: JsonObject, now: float) -> KeptAnswer:
         key: idempotency key and sender of the request. It must have a value.
         answer: the answer, a JSON object.
         now: present time in seconds since 1970.
+
+    Returns:
+        The row, which is not written yet.
     """
     assert key.value is not None  # required of the caller
     text = json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
@@ -145,6 +154,9 @@ def canonical_text(record: JsonObject) -> str:
 
     Args:
         record: JSON object without floating-point numbers.
+
+    Returns:
+        The text.
     """
     return canonical(record).decode()
 
@@ -154,6 +166,9 @@ def entry(row: EntryRow) -> JsonRecord:
 
     Args:
         row: database row of the entry.
+
+    Returns:
+        The record.
     """
     record: JsonRecord = json.loads(row.leaf)
     return record

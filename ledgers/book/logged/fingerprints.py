@@ -32,6 +32,9 @@ def without_default(request: OpenLedger) -> JsonRecord:
 
     Args:
         request: the request.
+
+    Returns:
+        The JSON object.
     """
     record: JsonRecord = as_json(request)
     if not request.approval:

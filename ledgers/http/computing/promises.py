@@ -26,6 +26,9 @@ class PromiseCache:
 
         Args:
             row: rows of the ledger, with its id and version.
+
+        Returns:
+            The cached value; None if there is none.
         """
         return self._promises.get((row.id, row.version))
 

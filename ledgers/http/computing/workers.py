@@ -25,6 +25,9 @@ async def run_in_worker(
         caller: name of the caller, among whom the workers are shared.
         seconds: longest time of the computation, in seconds.
 
+    Returns:
+        The answer.
+
     Raises:
         Problem: the computation takes longer than `seconds`, or the service is stopping.
     """

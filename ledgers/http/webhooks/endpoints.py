@@ -95,6 +95,9 @@ class WebhookEndpoint(BaseModel):
         Args:
             kind: kind of the event; `head` concerns the log as a whole, and so every organisation.
             organisation: owner of the ledgers; None if they have none yet.
+
+        Returns:
+            True if the endpoint gets them.
         """
         concerns_organisation = kind == "head" or self.organisation is None or self.organisation == organisation
         return kind in self.events and concerns_organisation
@@ -117,6 +120,9 @@ def key_of(secret: str) -> bytes:
 
     Args:
         secret: `whsec_` and the key in base 64.
+
+    Returns:
+        The key, in bytes.
 
     Raises:
         ValueError: the text after the prefix is not base 64.

@@ -56,6 +56,9 @@ def messages_of(events: Iterable[LedgerEvent], endpoints: Sequence[WebhookEndpoi
         events: events of ledgers or of the log. If the committed part of a slot reached a fraction of its capacity, the
             event has this `fraction`.
         endpoints: endpoints with the kinds of events and the fractions that they are sent.
+
+    Yields:
+        The messages, which are due at once.
     """
     for event in events:
         for endpoint in endpoints:
@@ -72,6 +75,9 @@ def _message(event: LedgerEvent, endpoint: WebhookEndpoint) -> MessageRow:
     Args:
         event: the event.
         endpoint: the endpoint that gets the message.
+
+    Returns:
+        The message, which is not stored yet.
     """
     identity = f"{endpoint.id}\n{event.kind}\n{event.key}"
     digest = hashlib.sha256(identity.encode()).hexdigest()[:32]
@@ -90,6 +96,9 @@ def expiries(rows: Iterable[EntryRow], organisations: dict[str, str]) -> Iterato
     Args:
         rows: entries of the log.
         organisations: owner of each ledger.
+
+    Yields:
+        The events, in the order of the log.
     """
     for row in rows:
         if row.kind != "expired" or row.ledger not in organisations:
@@ -113,6 +122,9 @@ def passed_fractions(row: LedgerRow, fractions: Iterable[float], at: float) -> I
         row: the ledger.
         fractions: fractions from 0 to 1, at which somebody wants a message.
         at: when the ledger moved, in seconds since 1970.
+
+    Yields:
+        The events.
     """
     distinct_fractions = sorted(set(fractions))
     for part in _part_shares(row.parts):
@@ -159,6 +171,9 @@ def _part_shares(parts: Sequence[PartRow]) -> Iterator[_PartShare]:
 
     Args:
         parts: parts of all slots.
+
+    Yields:
+        The amount with both fractions.
     """
     orders: dict[str, list[PartRow]] = {}  # by kind of the slot
     for part in parts:
@@ -188,6 +203,9 @@ def exhaustion(
         slot: kind of the slot that was requested, if one was.
         item: item of the plan that was requested, if one was.
         at: seconds since 1970.
+
+    Returns:
+        The event.
     """
     data: JsonRecord = {"ledgers": sorted(versions)}
     if slot is not None:
@@ -209,6 +227,9 @@ def broken_head(reason: str, size: int, at: float) -> LedgerEvent:
         reason: description of the difference, as a sentence.
         size: number of entries of the log.
         at: seconds since 1970.
+
+    Returns:
+        The event.
     """
     data: JsonRecord = {"reason": reason, "size": size}
     return LedgerEvent(kind="head", key=f"{size}\n{reason}", at=at, organisation=None, data=data)

@@ -42,6 +42,9 @@ def headers_of(row: MessageRow, key: bytes, timestamp: int) -> dict[str, str]:
         row: the message.
         key: secret key of the endpoint.
         timestamp: time of the delivery, in whole seconds since 1970.
+
+    Returns:
+        The values of the headers, by their names.
     """
     signed = f"{row.id}.{timestamp}.{row.body}".encode()
     signature = base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()

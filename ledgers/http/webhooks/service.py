@@ -253,6 +253,9 @@ class Webhooks:
             row: the message with its number of deliveries so far.
             failure: why the endpoint did not receive it; None if it did.
             now: present time in seconds since 1970.
+
+        Returns:
+            The message with its new state.
         """
         if failure is None:
             self._deliveries.labels("delivered").inc()

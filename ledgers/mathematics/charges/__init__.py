@@ -28,6 +28,9 @@ def charge(request: ChargeRequest, slot: Slot) -> Charge:
         request: the job, with the setting of the ledger.
         slot: the slot that would pay.
 
+    Returns:
+        The amounts of the slot that the job takes, with the theorem by which they suffice.
+
     Raises:
         ConditionViolated: no charge is proved for such a mechanism in such a slot.
         LedgerExhausted: even the whole slot does not pay for the job.

@@ -25,6 +25,9 @@ def charge_pure(request: ChargeRequest, _: Slot) -> Charge:
     Args:
         request: the mechanism, its number of runs, and the δ of each run; None means δ = 0.
 
+    Returns:
+        The charge for all runs of the job, rounded up.
+
     Raises:
         ConditionViolated: the mechanism has no finite ε at that δ.
     """

@@ -39,6 +39,9 @@ def charge(request: ChargeRequest, _: Slot) -> Charge:
     Args:
         request: the mechanism, its number of runs, and the δ of each run; None means δ = 0.
 
+    Returns:
+        The charge for all runs of the job, rounded up.
+
     Raises:
         ConditionViolated: no ρ is proved of the mechanism at that δ, or ρ is larger than any amount.
     """
@@ -58,6 +61,9 @@ def _least_bound(request: ChargeRequest) -> Concentration:
 
     Args:
         request: the job.
+
+    Returns:
+        The bound on one run.
 
     Raises:
         ConditionViolated: no ρ is proved at this δ.

@@ -71,6 +71,9 @@ def _candidate_etas(request: ChargeRequest, slot: Slot) -> list[Amount]:
         request: the job. Its η, if it states one, is the only candidate.
         slot: the slot that pays.
 
+    Returns:
+        The amounts of η, in the order in which they are tried.
+
     Raises:
         ConditionViolated: less than the smallest η is free.
     """
@@ -117,6 +120,9 @@ def eta_of(request: ChargeRequest, slot: Slot) -> Amount:
     Args:
         request: the job.
         slot: the Gaussian slot, a privacy budget in μ² and η.
+
+    Returns:
+        The η, at least `LEAST_ETA`.
 
     Raises:
         ConditionViolated: the result is below the smallest permitted η.

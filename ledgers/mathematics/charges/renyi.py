@@ -110,6 +110,9 @@ def _of_part(request: ChargeRequest, spec: Spec, order: float) -> float:
         request: the job, which determines the neighbouring relation.
         spec: the mechanism.
         order: Rényi order, above 1.
+
+    Returns:
+        The bound, in nats.
     """
     by_pair = upper_renyi(request.guarantee(spec).curve.upper, order)
     concentrated = concentration_of(spec)

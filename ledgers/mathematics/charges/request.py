@@ -47,6 +47,9 @@ class ChargeRequest:
         Args:
             spec: spec of the mechanism.
 
+        Returns:
+            The guarantee of one run.
+
         Raises:
             NoCertificate: no theorem covers the mechanism in this setting.
         """

@@ -39,6 +39,9 @@ def check_count(count: int | None, steps: int) -> int:
         count: requested number of runs.
         steps: number of steps of the job, at least 1.
 
+    Returns:
+        The number of steps.
+
     Raises:
         InvalidInput: the number is below 1 or exceeds the steps of the job.
     """

@@ -39,6 +39,9 @@ def is_quick_to_compose(parts: Sequence[tuple[Pair, int]], eta: Amount) -> bool:
     Args:
         parts: dominating pairs of the job's mechanisms, each with its number of runs.
         eta: η, the δ that the job may add to the privacy profile of its budget.
+
+    Returns:
+        True if composition is quick.
     """
     are_exact = all(pair.law is not None for pair, _ in parts)
     steps = sum(count for _, count in parts)
@@ -57,6 +60,9 @@ def cannot_fit(parts: Sequence[tuple[Pair, int]], prices: StepPrices | None, rem
         prices: prices of the runs, charged one by one; None if there are none, so that the answer is False.
         remaining: μ² that the privacy budget has left.
         eta: η, the δ that the job may add to the Gaussian profile of the budget.
+
+    Returns:
+        True if the search for a cost can be left out.
     """
     if prices is None:
         return False
@@ -72,6 +78,9 @@ def may_be_composed(parts: Sequence[tuple[Pair, int]]) -> bool:
 
     Args:
         parts: dominating pairs of the job's mechanisms, each with its number of runs.
+
+    Returns:
+        True if composition is worth trying.
     """
     return all(pair.law is not None or pair.atoms is not None for pair, _ in parts)
 
@@ -88,6 +97,9 @@ def is_worth_composing(parts: Sequence[tuple[Pair, int]], prices: StepPrices, re
         prices: prices of the runs, charged one by one.
         remaining: μ² that the budget has left.
         eta: η, the δ that the job may add to the Gaussian profile of the budget.
+
+    Returns:
+        True if the runs should be composed.
     """
     if not is_quick_to_compose(parts, eta):
         return False

@@ -49,6 +49,9 @@ def is_same_person(first: str, second: str) -> bool:
     Args:
         first: name of a person.
         second: name of a person.
+
+    Returns:
+        True if the compared forms of the names are equal.
     """
     return normalise_person(first) == normalise_person(second)
 

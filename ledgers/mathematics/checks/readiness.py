@@ -35,6 +35,9 @@ def find_reservation(state: LedgerState, identifier: str) -> Reservation:
         state: the ledger with its reservations.
         identifier: id of the reservation.
 
+    Returns:
+        The reservation.
+
     Raises:
         ReservationEnded: the reservation does not exist, was cancelled, or has expired.
     """

@@ -129,6 +129,9 @@ class _ProfileGrid:
             right: the other profile.
             epsilon: increasing points.
             log_eta: log η.
+
+        Returns:
+            The grid with the values at the given ε.
         """
         log_left = left.log_delta(epsilon).upper - log_eta
         log_right = right.log_delta(epsilon).lower - log_eta
@@ -151,6 +154,9 @@ class _ProfileGrid:
 
         Args:
             added: the other grid, with the same columns.
+
+        Returns:
+            The merged grid; the given ones are not changed.
         """
         all_points = np.concatenate([self.epsilon, added.epsilon])
         order = np.argsort(all_points, kind="stable")
@@ -175,6 +181,9 @@ class _ProfileGrid:
 
         Args:
             cell_bounds: upper bound on (left − right)/η between each two neighbouring points.
+
+        Returns:
+            The bound, the ε of the point with the largest difference, and the difference there.
         """
         differences = self.left - self.right
         worst = int(np.argmax(differences))
@@ -248,6 +257,9 @@ def _mix(first: _LinearDifference, second: _LinearDifference) -> _LinearDifferen
     Args:
         first: values of the first function at both ends of each cell.
         second: values of the second function at both ends of each cell.
+
+    Returns:
+        The weighted mean on each cell, an upper bound if both functions are upper bounds.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         second_rise = second.at_end - second.at_start
@@ -268,6 +280,9 @@ def _exp_above(log_value: FloatArray) -> FloatArray:
 
     Args:
         log_value: exponents x, any shape.
+
+    Returns:
+        One bound for each number.
     """
     with np.errstate(over="ignore"):
         value = np.exp(log_value)
@@ -283,6 +298,9 @@ def _exp_below(log_value: FloatArray) -> FloatArray:
 
     Args:
         log_value: exponents x, any shape.
+
+    Returns:
+        One bound for each number.
     """
     value = np.exp(np.minimum(log_value, 700.0))
     margin = 4.0 * UNIT_ROUNDOFF * (4.0 + np.abs(np.maximum(log_value, -1e3)))

@@ -73,6 +73,9 @@ def hinges_of(pair: Pair, eta: float, area: float = GOOD_AREA) -> tuple[Hinges, 
         eta: η, the δ that may be neglected. Tails far below η are counted as infinite losses.
         area: aimed area between F and the profile, as a fraction of the area between the profile and (1 − γ)₊, the
             profile of a mechanism without any loss. It has no effect on discrete losses.
+
+    Returns:
+        One function F if the pair is symmetric; otherwise two, one for each direction.
     """
     directions = [_ProfileBound(pair.forward, pair.backward)]
     if not pair.symmetric:
@@ -111,6 +114,9 @@ class _ProfileBound:
 
         Args:
             losses: losses l in nats, of any sign.
+
+        Returns:
+            One bound for each loss.
         """
         values = np.empty(losses.size)
         is_positive = losses >= 0.0
@@ -133,6 +139,9 @@ class _ProfileBound:
             eta: η, a δ. Tails of E that are small compared with it get no losses.
             aimed_area: aimed area between the chords and E, divided by the area between E and the profile (1 − γ)₊ of a
                 mechanism without any loss.
+
+        Returns:
+            The losses, at which the corners of the bound are placed.
         """
         losses, values, total_area = self._first_losses(eta)
         areas = np.full(losses.size - 1, math.inf)  # between chord and E in each cell; not estimated yet
@@ -203,6 +212,9 @@ def _chord_at(
         right: largest loss of each cell.
         at_left: values of the profile at `left`.
         at_right: values of the profile at `right`.
+
+    Returns:
+        One value for each cell: that of the line between the profile's values at both losses.
     """
     from_right = -np.expm1(middles - right)
     whole_cell = -np.expm1(left - right)
@@ -220,6 +232,9 @@ def _hinges_above(losses: FloatArray, values: FloatArray) -> Hinges:
     Args:
         losses: increasing losses.
         values: upper bounds on E at the losses.
+
+    Returns:
+        The corners of F and the weights of its terms.
     """
     # Corners of the lower convex hull of the points and of F(0) = 1, without the point at γ = 0.
     gamma = np.exp(losses)

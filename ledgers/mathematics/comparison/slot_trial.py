@@ -160,6 +160,9 @@ class SlotTrial:
 
         Args:
             cost: the cost in μ².
+
+        Returns:
+            The largest gap, a natural logarithm.
         """
         return float(np.max(self._gaps(cost)))
 
@@ -180,6 +183,9 @@ class SlotTrial:
         Args:
             index: index of the chosen ε among all chosen points.
             reach: number of neighbours on each side that the interval covers, as far as there are so many.
+
+        Returns:
+            The values of ε, in increasing order.
         """
         below = self._points[max(index - reach, 0)]
         above = self._points[min(index + reach, self._points.size - 1)]
@@ -260,6 +266,9 @@ class SlotTrial:
 
         Args:
             cost: charged cost in μ².
+
+        Returns:
+            One gap for each chosen ε, a natural logarithm.
         """
         return self._gaps_at(self._points, cost)
 
@@ -273,6 +282,9 @@ class SlotTrial:
         Args:
             points: the ε at which the gap is computed.
             cost: charged cost in μ².
+
+        Returns:
+            One gap for each ε, a natural logarithm.
         """
         left = max(less(self._remaining, down(cost)), ZERO)
         composed = self._composed_with(left)
@@ -286,6 +298,9 @@ class SlotTrial:
 
         Args:
             left: μ², the budget that is left after a cost; 0 gives the mechanism only.
+
+        Returns:
+            The dominating pair.
         """
         mu = root_above(left)
         gaussian = [(gaussian_pair(mu), 1)] if mu > 0.0 else []
@@ -312,6 +327,9 @@ class _CostBracket:
         Args:
             cost: the cost in μ².
             suffices: whether it suffices at all ε that are compared.
+
+        Returns:
+            The narrowed bounds.
         """
         if suffices:
             return replace(self, high=min(self.high, cost))

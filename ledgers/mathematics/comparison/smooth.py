@@ -57,6 +57,9 @@ class Jet:
 
         Args:
             subtracted: values and derivatives of the function to subtract.
+
+        Returns:
+            The difference at each point, with its two derivatives and the bounds on their rounding errors.
         """
         return Jet(
             value=self.value - subtracted.value,
@@ -110,6 +113,9 @@ def _largest_in_cells(function: Jet, width: FloatArray, sixth_derivative: float)
         function: values, derivatives and rounding errors at the points.
         width: widths of the cells.
         sixth_derivative: bound on the absolute sixth derivative.
+
+    Returns:
+        The bound over all cells.
     """
     quintic = _largest_of_quintics(function.value, function.slope, function.curvature, width)
     # An error of the values and derivatives at the ends changes a control value by at most this multiple of it.
@@ -124,6 +130,9 @@ def of_gaussian(epsilon: FloatArray, mu: float) -> Jet:
     Args:
         epsilon: the points.
         mu: μ, positive.
+
+    Returns:
+        The values and the two derivatives at each point.
     """
     jet = _jet(epsilon, mu)
     return replace(jet, error=UNIT_ROUNDOFF * jet.error)
@@ -139,6 +148,9 @@ def of_hinges(hinges: Hinges, epsilon: FloatArray, mu: float) -> Jet:
         hinges: the piecewise linear bound: its losses l_i, their masses p_i, and the mass p_∞ at infinite loss.
         epsilon: the points ε.
         mu: μ of the Gaussian, whose profile is E.
+
+    Returns:
+        The values of the bound and its two derivatives at each point.
     """
     # Sum over the hinges in passes of limited memory: each has some points as rows, and all hinges as columns.
     rows_per_pass = max(1, _VALUES_PER_PASS // max(hinges.losses.size, 1))
@@ -194,6 +206,9 @@ def _bound_sixth_derivative(mu: float) -> float:
 
     Args:
         mu: μ, positive.
+
+    Returns:
+        The upper bound on the absolute value.
     """
     return 1.0 + sum(_CRAMER * math.sqrt(math.factorial(degree)) * mu ** (-1 - degree) for degree in range(5))
 
@@ -211,6 +226,9 @@ def _largest_of_quintics(value: FloatArray, slope: FloatArray, curvature: FloatA
         slope: first derivatives at the points.
         curvature: second derivatives at the points.
         width: width of each cell.
+
+    Returns:
+        One bound for each cell.
     """
     start, end = slice(None, -1), slice(1, None)
     fifth, twentieth = width / 5.0, width * width / 20.0

@@ -51,11 +51,15 @@ def smallest_fit(fits: Callable[[float], bool], present_noise: float) -> float |
         A noise multiplier for which `fits` returned True. None if it would be more than `LARGEST_FACTOR` times the
         present one.
     """
-    too_small, large_enough = present_noise, present_noise
+    # Double the multiplier until the job fits.
+    too_small = present_noise
+    large_enough = present_noise
     while not fits(large_enough):
-        too_small, large_enough = large_enough, 2.0 * large_enough
+        too_small = large_enough
+        large_enough = 2.0 * large_enough
         if large_enough > LARGEST_FACTOR * present_noise:
             return None
+    # Narrow the bracket to one percent.
     while large_enough > 1.01 * too_small:
         geometric_mean = (too_small * large_enough) ** 0.5
         if fits(geometric_mean):

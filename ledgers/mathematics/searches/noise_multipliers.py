@@ -66,6 +66,7 @@ def map_noise(spec: Noisy, noise: Callable[[float], float]) -> Noisy:
     Returns:
         The copy. It is `spec` itself if no member was replaced.
     """
+    # Members that are noise multipliers, and members that contain descriptions of other mechanisms.
     changed: dict[str, object] = {}
     for member in fields(spec):
         value = getattr(spec, member.name)

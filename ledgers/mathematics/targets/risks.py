@@ -51,6 +51,9 @@ def ledger_target(target: Target) -> LedgerTarget:
 
     Args:
         target: (ε, δ), or a risk with the δ at which its ε is stated.
+
+    Returns:
+        The point as ε and log δ, and the risk if one was requested.
     """
     risk = target.risk
     if risk is None:
@@ -70,6 +73,9 @@ def is_implied(target: LedgerTarget) -> bool:
 
     Args:
         target: ε, log δ and the risk of the ledger.
+
+    Returns:
+        True if (ε, δ) certainly follows from the risk, or if there is no risk.
     """
     risk = target.risk
     if risk is None:
@@ -110,6 +116,9 @@ def _pair_of(risk: RiskTarget) -> Pair:
 
     Args:
         risk: the risk. Its kind is `gaussian_dp_mu` or `rho`, and its bound is the μ or ρ.
+
+    Returns:
+        The dominating pair.
     """
     if risk.kind == "gaussian_dp_mu":
         return gaussian_pair(risk.bound)
@@ -150,6 +159,9 @@ def risk_figure(risk: RiskTarget, pair: Pair, planned: Sequence[tuple[Pair, int]
         pair: dominating pair of all planned runs and full slots.
         planned: dominating pairs of the planned runs, each with its number of runs.
         slots: the slots, parts of the privacy budget. None of them may add a δ if the quantity is a μ or ρ.
+
+    Returns:
+        The upper bound, in the unit of the limited quantity; math.inf if no bound is known.
     """
     if risk.kind == "rho":
         return _sum_concentrations(planned, slots)
@@ -185,6 +197,9 @@ def _slot_concentration(slot: Slot) -> float:
 
     Args:
         slot: part of the privacy budget, in μ², ρ or ε. It must not add a δ.
+
+    Returns:
+        The ρ, or math.inf.
     """
     if slot.kind == "gdp":
         return product_up(0.5, float_above(slot.capacity["mu_squared"]))
@@ -205,6 +220,9 @@ def risk_excess(figure: float, risk: RiskTarget | None) -> float:
     Args:
         figure: upper bound on the quantity.
         risk: the limit; None if nothing is allowed.
+
+    Returns:
+        The logarithm of the ratio, between ±`LARGEST_EXCESS`.
     """
     if risk is None or math.isinf(figure):
         return LARGEST_EXCESS

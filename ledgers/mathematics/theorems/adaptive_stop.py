@@ -33,6 +33,9 @@ def spent_epsilon(*, rounds: int, round_epsilon: float, delta: float) -> float:
         rounds: number t of responses.
         round_epsilon: ε₀ of one response, in nats.
         delta: δ in (0, 1).
+
+    Returns:
+        The least ε, in nats.
     """
     truth_probability = 1.0 / (1.0 + math.exp(-round_epsilon))
     first_tails = _tails(rounds, truth_probability)  # P(K ≥ k)
@@ -55,6 +58,9 @@ def _tails(rounds: int, truth_probability: float) -> list[float]:
     Args:
         rounds: number t of trials.
         truth_probability: probability p of a truthful answer, in (0, 1).
+
+    Returns:
+        The t + 1 probabilities.
     """
     log_probabilities = []
     for count in range(rounds + 1):
@@ -82,6 +88,9 @@ def stopped_delta(*, rounds: int, round_epsilon: float, delta: float) -> float:
         rounds: largest number T of responses.
         round_epsilon: ε₀ of one response, in nats.
         delta: δ at which ε_t is reported.
+
+    Returns:
+        The true δ, in [0, 1].
     """
     truth_probability = 1.0 / (1.0 + math.exp(-round_epsilon))
     value = np.zeros(rounds + 2)  # of continuing after the last response, which is never better than stopping

@@ -59,6 +59,9 @@ def log_share(order: float) -> float:
 
     Args:
         order: Rényi order α > 1.
+
+    Returns:
+        The natural logarithm, at most 0.
     """
     return (order - 1.0) * math.log1p(-1.0 / order) - math.log(order)
 
@@ -73,6 +76,9 @@ def order_budget(order: float, epsilon: float, log_delta: float) -> float:
         order: α > 1.
         epsilon: ε, in nats.
         log_delta: log δ.
+
+    Returns:
+        The divergence, in nats.
     """
     return epsilon + (log_delta - log_share(order)) / (order - 1.0)
 
@@ -87,6 +93,9 @@ def first_law(orders: tuple[float, ...], gap: float) -> tuple[list[float], list[
     Args:
         orders: increasing orders.
         gap: difference of the losses of neighbouring outputs, in nats.
+
+    Returns:
+        The probabilities, and the privacy losses in nats.
     """
     log_weights = [0.0]
     for low, high in pairwise(orders):
@@ -111,6 +120,9 @@ def divergence(order: float, probabilities: list[float], losses: list[float]) ->
         order: α > 1.
         probabilities: probability of each outcome.
         losses: loss of each outcome, in nats.
+
+    Returns:
+        The divergence, in nats.
     """
     log_terms = []
     for probability, loss in zip(probabilities, losses, strict=True):
@@ -132,6 +144,9 @@ def worst_response(order: float, budget: float, epsilon: float) -> float:
         order: α > 1.
         budget: divergence B of that order, in nats.
         epsilon: ε > 0, in nats.
+
+    Returns:
+        The largest δ, in [0, 1].
 
     Raises:
         InvalidInput: the order is so large that a power of a likelihood ratio exceeds the range of doubles.

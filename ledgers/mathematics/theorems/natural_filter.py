@@ -49,6 +49,9 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
     Args:
         epsilon: ε in nats, of any sign.
         mu: μ, the distance of the means, positive.
+
+    Returns:
+        The value of δ, in [0, 1].
     """
     if epsilon >= 0.0:
         return math.exp(float(log_theta(epsilon, mu)))
@@ -65,6 +68,9 @@ def response_delta(epsilon: float, mu: float, loss: float) -> float:
         epsilon: ε, in nats.
         mu: distance μ of the Gaussians' means, in standard deviations.
         loss: t > 0; the probability of a truthful answer is k = 1/(1 + e^−t).
+
+    Returns:
+        The value of δ, in [0, 1].
     """
     truth_probability = 1.0 / (1.0 + math.exp(-loss))
     after_truth = gaussian_delta(epsilon - loss, mu)
@@ -88,6 +94,9 @@ def leaky_truth(epsilon: float, delta: float, mu: float) -> float:
         epsilon: ε of the target, in nats.
         delta: δ of the target.
         mu: distance of the Gaussians' means, in standard deviations.
+
+    Returns:
+        The true δ, in [0, 1].
     """
     # Collect the lines of all candidates. The first two are those of a response that says nothing.
     gaussian_only = gaussian_delta(epsilon, mu)
@@ -128,6 +137,9 @@ def _upper_envelope(lines: list[_DescendingLine]) -> list[_DescendingLine]:
 
     Args:
         lines: the lines, sorted by descent, then by height.
+
+    Returns:
+        The lines of the envelope.
     """
     envelope: list[_DescendingLine] = []
     for line in lines:
@@ -147,6 +159,9 @@ def _crossing(line: _DescendingLine, steeper: _DescendingLine) -> float:
     Args:
         line: the first line.
         steeper: the line that descends faster. If it does not, the result is math.inf.
+
+    Returns:
+        The coordinate a; math.inf if the lines do not cross.
     """
     if steeper.descent <= line.descent:
         return math.inf
@@ -164,6 +179,9 @@ def two_truth(epsilon: float, delta: float, mu: float) -> float:
         epsilon: ε of the target, in nats.
         delta: δ of the target.
         mu: distance of the means of the first Gaussian, in standard deviations.
+
+    Returns:
+        The true δ, in [0, 1].
     """
 
     def gaussian_excess(total_mu: float) -> float:
@@ -212,6 +230,9 @@ def _sign_changes(function: Callable[[float], float], first: float, last: float)
         function: the function.
         first: smallest point of the grid.
         last: largest point of the grid.
+
+    Returns:
+        The roots, in increasing order.
     """
     grid = np.linspace(first, last, _GRID_POINTS).tolist()
     values = [function(point) for point in grid]
@@ -233,12 +254,16 @@ def _integral(function: Callable[[float], float], low: float, high: float, mean:
         high: upper bound of the integral.
         mean: mean of the normal distribution.
         std: standard deviation of the normal distribution.
+
+    Returns:
+        The approximate value of the integral.
     """
     panels = np.linspace(low, high, 2 + math.ceil(2.0 * (high - low) / std))
     terms = []
     for left, right in pairwise(panels.tolist()):
         # Map the nodes of the rule from [−1, 1] to the panel.
-        half_width, middle = 0.5 * (right - left), 0.5 * (right + left)
+        half_width = 0.5 * (right - left)
+        middle = 0.5 * (right + left)
         for node, weight in zip(_NODES.tolist(), _WEIGHTS.tolist(), strict=True):
             point = middle + half_width * node
             density = math.exp(-0.5 * ((point - mean) / std) ** 2) / (std * math.sqrt(2.0 * math.pi))
