@@ -286,17 +286,21 @@ class Binomial:
     def log_tail(self, k: FloatArray) -> FloatArray:
         """Return log P(K ≥ k) of the binomial distribution of K successes in n trials.
 
-        At or below the mean it is log(1 − P(n − K ≥ n − k + 1)), where n − K is binomial with p and q exchanged.
+        Above the mean it is log P(K = k) + log R(k), with the ratio R of `tail_ratio`. At or below the mean it is log(1
+        − P(n − K ≥ n − k + 1)), where n − K is binomial with p and q exchanged.
 
         Args:
             k: whole numbers of successes.
         """
         n, k = np.broadcast_arrays(np.asarray(self.trials, dtype=np.float64), np.asarray(k, dtype=np.float64))
         upper_tail = self.log_mass(k) + np.log(self.tail_ratio(k))
-        mirrored = Binomial(n, self.q, self.p)
+
+        # The lower tail by the distribution of the failures.
+        failure_distribution = Binomial(n, self.q, self.p)
         failures = n - k + 1.0
-        lower_tail = mirrored.log_mass(failures) + np.log(mirrored.tail_ratio(failures))
+        lower_tail = failure_distribution.log_mass(failures) + np.log(failure_distribution.tail_ratio(failures))
         complement = np.where(k <= 0, 0.0, log1m_exp(np.minimum(lower_tail, 0.0)))
+
         is_above_mean = k > n * self.p
         return np.asarray(np.minimum(np.where(is_above_mean, upper_tail, complement), 0.0))
 

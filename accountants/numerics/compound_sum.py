@@ -204,7 +204,7 @@ class CompoundSum:
 
         Args:
             negligible: nats by which alias and truncated part should be below the estimate of E[S₊]. With 30 the bounds
-                agree to thirteen digits; less is quicker. Both errors widen the bounds, whatever their size.
+                agree to thirteen digits; less is quicker. Both errors widen the bounds.
         """
         if self.law.largest_value == 0.0:
             return LogInterval(-math.inf, -math.inf)

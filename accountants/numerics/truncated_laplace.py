@@ -195,7 +195,7 @@ def _log_rest(value: Decimal) -> Decimal:
 
 
 def cumulative(decay_rate: float, levels: int, value: int) -> Decimal:
-    """Return P(Y ≤ y) of the truncated discrete Laplace noise Y.
+    """Return P(Y ≤ y) of the truncated discrete Laplace noise Y, which has P(y) ∝ e^(−α|y|) on |y| ≤ m.
 
     Args:
         decay_rate: rate α of the noise.
@@ -319,6 +319,8 @@ def _least(meets: Callable[[int], bool], guess: int) -> int:
 
 def largest_rate(epsilon: float, total: int) -> float:
     """Return the largest double α with α · total ≤ ε, exactly.
+
+    The quotient ε/total is a double that may be rounded up. It is lowered until the exact product is at most ε.
 
     Args:
         epsilon: ε ≥ 0, in nats.

@@ -265,7 +265,7 @@ def best_tests(laws: Laws, rates: Sequence[float], rounding: float) -> BestTests
         rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
 
     Returns:
-        The tests, with bounds on log δ(0); None if the tables do not apply, as they are for steps with little noise.
+        The tests, with bounds on log δ(0); None if the tables do not apply. They are for steps with little noise only.
     """
     steps = steps_to_remove(laws)
     if steps is None:

@@ -21,8 +21,9 @@ _TILT_FACTORS = (1.03, 1.1, 1.3, 1.7, 2.5)
 class _AliasTerm(NamedTuple):
     """A bound on one half (k > 0 or k < 0) of the error Σ_{k≠0} e^{λkA} E[(S − kA)₊] of a rule with period A.
 
-    It uses (y)₊ ≤ e^{μy}/(eμ) for a tilt μ on that side of λ. With K(λ) = log E e^{λS}, the half is at most e^{b +
-    K(λ)}/(e^{dA} − 1).
+    It uses (y)₊ ≤ e^{μy}/(eμ) for a tilt μ on that side of λ. With K(λ) = log E e^{λS}, the half is at most
+
+        e^{b + K(λ)}/(e^{dA} − 1).
 
     Attributes:
         distance: d = |μ − λ|.
