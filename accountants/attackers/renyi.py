@@ -46,7 +46,8 @@ def renyi_divergence(curve: Curve, order: float) -> Interval:
     Raises:
         ContradictoryBounds: the bounds exclude each other, which is a fault of this library.
     """
-    return renyi_divergences(curve, (order,))[0]
+    (bounds,) = renyi_divergences(curve, (order,))
+    return bounds
 
 
 def renyi_divergences(curve: Curve, orders: Sequence[float]) -> list[Interval]:
@@ -149,7 +150,9 @@ def _concentration_of_part(part: Pair) -> float:
 
 
 def _of_pair(pair: Pair, orders: Sequence[float]) -> list[Interval]:
-    """Return bounds on the Rényi divergences of a pair in the worse direction: sums over its parts, rounded outward.
+    """Return bounds on the Rényi divergences of a pair in the worse direction.
+
+    The divergences of the parts of a composition add up. Sums are rounded outward.
 
     Args:
         pair: the pair of distributions, which may be a composition.
@@ -164,12 +167,14 @@ def _of_pair(pair: Pair, orders: Sequence[float]) -> list[Interval]:
         if part.gaussian_dp_mu is not None:
             return _of_gaussian_steps(part.gaussian_dp_mu, times, orders)
 
-    # Add up the parts for each direction, and take the larger direction.
     parts = [(times, renyi_of_part(part, orders)) for part, times in unfolded]
     bounds = []
     for index in range(len(orders)):
-        lower = max(math.fsum(times * both[index][side].lower for times, both in parts) for side in (0, 1))
-        upper = max(math.fsum(times * both[index][side].upper for times, both in parts) for side in (0, 1))
+        # Add up the parts for each direction, and take the larger direction.
+        forward = [(times, both_ways[index][0]) for times, both_ways in parts]
+        backward = [(times, both_ways[index][1]) for times, both_ways in parts]
+        lower = max(math.fsum(times * bound.lower for times, bound in side) for side in (forward, backward))
+        upper = max(math.fsum(times * bound.upper for times, bound in side) for side in (forward, backward))
         bounds.append(Interval(lower / ROUNDED, upper * ROUNDED))
     return bounds
 

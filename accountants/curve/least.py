@@ -84,9 +84,10 @@ class LeastProfile(Profile):
         if not self._composed:
             return self._least_of(self.profiles, epsilon)
         points = np.asarray(epsilon, dtype=np.float64)
-        bounds = np.asarray([self._least_at(point) for point in points.ravel().tolist()])
-        bounds = bounds.reshape(*points.shape, 2)
-        return Enclosure(bounds[..., 0], bounds[..., 1])
+        bounds = [self._least_at(point) for point in points.ravel().tolist()]
+        lower = np.asarray([interval.lower for interval in bounds], dtype=np.float64)
+        upper = np.asarray([interval.upper for interval in bounds], dtype=np.float64)
+        return Enclosure(lower.reshape(points.shape), upper.reshape(points.shape))
 
     def upper_log_delta(self, epsilon: float) -> float:
         """Return the least upper bound on log δ at one ε over several profiles of one mechanism.

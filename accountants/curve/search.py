@@ -69,15 +69,16 @@ class PairSearch:
         Returns:
             Lower and upper bounds with the shape of `epsilon`.
         """
-        profiles = self.profiles
-        if any(profile.pointwise for profile in profiles):
+        if any(profile.pointwise for profile in self.profiles):
             points = np.asarray(epsilon, dtype=np.float64)
-            bounds = np.asarray([self.log_delta_bounds(point) for point in points.ravel().tolist()])
-            bounds = bounds.reshape(*points.shape, 2)
-            return Enclosure(bounds[..., 0], bounds[..., 1])
+            bounds = [self.log_delta_bounds(point) for point in points.ravel().tolist()]
+            lower_bounds = np.asarray([interval.lower for interval in bounds], dtype=np.float64)
+            upper_bounds = np.asarray([interval.upper for interval in bounds], dtype=np.float64)
+            return Enclosure(lower_bounds.reshape(points.shape), upper_bounds.reshape(points.shape))
 
-        lower, upper = profiles[0].log_delta(epsilon)
-        for profile in profiles[1:]:
+        first, *remaining = self.profiles
+        lower, upper = first.log_delta(epsilon)
+        for profile in remaining:
             enclosure = profile.log_delta(epsilon)
             lower, upper = np.maximum(lower, enclosure.lower), np.maximum(upper, enclosure.upper)
         return Enclosure(lower, np.minimum(upper, 0.0))

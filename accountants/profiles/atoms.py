@@ -230,7 +230,9 @@ class AtomicProfile(Profile):
 
     def log_second_above(self, epsilon: float) -> float:
         """Return the log tail of the second distribution at one ε, without arrays."""
-        return min(self._lists[1][bisect.bisect_right(self.losses, epsilon)], 0.0)
+        _, log_q = self._lists
+        index = bisect.bisect_right(self.losses, epsilon)
+        return min(log_q[index], 0.0)
 
     def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
         """Return for each size the test at the atom where the best test ends; None if its loss is not positive."""

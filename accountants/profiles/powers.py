@@ -125,17 +125,18 @@ class PowerProfile(Profile):
         _, upper_end = bisect_reals(exceeds_one, low, high)
         return upper_end
 
-    def _log_f(self, at: FloatArray) -> FloatArray:
-        """Return log f at each y."""
-        return self._log_weighted_sum(at, [1.0] * len(self.orders))
+    def _log_f(self, epsilon: FloatArray) -> FloatArray:
+        """Return log f, the bound on log δ, at each ε."""
+        return self._log_weighted_sum(epsilon, [1.0] * len(self.orders))
 
-    def _log_p(self, at: FloatArray) -> FloatArray:
-        """Return log P(L > y) at each y."""
-        return self._log_weighted_sum(at, self.orders)
+    def _log_p(self, epsilon: FloatArray) -> FloatArray:
+        """Return log P(L > ε) of the privacy loss L at each ε."""
+        return self._log_weighted_sum(epsilon, self.orders)
 
-    def _log_q(self, at: FloatArray) -> FloatArray:
-        """Return log Q(L > y) at each y."""
-        return np.asarray(self._log_weighted_sum(at, [order - 1.0 for order in self.orders]) - at)
+    def _log_q(self, epsilon: FloatArray) -> FloatArray:
+        """Return log Q(L > ε) of the privacy loss L at each ε."""
+        weights = [order - 1.0 for order in self.orders]
+        return np.asarray(self._log_weighted_sum(epsilon, weights) - epsilon)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose the log of the bound f on δ(ε) from Rényi divergences, or of its chord for small ε.

@@ -139,7 +139,7 @@ class GroupMinimum:
 
 
 def _least_place(table: Pair, splits: FloatArray, epsilon: float, unit: float) -> float | None:
-    """Search for the log γ₁ at which F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) is about least, on three finer grids.
+    """Search for the log γ₁ at which F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) is about least, on ever finer grids.
 
     Args:
         table: pair (P, Q) with profiles of little cost.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 _STEPS = 120
-"""Largest number of Newton steps or bisections. The search usually ends after fewer than ten."""
+"""Largest number of Newton steps or bisections. It is enough for bisections alone, to the last digit."""
 _FEW = 16
 """Largest number of ε that are solved one after another, which is quicker for few of them."""
 LARGEST_EXPONENT = 709.0

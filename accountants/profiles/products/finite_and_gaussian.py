@@ -115,7 +115,7 @@ class FiniteAndGaussianProfile(Profile):
         return Tails(np.minimum(log_p, 0.0), np.minimum(log_q, 0.0))
 
     def _log_sum_over_losses(
-        self, at: FloatArray, log_value: Callable[[FloatArray], FloatArray], log_weights: FloatArray | None = None
+        self, points: FloatArray, log_value: Callable[[FloatArray], FloatArray], log_weights: FloatArray | None = None
     ) -> FloatArray:
         """Return log Σ_i w_i v(x − l_i) over the losses l_i of the finite part at every x.
 
@@ -123,43 +123,49 @@ class FiniteAndGaussianProfile(Profile):
         one. The values of x are taken in blocks, so that arrays have a limited size.
 
         Args:
-            at: array of x, in nats.
+            points: array of x, in nats.
             log_value: function from arrays of x to log v(x).
             log_weights: log w_i; the log probabilities of the losses if None.
 
         Returns:
-            Natural logarithms of the shape of `at`.
+            Natural logarithms of the shape of `points`.
         """
         weights = self.log_masses if log_weights is None else log_weights
-        points = np.atleast_1d(at).ravel()
+        flat_points = np.atleast_1d(points).ravel()
         rows = max(1, _MOST_AT_ONCE // self.losses.size)
         sums = []
-        for start in range(0, points.size, rows):
-            differences = points[start : start + rows, None] - self.losses
-            sums.append(logsumexp(log_value(differences) + weights, axis=1))
-        return np.asarray(np.concatenate(sums).reshape(np.shape(at)))
+        for start in range(0, flat_points.size, rows):
+            block = flat_points[start : start + rows, None]
+            log_values = log_value(block - self.losses)
+            sums.append(logsumexp(log_values + weights, axis=1))
+        return np.asarray(np.concatenate(sums).reshape(np.shape(points)))
 
 
 def _size(log_value: FloatArray) -> FloatArray:
-    """Return 1 + |value|, and 1 for −∞, so that an exact zero remains exact."""
-    return np.asarray(1.0 + np.abs(np.where(np.isneginf(log_value), 0.0, log_value)))
+    """Return 1 + |value|, and 1 for −∞, so that an exact zero remains exact.
+
+    Args:
+        log_value: array of logarithms.
+    """
+    finite_value = np.where(np.isneginf(log_value), 0.0, log_value)
+    return np.asarray(1.0 + np.abs(finite_value))
 
 
-def _log_delta_anywhere(gaussian: Profile, at: FloatArray) -> Enclosure:
+def _log_delta_anywhere(gaussian: Profile, points: FloatArray) -> Enclosure:
     """Enclose log E(x) of a symmetric pair at any real x, where E(x) is its δ at ε = x.
 
     A pair (P, Q) is symmetric if Q against P has the same δ. For x < 0 it is E(x) = 1 − e^x + e^x E(−x).
 
     Args:
         gaussian: privacy profile of the pair, for x ≥ 0.
-        at: array of x, in nats.
+        points: array of x, in nats.
 
     Returns:
         Lower and upper bounds, one for each x.
     """
-    is_negative = at < 0.0
-    at_size = gaussian.log_delta(np.abs(at))
-    negative_part = np.minimum(at, 0.0)
+    is_negative = points < 0.0
+    at_size = gaussian.log_delta(np.abs(points))
+    negative_part = np.minimum(points, 0.0)
     with np.errstate(divide="ignore"):
         log_gap = np.log(-np.expm1(negative_part))  # log(1 − e^x)
     lower = np.where(is_negative, np.logaddexp(log_gap, negative_part + at_size.lower), at_size.lower)

@@ -106,19 +106,19 @@ class RepeatedStep:
     pair: Pair
     count: int
 
-    def log_tail(self, profile: Profile, at: FloatArray) -> FloatArray:
+    def log_tail(self, profile: Profile, thresholds: FloatArray) -> FloatArray:
         """Return an upper bound on the log probability that the privacy loss L of one step exceeds t.
 
         Args:
             profile: the privacy profile of a direction. The probability is that under its first distribution.
-            at: array of t ≥ 0, in nats.
+            thresholds: array of t ≥ 0, in nats.
 
         Returns:
             One natural logarithm for each t; −∞ for an impossible event.
         """
         # A tabulated mixture has a symmetric pair, and a small probability outside its table.
         least = _FAR if self.pair.symmetric else -np.inf
-        log_p = np.maximum(profile.log_tails(at).log_p, least)
+        log_p = np.maximum(profile.log_tails(thresholds).log_p, least)
         with np.errstate(invalid="ignore"):
             raised = log_p + profile.tail_accuracy * (1.0 + np.abs(log_p))
         return np.where(np.isneginf(log_p), -np.inf, np.minimum(raised, 0.0))
@@ -266,15 +266,15 @@ class OneLargeStep:
         """Return the lower bound on log Σ_t δ_t(ε) at one ε."""
         return float(self._sum(np.asarray([epsilon])).lower[0])
 
-    def _tail(self, at: FloatArray) -> FloatArray:
+    def _tail(self, thresholds: FloatArray) -> FloatArray:
         """Return log Σ_t P(L_t > x), rounded up, over the losses L_t of all steps; −∞ without steps.
 
         Args:
-            at: thresholds x > 0, in nats.
+            thresholds: array of x > 0, in nats.
         """
         if not self.steps:
-            return np.full(at.shape, -np.inf)
-        tails = [math.log(step.count) + step.log_tail(step.pair.forward, at) for step in self.steps]
+            return np.full(thresholds.shape, -np.inf)
+        tails = [math.log(step.count) + step.log_tail(step.pair.forward, thresholds) for step in self.steps]
         return np.asarray(logsumexp(tails, axis=0))
 
     def _lower(self, epsilon: float) -> float:
