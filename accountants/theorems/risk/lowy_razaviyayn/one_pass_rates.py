@@ -325,6 +325,9 @@ def clients_needed(run: OnePassFacts, *, reading: Reading = "corrected") -> floa
         run: constants of the run: n records of a client, dimension d, and the target (ε, δ).
         reading: version of the formula: "printed" has d ln(1/δ) without the square root (erratum E-25), "corrected" has
             the root.
+
+    Returns:
+        The order of the number, without constants and not rounded.
     """
     divisor = run.privacy if reading == "printed" else math.sqrt(run.privacy)
     return math.pow(run.reach / divisor, 3.0)
