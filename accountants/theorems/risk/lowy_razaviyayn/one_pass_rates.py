@@ -275,7 +275,9 @@ def _strongly_convex_threshold(run: OnePassFacts) -> float:
         v = √(√κ (φ²/n + √κ (L/(εn))² d ln(1/δ))/((N − M)/(N − 1))).
 
     Args:
-        run: constants of the run, with M < N participants and the symbols that `OnePassFacts` defines.
+        run: constants of the run: n records of each of N clients, M < N participants in a round, and the target (ε, δ).
+            The loss in d dimensions has Lipschitz constant L and condition number κ. φ is the standard deviation of a
+            record's gradient.
 
     Returns:
         The order of v, in gradient units.
