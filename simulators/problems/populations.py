@@ -196,6 +196,9 @@ def within_ball(features: Floats) -> Floats:
 
     Args:
         features: rows, (…, d).
+
+    Returns:
+        The rows, (…, d), with norms of at most 1.
     """
     largest_norm = 1.0 - 2.0**-50  # leaves room for the rounding of the product
     smallest_divisor = 1e-300  # avoids a division by 0

@@ -58,6 +58,9 @@ class ListedCommand:
 
         Args:
             body: the object, as `as_json` returns it.
+
+        Returns:
+            The command, with an object for each of its options.
         """
         options = tuple(FieldOption(**option) for option in body["options"])
         return cls(**{**body, "options": options})

@@ -59,6 +59,8 @@ def log_binomial(responses: int, misses: FloatArray, *, epsilon: float) -> Float
     true_deviance = _deviance(true_responses, mean_true)
     log_width = 0.5 * np.log(2.0 * math.pi * false_responses * (1.0 - false_responses / responses))
     log_probability = errors - false_deviance - true_deviance - log_width
+
+    # The probability of no false response is e^{kε}/(1 + e^ε)^k = (1 + e^−ε)^−k.
     log_none_false = -responses * math.log1p(math.exp(-epsilon))
     return np.asarray(np.where(misses == 0, log_none_false, log_probability))
 

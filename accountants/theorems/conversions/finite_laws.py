@@ -109,6 +109,9 @@ def _log_ratio(first: FloatArray, second: FloatArray) -> FloatArray:
     Args:
         first: array of the probabilities of P.
         second: array of the probabilities of Q on the same outcomes.
+
+    Returns:
+        An array of logarithms in nats, one for each outcome.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         log_ratio = np.log(first) - np.log(second)

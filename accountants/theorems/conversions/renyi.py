@@ -110,6 +110,9 @@ def _log_one_minus_inverse(order: float) -> float:
 
     Args:
         order: order a > 1 of a Rényi divergence.
+
+    Returns:
+        The natural logarithm, below 0.
     """
     if order < 2.0:
         return math.log(order - 1.0) - math.log(order)

@@ -160,6 +160,9 @@ def binomial_bits(quantization_levels: int, trials: int) -> int:
     Args:
         quantization_levels: largest absolute value s of a coordinate, in units of one trial.
         trials: number N of trials.
+
+    Returns:
+        The number of bits, at least 1.
     """
     return (2 * quantization_levels + trials).bit_length()
 

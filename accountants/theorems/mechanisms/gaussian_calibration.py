@@ -226,6 +226,9 @@ def _exact_outputs(epsilon: float, log_delta: float, sensitivity: float) -> dict
         epsilon: ε of the target, in nats.
         log_delta: natural logarithm of δ.
         sensitivity: ℓ2 sensitivity; σ has its unit.
+
+    Returns:
+        `lower_exact_noise_std` and `upper_exact_noise_std`, a lower and an upper bound on the least σ.
     """
     bounds = gaussian_noise_std_bounds(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity)
     return {"lower_exact_noise_std": bounds.lower, "upper_exact_noise_std": bounds.upper}

@@ -104,6 +104,9 @@ def report_norm(problem: SimulatedProblem) -> float:
 
     Args:
         problem: learning problem with these constants.
+
+    Returns:
+        The bound on the Euclidean norm, in the unit of a gradient.
     """
     constants = problem.constants
     return constants.lipschitz + 2.0 * constants.smoothness * constants.diameter

@@ -185,6 +185,9 @@ def _concatenate(parts: Sequence[Floats], order: Numbers | None) -> Floats:
     Args:
         parts: rows of each repetition.
         order: indices of the rows in sorted order; None to keep them as they are.
+
+    Returns:
+        The rows of all repetitions in one array.
     """
     rows = parts[0] if len(parts) == 1 else np.concatenate(parts)
     if order is None:

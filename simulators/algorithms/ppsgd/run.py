@@ -183,6 +183,9 @@ def total_weight(problem: PersonalizedProblem, run: PpsgdRun) -> float:
     Args:
         problem: personalised problem.
         run: parameters of the run. Clients or, for the sum, records have equal weights.
+
+    Returns:
+        The weight W: a number of clients or of records.
     """
     if run.weighting == "clients":
         return float(problem.clients)

@@ -25,4 +25,5 @@ def log_threshold(step: int, *, hypotheses: int = 1) -> float:
     Returns:
         The threshold in nats, which grows with the logarithm of the step.
     """
-    return math.log(hypotheses * step * (step + 1)) - math.log(PER_TEST)
+    log_divisor = math.log(hypotheses * step * (step + 1))  # of the level of one p-value
+    return log_divisor - math.log(PER_TEST)

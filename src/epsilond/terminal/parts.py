@@ -143,6 +143,9 @@ def at_delta(delta: float | None, log10_delta: float) -> str:
     Args:
         delta: δ; None if it is below the smallest double.
         log10_delta: decimal logarithm of δ.
+
+    Returns:
+        The text, with both numbers rounded to `DIGITS` significant digits.
     """
     logarithm = f"log10 δ = {log10_delta:.{DIGITS}g}"
     if delta is None:

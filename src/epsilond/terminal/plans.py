@@ -33,17 +33,23 @@ def plan(answer: PlanAnswer) -> RenderableType:
         The tables and texts, which rich can print.
     """
     entries = {name_of(entry): entry for entry in answer.entries}
+
+    # The recommendation, and the price of less trust.
     parts: list[RenderableType] = [
         Text(f"Run {answer.recommended.entry or 'nothing of these'}", style="bold"),
         Text(answer.recommended.why + "\n"),
         table("Bound on the remaining share of the start's risk, for each trust model", map(_price, answer.trusts)),
         table("Other numbers of rounds", map(_choice, answer.recommended.choices or ())),
     ]
+
+    # The algorithms of each kind of guarantee, ranked ones first.
     for group in answer.groups:
         kind = group.guarantee
         title = f"{kind.definition}: {kind.unit}, {kind.relation}, against {kind.observer}; by {group.compares}"
         names = group.ranked + group.unranked
         parts.append(table(title, [_row(name, entries[name]) for name in names]))
+
+    # The rejected algorithms, under a heading for each kind of reason.
     for applies, heading in HEADINGS.items():
         parts += bullets(heading, _reasons(answer.entries, applies))
     return Group(*parts)

@@ -73,6 +73,9 @@ def _risk(body: JsonObject) -> RenderableType:
 
     Args:
         body: the answer in its JSON form.
+
+    Returns:
+        The tables and texts, which rich can print.
     """
     band = f"{body['confidence']:.0%} band"
     parts = [pairs("Run with", body["parameters"]), *_guarantee(body)]
@@ -114,6 +117,9 @@ def _guarantee(body: JsonObject) -> list[RenderableType]:
 
     Args:
         body: answer of a simulation as a JSON object.
+
+    Returns:
+        A list with the table, or an empty list.
     """
     guarantee = body.get("guarantee")
     if guarantee is None:
@@ -127,6 +133,9 @@ def _group(group: JsonObject) -> Mapping[str, str]:
 
     Args:
         group: the group in its JSON form.
+
+    Returns:
+        The text of each column, by the column's title.
     """
     return {
         "clients": str(group["clients"]),
@@ -244,6 +253,9 @@ def _escape(escape: JsonObject) -> str:
 
     Args:
         escape: number of escapes, lower bound on their probability, and lower bound on ε, in JSON form.
+
+    Returns:
+        The conclusion, as a text.
     """
     if not escape["observed"]:
         return "none seen"

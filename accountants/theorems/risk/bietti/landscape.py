@@ -239,6 +239,9 @@ class Landscape:
 
         The step sizes are as in the theorem. The bound is valid at every α; on a tie, the smaller α is returned.
 
+        Returns:
+            The bound with its parts and step sizes, at the best α of the search.
+
         Guarantees:
             The result is at most the proved bound at 0, at the balanced α, at ∞, and at the α of `best`.
         """

@@ -43,6 +43,9 @@ def shared_part(*, alpha: float, clients: int) -> float:
     Args:
         alpha: weight α of the shared part, in [0, ∞].
         clients: number N of clients.
+
+    Returns:
+        The ratio, in [0, 1].
     """
     if math.isinf(alpha):
         return 1.0

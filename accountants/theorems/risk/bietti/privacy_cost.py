@@ -210,12 +210,10 @@ def global_limit(
 ) -> Outputs:
     """Return a bound on the excess risk of clients that share the whole model.
 
-    It is Theorem 4.5 of Bietti et al. at α = ∞.
+    It is Theorem 4.5 of Bietti et al. at α = ∞. The weight α of the shared part is infinite, so only the shared part
+    is trained, towards the optimum v that all clients have in common. The bound is
 
-    The weight α of the shared part is infinite, so only the shared part is trained, towards the optimum v that all
-    clients have in common. The bound is
-
-        4L‖v‖²/n + 3‖v‖√((σ̄_w²/N + d_wσ_ζ²)/n)
+        4L‖v‖²/n + 3‖v‖√((σ̄_w²/N + d_wσ_ζ²)/n).
 
     Args:
         clients: number N of clients.

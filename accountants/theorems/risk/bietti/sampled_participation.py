@@ -145,6 +145,9 @@ def _proof_smoothness(inputs: SampledInputs, federation: DrawnGradients) -> floa
     Args:
         inputs: smoothness L of the losses, and the weight α.
         federation: the clients, which give the factors a and b.
+
+    Returns:
+        The smoothness, a multiple of L.
     """
     shared, local = federation.smoothness_factors("proof")
     return inputs.smoothness * max(inputs.personalization * shared, local)

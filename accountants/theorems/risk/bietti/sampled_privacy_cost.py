@@ -174,6 +174,9 @@ def _smoothness(inputs: SampledTargetInputs, federation: DrawnGradients, reading
         inputs: the run, with smoothness L of the losses and weight α of the shared part.
         federation: the clients. Their weighting gives the factors a and b.
         reading: version of these factors: "printed" in Bietti et al., or "corrected".
+
+    Returns:
+        The smoothness, a multiple of L.
     """
     shared_factor, local_factor = federation.smoothness_factors(reading)
     return inputs.smoothness * max(inputs.personalization * shared_factor, local_factor)

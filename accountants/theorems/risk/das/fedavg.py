@@ -44,6 +44,9 @@ def variance_constant(*, clients: int, participants: int) -> float:
     Args:
         clients: number n of clients.
         participants: number r of clients in a round.
+
+    Returns:
+        The constant, at least 4 and without a unit.
     """
     return max(4.0, selection_constant(clients=clients, participants=participants))
 

@@ -180,6 +180,9 @@ def _one_pass(inputs: AcceleratedRiskInputs) -> Sides:
 
     Args:
         inputs: the run, with n records of a client, batches of K, and R rounds.
+
+    Returns:
+        The two sides of the condition: KR, and the largest allowed number of records.
     """
     needed_records = float(inputs.batch_size) * inputs.rounds
     limit = needed_records

@@ -85,6 +85,9 @@ class DescentBound:
 
         Args:
             variance: V², the largest variance of a gradient. If it is 0, an infinite B counts as 0.
+
+        Returns:
+            An upper bound on the excess risk for every variance of at most V².
         """
         variance_term = 0.0
         if variance > 0.0:

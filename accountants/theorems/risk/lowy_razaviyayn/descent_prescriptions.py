@@ -59,6 +59,9 @@ class DescentRun:
         Args:
             totals: averages over the clients. `totals.xi` is Ξ~, a mean noise variance up to a factor. d is the
                 dimension, and n_min the fewest records of a client.
+
+        Returns:
+            The rate ν > 0, without a unit.
         """
         statistical = 1.0 / self.federation.fewest_samples
         privacy = self.dimension * totals.xi
@@ -72,6 +75,9 @@ class DescentRun:
         Args:
             totals: averages over the clients. M* is `totals.plain_participants`, an average number of participants, and
                 Ξ~ is `totals.xi`, a mean noise variance up to a factor.
+
+        Returns:
+            The argument, a number without a unit.
         """
         curvatures = self.smoothness * self.strong_convexity
         privacy = self.dimension * self.lipschitz * self.lipschitz * totals.xi

@@ -53,6 +53,9 @@ def envelope_lipschitz(*, lipschitz: float, reading: Reading = "corrected") -> f
     Args:
         lipschitz: Lipschitz constant L of the loss.
         reading: "corrected" has L, "printed" has 2L as Lemma E.10 (erratum E-17).
+
+    Returns:
+        The constant, in loss units per unit of distance.
     """
     if reading == "printed":
         return 2.0 * lipschitz
@@ -254,6 +257,9 @@ def _minimiser(cost: Callable[[float], float], low: float, high: float) -> float
         cost: the function, which should have only one local minimum in the interval.
         low: lower limit of the interval.
         high: upper limit of the interval.
+
+    Returns:
+        A point of the interval near the minimiser.
     """
     return golden_section(cost, low, high, width=0.0, most=24)  # 0.618^24 is about 1e-5
 

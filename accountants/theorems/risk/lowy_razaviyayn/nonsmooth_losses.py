@@ -255,6 +255,9 @@ def _claim(_inputs: NonsmoothInputs, outputs: Outputs) -> Sides:
     Args:
         _inputs: the request, which is not used.
         outputs: outputs of the theorem, with `proof_excess_risk` and perhaps `excess_risk`.
+
+    Returns:
+        The two sides of the condition that the sum is at most the claimed risk.
     """
     if "excess_risk" not in outputs:
         return Sides.at_most(0.0, math.inf)

@@ -275,7 +275,9 @@ def _strongly_convex_threshold(run: OnePassFacts) -> float:
         v = √(√κ (φ²/n + √κ (L/(εn))² d ln(1/δ))/((N − M)/(N − 1))).
 
     Args:
-        run: constants of the run, with M < N participants and the symbols that `OnePassFacts` defines.
+        run: constants of the run: n records of each of N clients, M < N participants in a round, and the target (ε, δ).
+            The loss in d dimensions has Lipschitz constant L and condition number κ. φ is the standard deviation of a
+            record's gradient.
 
     Returns:
         The order of v, in gradient units.
@@ -325,6 +327,9 @@ def clients_needed(run: OnePassFacts, *, reading: Reading = "corrected") -> floa
         run: constants of the run: n records of a client, dimension d, and the target (ε, δ).
         reading: version of the formula: "printed" has d ln(1/δ) without the square root (erratum E-25), "corrected" has
             the root.
+
+    Returns:
+        The order of the number, without constants and not rounded.
     """
     divisor = run.privacy if reading == "printed" else math.sqrt(run.privacy)
     return math.pow(run.reach / divisor, 3.0)

@@ -284,6 +284,9 @@ def _step(inputs: FederatedInputs) -> Sides:
 
     Args:
         inputs: the clients, the loss and the run.
+
+    Returns:
+        The verdict, the ratio, and its largest allowed value 1.
     """
     step, descended = inputs.choice.step_size, inputs.descended
     ratio = step / descended.largest_step

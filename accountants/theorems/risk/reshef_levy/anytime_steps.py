@@ -101,6 +101,9 @@ def _round_weights(weights: tuple[float, ...] | None, rounds: int) -> tuple[floa
     Args:
         weights: weights of the request, or None.
         rounds: number t of rounds.
+
+    Returns:
+        The weights, in the order of the rounds.
     """
     if weights is not None:
         return weights

@@ -167,6 +167,9 @@ def _quotient_or_infinity(numerator: float, denominator: float) -> float:
     Args:
         numerator: numerator of the bound, in loss units.
         denominator: denominator of the bound, of any sign.
+
+    Returns:
+        The bound, in loss units.
     """
     if denominator > 0.0:
         return numerator / denominator

@@ -97,7 +97,8 @@ def log_kappa(run: CancellationRun, step_size: float, ages: FloatArray) -> Float
     Returns:
         An array of the shape of `ages`.
     """
-    growth = 2.0 * step_size * run.smoothness * (ages - 1.0) * ages * (2.0 * ages - 1.0) / 6.0
+    feedback = 2.0 * step_size * run.smoothness  # 2ηL
+    growth = feedback * (ages - 1.0) * ages * (2.0 * ages - 1.0) / 6.0
     return np.asarray(np.minimum(growth, _LARGEST_LOG_KAPPA))
 
 

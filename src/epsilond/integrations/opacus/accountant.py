@@ -140,11 +140,14 @@ class EpsilondAccountant(Stated, IAccountant):
             optimizer: the private optimizer, which has added the noise to its gradients.
             sample_rate: probability of each record to be in one batch.
         """
+        # Observe the step, and compare the history with the observed steps.
         batches = optimizer.accumulated_iterations
         self._watch.before_step(optimizer, sample_rate=sample_rate)
         part = self.run.part_of(optimizer)
         premises = [] if part is None else part.observe_step(optimizer, rate=sample_rate, batches=batches)
         self.run.compare_history(self.history, whole=False)
+
+        # Pay for the step before it takes place.
         noise = optimizer.noise_multiplier
         rate = sample_rate * batches
         try:
@@ -152,6 +155,8 @@ class EpsilondAccountant(Stated, IAccountant):
         except EpsilondError:
             _drop_gradients(optimizer)
             raise
+
+        # Count the step, with the premises that were observed to hold.
         if part is None:
             # `make_private` did not return this optimizer, so nothing was observed; `part_of` has added a part for it.
             part = self.run.parts[-1]

@@ -45,6 +45,9 @@ def divergence(*, contraction: float, steps: int) -> float:
     Args:
         contraction: x in [0, 1), step size times strong convexity.
         steps: number t of steps.
+
+    Returns:
+        The sum, from 0 to t.
     """
     if contraction > 0.0:
         return -math.expm1(steps * math.log1p(-contraction)) / contraction
@@ -56,6 +59,9 @@ def averaging_ratio(contraction: float) -> float:
 
     Args:
         contraction: x = ημ, step size times strong convexity; the ratio is infinite for x ≥ 1.
+
+    Returns:
+        The ratio, which is at least 1 for x ≥ 0.
     """
     complement = 1.0 - contraction
     if complement > 0.0:

@@ -152,6 +152,9 @@ def central_ratio(*, epsilon: float, dimension: int, samples_per_client: int, cl
         dimension: number d of coordinates of the model, at least 1.
         samples_per_client: number n of records of a client, at least 1.
         clients: number N of clients, at least 1.
+
+    Returns:
+        The ratio r, a positive number without a unit.
     """
     return math.sqrt(dimension) / (epsilon * samples_per_client * clients)
 

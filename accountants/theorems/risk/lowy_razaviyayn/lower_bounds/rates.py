@@ -49,6 +49,9 @@ def free_privacy_epsilon(*, dimension: int, samples_per_client: int) -> float:
     Args:
         dimension: number d of coordinates of the model, at least 1.
         samples_per_client: number n of records of a client, at least 1.
+
+    Returns:
+        The threshold of ε, in nats and without constants.
     """
     return math.sqrt(dimension / samples_per_client)
 

@@ -86,6 +86,9 @@ class ReusedRun(DescentRun):
             rounds: number R of rounds.
             reading: "printed" or "corrected" effective number M~ of participants. It only matters for losses that are
                 not smooth, as the paper defines M~ for the envelope of Theorem 2.4 only.
+
+        Returns:
+            The averages, and the effective numbers of participants.
         """
         version = "corrected" if self.is_smooth else reading
         return aggregates(self.federation, rounds, version)

@@ -105,6 +105,9 @@ def has_own_factors(module: torch.nn.Module | None) -> bool:
 
     Args:
         module: the wrapped model; without one, the answer is True.
+
+    Returns:
+        False if the program has replaced one of these methods, on the class or on the module itself.
     """
     if module is None:
         return True
