@@ -162,7 +162,7 @@ def _guarantee_of(bound: ScaledBound, inner: Guarantee, step: Step) -> Guarantee
 
     Args:
         bound: upper bound on δ(ε) of the shuffled reports.
-        inner: guarantee of a single report, whose setting and declared conditions are kept.
+        inner: guarantee of a single report; its setting and declared conditions are kept.
         step: derivation of the bound.
 
     Returns:
