@@ -31,9 +31,8 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import minimal_b
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_round import ShuffledRound
 from epsilond.accountants.theorems.sampling.multiplicities import multiplicities
 from epsilond.accountants.theorems.sampling.with_replacement import dominating_pair
-from epsilond.accountants.theorems.shuffling.clones import ClonesBound
+from epsilond.accountants.theorems.shuffling.clones import ClonesBound, response_bound
 from epsilond.accountants.theorems.shuffling.finite import response_instance
-from epsilond.accountants.theorems.shuffling.statements import response_bound
 from epsilond.accountants.theorems.shuffling.tails import scaled_pair
 from epsilond.calibrators.search import smallest_noise
 

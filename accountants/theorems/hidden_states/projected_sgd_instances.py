@@ -168,7 +168,7 @@ def _mixture_components(line: OneDimensionalRun) -> tuple[FloatArray, FloatArray
         component: three arrays of one length. None if the shifts are unknown, or there are more than `_COMPONENTS`
         components.
     """
-    # Collect the components for each step after which the model may be released.
+    # Each release time has its own components, with an equal share of the weight.
     pulls: list[FloatArray] = []
     deviations: list[FloatArray] = []
     weights: list[FloatArray] = []

@@ -63,7 +63,7 @@ class FullBatchInBall(FullBatch):
 
     @property
     def saturation(self) -> int:
-        """The number of steps ⌈Dn/(ηΔ)⌉, exactly, whose shifts ηΔ/n add up to the diameter D of the domain.
+        """The number of steps ⌈Dn/(ηΔ)⌉, for which the shifts ηΔ/n add up to the diameter D of the domain.
 
         Here η = `step_size`, Δ = `sensitivity` and n = `population`. More steps do not increase the bound.
         """
@@ -95,7 +95,7 @@ class CyclicInBall(Cyclic):
 
     @property
     def saturation(self) -> int:
-        """The number of passes ⌈bD/(Δη)⌉, exactly, whose shifts ηΔ/b add up to the diameter D of the domain.
+        """The number of passes ⌈bD/(Δη)⌉, for which the shifts ηΔ/b add up to the diameter D of the domain.
 
         Here η = `step_size`, Δ = `sensitivity` and b = `batch_size`. More passes do not increase the bound.
         """

@@ -204,7 +204,7 @@ def dominating_mechanism(run: ProjectedRun, window: StepWindow) -> Composed:
         window: the split of the run into earlier and last steps.
 
     Returns:
-        The specification of the composed mechanism, whose noise multipliers are rounded down.
+        The specification of the composed mechanism, with noise multipliers rounded down.
     """
     noise = float(run.noise_schedule.at(1, 1)[0])
     # Under replace-one, noise multiplier z gives μ = 2/z. It is rounded down.

@@ -120,6 +120,7 @@ def _with_instances(spec: Subsampled, case: Case, inner: Guarantee, upper: Pair)
         further_witnesses = [pair for pair in inner.curve.witnesses if pair is not inner.curve.upper]
         further_instances = [thin(pair, lower_rate) for pair in further_witnesses]
         return Curve(upper, (upper, *further_instances), pointwise=inner.curve.pointwise)
+    # In a Poisson batch, a zeroed record acts like one that is not drawn.
     is_zeroed_in_poisson_batch = case.setting.relation == "zero-out-one" and spec.sampling == "poisson"
     if is_zeroed_in_poisson_batch and not _has_reports(mechanism):
         attained_pairs: list[Pair] = []

@@ -51,7 +51,7 @@ class CountRanges(NamedTuple):
             starts: for each merged range, the index of its first range.
 
         Returns:
-            A partition with one range for each start, whose probability is the sum of those of its parts.
+            A partition with one range for each start. Its probability is the sum of those of its parts.
         """
         log_mass = np.logaddexp.reduceat(self.log_mass, starts)
         return CountRanges(self.first[starts], np.asarray(log_mass))

@@ -28,6 +28,7 @@ from epsilond.accountants.theorems.shuffling.clone_counts import (
     rough_bounds_given_clones,
 )
 from epsilond.accountants.theorems.shuffling.clone_ranges import CloneCount, CountRanges
+from epsilond.accountants.theorems.shuffling.finite import FiniteBlanketBound, response_outcomes
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound
 
 if TYPE_CHECKING:
@@ -363,3 +364,22 @@ class ClonesBound(ScaledBound):
         low = replace_middle(outer.low, inner.low)
         high = replace_middle(outer.high, inner.high)
         return CountRanges(first, log_mass), CountBounds(low, high)
+
+
+def response_bound(clients: int, epsilon: float, categories: int) -> ScaledBound:
+    """Return the bound on δ of shuffled k-ary randomized response by its privacy blanket, the part all inputs share.
+
+    It is an exact sum over clone counts for two categories, and a certified contour integral for more.
+
+    Args:
+        clients: number of clients.
+        epsilon: ε₀ of one report, in nats.
+        categories: number k of categories.
+
+    Returns:
+        An upper bound on log δ(ε) of the shuffled reports.
+    """
+    if categories == 2:
+        rate = 2.0 * math.exp(-epsilon) / (1.0 + math.exp(-epsilon))
+        return ClonesBound(clients, rate, epsilon)
+    return FiniteBlanketBound(clients, response_outcomes(epsilon, categories))

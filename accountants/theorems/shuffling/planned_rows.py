@@ -3,10 +3,10 @@
 Every row is certified, whichever plan is used. A good plan has rows at the scale of the bound, few different bounds,
 because each has a fixed cost, and no large gap between rows.
 
-A choice is a clone pair, whose δ does not depend on the noise, and a charge for the distance of the reports from it,
-which does. So a table is planned, and its clone pairs are evaluated, for a whole cell of noise multipliers. At each
-noise of the cell only the charges are added. The cells are fixed, so the table that is used at a noise does not depend
-on earlier requests.
+A choice is a clone pair, and a charge for the distance of the reports from it. The δ of the pair does not depend on the
+noise, and the charge does. So a table is planned, and its clone pairs are evaluated, for a whole cell of noise
+multipliers. At each noise of the cell only the charges are added. The cells are fixed, so the table that is used at a
+noise does not depend on earlier requests.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import
     SINGLE_ROUND,
     TRUSTED_SHUFFLER,
 )
+from epsilond.accountants.theorems.shuffling.clones import response_bound
 from epsilond.accountants.theorems.shuffling.closed_form import ClosedFormBound
 from epsilond.accountants.theorems.shuffling.counts import two_counts
 from epsilond.accountants.theorems.shuffling.finite import response_instance
@@ -40,7 +41,6 @@ from epsilond.accountants.theorems.shuffling.statements import (
     RESPONSE,
     SAME_RANDOMIZER,
     THEOREMS,
-    response_bound,
 )
 from epsilond.accountants.theorems.shuffling.tails import PairBound, scaled_pair
 
@@ -162,7 +162,7 @@ def _guarantee_of(bound: ScaledBound, inner: Guarantee, step: Step) -> Guarantee
 
     Args:
         bound: upper bound on δ(ε) of the shuffled reports.
-        inner: guarantee of a single report, whose setting and declared conditions are kept.
+        inner: guarantee of a single report; its setting and declared conditions are kept.
         step: derivation of the bound.
 
     Returns:

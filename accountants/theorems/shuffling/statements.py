@@ -28,18 +28,9 @@ from epsilond.accountants.quantities import (
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_round import log10
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import TRUSTED_SHUFFLER
-from epsilond.accountants.theorems.shuffling.clones import ClonesBound
-from epsilond.accountants.theorems.shuffling.finite import (
-    FiniteBlanketBound,
-    blanket_outcomes,
-    response_instance,
-    response_outcomes,
-)
-from epsilond.accountants.theorems.shuffling.gaussian import (
-    LEAST_BLANKET,
-    GaussianBlanketBound,
-    log_blanket_mass,
-)
+from epsilond.accountants.theorems.shuffling.clones import ClonesBound, response_bound
+from epsilond.accountants.theorems.shuffling.finite import FiniteBlanketBound, blanket_outcomes, response_instance
+from epsilond.accountants.theorems.shuffling.gaussian import LEAST_BLANKET, GaussianBlanketBound, log_blanket_mass
 from epsilond.accountants.theorems.shuffling.local_curve import log_distance
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound, scaled_pair
 from epsilond.accountants.theorems.vacuous import delta_below_one
@@ -49,25 +40,6 @@ _PROOFS = "docs/shuffling.md"
 MOST_INPUTS, MOST_OUTCOMES = 24, 64
 PROBABILITIES = Quantity(description="probability of each outcome, one row for each input, each row summing to 1")
 TWO_OR_MORE = Quantity(symbol="k", ge=2, le=10**6, description=CATEGORIES.description)
-
-
-def response_bound(clients: int, epsilon: float, categories: int) -> ScaledBound:
-    """Return the bound on δ of shuffled k-ary randomized response by its privacy blanket, the part all inputs share.
-
-    It is an exact sum over clone counts for two categories, and a certified contour integral for more.
-
-    Args:
-        clients: number of clients.
-        epsilon: ε₀ of one report, in nats.
-        categories: number k of categories.
-
-    Returns:
-        An upper bound on log δ(ε) of the shuffled reports.
-    """
-    if categories == 2:
-        rate = 2.0 * math.exp(-epsilon) / (1.0 + math.exp(-epsilon))
-        return ClonesBound(clients, rate, epsilon)
-    return FiniteBlanketBound(clients, response_outcomes(epsilon, categories))
 
 
 @request
@@ -133,7 +105,14 @@ class GaussianReportsInputs(DeltaFields):
 
 
 def clones(inputs: ClonesInputs) -> Outputs:
-    """Compute numerical bounds on ε at δ by the clone pair, with the probability e^{−ε₀} of a clone."""
+    """Compute numerical bounds on ε at δ by the clone pair, with the probability e^{−ε₀} of a clone.
+
+    Args:
+        inputs: number of clients, ε₀ of a report, and δ.
+
+    Returns:
+        `epsilon`, the upper bound, and `lower_numerical_epsilon`, a lower bound on the ε of the clone pair.
+    """
     clone_rate = math.exp(-inputs.local_epsilon)
     return _epsilon_bounds(ClonesBound(inputs.clients, clone_rate, inputs.local_epsilon), inputs)
 
@@ -146,8 +125,12 @@ def stronger_clones(inputs: ClonesInputs) -> Outputs:
 def approximate_clones(inputs: ApproximateClonesInputs) -> Outputs:
     """Compute by how much δ₀ > 0 of the reports increases δ(ε) of the clone bound: (1 + e^ε) t.
 
-    `added_delta` has the proved t of `log_distance`, and `printed_added_delta` the printed t = n (1 + e^−ε₀/2) δ₀. t is
-    the total variation distance of the reports from those with δ₀ = 0.
+    Args:
+        inputs: number n of clients, ε₀ and δ₀ of a report, and ε.
+
+    Returns:
+        `added_delta` has the proved t of `log_distance`, and `printed_added_delta` the printed t = n (1 + e^−ε₀/2) δ₀.
+        t is the total variation distance of the reports from those with δ₀ = 0.
     """
     local_log_delta = log10(inputs.local_delta) * math.log(10.0)
     distance = float(log_distance(inputs.clients, np.asarray(inputs.local_epsilon), np.asarray(local_log_delta)))
@@ -162,6 +145,9 @@ def approximate_clones(inputs: ApproximateClonesInputs) -> Outputs:
 def response(inputs: ResponseInputs) -> Outputs:
     """Compute bounds on ε at δ of shuffled randomized response.
 
+    Args:
+        inputs: number of clients, ε₀ of a report, number of categories, and δ.
+
     Returns:
         `epsilon` by the privacy blanket. `lower_epsilon`, which the number of reports of one category attains.
     """
@@ -174,14 +160,23 @@ def randomizer(inputs: RandomizerInputs) -> Outputs:
     """Compute the mass of the privacy blanket of a randomizer, and the largest δ at ε over all pairs of inputs.
 
     The blanket is the part of an outcome's distribution that is the same for all inputs.
+
+    Args:
+        inputs: number of clients, probabilities of the outcomes for each input, and ε.
+
+    Returns:
+        `blanket_mass`, and the bound on δ.
     """
     bound = FiniteBlanketBound(inputs.clients, blanket_outcomes(inputs.probabilities))
-    mass = math.fsum(map(min, zip(*inputs.probabilities, strict=True)))
+    mass = math.fsum(map(min, zip(*inputs.probabilities, strict=True)))  # the smallest probability of each outcome
     return {"blanket_mass": mass, **delta_outputs(bound.upper(inputs.epsilon))}
 
 
 def gaussian_reports(inputs: GaussianReportsInputs) -> Outputs:
     """Compute bounds on ε at δ of shuffled Gaussian reports of one coordinate.
+
+    Args:
+        inputs: number n of clients, noise multiplier of a report, and δ.
 
     Returns:
         `epsilon` is an upper bound by the privacy blanket, and `lower_epsilon` a lower bound that the sum of the
@@ -206,12 +201,19 @@ def shared_outcome(inputs: ClonesInputs) -> Outputs:
 
 
 def _epsilon_bounds(bound: ScaledBound, inputs: DeltaFields) -> Outputs:
-    """Return the upper and the lower numerical bound of ε at δ, as named outputs; "unbounded" if infinite."""
+    """Return numerical bounds on the ε that a bound on δ gives at a target δ.
+
+    Args:
+        bound: bound on δ(ε) of shuffled reports.
+        inputs: the request, with the target δ.
+
+    Returns:
+        `epsilon`, rounded up, and `lower_numerical_epsilon`, rounded down; each is "unbounded" if infinite.
+    """
     epsilon = scaled_pair(bound).epsilon(inputs.log_delta)
-    return {
-        "epsilon": epsilon.upper if math.isfinite(epsilon.upper) else "unbounded",
-        "lower_numerical_epsilon": epsilon.lower if math.isfinite(epsilon.lower) else "unbounded",
-    }
+    upper: float | str = epsilon.upper if math.isfinite(epsilon.upper) else "unbounded"
+    lower: float | str = epsilon.lower if math.isfinite(epsilon.lower) else "unbounded"
+    return {"epsilon": upper, "lower_numerical_epsilon": lower}
 
 
 def _blanket_size(inputs: GaussianReportsInputs) -> Sides:
@@ -345,8 +347,7 @@ RESPONSE = Theorem(
     title="Shuffled randomized response",
     statement=(
         "Two categories have the clone pair with C ~ Bin(n − 1, 2/(e^ε₀ + 1)), which is the blanket's. For k "
-        "categories the pair is the blanket's three outcomes. Each category has probability 1/(e^ε₀ + k − 1) "
-        "in it"
+        "categories the pair is the blanket's three outcomes. Each category has probability 1/(e^ε₀ + k − 1) in it"
     ),
     source=Source("epsilond", f"{_PROOFS}, Randomized response; the blanket is optimal: Su, Cheng and Wang 2025"),
     status=Status.PROVED,
@@ -376,9 +377,8 @@ GAUSSIAN_BLANKET = Theorem(
     id="epsilond.gaussian-blanket",
     title="The privacy blanket of Gaussian reports",
     statement=(
-        "Among contributions of norm at most C, opposite ones of norm C are the blanket's worst pair. This "
-        "holds at every ε and in any dimension. In one dimension the blanket is γω(w) = φ((|w| + C)/σ)/σ with "
-        "γ = 2Φ(−C/σ)"
+        "Among contributions of norm at most C, opposite ones of norm C are the blanket's worst pair. This holds at "
+        "every ε and in any dimension. In one dimension the blanket is γω(w) = φ((|w| + C)/σ)/σ with γ = 2Φ(−C/σ)"
     ),
     source=Source("epsilond", f"{_PROOFS}, Opposite contributions are the worst"),
     status=Status.PROVED,

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from epsilond.accountants.theorems.shuffling.statements import RESPONSE, response_bound
+from epsilond.accountants.theorems.shuffling.clones import response_bound
+from epsilond.accountants.theorems.shuffling.statements import RESPONSE
 
 
 def histogram_law(clients: int, epsilon: float, categories: int, victim: int) -> dict[tuple[int, ...], mpf]:

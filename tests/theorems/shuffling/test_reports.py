@@ -15,7 +15,7 @@ from epsilond.accountants.specs import (
 )
 from epsilond.accountants.theorem import Status
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import SINGLE_ROUND, RoundInputs
-from epsilond.accountants.theorems.shuffling.clones import ClonesBound
+from epsilond.accountants.theorems.shuffling.clones import ClonesBound, response_bound
 from epsilond.accountants.theorems.shuffling.closed_form import ClosedFormBound
 from epsilond.accountants.theorems.shuffling.finite import (
     FiniteBlanketBound,
@@ -24,12 +24,7 @@ from epsilond.accountants.theorems.shuffling.finite import (
 )
 from epsilond.accountants.theorems.shuffling.local_curve import LocalCurve, log_distance
 from epsilond.accountants.theorems.shuffling.local_guarantee import LocalClonesBound
-from epsilond.accountants.theorems.shuffling.statements import (
-    APPROXIMATE_CLONES,
-    CLONES,
-    STRONGER_LEMMA,
-    response_bound,
-)
+from epsilond.accountants.theorems.shuffling.statements import APPROXIMATE_CLONES, CLONES, STRONGER_LEMMA
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound, scaled_pair
 from tests.oracles import shuffling as oracle
 

@@ -25,6 +25,7 @@ from epsilond.accountants.specs import (
 )
 from epsilond.accountants.theorem import Status
 from epsilond.accountants.theorems import RULES
+from epsilond.accountants.theorems.shuffling.clones import response_bound
 from epsilond.accountants.theorems.shuffling.finite import (
     blanket_outcomes,
     response_outcomes,
@@ -35,7 +36,6 @@ from epsilond.accountants.theorems.shuffling.statements import (
     CLONES,
     RESPONSE,
     STRONGER_CLONES,
-    response_bound,
 )
 from epsilond.accountants.theorems.shuffling.tails import scaled_pair
 from tests.oracles import shuffling as oracle

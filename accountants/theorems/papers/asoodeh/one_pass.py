@@ -40,7 +40,7 @@ class OnePass(ScheduledPass):
 
     @property
     def run(self) -> ProjectedRun:
-        """The pass of Theorem 2, whose proof bounds the distance of two models by the diameter 2ρ of the domain."""
+        """The pass of Theorem 2. Its proof bounds the distance of two models by the diameter 2ρ of the domain."""
         return self.run_of(smoothness=self.smoothness, whole_ball=True)
 
 

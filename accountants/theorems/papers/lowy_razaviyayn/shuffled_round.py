@@ -54,7 +54,7 @@ def transferred_log_delta(*, epsilon: float, log_delta: float, log_distance: flo
 
 @dataclass(frozen=True, kw_only=True)
 class ShuffledRound:
-    """A shuffled round of N clients with n records each, whose reports are (ε₀, δ₀)-differentially private.
+    """A shuffled round of N clients with n records each, with (ε₀, δ₀)-differentially private reports.
 
     Attributes:
         clients: number N of clients.

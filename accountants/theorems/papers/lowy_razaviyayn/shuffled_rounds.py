@@ -83,7 +83,7 @@ def _round(inputs: RoundInputs | StandardInputs) -> ShuffledRound:
     """Return the shuffled round of a request.
 
     Args:
-        inputs: N clients with n records each, whose reports are (ε₀, δ₀)-differentially private.
+        inputs: N clients with n records each, with (ε₀, δ₀)-differentially private reports.
 
     Returns:
         The round, from which the formulas of the theorems are computed.
@@ -125,7 +125,7 @@ def standard_round(inputs: StandardInputs, reading: Reading = "printed") -> Outp
     """Compute the guarantee of a shuffled round by Theorem F.2 of Lowy and Razaviyayn, at its δ = Nnδ₀.
 
     Args:
-        inputs: N clients with n records each, whose reports are (ε₀, δ₀)-differentially private.
+        inputs: N clients with n records each, with (ε₀, δ₀)-differentially private reports.
         reading: formulas for `delta` and `delta_cap`. `printed` has the cap 7Nnδ₀, `corrected` has (1 + 2e(e^{ε^r} +
             1)) Nnδ₀ (erratum E-20).
 
@@ -200,7 +200,7 @@ def sequential(inputs: StandardInputs, reading: Reading = "printed") -> Outputs:
     """Compute ε and δ of a shuffled round in which each report may depend on earlier ones, by Theorem F.1.
 
     Args:
-        inputs: N clients with n records each, whose reports are (ε₀, δ₀)-differentially private.
+        inputs: N clients with n records each, with (ε₀, δ₀)-differentially private reports.
         reading: `printed` has the formulas of Lowy and Razaviyayn. `corrected` has a larger δ (E-20) and least δ₀
             (E-21).
 
@@ -222,7 +222,7 @@ def compositional(inputs: RepeatedInputs, reading: Reading = "printed") -> Outpu
     It is advanced composition with the slack δ' = NnRδ₀, the part of δ that the composition adds.
 
     Args:
-        inputs: R rounds of N clients with n records each, whose reports are (ε₀, δ₀)-differentially private.
+        inputs: R rounds of N clients with n records each, with (ε₀, δ₀)-differentially private reports.
         reading: version of the δ. "printed" has the paper's δ = 14NnRδ₀. "corrected" has δ = δ' + Rδ̃, with the δ̃ of a
             round.
 

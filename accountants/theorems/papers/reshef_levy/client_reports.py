@@ -35,7 +35,7 @@ def check_listed(name: str, values: Sequence[object], *, least: int, most: int =
 
 
 def record_mus(distances: Sequence[float], noise_stds: Sequence[float]) -> tuple[float, ...]:
-    """Compute the Gaussian DP parameter of the record in each report of a client whose noise is cancelled.
+    """Compute the Gaussian DP parameter of the record in each report of a client with cancelled noise.
 
     All sums of the client's messages from report j on contain the record of report j, each with its own noise. So the
     parameter is μ_j = Δ_j √(Σ_{k ≥ j} 1/σ_k²). The n-th partial sum of 1/σ_k² is within n + 1 units of roundoff, and

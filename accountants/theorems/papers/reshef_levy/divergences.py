@@ -92,7 +92,7 @@ def product(inputs: ProductInputs) -> Outputs:
     """Compute the Rényi divergence of each of two pairs of distributions and of their product.
 
     Args:
-        inputs: the two pairs, whose outcomes are independent, and the Rényi order.
+        inputs: the two pairs, with independent outcomes, and the Rényi order.
 
     Returns:
         `renyi_divergence` and `other_renyi_divergence` of the pairs, and `joint_renyi_divergence`, their sum. All are
