@@ -180,6 +180,7 @@ def largest_rate(rated: Family, target: Target, *, guess: float) -> Certified:
         """Return the guarantee at a rate q, which is given by its rarity −log q."""
         return rated(math.exp(-rarity), "default")
 
+    # The least rarity that meets the target is that of the largest rate.
     rarity = least_for_target(guarantee_at, target, -math.log(guess), RARITIES)
     if rarity is None:
         safest = rated(LEAST_RATE, "default")
