@@ -245,7 +245,8 @@ class MbSgdCalibrator(MembersCalibrator[MbSgdProblem, MbSgdParameters, StepPlan]
     def risk(self, solution: MembersSolution[MbSgdProblem]) -> StepPlan | None:
         """Return the steps and the risk bound at the certified noise; None if no theorem bounds the risk.
 
-        If the corrected theorem prescribes a run, the plan also has our bound for that run, at its own certified noise.
+        If the corrected theorem prescribes a run, the plan also has the explicit bound for that run, at its own
+        certified noise.
 
         Args:
             solution: the certified noise of each kind of client, with the run and the request.
