@@ -42,7 +42,7 @@ def require_present_clients(setting: SettingFields, definition: Definition) -> N
 
 
 def absence_conditions(setting: SettingFields, definition: Definition) -> tuple[Condition, ...]:
-    """Return the condition that a client whose data are set to zero still sends its noise, if it is needed.
+    """Return the condition that a client with zeroed data still sends its noise, if it is needed.
 
     It is needed for the relation zero-out-one of clients, where each client adds its own noise. An observer would
     otherwise notice the missing message.

@@ -307,7 +307,9 @@ class _ListedSteps:
     """
 
     def __init__(self) -> None:
+        """Start with an empty list."""
         self.steps: list[DerivationStep] = []
+        # Indices of the steps, by their content and by the identity of their nodes.
         self._index_of_content: dict[str, int] = {}
         self._index_of_node: dict[int, int] = {}
 

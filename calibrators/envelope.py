@@ -161,7 +161,7 @@ def numerical_answer(guarantee: Guarantee, target: Target) -> NumericalAnswer:
     The width is 1 − δ_low/δ_up, where δ_low and δ_up are the lower and the upper bound. It measures numerical error.
 
     Args:
-        guarantee: the guarantee whose privacy curve δ(ε) was computed.
+        guarantee: the guarantee, with its computed privacy curve δ(ε).
         target: the target, of which only ε is used.
 
     Returns:
@@ -271,7 +271,7 @@ def inputs_of(kind: Callable[..., T], record: object, **others: object) -> T:
 
     Args:
         kind: data class to make.
-        record: object whose attributes are copied; attributes that it lacks get their defaults.
+        record: object with attributes to copy; attributes that it lacks get their defaults.
         others: fields that replace those of the record.
     """
     names = [name for name in field_names(kind) if name not in others and hasattr(record, name)]

@@ -314,6 +314,7 @@ class _Survey:
         Returns:
             The entry, with the noise, the risk bound at this noise and the traffic of the whole run.
         """
+        # Without a certificate, the noise and the bound are estimates.
         certified = self._bounds.certified.get(run)
         if certified is None:
             noise = self._bounds.noise(run)

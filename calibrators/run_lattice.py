@@ -63,6 +63,7 @@ def runs_within(
     else:
         all_rounds = (rounds,)
 
+    # Add the batch sizes that the budgets pay for at each number of rounds.
     runs = []
     for count in all_rounds:
         if batch_size is None:

@@ -106,6 +106,7 @@ def bound_over_windows(curve: Curve, unit: ProtectedUnit, windows: int, point: P
     Returns:
         The requested quantity, and an upper bound on the other one for all windows, in numbers and in words.
     """
+    # The requested quantity keeps its value, and the other one is bounded.
     if quantity.startswith("epsilon"):
         bounds = Interval(-math.inf, log_delta_over_windows(curve, windows, point.epsilon.upper))
         epsilon = point.epsilon

@@ -156,19 +156,21 @@ def printed_reading(
     Returns:
         The reading, with its conditions and with the reason if it is unproved.
     """
-    if problem.strong_convexity == 0.0:
-        excluded = (*excluded, "logarithm")
-    reason = REASONS.get(problem.sampling)
-    conditions = evaluation.conditions(without=excluded)
+    reason_unproved = REASONS.get(problem.sampling)
+
+    # The conditions that apply to the losses and to the sampling of batches.
+    left_out = (*excluded, "logarithm") if problem.strong_convexity == 0.0 else excluded
+    conditions = evaluation.conditions(without=left_out)
     if problem.sampling == "poisson":
         conditions = (*conditions, POISSON_BATCHES)
+
     return make_reading(
         evaluation,
         reading=reading,
-        status=evaluation.theorem.status if reason is None else Status.UNPROVED,
+        status=evaluation.theorem.status if reason_unproved is None else Status.UNPROVED,
         parameters=parameters,
         claims=claims(target),
         true=true,
         conditions=conditions,
-        reason=reason,
+        reason=reason_unproved,
     )

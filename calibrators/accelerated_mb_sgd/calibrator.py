@@ -47,13 +47,15 @@ class AcceleratedCalibrator(MembersCalibrator[Problem, AcceleratedParameters, Ac
 
     A stage is a number of rounds with equal settings. Subclasses differ in the objective of the risk bound, and in how
     often a record is used.
+
+    Attributes:
+        objective: objective of the bound on the excess risk: population or empirical.
+        unused: fields of the request that the bounds do not use.
     """
 
     parameters_type = AcceleratedParameters
     objective: Objective
-    """Objective of the bound on the excess risk."""
     unused: tuple[str, ...]
-    """Fields of the request that the bounds do not use."""
 
     def start(self, problem: Problem) -> Start:
         """Return the bound on the excess risk of the initial model."""

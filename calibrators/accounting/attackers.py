@@ -106,16 +106,20 @@ def requested_figures(curve: Curve, query: Query) -> JsonRecord:
         The figures, by the name of their member of the answer.
     """
     members: JsonRecord = {}
+
+    # The best tests and guesses. The least μ summarises the whole trade-off curve.
     if query.false_positive_rates is not None:
         members["trade_off"] = tuple(map(TruePositiveRate.of, trade_off_curve(curve, query.false_positive_rates)))
     if query.priors is not None:
         members["bayes_errors"] = tuple(_bayes_error(curve, prior) for prior in query.priors)
     if members:
         members["gaussian_dp_mu"] = Ends.of(smallest_gaussian(curve))
+
+    # Divergences.
     if query.orders is not None:
+        divergences = zip(query.orders, renyi_divergences(curve, query.orders), strict=True)
         members["renyi_divergences"] = tuple(
-            RenyiDivergence(order=order, divergence=Ends.of(divergence))
-            for order, divergence in zip(query.orders, renyi_divergences(curve, query.orders), strict=True)
+            RenyiDivergence(order=order, divergence=Ends.of(divergence)) for order, divergence in divergences
         )
     if query.signed_epsilons is not None:
         members["directions"] = tuple(_directions(curve, epsilon) for epsilon in query.signed_epsilons)

@@ -68,6 +68,7 @@ def judge_claim(guarantee: Guarantee, claim: Claim) -> ClaimAnswer:
         holds = Verdict.NO
     else:
         holds = Verdict.UNDECIDABLE
+    # The margins: the claimed minus the true figures.
     least_margin = (target.log_delta - log_delta.upper) / LOG_10
     largest_margin = (target.log_delta - log_delta.lower) / LOG_10
     return ClaimAnswer(

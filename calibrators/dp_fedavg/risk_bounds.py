@@ -165,6 +165,7 @@ def _averaged_steps(problem: DpFedavgRiskProblem, run: NoisyRun) -> tuple[float,
         noise_std=run.noise_std,
         rounds=run.rounds,
     ).outputs
+    # The bound is for gradients that are never clipped.
     unclipped = Sides.at_most(lipschitz, problem.clipping_norm)
     statement = "the Lipschitz constant is at most the clipping norm, so that no gradient is clipped"
     condition = ConditionResult("nothing-is-clipped", statement, unclipped.holds, unclipped.left, unclipped.right)

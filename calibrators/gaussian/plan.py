@@ -117,8 +117,11 @@ def assumptions(plan: PlanProblem) -> Iterable[Reason]:
 
     They say where the data are, how batches are drawn, and which values are used where the plan leaves them open.
 
+    Args:
+        plan: the planned training.
+
     Yields:
-        One sentence for each assumption, with the pointer to its field if there is one.
+        The assumptions in words; some have a pointer to a field of the plan.
     """
     if plan.unit == "client":
         yield Reason(

@@ -31,7 +31,7 @@ RARITIES = Limits(0.0, -math.log(LEAST_RATE))
 
 
 def largest_count(counted: Family, target: Target, *, most: int, name: str, guess: float) -> Certified:
-    """Return the largest count from 1 to `most` whose certified upper bound on δ meets the target.
+    """Return the largest count from 1 to `most` for which the certified upper bound on δ meets the target.
 
     The count is, for example, the number of rounds. δ rises with it. The search doubles from an estimate and bisects on
     the coarse curve. The last steps use the certified curve.
@@ -155,7 +155,7 @@ def _provably_misses(counted: Family, target: Target, count: int) -> bool:
 
 
 def largest_rate(rated: Family, target: Target, *, guess: float) -> Certified:
-    """Return the largest sampling rate whose certified upper bound on δ meets the target, within 1e-4.
+    """Return the largest sampling rate for which the certified upper bound on δ meets the target, within 1e-4.
 
     The rate q is the probability with which a record is drawn in a round. δ rises with it. The search is for the least
     −log q, because searches of noise are written for a parameter that is safer when it is larger.
@@ -180,6 +180,7 @@ def largest_rate(rated: Family, target: Target, *, guess: float) -> Certified:
         """Return the guarantee at a rate q, which is given by its rarity −log q."""
         return rated(math.exp(-rarity), "default")
 
+    # The least rarity that meets the target is that of the largest rate.
     rarity = least_for_target(guarantee_at, target, -math.log(guess), RARITIES)
     if rarity is None:
         safest = rated(LEAST_RATE, "default")

@@ -61,14 +61,16 @@ Problem = TypeVar("Problem", bound=MiniBatchProblem)
 class MembersCalibrator(
     Calibrator[Problem, Parameters, MembersSolution[Problem], TrainingT], Generic[Problem, Parameters, TrainingT]
 ):
-    """An algorithm of clients that may differ. Each kind of client has a certified noise of its own.
+    """Base class of algorithms with clients that may differ. Each kind of client has a certified noise of its own.
 
     With client groups the guarantee of the answer is the weakest that covers all clients. Figures in which groups
     differ are given for each group separately.
+
+    Attributes:
+        family: the mechanisms of one kind of client as functions of the noise.
     """
 
     family: Family[Problem, Member]
-    """The family of one kind of client."""
 
     @abstractmethod
     def choose_run(self, problem: Problem, certificates: Certificates[Problem, Member]) -> Choice[Run]:
@@ -243,7 +245,8 @@ class MbSgdCalibrator(MembersCalibrator[MbSgdProblem, MbSgdParameters, StepPlan]
     def risk(self, solution: MembersSolution[MbSgdProblem]) -> StepPlan | None:
         """Return the steps and the risk bound at the certified noise; None if no theorem bounds the risk.
 
-        If the corrected theorem prescribes a run, the plan also has our bound for that run, at its own certified noise.
+        If the corrected theorem prescribes a run, the plan also has the explicit bound for that run, at its own
+        certified noise.
 
         Args:
             solution: the certified noise of each kind of client, with the run and the request.

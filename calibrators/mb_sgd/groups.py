@@ -121,7 +121,7 @@ def own_epsilons(problem: TargetedProblem, groups: Sequence[TargetedGroup]) -> I
 
 
 def group_target_faults(problem: TargetedProblem, groups: Sequence[TargetedGroup]) -> Iterator[Fault]:
-    """Yield the faults of groups whose own (ε, δ) is incomplete because the request's target is a risk.
+    """Yield the faults of groups with an incomplete (ε, δ) of their own, because the request's target is a risk.
 
     A group's δ needs an ε or a risk of the group. A group's ε needs a δ, of the group or of the request.
 

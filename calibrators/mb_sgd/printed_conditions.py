@@ -82,7 +82,9 @@ def _proof_conditions(members: tuple[Member, ...]) -> list[ConditionResult]:
     Returns:
         The two conditions, each with both sides of its inequality.
     """
-    round_sides, total_sides = [], []
+    # Both sides of the two inequalities, for each kind of client.
+    round_sides = []
+    total_sides = []
     for member in members:
         target = member.target
         chain = proof_chain(
@@ -94,6 +96,7 @@ def _proof_conditions(members: tuple[Member, ...]) -> list[ConditionResult]:
         )
         round_sides.append(Sides.at_most(chain.inner_epsilon, 1.0))
         total_sides.append(Sides.at_most(chain.printed_total, target.epsilon))
+
     return [
         result_of("inner-epsilon", "the ε of one round before sampling is at most 1", binding_sides(round_sides)),
         result_of(

@@ -171,7 +171,7 @@ class PacedProblem(TargetedProblem):
 
     @property
     def given_run(self) -> Run | None:
-        """The run if the request gives batch size and rounds, else None."""
+        """The run if the request gives batch size and rounds; None otherwise."""
         if self.batch_size is None or self.rounds is None:
             return None
         return Run(batch_size=self.batch_size, rounds=self.rounds)

@@ -76,12 +76,14 @@ def bounds(problem: MbSgdRiskProblem, run: Run, noise_std: float) -> Bounds:
     Returns:
         The bounds, with the conditions that the caller declares and the warnings that apply.
     """
+    # The explicit bound, if batches are drawn without replacement.
     inputs = risk_problem(problem, run)
     explicit = None
     if inputs is not None:
         explicit = explicit_bound(
             inputs, objective=problem.problem, noise_std=noise_std, rounds=run.rounds, step_size=problem.step_size
         )
+    # All other parts, to which the explicit bound is added.
     without_explicit = Bounds(
         upper=tuple(_printed_bounds(problem, run, noise_std)),
         setting=setting_of(problem),

@@ -76,7 +76,7 @@ class RunPredictions:
 
     Attributes:
         runs: the candidates in increasing size: by rounds, then by batch size.
-        certified: the runs whose noise is certified so far, which need not be candidates.
+        certified: the runs with a certified noise so far, each with this noise and its risk bound.
     """
 
     def __init__(self, runs: Iterable[Run], outlook: Outlook) -> None:

@@ -217,6 +217,7 @@ def plan_of(problem: PacedProblem, run: Run, noise_std: float) -> StepPlan | Non
     inputs = risk_problem(problem, run)
     if inputs is None:
         return None
+    # The step size that minimises the bound, and the bound.
     step = _best_step(inputs, noise_std=noise_std, rounds=run.rounds)
     bound = _bound(inputs, step, noise_std=noise_std, rounds=run.rounds)
     theorem = risk_theorem(problem)

@@ -81,6 +81,7 @@ def guarantees_of(
         One guarantee per kind of client, in their order. Only the sensitivity may differ between equal certificates.
     """
     problem = certificates.problem
+    # The answer for each certificate, by the identity of the certificate.
     answer_of_certificate: dict[int, GuaranteeAnswer] = {}
     answers = []
     for member in members:

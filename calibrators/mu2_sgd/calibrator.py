@@ -174,7 +174,7 @@ class Mu2SgdParameters:
 
 @dataclass(frozen=True, kw_only=True)
 class Mu2SgdSolution(Solution[Mu2SgdProblem]):
-    """A certified noise of federated learning with noise cancellation, and what it protects.
+    """A certified noise of federated learning with noise cancellation, and the protection of each client.
 
     Attributes:
         noise: the noise of the run.

@@ -55,7 +55,7 @@ def no_round_noise(plan: PlanProblem, parameters: JsonObject) -> float | None:
 
 
 def no_reasons(_: PlanProblem) -> Iterable[Reason]:
-    """Return no reasons, for an adapter that refuses no plan or makes no assumption."""
+    """Return no reasons, for an adapter that rejects no plan or makes no assumption."""
     return ()
 
 

@@ -102,7 +102,7 @@ def rank_entries(plan: PlanProblem, members: Sequence[PlanEntry]) -> tuple[list[
 
     Args:
         plan: the plan, which determines the figure.
-        members: entries whose figures measure the same quantity.
+        members: entries with figures of the same quantity.
 
     Returns:
         The ranked entries by rank; and the entries without a rank: first those that are not informative, then those

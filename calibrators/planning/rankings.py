@@ -100,10 +100,14 @@ def _draft_inputs(
         if name not in names:
             message = "there is no such algorithm"
             raise InvalidInput.at(f"/algorithms/{index}", message, allowed=", ".join(names))
+
     concrete_plan = plan if plan.unknown is None else _with_solved_value(plan, first_value(plan))
     selected_names = names if plan.algorithms is None else plan.algorithms
-    selected = [calibrator for calibrator in known if calibrator.name in selected_names]
-    return tuple((calibrator, adapter, concrete_plan) for calibrator in selected for adapter in calibrator.plans)
+    inputs: list[tuple[Calibrator, PlanAdapter, PlanProblem]] = []
+    for calibrator in known:
+        if calibrator.name in selected_names:
+            inputs += [(calibrator, adapter, concrete_plan) for adapter in calibrator.plans]
+    return tuple(inputs)
 
 
 def outcome_of_calibration(answer: Calibration | JsonObject, request: object) -> Found:
@@ -207,6 +211,7 @@ def _entry(entry_draft: Draft, outcome: Outcome | None, plan: PlanProblem) -> Pl
         unused=entry_draft.unused,
         request=None if entry_draft.request is None else as_json(entry_draft.request),
     )
+    # Without a calibration the entry only says why.
     if outcome is None:
         return entry
     if isinstance(outcome, Undecided):

@@ -330,12 +330,15 @@ class _Search:
         Raises:
             ConditionViolated: the algorithm has no explicit bound on its risk, at any value.
         """
+        # Make the request at this value.
         changes: Fields = {self._name: value, "reach": None}
         drafted = draft(self._calibrator, self._adapter, replace(self._plan, **changes))
         if drafted.request is None:
             reason = drafted.why[0]
             condition = ConditionResult("asked", reason.message, Verdict.NO)
             return Trial(value=value, error=ConditionViolated(reason.message, condition))
+
+        # Calibrate it, and read the bound on the risk.
         try:
             answer: Calibration = self._calibrator.solve(drafted.request)
         except EpsilondError as error:

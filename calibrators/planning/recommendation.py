@@ -60,7 +60,7 @@ def is_informative(entry: PlanEntry) -> bool:
 
 
 def usable_entries(entries: Iterable[PlanEntry]) -> list[PlanEntry]:
-    """Return the entries within the limits whose remaining share is known and below 1."""
+    """Return the entries within the limits with a known remaining share below 1."""
     applying = [entry for entry in entries if entry.applies == Verdict.YES]
     return [entry for entry in applying if is_informative(entry) and share_of(entry) < 1.0]
 

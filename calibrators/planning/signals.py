@@ -38,7 +38,7 @@ class Signal:
 def signal_of(adapter: PlanAdapter, plan: PlanProblem, parameters: JsonObject) -> Signal | None:
     """Return the norm of the noise in a round's mean, and a bound on the norm of the mean itself.
 
-    Updates and shared gradients are clipped. Their bound is the clipping norm, or else the Lipschitz constant, or else
+    Updates and shared gradients are clipped. Their bound is the clipping norm; without it, the Lipschitz constant or
     1. The bound of other gradients is the Lipschitz constant. The noise has the root mean square norm σ√d, with the
     standard deviation σ per coordinate and d coordinates.
 

@@ -290,6 +290,8 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
         )
         if training is None:
             return parameters
+
+        # Add the chosen α and its step sizes.
         chosen = training.chosen
         return replace(
             parameters,

@@ -148,12 +148,17 @@ def certify(
         return guarantee_at(problem, noise_multiplier, effort, sampling=sampling, relation=relation)
 
     target = problem.target
-    factor = sensitivity_factor(relation or problem.relation)
+    relation_of_run = relation or problem.relation
+    factor = sensitivity_factor(relation_of_run)
     sampling_of_run = "full" if problem.rate == 1.0 else sampling or problem.sampling
+
+    # Independent draws: search the noise.
     if sampling_of_run == "poisson":
-        guess = _likely_poisson_noise(problem, relation or problem.relation)
+        guess = _likely_poisson_noise(problem, relation_of_run)
         slope = likely_slope(target, rate=problem.rate, noise=guess, distance=factor)
         return smallest_noise(family, target, guess=min(max(guess, LEAST), MOST), slope=slope)
+
+    # Other rounds: certify an accurate estimate, and search the noise only if that fails.
     guess = _likely_gaussian_noise(problem, factor, is_full=sampling_of_run == "full")
     for margin, slack in MARGINS[sampling_of_run]:
         noise = guess * (1.0 + margin)

@@ -67,6 +67,7 @@ def _printed_noise(problem: PpsgdProblem) -> Iterator[PrintedReading]:
     """
     if problem.noise_constant is None:
         return
+    # The printed noise, and the noise multiplier that it amounts to.
     if _has_all_clients_equally(problem):
         evaluation = TheoremAtInputs.of(THEOREM_4_1, problem)
     else:

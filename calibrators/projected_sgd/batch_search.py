@@ -134,7 +134,8 @@ class _BatchSearch:
         """
         clients = self.problem.clients
         # The first ranges reach from each power of two to the next one, or to the number of clients.
-        octaves = [(2**k, min(2 ** (k + 1) - 1, clients)) for k in range(clients.bit_length())]
+        exponents = range(clients.bit_length())
+        octaves = [(2**exponent, min(2 ** (exponent + 1) - 1, clients)) for exponent in exponents]
         pending = octaves[::-1]  # a stack, with the smallest range on top
         ranges: list[Feasible] = []
         for _ in range(MOST_NODES):
@@ -267,7 +268,8 @@ def _batch_grid(least: int, most: int) -> list[int]:
         The batch sizes in ascending order, each once.
     """
     last = MOST_LISTED - 1
-    return sorted({round(least * (most / least) ** (k / last)) for k in range(MOST_LISTED)})
+    ratio = most / least
+    return sorted({round(least * ratio ** (index / last)) for index in range(MOST_LISTED)})
 
 
 def _append_range(ranges: list[Feasible], least: int, most: int) -> None:

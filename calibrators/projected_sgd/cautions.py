@@ -49,7 +49,7 @@ def _minimality_cautions(solution: ProjectedSgdSolution) -> Iterator[Caution]:
     """Warn if the solved number is the smallest that is offered, or if a smaller one may also meet the target.
 
     Args:
-        solution: the certified run, which says what was solved for.
+        solution: the certified run, with the name of the solved number in its request.
 
     Yields:
         At most two warnings; the second is about batch sizes that were not decided.

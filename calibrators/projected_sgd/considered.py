@@ -36,6 +36,7 @@ def considered_bounds(solution: ProjectedSgdSolution) -> Iterator[ConsideredBoun
     """
     problem = solution.problem
     epsilon = problem.target.epsilon
+    # The least of the bounds that apply is marked.
     considered = solution.accounts.of(solution.plan).considered
     log_deltas = [bound.curve.upper_log_delta(epsilon) for bound in considered if bound.curve]
     least = min(log_deltas, default=math.inf)

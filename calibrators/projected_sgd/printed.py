@@ -188,6 +188,7 @@ def _plan_at_printed_noise(problem: ProjectedSgdProblem, plan: RunSchedules, pri
         """Return the plan with its noise multiplied by the exponential of `log_factor`."""
         return replace(plan, noise_schedule=scale_schedule(plan.noise_schedule, math.exp(log_factor)))
 
+    # A printed noise needs no search, and very long changing schedules allow none.
     if printed.fixed_noise is not None:
         return plan_at(math.log(printed.fixed_noise / plan.least_noise(problem.clients)))
     run = run_of(problem, plan)

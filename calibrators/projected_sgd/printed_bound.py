@@ -20,7 +20,7 @@ class PrintedBound:
     Attributes:
         theorem: the theorem or corollary of Asoodeh et al.
         reading: name of the interpretation.
-        run: schedules ↦ the run whose contraction bound this is, which may be simpler than the actual run.
+        run: schedules ↦ the run of which this is the contraction bound; it may be simpler than the actual run.
         bound: schedules ↦ log δ; None if it is the contraction bound of `run`.
         evaluation: schedules ↦ the theorem at these inputs; None if the schedules are too long to be listed.
         radius_conditions: conditions under which the radius of the ball's image under a gradient step is valid. If one

@@ -236,6 +236,7 @@ def _printed_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> Ite
     Yields:
         At most one bound.
     """
+    # Corollary 1 or 2, with an explicit or a hidden constant.
     utility = utility_of(problem, plan)
     if utility.risk is not None and utility.risk.upper is not None:
         bound = utility.risk.upper

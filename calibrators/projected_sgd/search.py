@@ -118,6 +118,7 @@ def _smallest_noise(problem: ProjectedSgdProblem, accounts: Accounts) -> Certifi
         plan = problem.plan(noise_std=noise * problem.lipschitz)
         return accounts.of(plan, effort, only_at=target.epsilon).guarantee
 
+    # The bound for all ε may be slightly larger at the target ε than the one that was searched.
     smallest = smallest_noise(guarantee_at_target, target, guess=_likely_noise(problem))
     guarantee = guarantee_at_noise(smallest.noise)
     if guarantee.curve.upper_log_delta(target.epsilon) <= target.log_delta:
@@ -176,7 +177,10 @@ class StepSearch:
         if first_passing is None:
             raise self._infeasible(steps)
         if first_passing == 0:
-            return Certified(steps[0], self._guarantee(steps[0]), None)
+            least_step = steps[0]
+            return Certified(least_step, self._guarantee(least_step), None)
+
+        # A smaller step size than the grid value may suffice.
         step = self._bisect(failing=steps[first_passing - 1], passing=steps[first_passing])
         proved_slacks = (slack for slack in SLACKS if self._provably_misses(step * (1.0 - slack)))
         return Certified(step, self._guarantee(step), next(proved_slacks, None))
@@ -262,5 +266,6 @@ def _log_grid(low: float, high: float, per_decade: int) -> tuple[float, ...]:
     Returns:
         The numbers in ascending order, both ends included.
     """
-    count = max(1, round(per_decade * math.log10(high / low)))
-    return tuple(low * (high / low) ** (k / count) for k in range(count + 1))
+    ratio = high / low
+    count = max(1, round(per_decade * math.log10(ratio)))
+    return tuple(low * ratio ** (index / count) for index in range(count + 1))

@@ -1,7 +1,7 @@
-"""qtdl: rounded unit updates with truncated discrete Laplace noise, certified, and Theorem 1 of Das et al. beside it.
+"""qtdl: rounded unit updates with truncated discrete Laplace noise, certified, next to Theorem 1 of Das et al.
 
-The printed theorem is false (das.1). What is returned instead is the least noise by four proofs, of which the best
-stands unless one is asked for.
+The printed theorem is false (das.1). In its place the least noise by four proofs is returned: by the best of them,
+unless the request names one.
 """
 
 from __future__ import annotations

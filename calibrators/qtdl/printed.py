@@ -35,15 +35,14 @@ def noise_of_theorem_1(problem: GridProblem, epsilon: float) -> tuple[TheoremAtI
     """Evaluate Theorem 1 of Das et al. for one message: the truncated discrete Laplace noise that it prescribes.
 
     Args:
-        problem: the request.
-        epsilon: ε of one message.
+        problem: the request, with the grid and the sensitivities.
+        epsilon: ε of one message, above 0.
 
     Returns:
         The theorem at its inputs; and the parameters of the noise by name, empty if the theorem's number m of noise
         levels is not defined at these inputs.
     """
     movement = problem.movement
-    grid = problem.quantization_levels
     theorem_1 = TheoremAtInputs.of(
         THEOREM_1, problem, epsilon=epsilon, l1_sensitivity=movement.l1, linf_sensitivity=movement.linf
     )
@@ -51,6 +50,9 @@ def noise_of_theorem_1(problem: GridProblem, epsilon: float) -> tuple[TheoremAtI
         outputs = theorem_1.outputs
     except InvalidInput:
         return theorem_1, {}
+
+    # The theorem counts in grid steps. The standard deviation is in units of the update.
+    grid = problem.quantization_levels
     rate = outputs["decay_rate"]
     levels = outputs["noise_levels"]
     noise = {

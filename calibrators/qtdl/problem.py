@@ -98,7 +98,8 @@ class SensitivityRule:
     def movement(self, dimension: int, levels: int) -> Movement:
         """Return bounds on the distance between the integers of two neighbours that always hold, in grid steps.
 
-        The integers are updates that were rounded to the grid. The rule says what is known of two neighbours' updates.
+        The integers are updates that were rounded to the grid. The rule states the known distances of two neighbours'
+        updates.
 
         Args:
             dimension: number of coordinates, at least 1.

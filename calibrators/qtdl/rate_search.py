@@ -61,9 +61,9 @@ def log_difference_of(larger: float, smaller: float) -> float:
     Returns:
         The natural logarithm of the difference, computed as larger + log(1 − e^(smaller − larger)).
     """
-    if smaller >= larger:
-        return -math.inf
-    return larger + math.log(-math.expm1(smaller - larger))
+    if smaller < larger:
+        return larger + math.log(-math.expm1(smaller - larger))
+    return -math.inf
 
 
 class RateSearch:

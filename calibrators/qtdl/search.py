@@ -50,8 +50,8 @@ class Approach(NamedTuple):
 
     Attributes:
         method: name of the method in the answer.
-        proof: name of the method whose bound estimates the number m of noise levels. It differs from `method` if
-            `concentrated-coupled` is estimated by the bound of `escape` or `concentrated`.
+        proof: name of the method with the bound that estimates the number m of noise levels. It differs from `method`
+            if `concentrated-coupled` is estimated by the bound of `escape` or `concentrated`.
         movement: bounds on the distances of the integers of two neighbours in a round, in grid steps.
     """
 
@@ -130,7 +130,7 @@ def candidates(problem: GridProblem, approach: Approach, *, beat: float = math.i
 
 
 class LevelsSearch:
-    """Search for the least number of levels, near that of a candidate, whose certified δ meets the target.
+    """Search for the least number of levels, near that of a candidate, for which the certified δ meets the target.
 
     The guarantees have no lower bound from an example of neighbours; `least_noise` adds it to the best noise.
     """

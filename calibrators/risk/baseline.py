@@ -205,6 +205,7 @@ def mark_vacuous_bounds(answer: RiskBoundsAnswer, start: Start) -> RiskBoundsAns
     upper: list[UpperBound] = []
     warnings = list(answer.warnings)
     for bound in answer.upper:
+        # An order of growth is no number that could be compared.
         if bound.value is None:
             upper.append(bound)
             continue

@@ -129,10 +129,13 @@ class _Entry:
         A reading is one interpretation of a theorem as a paper prints it. Readings that agree are served as one entry,
         so that the answer does not repeat them.
         """
+        # The parts that all readings share.
         first = self.group[0]
         prescribed = self._prescribed
         claims = self._common_claims
         conditions = self._common(_open_conditions)
+
+        # The readings that differ from the shared parts.
         details = [self._details(reading, prescribed, claims, conditions) for reading in self.group]
         differences = [reading for reading in details if reading != ReadingDetails(reading=reading.reading)]
         return PrintedEntry(

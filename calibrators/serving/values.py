@@ -19,7 +19,10 @@ UNBOUNDED = "unbounded"
 class Served:
     """The JSON schema of an answered value: its description, and whether it may be the string "unbounded".
 
-    `of_unit` is the description where it is known whose data is protected, with {unit} for "record" or "client".
+    Attributes:
+        description: meaning of the value, with its unit.
+        may_be_unbounded: whether an infinity is possible, which becomes the string.
+        of_unit: the description where the protected unit is known, with {unit} for "record" or "client".
     """
 
     @classmethod

@@ -171,7 +171,8 @@ class BoundSearch:
         all bounds.
 
         Returns:
-            The noise. Its `slack` is `SLACK` if the noise one `STEP` below provably misses the target, and else None.
+            The noise. Its `slack` is `SLACK` if the noise one `STEP` below provably misses the target, and None
+            otherwise.
         """
         answer = self.answer
         if answer.step <= LOWEST:
@@ -309,7 +310,11 @@ class BoundSearch:
         return bounds[min(self.bound_index, len(bounds) - 1)]
 
     def _store(self, trial: CertifiedTrial) -> None:
-        """Store a trial as the last one, and as the last that met or missed the target; update the estimated slope."""
+        """Store a trial as the last one, and as the last that met or missed the target; update the estimated slope.
+
+        Args:
+            trial: the trial. Its miss is at most 0 if it meets the target.
+        """
         # Between neighbouring steps the slope is dominated by irregularities of the bound.
         if self._last is not None and abs(self._last.step - trial.step) > 1:
             self.slope = slope_between(self._last, trial)

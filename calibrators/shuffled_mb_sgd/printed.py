@@ -132,6 +132,7 @@ def _explicit(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> Pri
     theorem_at_inputs = TheoremAtInputs(EXPLICIT_NOISE, inputs)
     evaluation = theorem_at_inputs.evaluation
     noise_std = evaluation.outputs["noise_std"]
+    # The theorem is proved for the run if all its conditions hold.
     conditions = (*_decidable_conditions(EXPLICIT_NOISE, evaluation.conditions), _single_record_condition(run))
     is_proved = all(condition.holds == Verdict.YES for condition in conditions)
     return make_reading(
