@@ -30,12 +30,16 @@ class Metrics:
     """
 
     def __init__(self) -> None:
+        """Create all metrics, each with the value 0, in a registry of their own."""
         self.registry = CollectorRegistry()
         self._refreshers: list[Callable[[], Awaitable[None]]] = []
+
+        # Metrics of the process and of Python, such as memory and processor time, and the versions.
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
         self.build = Info("epsilond_build", "Versions of the service", registry=self.registry)
         self.build.info({"version": VERSION, "engine_version": ENGINE_VERSION, "python": platform.python_version()})
+
         self._add_request_metrics(self.registry)
         self._add_computation_metrics(self.registry)
         self._add_job_metrics(self.registry)
@@ -49,6 +53,7 @@ class Metrics:
         Args:
             registry: the collection of metrics that /metrics serves, to which these are added.
         """
+        # All requests, by route and by caller.
         self.requests = Histogram(
             "epsilond_request_seconds",
             "Time to answer a request",
@@ -68,6 +73,8 @@ class Metrics:
         self.caller_cpu_seconds = Counter(
             "epsilond_caller_cpu_seconds", "CPU seconds of computations, by caller", ("caller",), registry=registry
         )
+
+        # Answers about algorithms.
         self.calibrations = Histogram(
             "epsilond_calibration_seconds",
             "Time to answer a calibration",
@@ -98,12 +105,15 @@ class Metrics:
         Args:
             registry: the collection of metrics that /metrics serves, to which these are added.
         """
+        # The cache of answers, and the computations that it had no answer for.
         self.cache = Counter(
             "epsilond_cache", "Outcomes by use of the cache: hit, miss or shared", ("use",), registry=registry
         )
         self.cache_bytes = Gauge("epsilond_cache_bytes", "Size of the cached answers in bytes", registry=registry)
         self.cache_entries = Gauge("epsilond_cache_entries", "Number of cached answers", registry=registry)
         self.under_way = Gauge("epsilond_computations_under_way", "Computations running or waiting", registry=registry)
+
+        # The pool of worker processes.
         self.queued = Gauge("epsilond_queued", "Tasks that wait for a worker", ("lane",), registry=registry)
         self.running = Gauge("epsilond_running", "Tasks that a worker computes", ("lane",), registry=registry)
         self.background = Gauge(
@@ -113,6 +123,8 @@ class Metrics:
             "epsilond_worker_deaths", "Workers that crashed or were killed", ("cause",), registry=registry
         )
         self.all_warm = Gauge("epsilond_workers_warm", "1 if no worker is to be replaced, else 0", registry=registry)
+
+        # The event loop, which is late if it has too much to do.
         self.loop_lag = Histogram(
             "epsilond_event_loop_lag_seconds",
             "Delay with which the event loop wakes a sleeping task",
@@ -131,6 +143,7 @@ class Metrics:
         Args:
             registry: the collection of metrics that /metrics serves, to which these are added.
         """
+        # Jobs, and the store that keeps them.
         self.jobs = Counter(
             "epsilond_jobs",
             "Jobs that ended in this service, by kind and final state",
@@ -141,6 +154,8 @@ class Metrics:
         self.store_up = Gauge("epsilond_store_up", "1 if the last call of the store was answered", registry=registry)
         self.store_jobs = Gauge("epsilond_store_jobs", "Jobs in the store", ("state",), registry=registry)
         self.store_bytes = Gauge("epsilond_store_bytes", "Size of the jobs in the store in bytes", registry=registry)
+
+        # Parts of jobs that workers or machines of a cluster have run.
         self.simulation_blocks = Histogram(
             "epsilond_simulation_block_seconds",
             "Time of one block of a simulation",
@@ -154,6 +169,8 @@ class Metrics:
             ("where",),
             registry=registry,
         )
+
+        # Clients that wait for jobs.
         self.event_streams = Gauge("epsilond_event_streams", "Event streams that are open", registry=registry)
         self.job_waits = Gauge("epsilond_job_waits", "Requests that wait for jobs", registry=registry)
 
@@ -166,6 +183,7 @@ class Metrics:
         Args:
             registry: the collection of metrics that /metrics serves, to which these are added.
         """
+        # Moves of ledgers.
         self.ledger_moves = Counter(
             "epsilond_ledger_moves",
             "Moves of ledgers answered here, by kind; retries count again",
@@ -178,11 +196,15 @@ class Metrics:
             ("move", "problem"),
             registry=registry,
         )
+
+        # A log that does not continue a known head may have lost moves, or may have been changed.
         self.ledger_reconciled = Gauge(
             "epsilond_ledger_reconciled",
             "0 if the log of ledgers was found not to continue a head that is known, else 1",
             registry=registry,
         )
+
+        # Messages to webhooks.
         self.webhook_deliveries = Counter(
             "epsilond_webhook_deliveries",
             "Deliveries to webhooks, by outcome: delivered, failed and to be repeated, or dropped",

@@ -151,6 +151,8 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--check", action="store_true", help="compare with the files instead of writing them")
     chosen = parser.parse_args(arguments)
+
+    # The document is generated from the service itself.
     wanted = texts(create_app())
     if not chosen.check:
         write(wanted, HERE)

@@ -322,6 +322,8 @@ class JoiningSend:
             else:
                 await self._send(message)
             return
+
+        # The head was kept. It is sent together with a whole body, or by itself.
         self._start = None
         is_whole = message["type"] == "http.response.body" and not message.get("more_body", False)
         if is_whole and self._may_write():

@@ -170,6 +170,8 @@ class Observe:
         """
         route, name = template(scope)
         seconds = time.perf_counter() - record.began
+
+        # Labels of metrics have few values: clients can send any method.
         method = method if method in METHODS else "OTHER"
         self.requests(method, route, record.status).observe(seconds)
         self.caller_requests(record.caller_label).inc()
@@ -177,6 +179,8 @@ class Observe:
             self.metrics.problems.labels(record.problem, record.caller_label).inc()
         if name is not None and route in self.by_algorithm:
             self.by_algorithm[route].labels(name, record.status).observe(seconds)
+
+        # The log line has only the facts that are known. Frequent checks of the service's health are logged as debug.
         line: dict[str, object] = {"id": record.id, "method": method, "path": route, "status": record.status}
         optional = {"algorithm": name} | {field: getattr(record, field) for field in LOGGED_IF_KNOWN}
         line |= {key: value for key, value in optional.items() if value is not None}
@@ -216,7 +220,15 @@ class Authenticate:
         self.open = OPEN | ({METRICS} if metrics_open else set())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on with its caller, or reject it before its body is read; open paths need no caller."""
+        """Pass a request on with its caller, or reject it before its body is read; open paths need no caller.
+
+        Without credentials of the service, the network address of the client is the caller.
+
+        Args:
+            scope: ASGI scope of the request, to which the caller is added.
+            receive: ASGI function that receives the body.
+            send: ASGI function that sends the answer.
+        """
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -224,6 +236,7 @@ class Authenticate:
         address = address_of(scope)
         record_in(scope).caller = address
         is_open = path in self.open or path.startswith(OPEN_BELOW)
+
         if not self.needs_credentials:
             scope[CALLER] = Caller.at(address, self.budgets)
         elif not is_open:

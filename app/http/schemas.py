@@ -288,6 +288,7 @@ def _problem_statuses(method: str, path: str, operation: Schema) -> set[int]:
     Returns:
         The statuses, each at least 400.
     """
+    # Errors of the request itself.
     if method == "post":
         statuses = set(POSTED)
     else:
@@ -296,6 +297,8 @@ def _problem_statuses(method: str, path: str, operation: Schema) -> set[int]:
             statuses.add(422)
         if path == "/readyz":
             statuses.add(503)
+
+    # An id in the path may be unknown, and a caller may have no right to use the path.
     has_path_parameter = "{" in path
     if has_path_parameter:
         statuses.add(404)

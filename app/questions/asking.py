@@ -12,16 +12,14 @@ import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
 
-import anyio
 from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
 from epsilond.app.callers.caller import caller_of
 from epsilond.app.http.body import OfQuestion, Preferences
-from epsilond.app.http.leaving import client_gone, wait_for_departure
+from epsilond.app.http.leaving import client_gone
 from epsilond.app.http.problems import Problem
 from epsilond.app.http.record import record_of
 from epsilond.app.jobs.attending import wait_attended
@@ -32,6 +30,7 @@ from epsilond.app.jobs.turns import means_no_room
 from epsilond.app.metrics import METRICS
 from epsilond.app.questions.compute import COMPUTE, SharedComputation
 from epsilond.app.questions.question import Question, Reading
+from epsilond.app.questions.waiting import Waited, wait_for_event
 from epsilond.app.settings import SETTINGS
 from epsilond.app.workers.pool import POOL
 from epsilond.app.workers.work import Computation, Outcome, RenderedAnswer, message_of, pickle_result, unpickle
@@ -41,9 +40,6 @@ SMALL = 4_096
 """Largest body in bytes that the event loop reads; workers read longer bodies."""
 SLOWLY_READ = frozenset({"sweep", "plan", "report", "simulation"})
 """Kinds whose bodies a worker reads, however small they are."""
-BRIEF_SECONDS = 0.05
-"""Seconds of waiting before a departed client or a stopping service is noticed; closed forms are answered by then."""
-Waited = Literal["done", "late", "gone", "stopping"]
 
 
 def question_endpoint(
@@ -130,6 +126,13 @@ async def _question_of(request: Request, kind: str, reading: Reading, body: byte
     """Return the question of a body, from the memory of recent bodies if it is there.
 
     A question without parts that the event loop itself has read is added to this memory.
+
+    Args:
+        request: the HTTP request.
+        kind: kind of the question.
+        reading: function that reads a request body and returns the `Question`.
+        body: body of the request.
+        fingerprint: hash of kind, name and body.
     """
     parsed = COMPUTE.of(request).parsed
     owner = caller_of(request).name
@@ -180,7 +183,7 @@ async def _compute_or_hand_over(
         try:
             if question.is_expensive and jobs.ready:
                 job = await adopt(shared)
-            waited: Waited = "late" if seconds == 0.0 else await _wait(request, shared.done, seconds)
+            waited: Waited = "late" if seconds == 0.0 else await wait_for_event(request, shared.done, seconds)
             request_stops_waiting = waited in ("late", "stopping")
             # A job goes on waiting when the pool has no room; without a job the request is rejected.
             job_waits_for_room = job is not None and shared.problem is not None and means_no_room(shared.problem)
@@ -228,10 +231,11 @@ async def compute_answer(request: Request, question: Question) -> RenderedAnswer
         compute = COMPUTE.of(request)
         caller = caller_of(request)
         seconds = SETTINGS.of(request).deadline_seconds
+        # The computation may be one that other requests share. It goes on for them after this one has left it.
         with caller.computation():
             shared, is_new = compute.join(question, caller.name, caller.identity)
             try:
-                waited = await _wait(request, shared.done, seconds)
+                waited = await wait_for_event(request, shared.done, seconds)
             finally:
                 compute.leave(shared)
         if waited == "late":
@@ -271,7 +275,7 @@ async def run_in_worker(request: Request, computation: Computation) -> RenderedA
     message = await to_thread.run_sync(message_of, computation)
     task = pool.submit(message, caller=caller_of(request).identity, lane="read")
     try:
-        await _wait(request, task.done, None)
+        await wait_for_event(request, task.done, None)
     finally:
         if task.state != "ended":
             pool.stop(task)
@@ -284,7 +288,14 @@ def _cached_outcome(request: Request, question: Question) -> Outcome | None:
     """Return the cached outcome (answer or error) of a question, and remember that this caller posed the question.
 
     The record of the request notes a "hit" of the cache only if this caller has posed the question before. Otherwise
-    callers who share a cache would learn of each other's questions. The result is None without a cached outcome.
+    callers who share a cache would learn of each other's questions.
+
+    Args:
+        request: the HTTP request.
+        question: the question to answer.
+
+    Returns:
+        The outcome; None if the cache has none.
     """
     caller = caller_of(request)
     compute = COMPUTE.of(request)
@@ -330,65 +341,6 @@ def _count_use(request: Request, use: str, question: Question, outcome: Outcome)
     metrics.cache.labels(use).inc()
     if use == "miss" and isinstance(outcome, RenderedAnswer) and outcome.relative_width is not None:
         metrics.widths.labels(question.name).observe(outcome.relative_width)
-
-
-async def _wait(request: Request, done: anyio.Event, seconds: float | None) -> Waited:
-    """Wait for an event until it happens, the time is over, the service stops, or the client disconnects.
-
-    Args:
-        request: the HTTP request of the client.
-        done: the event.
-        seconds: longest wait; no limit if None.
-
-    Returns:
-        `done` if the event happened, `late` if the time was over before, `stopping` if the service stopped before.
-
-    Raises:
-        Problem: the client has gone.
-    """
-    if await _happens_soon(done, seconds):
-        return "done"
-    closing = COMPUTE.of(request).closing
-    remaining_seconds = None if seconds is None else max(seconds - BRIEF_SECONDS, 0.0)
-    first = _FirstEvent()
-    with anyio.move_on_after(remaining_seconds):
-        async with anyio.create_task_group() as tasks:
-            scope = tasks.cancel_scope
-            tasks.start_soon(first.watch, partial(wait_for_departure, request), "gone", scope)
-            tasks.start_soon(first.watch, closing.wait, "stopping", scope)
-            tasks.start_soon(first.watch, done.wait, "done", scope)
-    if done.is_set():
-        return "done"
-    if first.name == "gone":
-        raise client_gone()
-    return first.name
-
-
-class _FirstEvent:
-    """Name of the event that happened first of several for which tasks wait; `late` until one happens."""
-
-    def __init__(self) -> None:
-        # Until an event happens, the name says that the time has run out.
-        self.name: Waited = "late"
-
-    async def watch(self, wait: Callable[[], Awaitable[object]], name: Waited, scope: anyio.CancelScope) -> None:
-        """Wait for an event, note its name, and end the wait for the other events.
-
-        Args:
-            wait: function that waits for the event.
-            name: name of the event.
-            scope: scope of the tasks that wait for the other events, which is cancelled.
-        """
-        await wait()
-        self.name = name
-        scope.cancel()
-
-
-async def _happens_soon(done: anyio.Event, seconds: float | None) -> bool:
-    """Wait for an event for at most `BRIEF_SECONDS` or `seconds`, and return whether it happened."""
-    with anyio.move_on_after(BRIEF_SECONDS if seconds is None else min(BRIEF_SECONDS, seconds)):
-        await done.wait()
-    return done.is_set()
 
 
 def _fingerprint(kind: str, name: str, body: bytes) -> str:

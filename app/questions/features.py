@@ -188,10 +188,13 @@ def _inner_runs(spec: Any, times: float, rate: float, label: str) -> list[_Inner
         For each mechanism, the arguments of `runs_of`: the mechanism, `times`, `rate` and `label`. None for a basic
         mechanism, which is composed of no others.
     """
+    # Lists and repetitions of mechanisms.
     if spec.kind == "composed":
         return [(mechanism, times, rate, label) for mechanism in spec.mechanisms]
     if spec.kind == "repeated":
         return [(spec.mechanism, times + math.log10(spec.times), rate, label)]
+
+    # Mechanisms that run on a random part of the records.
     if spec.kind == "subsampled":
         sampling = "" if spec.sampling == "full" else f"{spec.sampling} "
         return [(spec.mechanism, times, rate + log10(spec.inclusion_probability), label + sampling)]
@@ -201,6 +204,8 @@ def _inner_runs(spec: Any, times: float, rate: float, label: str) -> list[_Inner
         return [(spec.mechanism, runs, rate + share, f"{label}random-allocation ")]
     if spec.kind == "shuffled":
         return [(spec.mechanism, times, rate, label + "shuffled ")]
+
+    # The number of repetitions is random and does not count here.
     if spec.kind == "select_best":
         return [(spec.mechanism, times, rate, label + "best of ")]
     return None
