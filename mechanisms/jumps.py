@@ -143,6 +143,9 @@ class Inversion:
 
         Args:
             weights: function from a number of binary digits to bounds on the weights of all outcomes.
+
+        Returns:
+            The sampler, with bounds on its cumulative probabilities for 64 random bits.
         """
         largest = (1 << WORD) - 1
         bounds = jumps(weights, WORD)

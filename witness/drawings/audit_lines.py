@@ -96,6 +96,9 @@ def _audit_notes(cells: Cells) -> list[str]:
 
     Args:
         cells: results of audits in JSON form.
+
+    Returns:
+        None, one or both of the statements.
     """
     notes = []
     if all(style.number(cell["epsilon_lower"]) == np.inf for cell in cells):

@@ -289,6 +289,9 @@ def _comparison_mean(cell: JsonObject, name: str, measure: str | None) -> str | 
         cell: result of a simulation in JSON form.
         name: name of the compared run.
         measure: name of the score, or None for the excess risk.
+
+    Returns:
+        The mean; infinite means are words.
     """
     if measure is None:
         measured: JsonObject = cell["beside"][name]
@@ -332,6 +335,9 @@ def _select(cells: Cells, axis: JsonObject | None, value: object) -> Cells:
         cells: simulations of an experiment in JSON form.
         axis: the axis; without one, all simulations are selected.
         value: the value.
+
+    Returns:
+        The selected simulations, in their order.
     """
     if axis is None:
         return cells

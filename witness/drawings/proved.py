@@ -23,6 +23,9 @@ def line_drawers(answer: JsonObject) -> Mapping[str, Callable[[GridLine], Labels
 
     Args:
         answer: the answer of the experiment.
+
+    Returns:
+        Functions that draw a line and return its labels.
     """
     drawers: dict[str, Callable[[GridLine], Labels]] = {"membership": draw_attacks}
     if answer.get("measure") == DELTA:

@@ -29,6 +29,9 @@ def participation_counts(count_distribution: CountDistribution) -> tuple[Partici
 
     Args:
         count_distribution: possible numbers of participants with their probabilities.
+
+    Returns:
+        The same numbers and probabilities, in the same order.
     """
     return tuple(
         ParticipationCount(participants=count.participants, probability=count.probability)
@@ -81,6 +84,9 @@ def _batch(problem: SimulatedProblem, run: AnyRun, group: RunGroup) -> int:
         problem: the simulated problem.
         run: the run.
         group: the group.
+
+    Returns:
+        A number of records.
     """
     return batch_of(
         group, batch_size=run.batch_size, samples_per_client=problem.samples_per_client, sampling=run.batches

@@ -187,6 +187,9 @@ def set_parameters(run: AnyRun, parameters: Parameters) -> AnyRun:
         run: the run, with or without a step size.
         parameters: parameters of the calibration.
 
+    Returns:
+        A copy of the run with noise and step size.
+
     Raises:
         InvalidInput: neither the run nor the calibration has a step.
     """

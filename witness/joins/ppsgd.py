@@ -110,6 +110,9 @@ def _optimum_fields(constants: PersonalizedConstants) -> Fields:
 
     Args:
         constants: constants of the learning problem.
+
+    Returns:
+        Values by the names of the fields.
     """
     names = ("shared_gradient_std", "local_gradient_std", "shared_gradient_norm", "optimum_norm", "optimum_spread")
     values = {name: getattr(constants, name) for name in names}

@@ -31,6 +31,9 @@ def concatenate_runs(blocks: Sequence[TrainedRuns]) -> TrainedRuns:
 
     Args:
         blocks: for each block its runs: the included canaries, the models, and the attackers' statistics.
+
+    Returns:
+        The same data for all runs.
     """
     members = np.concatenate([block.members for block in blocks])
     models = np.concatenate([block.models for block in blocks])

@@ -79,6 +79,9 @@ def _has_printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> bool:
     Args:
         problem: the simulated problem.
         run: the run.
+
+    Returns:
+        Whether all of this holds.
     """
     is_convex_risk = problem.objective == "population" and problem.constants.strong_convexity == 0.0
     return is_convex_risk and run.count_distribution is None and run.levels is None
