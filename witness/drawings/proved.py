@@ -37,7 +37,7 @@ def draw_formulas(line: GridLine) -> Labels:
     """Draw log₁₀ δ by a paper's formula: as printed, corrected and certified, with lower bounds that attacks prove.
 
     Args:
-        line: cells of one line of a panel, with their axes, horizontal positions and colour.
+        line: simulations of one line of a panel, with their axes, horizontal positions and colour.
 
     Returns:
         The labels to write at the right of the line.
@@ -65,7 +65,7 @@ def draw_attacks(line: GridLine) -> Labels:
     """Draw the lower bound on ε by each attack on trained models, with the certified upper bound.
 
     Args:
-        line: cells of one line of a panel, with their axes, horizontal positions and colour.
+        line: simulations of one line of a panel, with their axes, horizontal positions and colour.
 
     Returns:
         The labels to write at the right of the line.

@@ -128,13 +128,15 @@ def build_simulations(
         The simulations by name.
     """
     problem = digits_problem(clients, rounds)
+    epsilon = _epsilon(mu)
     mu2_sgd = Mu2SgdRun(rounds=rounds, participants=participants)
+    printed_run = _set_printed_noise(problem, mu2_sgd, mu)
+    # The rival uses as many records, in batches, and so has fewer rounds.
     one_pass = OnePassAcceleratedMbSgdRun(rounds=rounds // BATCH_SIZE, batch_size=BATCH_SIZE, participants=participants)
     shared: Fields = {"problem": problem, "repetitions": repetitions, "seed": seed, "points": 1}
-    epsilon = _epsilon(mu)
     return {
         TAKEN_BACK: RiskSimulation(run=mu2_sgd, epsilon=epsilon, delta=DELTA, **shared),
-        PRINTED: RiskSimulation(run=_set_printed_noise(problem, mu2_sgd, mu), alternatives=(), **shared),
+        PRINTED: RiskSimulation(run=printed_run, alternatives=(), **shared),
         ONE_PASS: RiskSimulation(run=one_pass, epsilon=epsilon, delta=DELTA, **shared),
     }
 

@@ -77,8 +77,8 @@ def _has_printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> bool:
     messages.
 
     Args:
-        problem: the simulated problem.
-        run: the run.
+        problem: the simulated learning problem.
+        run: the algorithm with its parameters.
 
     Returns:
         Whether all of this holds.
@@ -109,7 +109,7 @@ def _printed_inputs(problem: SimulatedProblem, run: MbSgdShape, noise_std: float
     the printed noise exceeds the run's noise. The bound is valid for less noise.
 
     Args:
-        problem: the simulated problem.
+        problem: the simulated learning problem.
         run: the run, with its rounds and batches.
         noise_std: σ of the run, above 0.
 
