@@ -291,7 +291,7 @@ def _comparison_mean(cell: JsonObject, name: str, measure: str | None) -> str | 
         measure: name of the score, or None for the excess risk.
 
     Returns:
-        The mean; infinite means are words.
+        The mean; an infinite mean is the word `unbounded`.
     """
     if measure is None:
         measured: JsonObject = cell["beside"][name]

@@ -139,7 +139,7 @@ def binomial_rounds_epsilon(dimension: int, levels: int, trials: int, rounds: in
     """
     inputs = _inputs(dimension, levels, rounds, delta, PROVED_EPSILON)
     round_epsilon = binomial_epsilon(inputs, trials)
-    # The theorem needs a variance N/4 of at least some number.
+    # The theorem needs enough trials, because it is proved only from some variance N/4 on.
     needed_trials = LEAST_TRIALS_PER_VARIANCE * least_variance(inputs)
     if round_epsilon > PROVED_EPSILON or trials < needed_trials:
         raise NoCertificate("the Binomial mechanism's theorem is proved for ε ≤ 1 of a round alone")
