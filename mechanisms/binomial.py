@@ -47,9 +47,14 @@ def _count_set_bits(words: Words) -> Integers:
     Returns:
         Integers from 0 to 64, of the same shape.
     """
-    pairs = words - ((words >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    nibbles = (pairs & np.uint64(0x3333333333333333)) + ((pairs >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    octets = (nibbles + (nibbles >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    every_second_bit = np.uint64(0x5555555555555555)
+    every_second_pair = np.uint64(0x3333333333333333)
+    every_second_nibble = np.uint64(0x0F0F0F0F0F0F0F0F)
+
+    # Each step adds the counts of neighbouring fields, which doubles the width of a field.
+    pairs = words - ((words >> np.uint64(1)) & every_second_bit)
+    nibbles = (pairs & every_second_pair) + ((pairs >> np.uint64(2)) & every_second_pair)
+    octets = (nibbles + (nibbles >> np.uint64(4))) & every_second_nibble
     with np.errstate(over="ignore"):
         # The product modulo 2^64 holds the sum of all octets in its top octet.
         counts = (octets * np.uint64(0x0101010101010101)) >> np.uint64(56)

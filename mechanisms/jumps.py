@@ -143,13 +143,18 @@ class Inversion:
 
         Args:
             weights: function from a number of binary digits to bounds on the weights of all outcomes.
+
+        Returns:
+            The sampler, with bounds on its cumulative probabilities for 64 random bits.
         """
-        largest = (1 << WORD) - 1
+        largest_word = (1 << WORD) - 1
         bounds = jumps(weights, WORD)
-        low = [min(jump, largest) for jump in bounds.low]
-        high = [min(jump, largest) for jump in bounds.high]
+        low = [min(jump, largest_word) for jump in bounds.low]
+        high = [min(jump, largest_word) for jump in bounds.high]
         # The appended number is that of the last outcome, whose F is 1. No word is above it.
-        return cls(weights, np.array([*low, largest], dtype=np.uint64), np.array([*high, largest], dtype=np.uint64))
+        low_words = np.array([*low, largest_word], dtype=np.uint64)
+        high_words = np.array([*high, largest_word], dtype=np.uint64)
+        return cls(weights, low_words, high_words)
 
     def outcomes(self, words: Words, next_word: Callable[[Place], int]) -> Integers:
         """Return the outcome 0, 1, … of each random word by inversion of the cumulative distribution.
@@ -192,7 +197,8 @@ class Inversion:
             value = (value << WORD) | next_word()
             bits += WORD
             bounds = jumps(self.weights, bits)
-            lower_bound = sum(jump < value for jump in bounds.high)
-            upper_bound = sum(jump <= value for jump in bounds.low)
-            if lower_bound == upper_bound:
-                return lower_bound
+            # Both counts are equal if no cumulative probability is too near to the number.
+            certainly_below = sum(jump < value for jump in bounds.high)
+            possibly_below = sum(jump <= value for jump in bounds.low)
+            if certainly_below == possibly_below:
+                return certainly_below

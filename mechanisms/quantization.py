@@ -101,6 +101,9 @@ def _high_half(values: Floats | np.float64) -> Floats:
 
     Args:
         values: finite doubles.
+
+    Returns:
+        The leading halves, in the shape of the values.
     """
     scaled = SPLIT * values
     return np.asarray(scaled - (scaled - values))

@@ -175,6 +175,9 @@ def _compared_excess(cell: CellAnswer, run: str) -> Measured:
     Args:
         cell: answer of a risk simulation.
         run: name of the run.
+
+    Returns:
+        The mean with its confidence band.
     """
     assert cell.beside is not None  # cells that differ in a tuned value have the same runs
     return cell.beside[run]

@@ -171,7 +171,7 @@ def _largest_bounds(cells: Sequence[CellAnswer]) -> dict[float, Ends]:
     """Return for each claimed ε the largest certified lower and upper bound on ε over its cells.
 
     Args:
-        cells: cells of an experiment. Those without a claim or a certified ε are ignored.
+        cells: results of an experiment. Those without a claim or a certified ε are ignored.
 
     Returns:
         The bounds by claimed ε, in ascending order.
@@ -196,6 +196,9 @@ def _claim_list(bounds: Mapping[float, float], rounding: str) -> str:
     Args:
         bounds: certified bound by the claimed ε.
         rounding: rounding mode of `decimal`: up for upper bounds, down for lower bounds.
+
+    Returns:
+        The bounds with three digits, separated by commas.
     """
     return ", ".join(
         f"{format_bound(bound, rounding)} where {claimed:.4g} is claimed" for claimed, bound in bounds.items()
@@ -296,6 +299,9 @@ class MeasuredPoint:
 
         Args:
             lower_is_better: whether a lower value of the quantity is better.
+
+        Returns:
+            Both indices, which are equal if only one value may be best.
         """
         order = list(self.measured)
         indices = [order.index(value) for value in self.best(lower_is_better=lower_is_better)]
@@ -334,6 +340,9 @@ def judge_order(
         lines: the stages of each line, by name of the line.
         quantity: the measured quantity in words.
         lower_is_better: whether a lower value of the quantity is better.
+
+    Returns:
+        The claim with its verdict, and the best values of every stage in words.
     """
     verdicts = []
     line_words = []
@@ -377,6 +386,9 @@ def _best_words(stage: MeasuredPoint, lower_is_better: bool) -> str:
     Args:
         stage: measured means at each parameter value under one condition.
         lower_is_better: whether a lower value of the quantity is better.
+
+    Returns:
+        Words such as `no noise 0.1 (1)`, without brackets if no other value may be best.
     """
     best, *overlapping = stage.best(lower_is_better=lower_is_better)
     if not overlapping:

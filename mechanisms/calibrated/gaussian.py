@@ -154,7 +154,7 @@ def client_mean(answer: Answer) -> GaussianRelease:
     rounded down.
 
     Args:
-        answer: the answer of a calibrator.
+        answer: the answer of a calibrator, which has found the noise for a target (ε, δ).
 
     Returns:
         The release (a mechanism with its guarantee) that the client runs.
@@ -186,7 +186,7 @@ def server_sum(answer: Answer) -> GaussianRelease:
     The weight is the largest norm of a message in the sum over the clipping norm, rounded down.
 
     Args:
-        answer: the answer of a calibrator.
+        answer: the answer of a calibrator, which has found the noise for a target (ε, δ).
 
     Returns:
         The release (a mechanism with its guarantee) that the server runs.
@@ -206,7 +206,7 @@ def fixed_mean(answer: Answer) -> GaussianRelease:
     down.
 
     Args:
-        answer: the answer of a calibrator.
+        answer: the answer of a calibrator, which has found the noise for a target (ε, δ).
 
     Returns:
         The release (a mechanism with its guarantee) that the server runs.
@@ -309,7 +309,7 @@ def _norm_in_sum(answer: Answer) -> Fraction:
     `noise_std`/`noise_multiplier`.
 
     Args:
-        answer: the answer of a calibrator.
+        answer: the answer of a calibrator, which has found the noise for a target (ε, δ).
 
     Returns:
         The norm as an exact fraction.
@@ -337,7 +337,7 @@ def _gaussian_release(
     """Build a release with at least the noise of the answer, and enough noise for the rounded bound and weight.
 
     Args:
-        answer: the answer of a calibrator.
+        answer: the answer of a calibrator, which has found the noise for a target (ε, δ).
         added_by: the party that adds the noise.
         contribution_bound: largest norm of a contribution.
         weight: factor of the sum.

@@ -227,7 +227,7 @@ def _dimension(answer: Answer) -> int | None:
     """Return the number of coordinates of a message: its length in bits over the bits of one coordinate.
 
     Args:
-        answer: the answer of a calibrator.
+        answer: the answer of a calibrator, which has found the noise for a target (ε, δ).
 
     Returns:
         The number of coordinates; None if the answer has no communication cost.

@@ -56,6 +56,9 @@ class Batch:
 
         Args:
             row: position of the client in the batch, from 0.
+
+        Returns:
+            The indices among the client's records, in the order of the batch.
         """
         places: Indices = self.places[row]
         if self.counted is None:

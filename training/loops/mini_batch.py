@@ -113,10 +113,12 @@ class RoundMessages:
         numbers, probabilities = self.counts[:, 0], self.counts[:, 1]
         choice = 0
         if len(numbers) > 1:
+            # Invert the cumulative probabilities, which may sum to slightly less than 1.
             uniform = float(session.source.uniform(()))
             choice = int(np.searchsorted(np.cumsum(probabilities), uniform, side="right"))
-            choice = min(choice, len(numbers) - 1)  # the probabilities may sum to slightly less than 1
-        return np.sort(session.source.subsets((), session.count, int(numbers[choice])))
+            choice = min(choice, len(numbers) - 1)
+        number = int(numbers[choice])
+        return np.sort(session.source.subsets((), session.count, number))
 
     def messages(self, session: Session, model: Floats, batch: Batch) -> tuple[Floats, GradientStatistics]:
         """Return the messages that clients send in a round: weighted means of clipped gradients plus Gaussian noise.
@@ -150,7 +152,8 @@ class RoundMessages:
         for _ in range(self.rounds):
             clients = self.participants(session)
             sizes = session.clients.sizes[clients]
-            yield draw(session.source, self.sampling, clients, sizes, self.batch_sizes[clients])
+            batch_sizes = self.batch_sizes[clients]
+            yield draw(session.source, self.sampling, clients, sizes, batch_sizes)
 
     def deal_batches(self, session: Session) -> Iterator[Batch]:
         """Yield the disjoint batches of a run with one pass over the data.

@@ -50,6 +50,9 @@ class ModelParts:
         Args:
             shared: shared part w, (d,).
             own: own parts θ_i of the clients, (M, p).
+
+        Returns:
+            The models: the sums w + θ_i, or w and θ_i one after another.
         """
         if self.own_start is None:
             return shared + own

@@ -248,6 +248,9 @@ def _compare_with_certificate(upper: float, verdict: Consistency) -> str:
     Args:
         upper: the certified upper bound.
         verdict: whether the lower bound from the samples contradicts it.
+
+    Returns:
+        The sentence.
     """
     if math.isinf(upper):
         return "No finite ε is certified at this δ."

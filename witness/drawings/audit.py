@@ -152,6 +152,9 @@ def _largest_drawn(lower: float, upper: float, lower_bounds: tuple[float, ...]) 
         lower: certified lower bound on ε.
         upper: certified upper bound on ε. A certified bound beyond `FAR` times all other values may be off the axis.
         lower_bounds: the other values of ε in the figure: lower bounds from the attack, and the claim.
+
+    Returns:
+        The largest value, in nats.
     """
     finite_lower_bounds = [value for value in lower_bounds if math.isfinite(value)]
     largest = max(finite_lower_bounds, default=0.0)
@@ -230,6 +233,9 @@ def _title(answer: JsonObject) -> str:
 
     Args:
         answer: answer of the audit in its JSON form.
+
+    Returns:
+        One line of text.
     """
     relation = answer.get("relation", "two given updates")
     return (

@@ -29,7 +29,7 @@ def draw_audits(line: GridLine) -> Labels:
     written at the top of the panel.
 
     Args:
-        line: table cells of one line of a panel, with their axes, horizontal positions and colour.
+        line: simulations of one line of a panel, with their axes, horizontal positions and colour.
 
     Returns:
         Labels for the ends of the lines: height, word and colour of each.
@@ -96,6 +96,9 @@ def _audit_notes(cells: Cells) -> list[str]:
 
     Args:
         cells: results of audits in JSON form.
+
+    Returns:
+        None, one or both of the statements.
     """
     notes = []
     if all(style.number(cell["epsilon_lower"]) == np.inf for cell in cells):
@@ -109,7 +112,7 @@ def _draw_certificates(line: GridLine) -> None:
     """Draw the certified lower and upper bounds on ε, except those too large to be of use.
 
     Args:
-        line: cells of one line of a panel, with their axes, horizontal positions and colour.
+        line: simulations of one line of a panel, with their axes, horizontal positions and colour.
     """
     for words, bound, new_dash in (
         (CERTIFIED_UPPER, "upper", style.DASHES[1]),

@@ -111,7 +111,7 @@ def _draw_panel(axes: Axes, cells: Cells, legend: Legend, answer: JsonObject) ->
 
     Args:
         axes: axes of the panel, which are drawn on.
-        cells: table cells of the panel, each the result of one simulation.
+        cells: results of the panel's simulations ("cells").
         legend: entries of the legend, to which new entries are added.
         answer: the answer of the experiment in its JSON form, with the names and titles of the axes.
 
@@ -174,7 +174,7 @@ def _draw_line(line: GridLine) -> Labels:
     Cells of audits have their lower bounds on ε instead, with the certified and the claimed ε.
 
     Args:
-        line: cells of one line of a panel, with their axes, horizontal positions and colour.
+        line: simulations of one line of a panel, with their axes, horizontal positions and colour.
 
     Returns:
         The labels to write at the right of the line, the measured one first.
@@ -191,7 +191,7 @@ def _draw_measured(line: GridLine) -> Labels:
     """Draw the measured means of the private runs with their confidence bands, and return their label.
 
     Args:
-        line: table cells of one line of a panel, with their axes, horizontal positions and colour.
+        line: simulations of one line of a panel, with their axes, horizontal positions and colour.
 
     Returns:
         One label for the end of the line: height, word and colour.
@@ -226,7 +226,7 @@ def _draw_bound(line: GridLine) -> Labels:
     """Draw for each cell the smallest bound that theorems give on its excess risk, and return the label.
 
     Args:
-        line: cells of one line of a panel, with their axes, horizontal positions and colour.
+        line: simulations of one line of a panel, with their axes, horizontal positions and colour.
 
     Returns:
         One label; none if no bound is finite, because nothing is drawn then.
@@ -246,7 +246,7 @@ def _draw_comparisons(line: GridLine) -> Labels:
     A run without noise is grey. Other runs have the colours of the palette, unless the whole line has a colour.
 
     Args:
-        line: cells of one line of a panel, with their axes, horizontal positions and colour.
+        line: simulations of one line of a panel, with their axes, horizontal positions and colour.
 
     Returns:
         One label for each compared run: height, words and colour.
@@ -289,6 +289,9 @@ def _comparison_mean(cell: JsonObject, name: str, measure: str | None) -> str | 
         cell: result of a simulation in JSON form.
         name: name of the compared run.
         measure: name of the score, or None for the excess risk.
+
+    Returns:
+        The mean; an infinite mean is the word `unbounded`.
     """
     if measure is None:
         measured: JsonObject = cell["beside"][name]
@@ -332,6 +335,9 @@ def _select(cells: Cells, axis: JsonObject | None, value: object) -> Cells:
         cells: simulations of an experiment in JSON form.
         axis: the axis; without one, all simulations are selected.
         value: the value.
+
+    Returns:
+        The selected simulations, in their order.
     """
     if axis is None:
         return cells

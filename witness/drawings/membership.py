@@ -124,6 +124,9 @@ def _title(answer: JsonObject) -> str:
 
     Args:
         answer: answer of the membership inference in its JSON form.
+
+    Returns:
+        One line of text.
     """
     noun = "canary" if answer["canaries"] == 1 else "canaries"
     runs = "run" if answer["runs"] == 1 else "runs"

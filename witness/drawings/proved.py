@@ -23,6 +23,9 @@ def line_drawers(answer: JsonObject) -> Mapping[str, Callable[[GridLine], Labels
 
     Args:
         answer: the answer of the experiment.
+
+    Returns:
+        Functions that draw a line and return its labels.
     """
     drawers: dict[str, Callable[[GridLine], Labels]] = {"membership": draw_attacks}
     if answer.get("measure") == DELTA:
@@ -34,7 +37,7 @@ def draw_formulas(line: GridLine) -> Labels:
     """Draw log₁₀ δ by a paper's formula: as printed, corrected and certified, with lower bounds that attacks prove.
 
     Args:
-        line: cells of one line of a panel, with their axes, horizontal positions and colour.
+        line: simulations of one line of a panel, with their axes, horizontal positions and colour.
 
     Returns:
         The labels to write at the right of the line.
@@ -62,7 +65,7 @@ def draw_attacks(line: GridLine) -> Labels:
     """Draw the lower bound on ε by each attack on trained models, with the certified upper bound.
 
     Args:
-        line: cells of one line of a panel, with their axes, horizontal positions and colour.
+        line: simulations of one line of a panel, with their axes, horizontal positions and colour.
 
     Returns:
         The labels to write at the right of the line.

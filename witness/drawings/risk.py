@@ -148,6 +148,9 @@ def _visible_bounds(answer: JsonObject, top: float) -> list[JsonObject]:
     Args:
         answer: the answer of the risk simulation in its JSON form.
         top: largest measured mean. Bounds more than `DECADES_ABOVE` powers of ten above it are left out.
+
+    Returns:
+        The bounds in JSON form, in the order of the answer.
     """
     highest = top * 10**DECADES_ABOVE
     return [

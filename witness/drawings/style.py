@@ -67,6 +67,9 @@ def render(figure: Figure, file_format: Format) -> bytes:
     Args:
         figure: the figure.
         file_format: `png` for pixels, or `svg` for vector graphics.
+
+    Returns:
+        The bytes of the file.
     """
     buffer = io.BytesIO()
     # The file contains neither the date nor the version of matplotlib.

@@ -107,7 +107,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         seed: seed of all randomness.
 
     Returns:
-        One table cell for each place of the grid, with its audit.
+        One audit for each combination of the values, with its place.
     """
     grid = []
     for share, epsilon in product(SHARES, EPSILONS):
@@ -151,7 +151,7 @@ def _judge_privacy(points: Sequence[Point]) -> Finding:
     least the certified one, and refuted if an attack violates it.
 
     Args:
-        points: a cell for each ε and batch size, with log₁₀ of its printed, corrected and certified δ.
+        points: a result for each ε and batch size, with log₁₀ of its printed, corrected and certified δ.
 
     Returns:
         The claim with its verdict. One violated δ refutes it.
@@ -182,7 +182,7 @@ def _judge_order(points: Sequence[Point]) -> Finding:
     """Judge whether the printed δ falls as more users take part in a round, and count where the certified δ does.
 
     Args:
-        points: a cell for each ε and share of users, with log₁₀ of its printed, corrected and certified δ.
+        points: a result for each ε and share of users, with log₁₀ of its printed, corrected and certified δ.
 
     Returns:
         The finding; the claim holds at an ε if the printed δ falls.
@@ -204,9 +204,12 @@ def _falls(points: Sequence[Point], epsilon: object, reading: str) -> bool:
     """Decide whether δ falls strictly as the batch size grows, at a given ε.
 
     Args:
-        points: a cell for each ε and batch size, by ascending batch size, with log₁₀ δ by reading.
+        points: a result for each ε and batch size, by ascending batch size, with log₁₀ δ by reading.
         epsilon: value of ε.
         reading: which δ is meant: `PRINTED`, `CORRECTED` or `CERTIFIED`.
+
+    Returns:
+        Whether every δ is smaller than that of the next smaller batch.
     """
     line = [deltas[reading] for cell, deltas in points if cell.place["epsilon"] == epsilon]
     return all(later < earlier for earlier, later in pairwise(line))

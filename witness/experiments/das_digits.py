@@ -113,7 +113,7 @@ def _judge_noises(cells: Sequence[CellAnswer], limited: Collection[object]) -> F
     """Judge whether truncated discrete Laplace noise is more accurate than Binomial noise at equal ε.
 
     Args:
-        cells: cells of the experiment.
+        cells: results of the experiment.
         limited: values of ε at which the Binomial theorem prescribes more noise than the target needs. They are left
             out.
 
@@ -141,6 +141,9 @@ def _judge_arms(by_arm: Mapping[str, list[Measured]], claim: str, first: str, se
         claim: the claim in words.
         first: name of the arm that is said to be more accurate.
         second: name of the other arm.
+
+    Returns:
+        The claim with its verdict, from the confidence bands of the accuracies.
     """
     pairs = list(zip(by_arm[first], by_arm[second], strict=True))
     return judge_pairs(claim, pairs, names=(first, second), quantity=QUANTITY, lower_is_better=False)
@@ -167,7 +170,7 @@ def _judge_bits(cells: Sequence[CellAnswer], limited: Collection[object]) -> Fin
     """Judge whether truncated discrete Laplace noise needs fewer bits per coordinate of a message than Binomial noise.
 
     Args:
-        cells: table cells of the experiment, with the parameters of both noises at each ε.
+        cells: results of the experiment, with the parameters of both noises at each ε.
         limited: values of ε at which the Binomial theorem prescribes more noise than the target needs.
 
     Returns:
@@ -211,7 +214,7 @@ def _judge_printed_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     The noise fails at an ε if a certified lower bound on its δ exceeds the target's δ. One failure refutes the claim.
 
     Args:
-        cells: table cells of the experiment, ordered by ε.
+        cells: results of the experiment, ordered by ε.
 
     Returns:
         One finding; none if no cell has a run with the paper's noise.
@@ -249,7 +252,7 @@ def _printed_log_deltas(cells: Sequence[CellAnswer]) -> dict[float, float]:
     """Return a lower bound on log δ of the noise that Das et al. prescribe, for each ε.
 
     Args:
-        cells: one cell for each ε, with the paper's noise among its parameters.
+        cells: one result for each ε, with the paper's noise among its parameters.
 
     Returns:
         Bounds on the natural logarithm of δ, at most 0, by ε.
@@ -287,7 +290,7 @@ def _noise_preset(name: str, title: str, *, epsilons: Sequence[float], repetitio
         name: name of the experiment.
         title: title of its figure.
         epsilons: values of ε, each for a client's whole data over all rounds.
-        repetitions: default number of independent runs of each cell.
+        repetitions: default number of independent runs of each simulation.
 
     Returns:
         The experiment as data: its simulations, axes, measured score, and the function that judges its claims.

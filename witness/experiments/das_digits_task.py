@@ -62,7 +62,7 @@ def noisy_cells(repetitions: int, seed: int, *, epsilons: Sequence[float]) -> tu
     An arm is a combination of a kind of noise, a kind of update, and the party that adds the noise.
 
     Args:
-        repetitions: independent runs of each cell.
+        repetitions: independent runs of each simulation.
         seed: seed of all randomness.
         epsilons: values of ε.
 
@@ -84,6 +84,9 @@ def _noisy_cell(arm: str, epsilon: float, step: float, repetitions: int, seed: i
         step: largest distance that the server moves in a round.
         repetitions: independent runs.
         seed: seed of all randomness.
+
+    Returns:
+        The simulation with its place, and with the claimed ε for Binomial noise.
     """
     run = _noisy_run(arm, epsilon, step)
     place: Place = {"arm": arm, "epsilon": epsilon, "step": step}
@@ -107,6 +110,9 @@ def _noisy_run(arm: str, epsilon: float, step: float) -> Any:
         arm: name of the arm, one of `ARMS`.
         epsilon: ε of a client's data over all rounds; used for Binomial noise.
         step: distance that the server moves in a round if all messages have the same direction and full length.
+
+    Returns:
+        The settings of the run.
     """
     if arm == QTDL:
         return NormFedavgRun(**SHAPE, server_step_size=step)

@@ -43,11 +43,11 @@ def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     the way in which records are dealt to clients.
 
     Args:
-        repetitions: independent runs of each cell.
+        repetitions: independent runs of each simulation.
         seed: seed of all randomness.
 
     Returns:
-        One table cell for each combination, with its simulation.
+        One simulation for each combination, with its place.
     """
     shared: Fields = {"repetitions": repetitions, "seed": seed, "points": 1}
     table = []
@@ -66,6 +66,9 @@ def _plain_run(arm: str, local: int, step: float) -> Any:
         arm: `PLAIN` for FedAvg, or `NORMALISED`.
         local: number of local steps in a round.
         step: step size: a multiple of the clients' step in FedAvg, and the server's step in NormFedAvg.
+
+    Returns:
+        The settings of the run.
     """
     shape: Fields = {"participants": CLIENTS // 2, "rounds": ROUNDS, "local_steps": local}
     if arm == PLAIN:
@@ -79,7 +82,7 @@ def judge_plain(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     A normalised update is divided by its norm. A split is the way in which records are dealt to clients.
 
     Args:
-        cells: table cells of the experiment without noise.
+        cells: results of the experiment without noise.
 
     Returns:
         One finding for each split. The claim also holds where the confidence bands overlap.
@@ -107,7 +110,7 @@ def _accuracies(cells: Sequence[CellAnswer], arm: str, split: str) -> list[Measu
     A split is the way in which records are dealt to clients.
 
     Args:
-        cells: cells of the experiment. Those without a measured accuracy are left out.
+        cells: results of the experiment. Those without a measured accuracy are left out.
         arm: name of the algorithm.
         split: name of the split.
 

@@ -123,7 +123,7 @@ class Silos:
         paper prints a noise.
 
         Args:
-            repetitions: independent runs of each cell.
+            repetitions: independent runs of each simulation.
             seed: seed of all runs.
 
         Returns:
@@ -182,6 +182,9 @@ class Silos:
             batch: records of a silo in a round; local SGD divides them among its steps.
             step_size: step size of a round; local SGD divides it among its steps, too.
             printed_std: standard deviation σ of the paper's noise.
+
+        Returns:
+            The settings of the run.
         """
         shape: Fields = {"rounds": self.rounds, "participants": participants}
         if arm == LOCAL:
@@ -199,7 +202,7 @@ class Silos:
         settings by the confidence bands of their mean scores.
 
         Args:
-            cells: table cells of the experiment, one for each setting and arm.
+            cells: results of the experiment, one for each setting and arm.
 
         Returns:
             One finding for each claim.
@@ -279,7 +282,7 @@ class Silos:
         Args:
             name: name of the preset.
             title: title of the figure.
-            repetitions: default number of independent runs of each cell.
+            repetitions: default number of independent runs of each simulation.
 
         Returns:
             The experiment as data, from which its simulations, table and figure follow.

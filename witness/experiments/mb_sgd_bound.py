@@ -19,11 +19,11 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     Each estimates a mean by mini-batch SGD, with noise that is calibrated to the ε.
 
     Args:
-        repetitions: independent runs of each cell, at least 2.
+        repetitions: independent runs of each simulation, at least 2.
         seed: seed of all randomness.
 
     Returns:
-        One table cell for each ε, with its simulation.
+        One simulation for each ε, with its place.
     """
     table = []
     for epsilon in EPSILONS:

@@ -83,13 +83,13 @@ def cells(repetitions: int, seed: int, *, noises: Sequence[float], references: i
     A canary is a record or client that is inserted into the training data to be detected.
 
     Args:
-        repetitions: number of attacked trainings of each cell, times `RUNS_PER_REPETITION`.
+        repetitions: number of attacked trainings of each simulation, times `RUNS_PER_REPETITION`.
         seed: seed of all randomness.
         noises: noise multipliers, in units of the clipping norm.
         references: number of further trainings, known to the attacker, in the cells with flipped labels.
 
     Returns:
-        One table cell for each place of the grid, with its simulation.
+        One simulation for each combination of the values, with its place.
     """
     table = []
     for kind, noise in product((WORST, FLIPPED, CLIENTS), noises):
@@ -142,7 +142,7 @@ def _judge_certificates(answers: Sequence[CellAnswer]) -> Finding:
     ε. A lower bound above the certified upper bound would contradict the certificate.
 
     Args:
-        answers: table cells of the experiment, with the certified ε and the lower bound on ε of each attack.
+        answers: results of the experiment, with the certified ε and the lower bound on ε of each attack.
 
     Returns:
         The verdict. One contradicting bound refutes the claim, because it is about every training.
@@ -180,7 +180,7 @@ def _judge_observers(answers: Sequence[CellAnswer]) -> Finding:
     Each attack guesses which planted records were in the training data, and proves a lower bound on ε by its success.
 
     Args:
-        answers: table cells of the experiment, one for each training, with the lower bound on ε of each attack. Cells
+        answers: results of the experiment, one for each training, with the lower bound on ε of each attack. Cells
             without attacks are ignored.
 
     Returns:

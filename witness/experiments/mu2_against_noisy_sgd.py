@@ -29,11 +29,11 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     the algorithms that it is compared with, noisy SGD among them.
 
     Args:
-        repetitions: independent runs of each cell.
+        repetitions: independent runs of each simulation.
         seed: seed of all randomness.
 
     Returns:
-        One table cell for each place of the grid, with its simulation.
+        One simulation for each combination of the values, with its place.
     """
     log_delta = math.log(DELTA)
     grid = []

@@ -128,13 +128,15 @@ def build_simulations(
         The simulations by name.
     """
     problem = digits_problem(clients, rounds)
+    epsilon = _epsilon(mu)
     mu2_sgd = Mu2SgdRun(rounds=rounds, participants=participants)
+    printed_run = _set_printed_noise(problem, mu2_sgd, mu)
+    # The rival uses as many records, in batches, and so has fewer rounds.
     one_pass = OnePassAcceleratedMbSgdRun(rounds=rounds // BATCH_SIZE, batch_size=BATCH_SIZE, participants=participants)
     shared: Fields = {"problem": problem, "repetitions": repetitions, "seed": seed, "points": 1}
-    epsilon = _epsilon(mu)
     return {
         TAKEN_BACK: RiskSimulation(run=mu2_sgd, epsilon=epsilon, delta=DELTA, **shared),
-        PRINTED: RiskSimulation(run=_set_printed_noise(problem, mu2_sgd, mu), alternatives=(), **shared),
+        PRINTED: RiskSimulation(run=printed_run, alternatives=(), **shared),
         ONE_PASS: RiskSimulation(run=one_pass, epsilon=epsilon, delta=DELTA, **shared),
     }
 
@@ -166,11 +168,11 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     μ is the parameter of Gaussian differential privacy, which the paper calls ρ. Half of the clients report in a round.
 
     Args:
-        repetitions: independent runs of each cell.
+        repetitions: independent runs of each simulation.
         seed: seed of all randomness.
 
     Returns:
-        One table cell for each place of the grid, with its simulation, the claimed ε and the printed accuracy. The
+        One simulation for each combination of the values, with its place, the claimed ε and the printed accuracy. The
         latter is None for other numbers of clients than the paper's.
     """
     paper_clients, _ = SIZES[0]  # stands for the paper's number of clients, for which it prints accuracies
@@ -197,11 +199,11 @@ def shared_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations for Table 2 of Reshef and Levy: one for each number of participants and algorithm.
 
     Args:
-        repetitions: independent runs of each cell, at least 2.
+        repetitions: independent runs of each simulation, at least 2.
         seed: seed of all randomness.
 
     Returns:
-        One table cell for each place of the grid, with its simulation and the paper's claimed ε and printed accuracy.
+        One simulation for each combination of the values, with the paper's claimed ε and printed accuracy.
     """
     grid = []
     for participants, printed_participants in PARTICIPANTS.items():
@@ -237,7 +239,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     In their algorithm a client's next report takes back the noise of its earlier ones.
 
     Args:
-        answers: table cells of the experiment, one for each setting and algorithm.
+        answers: results of the experiment, one for each setting and algorithm.
 
     Returns:
         One finding for each of the paper's claims. Times are not measured.

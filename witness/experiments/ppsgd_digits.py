@@ -91,11 +91,11 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     clients share.
 
     Args:
-        repetitions: independent runs of each cell, at least 2.
+        repetitions: independent runs of each simulation, at least 2.
         seed: seed of all randomness.
 
     Returns:
-        One table cell for each place of the grid, with its simulation.
+        One simulation for each combination of the values, with its place.
     """
     grid = []
     for split_name, epsilon, times, step in product(SPLITS, EPSILONS, TIMES_CLIENTS, STEPS):
@@ -116,7 +116,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     A split is the way in which records are dealt to clients. Runs without noise are left out of the first claim.
 
     Args:
-        answers: a cell for each split of the data, ε, and personalization (weight of the shared model).
+        answers: a result for each split of the data, ε, and personalization (weight of the shared model).
 
     Returns:
         One finding for each of the two claims.
@@ -141,7 +141,7 @@ def _points_by_noise(answers: Sequence[CellAnswer], split: str) -> list[Measured
     clients share.
 
     Args:
-        answers: table cells of the experiment.
+        answers: results of the experiment.
         split: name of the split.
 
     Returns:

@@ -51,12 +51,12 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     is the weight of the model that all clients share.
 
     Args:
-        repetitions: independent runs of each cell, at least 2.
+        repetitions: independent runs of each simulation, at least 2.
         seed: seed of all randomness.
 
     Returns:
-        One cell for each place of the grid, with its simulation; noise multipliers vary slowest, and step sizes
-        fastest.
+        One simulation for each combination of the values, with its place; noise multipliers vary slowest, and step
+        sizes fastest.
     """
     problem = PersonalizedLeastSquares(
         clients=CLIENTS,
@@ -92,6 +92,9 @@ def _run(times: float, step: float, noise: float) -> PpsgdRun:
         times: personalization α times the number N of clients; infinite if all is shared.
         step: step size.
         noise: noise multiplier σ, in units of the clipping norm C.
+
+    Returns:
+        The run with its noise and step sizes.
     """
     noise_std_of_mean = noise * CLIPPING_NORM / CLIENTS
     return PpsgdRun(

@@ -43,13 +43,13 @@ def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple
     is the weight of the model that all clients share. An ε of None means no noise.
 
     Args:
-        repetitions: independent runs of each cell, at least 2.
+        repetitions: independent runs of each simulation, at least 2.
         seed: seed of all randomness.
         clients: number of clients, at least 1.
         dimension: number of coordinates of a model, at least 1.
 
     Returns:
-        One cell for each place of the grid, with its simulation.
+        One simulation for each combination of the values, with its place.
     """
     problem = PersonalizedLeastSquares(
         clients=clients,
@@ -139,7 +139,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     claim.
 
     Args:
-        answers: a cell for each ε and personalization.
+        answers: a result for each ε and personalization.
 
     Returns:
         One finding for each of the two claims.
@@ -161,7 +161,7 @@ def _stage(noise: str, answers: Sequence[CellAnswer]) -> MeasuredPoint:
 
     Args:
         noise: name of the privacy level, the value of the cells' axis `epsilon`.
-        answers: all cells of the experiment.
+        answers: all results of the experiment.
 
     Returns:
         Measured means by the name of the personalization.

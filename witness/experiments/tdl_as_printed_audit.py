@@ -20,7 +20,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         seed: seed of all randomness.
 
     Returns:
-        One table cell for each ε, with its audit.
+        One audit for each ε, with its place.
     """
     samples = SAMPLES_PER_REPETITION * repetitions
     table = []

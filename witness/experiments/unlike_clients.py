@@ -53,11 +53,11 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     Clients are equal, differ in two groups, or also take part in random numbers.
 
     Args:
-        repetitions: independent runs of each cell.
+        repetitions: independent runs of each simulation.
         seed: seed of all randomness.
 
     Returns:
-        One table cell for each place of the grid, with its simulation.
+        One simulation for each combination of the values, with its place.
     """
     grid = product((EQUAL, DIFFERENT, RANDOM), RUNS, EPSILONS)
     return tuple(_cell(clients, algorithm, epsilon, repetitions, seed) for clients, algorithm, epsilon in grid)
@@ -132,7 +132,7 @@ def _judge_bounds(clients: str, answers: Sequence[CellAnswer]) -> Finding:
 
     Args:
         clients: kind of federation, a key of `CLAIMS`.
-        answers: all table cells of the experiment.
+        answers: all results of the experiment.
 
     Returns:
         The verdict. One violated bound refutes the claim.

@@ -56,8 +56,8 @@ def calibrate(
     """Give a run the smallest certified noise. It also gets calibrated stages, unless it has its own.
 
     Args:
-        problem: the simulated problem, with its exact constants.
-        run: the run without noise.
+        problem: the simulated learning problem, with its exact constants.
+        run: the algorithm with its parameters, still without noise.
         target: the (ε, δ) to meet.
 
     Returns:
@@ -90,7 +90,7 @@ def accelerated_fields(problem: SimulatedProblem, run: AcceleratedShape) -> Fiel
     The calibrator uses them to find the noise and the stages of a run on this problem.
 
     Args:
-        problem: the simulated problem, with its exact constants.
+        problem: the simulated learning problem, with its exact constants.
         run: the run of either algorithm.
 
     Returns:
@@ -112,7 +112,7 @@ def initial_gap(problem: SimulatedProblem) -> float:
     L is the Lipschitz constant and D the diameter of the domain. The theorems require a positive Δ ≤ LD.
 
     Args:
-        problem: the simulated problem, with its exact constants.
+        problem: the simulated learning problem, with its exact constants.
 
     Returns:
         Δ, in the unit of the loss.
@@ -150,9 +150,9 @@ def bounds(problem: SimulatedProblem, run: AcceleratedShape) -> tuple[PromisedBo
     """Return the certified bound on the mean excess empirical risk of an accelerated run, for its noise and stages.
 
     Args:
-        problem: the simulated problem. Its constants bound the standard deviation of the gradients of the records, and
-            the differences of the clients.
-        run: the run with its noise.
+        problem: the simulated learning problem. Its constants bound the standard deviation of the gradients of the
+            records, and the differences of the clients.
+        run: the algorithm with its parameters and noise.
 
     Returns:
         One bound, with its conditions and whether each holds.
@@ -176,7 +176,7 @@ def bound_for_stages(
     the statistics of gradients are not used, because they are for losses of equal weight.
 
     Args:
-        problem: the simulated problem, with its exact constants.
+        problem: the simulated learning problem, with its exact constants.
         run: the run with its noise and stages.
         objective: objective of the bound. A condition of the bound fails unless it is the problem's objective.
         gradient_std: bound on the standard deviation of gradients for that objective.
@@ -238,7 +238,7 @@ def _equal_clients(
     are checked on the inputs, which must be integers and have the mean rounded down.
 
     Args:
-        problem: the simulated problem.
+        problem: the simulated learning problem.
         run: the run; without noise, the bound is for negligible noise.
         fields: the theorem's other inputs.
 
@@ -261,7 +261,7 @@ def _different_clients(
     """Return the inputs of the risk theorem for clients that differ, and the problem that it bounds.
 
     Args:
-        problem: the simulated problem.
+        problem: the simulated learning problem.
         run: the run, which must have groups of clients.
         fields: the theorem's other inputs.
 

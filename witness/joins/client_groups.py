@@ -29,6 +29,9 @@ def participation_counts(count_distribution: CountDistribution) -> tuple[Partici
 
     Args:
         count_distribution: possible numbers of participants with their probabilities.
+
+    Returns:
+        The same numbers and probabilities, in the same order.
     """
     return tuple(
         ParticipationCount(participants=count.participants, probability=count.probability)
@@ -42,8 +45,8 @@ def calibration_clients(
     """Return the fields of a calibration request that describe clients that differ or participate in random numbers.
 
     Args:
-        problem: the simulated problem.
-        run: the run.
+        problem: the simulated learning problem.
+        run: the algorithm with its parameters.
         count_distribution: distribution of the number of participants, or None if that number is fixed.
         groups: groups of equal clients, or None if all clients are equal.
 
@@ -78,9 +81,12 @@ def _batch(problem: SimulatedProblem, run: AnyRun, group: RunGroup) -> int:
     """Return the batch size K of a client of a group.
 
     Args:
-        problem: the simulated problem.
-        run: the run.
+        problem: the simulated learning problem.
+        run: the algorithm with its parameters.
         group: the group.
+
+    Returns:
+        A number of records.
     """
     return batch_of(
         group, batch_size=run.batch_size, samples_per_client=problem.samples_per_client, sampling=run.batches
@@ -93,7 +99,7 @@ def set_noise(run: AnyRun, parameters: Parameters) -> AnyRun:
     If clients differ, each group has its own noise, and the run's noise is the root mean square over clients.
 
     Args:
-        run: the run without noise.
+        run: the algorithm with its parameters, still without noise.
         parameters: parameters of the calibration.
 
     Returns:
@@ -135,8 +141,8 @@ def bound_clients(
     """Return the fields of a risk theorem that describe clients that differ, and their participation.
 
     Args:
-        problem: the simulated problem.
-        run: the run.
+        problem: the simulated learning problem.
+        run: the algorithm with its parameters.
         count_distribution: distribution of the number of participants, or None if that number is fixed.
         groups: groups of equal clients.
 
@@ -160,7 +166,7 @@ def _group_run(problem: SimulatedProblem, run: AnyRun, group: RunGroup, scale: f
     Without noise, the noise is negligible but positive, as the bounds require.
 
     Args:
-        problem: the simulated problem.
+        problem: the simulated learning problem.
         run: the run; its noise is that of groups without their own.
         group: the group.
         scale: factor of the losses of its clients.
@@ -188,7 +194,7 @@ def effective_noise_std(problem: SimulatedProblem, run: AnyRun, noise_std: float
     without compression.
 
     Args:
-        problem: the simulated problem.
+        problem: the simulated learning problem.
         run: the run; `quantization_levels` determines the compression variance ω.
         noise_std: σ before compression.
         scale: factor of the client's loss, so that its Lipschitz constant is `scale` · L.

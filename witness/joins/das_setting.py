@@ -54,7 +54,7 @@ class DasSetting:
         All distances are upper bounds, because a larger distance only raises the bounds of the theorems.
 
         Args:
-            problem: the simulated problem. The excess of its computed minimiser over the minimum is at most
+            problem: the simulated learning problem. The excess of its computed minimiser over the minimum is at most
                 `optimum_gap`.
 
         Returns:
@@ -96,7 +96,7 @@ def _mean_curvature(problem: AnyProblem, hessians: Floats | None) -> float:
     """Return a lower bound on the strong convexity of the mean loss.
 
     Args:
-        problem: the simulated problem.
+        problem: the simulated learning problem.
         hessians: Hessian of each client's loss if losses are quadratic, or None.
 
     Returns:
@@ -115,7 +115,7 @@ def _conditions(
     """Return the conditions of the theorems of Das et al. on the problem, with whether they hold.
 
     Args:
-        problem: the simulated problem.
+        problem: the simulated learning problem.
         initial_distance: upper bound on the distance of the minimiser from the start, the centre of the ball.
         is_minimiser_known: whether `initial_distance` is such a bound. It needs a mean loss with positive curvature.
         are_distances_known: whether the distances of the clients' own minimisers are bounded.
@@ -152,7 +152,7 @@ def _at_minimiser(problem: AnyProblem) -> tuple[Floats, Floats | None]:
     curvature of the loss as a function of the prediction, and λ the weight of the regularisation.
 
     Args:
-        problem: the simulated problem.
+        problem: the simulated learning problem.
 
     Returns:
         The gradients, of shape (N, d) for N clients and d coordinates, and the Hessians, of shape (N, d, d), or None.
@@ -177,7 +177,7 @@ def _client_distances(problem: AnyProblem, gradients: Floats, hessians: Floats |
     convex losses it is at most ‖∇f_i(w*)‖/μ.
 
     Args:
-        problem: the simulated problem.
+        problem: the simulated learning problem.
         gradients: gradient of each client's loss at w*, (N, d).
         hessians: Hessian of each client's loss if losses are quadratic, (N, d, d), or None.
 

@@ -48,7 +48,7 @@ def bounds(problem: SimulatedProblem, run: FedavgRun) -> tuple[PromisedBound, ..
     The distances of the clients' minimisers from the common one enter the bound by their root mean square.
 
     Args:
-        problem: the problem, with convex and smooth losses.
+        problem: the simulated learning problem, with convex and smooth losses.
         run: the run; the theorem prescribes its local step size η = ζ/(c̄LE). Here ζ is the quasar-convexity, c̄ a
             constant that depends on the numbers of clients and participants, L the smoothness and E the number of local
             steps.

@@ -54,8 +54,8 @@ def calibrate(problem: SimulatedProblem, run: GridFedavgRun, target: Target) -> 
     from an observer of the released models.
 
     Args:
-        problem: the simulated problem, with its exact constants.
-        run: the run without noise.
+        problem: the simulated learning problem, with its exact constants.
+        run: the algorithm with its parameters, still without noise.
         target: the (ε, δ) to meet.
 
     Returns:
@@ -100,7 +100,7 @@ def certified_epsilon(problem: SimulatedProblem, run: GridFedavgRun, log_delta: 
     """Return an upper bound on ε at δ for the run's Binomial noise, as an interval with the lower bound 0.
 
     Args:
-        problem: the simulated problem.
+        problem: the simulated learning problem.
         run: the run with Binomial noise.
         log_delta: natural logarithm of δ.
 
@@ -139,7 +139,7 @@ def binomial_rounds_epsilon(dimension: int, levels: int, trials: int, rounds: in
     """
     inputs = _inputs(dimension, levels, rounds, delta, PROVED_EPSILON)
     round_epsilon = binomial_epsilon(inputs, trials)
-    # The theorem needs a variance N/4 of at least some number.
+    # The theorem needs enough trials, because it is proved only from some variance N/4 on.
     needed_trials = LEAST_TRIALS_PER_VARIANCE * least_variance(inputs)
     if round_epsilon > PROVED_EPSILON or trials < needed_trials:
         raise NoCertificate("the Binomial mechanism's theorem is proved for ε ≤ 1 of a round alone")

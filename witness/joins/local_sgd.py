@@ -27,8 +27,8 @@ def calibrate(problem: SimulatedProblem, run: LocalSgdRun, target: Target) -> tu
     """Give a run of local SGD the smallest noise that is certified to meet a target. All local steps have it.
 
     Args:
-        problem: the simulated problem, with its exact constants.
-        run: the run without noise.
+        problem: the simulated learning problem, with its exact constants.
+        run: the algorithm with its parameters, still without noise.
         target: the (ε, δ) to meet.
 
     Returns:
@@ -56,8 +56,8 @@ def certified_epsilon(problem: SimulatedProblem, run: LocalSgdRun, log_delta: fl
     A client takes several local steps in a round, each on a fresh batch. The bound counts every step as a release.
 
     Args:
-        problem: the simulated problem.
-        run: the run with its noise.
+        problem: the simulated learning problem.
+        run: the algorithm with its parameters and noise.
         log_delta: natural logarithm of δ.
 
     Returns:

@@ -55,8 +55,8 @@ def calibrate(problem: SimulatedProblem, run: MbSgdRun, target: Target) -> tuple
     """Give a run the smallest noise that is certified to meet a target, and a step size unless it has one.
 
     Args:
-        problem: the simulated problem, with its exact constants.
-        run: the run without noise.
+        problem: the simulated learning problem, with its exact constants.
+        run: the algorithm with its parameters, still without noise.
         target: the (ε, δ) to meet.
 
     Returns:
@@ -105,8 +105,8 @@ def certified_epsilon(problem: SimulatedProblem, run: MbSgdRun, log_delta: float
     If clients differ, both bounds are maxima over the groups of equal clients.
 
     Args:
-        problem: the simulated problem.
-        run: the run with its noise.
+        problem: the simulated learning problem.
+        run: the algorithm with its parameters and noise.
         log_delta: natural logarithm of δ.
 
     Returns:
@@ -187,6 +187,9 @@ def set_parameters(run: AnyRun, parameters: Parameters) -> AnyRun:
         run: the run, with or without a step size.
         parameters: parameters of the calibration.
 
+    Returns:
+        A copy of the run with noise and step size.
+
     Raises:
         InvalidInput: neither the run nor the calibration has a step.
     """
@@ -200,8 +203,8 @@ def bounds(problem: SimulatedProblem, run: MbSgdShape) -> tuple[PromisedBound, .
     """Return the theorems' bounds on the excess risk of a run, at its own noise, rounds, batches and step.
 
     Args:
-        problem: the simulated problem.
-        run: the run with its noise and step.
+        problem: the simulated learning problem.
+        run: the algorithm with its parameters, noise and step.
 
     Returns:
         The bound for clients that differ, if there are groups. Otherwise the bound with explicit constants and, if it
@@ -218,7 +221,7 @@ def bound_for_groups(problem: SimulatedProblem, run: MbSgdShape, groups: Groups)
     The bound is stated for the risk of the population. It is valid for the empirical risk too, and looser there.
 
     Args:
-        problem: the simulated problem, with its exact constants.
+        problem: the simulated learning problem, with its exact constants.
         run: the run of mini-batch SGD with its noise and step size.
         groups: groups of equal clients.
 
@@ -272,8 +275,8 @@ def explicit_bound(problem: SimulatedProblem, run: MbSgdShape) -> PromisedBound:
     bound fails.
 
     Args:
-        problem: the simulated problem.
-        run: the run with its noise and step.
+        problem: the simulated learning problem.
+        run: the algorithm with its parameters, noise and step.
 
     Returns:
         The bound, with the theorem's conditions and whether each holds for this run.

@@ -45,8 +45,8 @@ def calibrate(problem: SimulatedProblem, run: Mu2SgdRun, target: Target) -> tupl
     bound on the excess risk.
 
     Args:
-        problem: the simulated problem, with its exact constants.
-        run: the run without noise.
+        problem: the simulated learning problem, with its exact constants.
+        run: the algorithm with its parameters, still without noise.
         target: the (ε, δ) to meet.
 
     Returns:
@@ -82,8 +82,8 @@ def certified_epsilon(problem: SimulatedProblem, run: Mu2SgdRun, log_delta: floa
     If clients are drawn in each round, that client may report in every round.
 
     Args:
-        problem: the simulated problem.
-        run: the run with its noise.
+        problem: the simulated learning problem.
+        run: the algorithm with its parameters and noise.
         log_delta: natural logarithm of δ.
 
     Returns:
@@ -130,8 +130,8 @@ def federation_fields(problem: SimulatedProblem, run: Mu2SgdRun) -> Fields:
     it is absent, and its largest value is assumed.
 
     Args:
-        problem: the simulated problem, with its exact constants.
-        run: the run.
+        problem: the simulated learning problem, with its exact constants.
+        run: the algorithm with its parameters.
 
     Returns:
         Values by the names of the fields.
@@ -175,8 +175,8 @@ def bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> tuple[PromisedBound, ..
     They depend on the run's method, on the trust in the server, and on its noise and step.
 
     Args:
-        problem: the simulated problem, with its exact constants.
-        run: the run with its noise.
+        problem: the simulated learning problem, with its exact constants.
+        run: the algorithm with its parameters and noise.
 
     Returns:
         The bounds; empty if none is known.
@@ -200,8 +200,8 @@ def decide_conditions(problem: SimulatedProblem, run: Mu2SgdRun) -> Mapping[str,
     gradients are bounded only on the domain, which suffices for the proofs.
 
     Args:
-        problem: the simulated problem.
-        run: the run.
+        problem: the simulated learning problem.
+        run: the algorithm with its parameters.
 
     Returns:
         The verdict by the id of the condition.
@@ -230,7 +230,7 @@ def _cancelled_noise_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterat
     bounds for a negligible noise.
 
     Args:
-        problem: the simulated problem.
+        problem: the simulated learning problem.
         run: the run, with a server that is not trusted.
 
     Yields:
@@ -263,7 +263,7 @@ def _trusted_server_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterato
     A run without noise gets the bound for a negligible noise, because the bound increases with the noise.
 
     Args:
-        problem: the simulated problem.
+        problem: the simulated learning problem.
         run: the run, with a trusted server.
 
     Yields:
@@ -290,7 +290,7 @@ def _independent_noise_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iter
     Nothing is yielded if the noise belongs to no μ of Gaussian differential privacy that the theorem admits.
 
     Args:
-        problem: the simulated problem.
+        problem: the simulated learning problem.
         run: the run, with a server that is not trusted.
 
     Yields:
@@ -329,7 +329,7 @@ def _baseline_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[Prom
     does not admit this μ.
 
     Args:
-        problem: the simulated problem.
+        problem: the simulated learning problem.
         run: the run of noisy SGD.
 
     Yields:
@@ -366,8 +366,8 @@ def _bound(theorem: Theorem, inputs: object, value: str, problem: SimulatedProbl
         theorem: the theorem.
         inputs: inputs of the theorem, at the parameters of the run.
         value: name of the theorem's output that holds the bound.
-        problem: the simulated problem.
-        run: the run.
+        problem: the simulated learning problem.
+        run: the algorithm with its parameters.
 
     Returns:
         The bound, with the theorem's conditions and whether each holds for this run.

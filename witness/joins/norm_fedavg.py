@@ -58,8 +58,8 @@ def calibration_problem(problem: SimulatedProblem, run: NormFedavgRun, target: T
     is protected; it may change the update just as much.
 
     Args:
-        problem: the simulated problem, with its exact constants.
-        run: the run without noise, with its quantization levels.
+        problem: the simulated learning problem, with its exact constants.
+        run: the algorithm with its parameters, still without noise, with its quantization levels.
         target: the (ε, δ) to meet.
 
     Returns:
@@ -101,8 +101,8 @@ def calibrate(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> 
     has enough noise levels for the target, if such a number is certified.
 
     Args:
-        problem: the simulated problem, with its exact constants.
-        run: the run without noise.
+        problem: the simulated learning problem, with its exact constants.
+        run: the algorithm with its parameters, still without noise.
         target: the (ε, δ) to meet.
 
     Returns:
@@ -154,7 +154,7 @@ def printed_log_delta(problem: SimulatedProblem, run: NormFedavgRun, epsilon: fl
     neighbouring updates are as far apart as possible.
 
     Args:
-        problem: the simulated problem.
+        problem: the simulated learning problem.
         run: the run with its printed noise.
         epsilon: ε of all rounds together.
 
@@ -181,8 +181,8 @@ def bounds(problem: SimulatedProblem, run: NormFedavgRun) -> tuple[PromisedBound
     They are equation (39) and Theorem 2. No theorem of the paper bounds the excess risk.
 
     Args:
-        problem: the problem, with convex and smooth losses.
-        run: the run with its noise and steps.
+        problem: the simulated learning problem, with convex and smooth losses.
+        run: the algorithm with its parameters, noise and steps.
 
     Returns:
         Both bounds. Empty if the run starts at the minimiser: the inputs of the theorems need a positive distance.

@@ -24,8 +24,8 @@ def calibrate(
     """Give a run the smallest noise that is certified to meet a target, and stages unless it has its own.
 
     Args:
-        problem: the simulated problem, with its exact constants.
-        run: the run without noise.
+        problem: the simulated learning problem, with its exact constants.
+        run: the algorithm with its parameters, still without noise.
         target: the (ε, δ) to meet.
 
     Returns:
@@ -62,8 +62,8 @@ def bounds(problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun) -> tuple[
     """Return the certified bound on the mean excess population risk of a one-pass run, at its own noise and stages.
 
     Args:
-        problem: the simulated problem. No gradient exceeds its Lipschitz constant.
-        run: the run with its noise; it uses each record once.
+        problem: the simulated learning problem. No gradient exceeds its Lipschitz constant.
+        run: the algorithm with its parameters and noise; it uses each record once.
 
     Returns:
         One bound, with its conditions and whether each holds.

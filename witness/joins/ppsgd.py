@@ -25,8 +25,8 @@ def calibrate(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> tu
     α is the weight of the shared part of the model.
 
     Args:
-        problem: the simulated problem, with its exact constants.
-        run: the run without noise.
+        problem: the simulated learning problem, with its exact constants.
+        run: the algorithm with its parameters, still without noise.
         target: the (ε, δ) to meet.
 
     Returns:
@@ -67,8 +67,8 @@ def calibration_problem(problem: PersonalizedProblem, run: PpsgdRun, target: Tar
     problem allow.
 
     Args:
-        problem: the simulated problem, with its exact constants.
-        run: the run without noise.
+        problem: the simulated learning problem, with its exact constants.
+        run: the algorithm with its parameters, still without noise.
         target: the (ε, δ) to meet.
 
     Returns:
@@ -110,6 +110,9 @@ def _optimum_fields(constants: PersonalizedConstants) -> Fields:
 
     Args:
         constants: constants of the learning problem.
+
+    Returns:
+        Values by the names of the fields.
     """
     names = ("shared_gradient_std", "local_gradient_std", "shared_gradient_norm", "optimum_norm", "optimum_spread")
     values = {name: getattr(constants, name) for name in names}
@@ -120,7 +123,7 @@ def _groups(run: PpsgdRun) -> Any:
     """Return the groups of equal clients with their batch sizes, in the form of the calibrator.
 
     Args:
-        run: the run.
+        run: the algorithm with its parameters.
 
     Returns:
         One entry for each group; None if all clients are equal.

@@ -43,8 +43,8 @@ def bounds(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[PromisedBound, 
     Gradients of squared losses have no bound, so that it is undecidable whether messages are clipped.
 
     Args:
-        problem: the simulated problem.
-        run: the run with its noise and step.
+        problem: the simulated learning problem.
+        run: the algorithm with its parameters, noise and step.
 
     Returns:
         The bounds; empty if the loss is not smooth.
@@ -63,8 +63,8 @@ def gradient_statistics(problem: PersonalizedProblem, run: PpsgdRun) -> DrawnGra
     the gradients of both models, and the norm of the shared gradient at the optimum.
 
     Args:
-        problem: the simulated problem, with its exact constants.
-        run: the run.
+        problem: the simulated learning problem, with its exact constants.
+        run: the algorithm with its parameters.
 
     Returns:
         The statistics of each group of equal clients, with the way in which clients are weighted and drawn.
@@ -92,8 +92,8 @@ def decide_conditions(problem: PersonalizedProblem, run: PpsgdRun) -> Mapping[st
     """Decide the theorems' conditions that follow from the construction of the problem and the run.
 
     Args:
-        problem: the simulated problem.
-        run: the run.
+        problem: the simulated learning problem.
+        run: the algorithm with its parameters.
 
     Returns:
         The verdict by the id of the condition. If a message may exceed the clipping norm, it is undecidable whether any
@@ -119,8 +119,8 @@ def _conditions(
     Args:
         theorem: the theorem.
         inputs: inputs of the theorem.
-        problem: the simulated problem.
-        run: the run.
+        problem: the simulated learning problem.
+        run: the algorithm with its parameters.
 
     Returns:
         Each condition with a verdict: it holds, fails, or cannot be decided.
@@ -188,8 +188,8 @@ def _weighted_optimum_norm(problem: PersonalizedProblem, run: PpsgdRun) -> float
     sum of squared distances of the N clients' optima from their mean is N times the mean square, `optimum_spread`².
 
     Args:
-        problem: the simulated problem, with its exact constants.
-        run: the run.
+        problem: the simulated learning problem, with its exact constants.
+        run: the algorithm with its parameters.
 
     Returns:
         The norm, in the unit of the models.
@@ -212,8 +212,8 @@ def _full_participation_inputs(problem: PersonalizedProblem, run: PpsgdRun, norm
     (1/b_1 + … + 1/b_N)/N.
 
     Args:
-        problem: the simulated problem.
-        run: the run.
+        problem: the simulated learning problem.
+        run: the algorithm with its parameters.
         norm: least norm of an optimum, in which α weights the shared part.
 
     Returns:
@@ -246,8 +246,8 @@ def _bound_at_prescribed_step(
     Args:
         theorem: the theorem, with outputs `excess_risk` and `step_size`.
         inputs: inputs of the theorem.
-        problem: the simulated problem.
-        run: the run.
+        problem: the simulated learning problem.
+        run: the algorithm with its parameters.
         step: step size of the clients' own models in the run.
 
     Returns:
@@ -273,8 +273,8 @@ def _bounds_at_any_step(
     met, the smaller of the two is used, and otherwise the first.
 
     Args:
-        problem: the simulated problem.
-        run: the run with its noise.
+        problem: the simulated learning problem.
+        run: the algorithm with its parameters and noise.
         step: step size of the run, ≥ 0.
         smoothness: smoothness of the weighted objective.
         norm: norm of the weighted optimum.
@@ -320,7 +320,7 @@ def _shared_model_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterato
     added if all clients have the same optimum; otherwise the risk cannot vanish.
 
     Args:
-        problem: the simulated problem, with its exact constants.
+        problem: the simulated learning problem, with its exact constants.
         run: the run with one model for all.
 
     Yields:

@@ -72,7 +72,7 @@ def initial_distance_bound(problem: SimulatedProblem) -> float:
     one.
 
     Args:
-        problem: the simulated problem, with its domain and its computed minimiser.
+        problem: the simulated learning problem, with its domain and its computed minimiser.
 
     Returns:
         The bound, in the unit of the models; it is positive, as the theorems require.
@@ -93,7 +93,7 @@ def empirical_gradient_std(problem: SimulatedProblem) -> float:
     v. If the data is drawn anew, only the Lipschitz constant bounds the deviation.
 
     Args:
-        problem: the simulated problem, with its exact constants.
+        problem: the simulated learning problem, with its exact constants.
 
     Returns:
         The bound, at most the Lipschitz constant.
@@ -112,7 +112,7 @@ def empirical_heterogeneity(problem: SimulatedProblem) -> float:
     If the data sets are drawn anew from the populations, only the Lipschitz constant bounds v̂.
 
     Args:
-        problem: the simulated problem, with its exact constants.
+        problem: the simulated learning problem, with its exact constants.
 
     Returns:
         The bound, at most the Lipschitz constant.
@@ -129,7 +129,7 @@ def run_fields(problem: SimulatedProblem, run: AnyRun) -> Fields:
     They are the numbers of clients, records and rounds, and the constants of the problem.
 
     Args:
-        problem: the simulated problem, with its exact constants.
+        problem: the simulated learning problem, with its exact constants.
         run: the run of an algorithm with batches.
 
     Returns:

@@ -40,8 +40,8 @@ def calibrate(problem: SimulatedProblem, run: ProjectedSgdRun, target: Target) -
     """Give a run the least noise that is certified to meet a target, for one pass over shuffled batches.
 
     Args:
-        problem: the simulated problem, with its exact constants.
-        run: the run without noise.
+        problem: the simulated learning problem, with its exact constants.
+        run: the algorithm with its parameters, still without noise.
         target: the (ε, δ) to meet.
 
     Returns:
@@ -87,8 +87,8 @@ def _check_one_pass(problem: SimulatedProblem, run: ProjectedSgdRun) -> None:
     """Check that a run passes once over the records, in shuffled batches.
 
     Args:
-        problem: the simulated problem, with one record for each client.
-        run: the run.
+        problem: the simulated learning problem, with one record for each client.
+        run: the algorithm with its parameters.
 
     Raises:
         InvalidInput: batches are not shuffled, or the rounds are more or fewer than the whole batches.
@@ -116,8 +116,8 @@ def bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBou
     bound for constant steps requires no strong convexity.
 
     Args:
-        problem: the simulated problem.
-        run: the run with its noise.
+        problem: the simulated learning problem.
+        run: the algorithm with its parameters and noise.
 
     Returns:
         The bounds. Empty if the noise is not known yet, or if no bound fits the run.
@@ -138,8 +138,9 @@ def _constant_step_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tu
     """Return the certified bound on the mean excess risk for constant steps and convex losses.
 
     Args:
-        problem: the simulated problem, with its exact constants.
-        run: the run with its noise. It returns its last model, or the model after a random one of the last steps.
+        problem: the simulated learning problem, with its exact constants.
+        run: the algorithm with its parameters and noise. It returns its last model, or the model after a random one of
+            the last steps.
 
     Returns:
         The bound, with its conditions and whether each holds; empty if the steps are not constant.
@@ -184,8 +185,8 @@ def _last_model_bound(problem: SimulatedProblem, run: ProjectedSgdRun) -> Promis
     noise on each of d coordinates.
 
     Args:
-        problem: the simulated problem, with its exact constants.
-        run: the run with its noise.
+        problem: the simulated learning problem, with its exact constants.
+        run: the algorithm with its parameters and noise.
 
     Returns:
         The bound, with its conditions and whether each holds.
@@ -222,7 +223,7 @@ def _conditions(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Condit
     The true minimiser is within √(2 · gap/λ) of the computed one.
 
     Args:
-        problem: the simulated problem. Its strong convexity λ is positive.
+        problem: the simulated learning problem. Its strong convexity λ is positive.
         run: the run with its steps.
 
     Returns:
@@ -256,7 +257,7 @@ def _fresh_records(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Con
     """Check that each record is used at most once, and that all are drawn from the one population of the objective.
 
     Args:
-        problem: the simulated problem.
+        problem: the simulated learning problem.
         run: the run, with its batches.
 
     Returns:
@@ -282,8 +283,8 @@ def _random_stop_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tupl
     is not known.
 
     Args:
-        problem: the simulated problem, with its exact constants.
-        run: the run with its noise.
+        problem: the simulated learning problem, with its exact constants.
+        run: the algorithm with its parameters and noise.
 
     Returns:
         The bound; empty for a single step, or if the steps do not fall as 1/t.

@@ -23,8 +23,8 @@ def calibrate(problem: SimulatedProblem, run: ShuffledMbSgdRun, target: Target) 
     The target is for one record, against a server that gets the clients' messages in random order.
 
     Args:
-        problem: the simulated problem, with its exact constants.
-        run: the run without noise.
+        problem: the simulated learning problem, with its exact constants.
+        run: the algorithm with its parameters, still without noise.
         target: the (ε, δ) to meet.
 
     Returns:

@@ -31,6 +31,9 @@ def concatenate_runs(blocks: Sequence[TrainedRuns]) -> TrainedRuns:
 
     Args:
         blocks: for each block its runs: the included canaries, the models, and the attackers' statistics.
+
+    Returns:
+        The same data for all runs.
     """
     members = np.concatenate([block.members for block in blocks])
     models = np.concatenate([block.models for block in blocks])
@@ -84,9 +87,11 @@ def make_answer(request: MembershipSimulation, certified: Ends, members: int, tr
 def scores(name: MembershipAttack, trained: TrainedRuns, runs: int) -> Floats:
     """Score every canary of the attacked runs; a larger score means more evidence that it was in the data.
 
+    A canary is a record or client that is inserted into the training data to be detected.
+
     Args:
         name: the attack.
-        trained: all runs; those after the attacked ones are references.
+        trained: all runs; those after the attacked ones are references, whose canaries the attacker knows.
         runs: number of attacked runs.
 
     Returns:

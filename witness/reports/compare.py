@@ -249,6 +249,9 @@ def _near(first: float, second: float, pointer: str, tolerance: float) -> bool:
         second: the other number.
         pointer: JSON pointer to both. The names in it determine how they are compared.
         tolerance: largest relative difference.
+
+    Returns:
+        Whether they agree.
     """
     if first == second:
         return True

@@ -102,6 +102,9 @@ def _round(value: object, rounding: str) -> str:
     Args:
         value: a number or a word in JSON form.
         rounding: a rounding mode of `decimal`, such as `ROUND_CEILING`.
+
+    Returns:
+        The text of the rounded number.
     """
     if not isinstance(value, int | float):
         return str(value)

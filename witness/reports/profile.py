@@ -69,6 +69,9 @@ def _round(value: float, rounding: str) -> float:
     Args:
         value: the number.
         rounding: a rounding mode of `decimal`, such as `ROUND_FLOOR`.
+
+    Returns:
+        The nearest double to the rounded number.
     """
     if not math.isfinite(value):
         return value
@@ -171,6 +174,9 @@ class _Axes:
 
         Args:
             bands: points of the profile with finite upper bounds, by ascending ε.
+
+        Returns:
+            The ranges, from ε = 0 to the last point.
         """
         least, most = min(band.upper for band in bands), max(band.upper for band in bands)
         margin = max((most - least) / MARGIN_DIVISOR, MARGIN_OF_LEVEL * abs(least), LEAST_MARGIN)

@@ -47,6 +47,9 @@ def _describe_subsampled(spec: SpecBody, unit: str) -> str:
     Args:
         spec: JSON form of the mechanism.
         unit: protected unit, of which batches consist unless the spec names a level.
+
+    Returns:
+        A phrase without a full stop.
     """
     nouns_of_levels = {"records": "record", "clients": "client"}
     noun = nouns_of_levels.get(spec.get("level", ""), unit)
@@ -136,6 +139,9 @@ def _describe_composed(spec: SpecBody, unit: str) -> str:
     Args:
         spec: JSON form of the composition, with its list of mechanisms.
         unit: protected unit, record or client.
+
+    Returns:
+        A phrase without a full stop.
     """
     parts = [describe_spec(mechanism, unit) for mechanism in spec["mechanisms"]]
     if len(parts) == 1:
@@ -152,6 +158,9 @@ def _describe_random_allocation(spec: SpecBody, unit: str) -> str:
     Args:
         spec: JSON form of the mechanism.
         unit: protected unit, record or client.
+
+    Returns:
+        A phrase without a full stop.
     """
     epochs, steps = count_phrase(spec["epochs"], "epoch"), count_phrase(spec["steps"], "batch")
     chosen = "the same in all epochs" if spec["kept"] else "drawn again in every epoch"
@@ -167,6 +176,9 @@ def _describe_selection(spec: SpecBody, unit: str) -> str:
     Args:
         spec: JSON form of the mechanism, with the distribution of the number of runs.
         unit: protected unit, record or client.
+
+    Returns:
+        A phrase without a full stop.
     """
     number = spec.get("repetitions", {})
     kind = number.get("kind", "random")
@@ -243,6 +255,9 @@ def _describe_schedule(schedule: Mapping[str, object]) -> str:
 
     Args:
         schedule: JSON form of the schedule: constant, explicit values, or a scale that is divided by the step's number.
+
+    Returns:
+        A phrase with every number in full.
     """
     if schedule["kind"] == "explicit":
         return f"as listed, {full(schedule['values'])},"

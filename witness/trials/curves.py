@@ -11,7 +11,12 @@ ScoreT = TypeVar("ScoreT")
 
 
 def name_at(score: str, place: int) -> str:
-    """Return the name of a score at one position of a curve."""
+    """Return the name of a score at one position of a curve, such as `test_error@200`.
+
+    Args:
+        score: name of the score.
+        place: position on the curve, such as a number of rounds.
+    """
     return f"{score}{SEPARATOR}{place}"
 
 
@@ -33,5 +38,6 @@ def split_scores(scores: Mapping[str, ScoreT]) -> dict[int, dict[str, ScoreT]]:
             curve.setdefault(int(position), {})[name] = score
         else:
             without_position[name] = score
-    curve[max(curve)].update(without_position)
+    last_position = max(curve)
+    curve[last_position].update(without_position)
     return dict(sorted(curve.items()))

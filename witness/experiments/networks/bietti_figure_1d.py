@@ -90,6 +90,9 @@ class EmnistArm:
         Args:
             folders: folder of federated EMNIST.
 
+        Returns:
+            The files with their checksums.
+
         Raises:
             InvalidInput: torch or the device is missing, or a file is missing or of another format.
         """
@@ -178,11 +181,11 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     Personalization is the weight of the model that all users share.
 
     Args:
-        repetitions: runs of each cell.
+        repetitions: runs of each simulation.
         seed: seed of all randomness.
 
     Returns:
-        One table cell for each place of the grid, with its trials.
+        The trials of each combination of the values, with its place.
     """
     table = []
     for noise, personalization in product(NOISE_MULTIPLIERS, TIMES_PARTICIPANTS):
@@ -199,7 +202,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     so that users learn on a random representation.
 
     Args:
-        answers: table cells of the experiment, one for each noise, personalization and measured number of rounds.
+        answers: results of the experiment, one for each noise, personalization and measured number of rounds.
 
     Returns:
         One finding for each of the two claims, from the test accuracies after the last measured round.
@@ -240,7 +243,7 @@ def _accuracies_after(rounds: int, answers: Sequence[CellAnswer]) -> dict[tuple[
 
     Args:
         rounds: number of rounds after which the accuracy was measured.
-        answers: cells of the experiment. Those without an accuracy are left out.
+        answers: results of the experiment. Those without an accuracy are left out.
 
     Returns:
         Mean accuracies with their bands.

@@ -82,7 +82,7 @@ def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         seed: seed of all randomness.
 
     Returns:
-        One table cell for each data set and algorithm, with its trials.
+        The trials of each data set and algorithm, with its place.
     """
     parts = [_cells_of(arms, {"images": images}, repetitions, seed) for images, arms in TABLE_6.items()]
     return tuple(itertools.chain.from_iterable(parts))
@@ -94,7 +94,7 @@ def last_errors(answers: Sequence[CellAnswer], **place: str) -> dict[str, Measur
     An arm is an algorithm with its noise.
 
     Args:
-        answers: cells of the experiment.
+        answers: results of the experiment.
         **place: values of axes other than the arm and the rounds. Cells with other values are ignored.
 
     Returns:
@@ -118,7 +118,7 @@ def _judge_first_against(
     An arm is an algorithm with its noise. Arms with certified noise are left out, because the paper has none.
 
     Args:
-        answers: cells of the experiment.
+        answers: results of the experiment.
         claim: the paper's claim.
         first: first letters of the names of the arms that are said to be better.
         second: first letters of the names of the other arms.
@@ -144,7 +144,7 @@ def judge_noise(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claims of experiment (i) of Das et al.: Laplace against Binomial noise, and the noise's privacy.
 
     Args:
-        answers: table cells of the experiment, with test errors and the certified ε of the noise.
+        answers: results of the experiment, with test errors and the certified ε of the noise.
 
     Returns:
         One finding for each of the two claims.
@@ -167,7 +167,7 @@ def judge_clipping(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     A normalised update is divided by its norm, and a clipped one is shortened if it is too long.
 
     Args:
-        answers: table cells of the experiment, with test errors and the certified ε of the noise.
+        answers: results of the experiment, with test errors and the certified ε of the noise.
 
     Returns:
         One finding for each of the two claims.
@@ -190,7 +190,7 @@ def judge_plain(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     NormFedAvg divides each client's update by its norm. The runs are without noise.
 
     Args:
-        answers: table cells of the experiment.
+        answers: results of the experiment.
 
     Returns:
         One finding for each data set. The claim also holds where the confidence bands overlap.

@@ -191,11 +191,11 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     Personalization is the weight of the model that all users share. A trial trains once, with its own randomness.
 
     Args:
-        repetitions: number of trials of each cell.
+        repetitions: number of trials of each simulation.
         seed: seed of all randomness.
 
     Returns:
-        One table cell for each place of the grid, with the trials to run.
+        The trials of each combination of the values, with its place.
     """
     table = []
     for noise, personalization, rounds in product(NOISE_MULTIPLIERS, TIMES_PARTICIPANTS, ROUNDS):
@@ -287,7 +287,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     Personalization is the weight of the shared model. It ranges from users' own models only to one model for all.
 
     Args:
-        answers: table cells of the experiment, one for each noise multiplier, number of rounds, and personalization.
+        answers: results of the experiment, one for each noise multiplier, number of rounds, and personalization.
 
     Returns:
         One finding for each of the three claims, from the mean excess risks and their confidence bands.

@@ -21,11 +21,11 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     Personalization is the weight of the model that all users share.
 
     Args:
-        repetitions: trials of each cell.
+        repetitions: trials of each simulation.
         seed: seed of all randomness.
 
     Returns:
-        One table cell for each place of the grid, with its trials.
+        The trials of each combination of the values, with its place.
     """
     return users.figure_cells(users.STACK_OVERFLOW, repetitions, seed)
 
@@ -37,7 +37,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     all.
 
     Args:
-        answers: table cells of the experiment, one for each noise multiplier, personalization and share of the rounds.
+        answers: results of the experiment, one for each noise multiplier, personalization and share of the rounds.
 
     Returns:
         A finding on the best personalization without noise, and one on how it changes with the noise.

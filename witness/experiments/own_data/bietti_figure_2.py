@@ -37,11 +37,11 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     model that all users share. A trial trains once, with its own randomness.
 
     Args:
-        repetitions: trials of each cell.
+        repetitions: trials of each simulation.
         seed: seed of all randomness.
 
     Returns:
-        One table cell for each place of the grid, with its trials.
+        The trials of each combination of the values, with its place.
     """
     table = []
     for panel, study in PANELS.items():
@@ -60,7 +60,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     model for all, and only models of one's own.
 
     Args:
-        answers: table cells of the experiment, one for each data set, noise multiplier and personalization.
+        answers: results of the experiment, one for each data set, noise multiplier and personalization.
 
     Returns:
         A finding for each extreme, and one on the claim that the best personalization falls as the noise grows.

@@ -309,11 +309,11 @@ def figure_cells(study: DataName, repetitions: int, seed: int) -> tuple[Cell, ..
 
     Args:
         study: name of the data set.
-        repetitions: number of trials of each cell.
+        repetitions: number of trials of each simulation.
         seed: seed of all randomness.
 
     Returns:
-        One table cell for each place of the grid, with the trials to run.
+        The trials of each combination of the values, with its place.
     """
     table = []
     for noise, value, share in product(STUDIES[study].noise_multipliers, TIMES_PARTICIPANTS, SHARES):
@@ -331,7 +331,7 @@ def select(answers: Sequence[CellAnswer], **place: float | str) -> dict[str, Mea
     Personalization is the weight of the model that all users share.
 
     Args:
-        answers: cells of an experiment.
+        answers: results of an experiment.
         **place: values of the axes other than the personalization.
 
     Returns:
@@ -384,7 +384,7 @@ def points_by_noise(study: DataName, answers: Sequence[CellAnswer], **place: flo
 
     Args:
         study: name of the data set.
-        answers: cells of an experiment.
+        answers: results of an experiment.
         **place: values of the axes other than the noise and the personalization.
 
     Returns:

@@ -70,7 +70,7 @@ def arm_cells(
         simulate: returns the trials of an arm in a panel.
 
     Returns:
-        One table cell for each place of the grid, with its trials.
+        The trials of each combination of the values, with its place.
     """
     cells = []
     for panel, arm, epsilon in itertools.product(participants, ARMS, epsilons):
@@ -100,7 +100,7 @@ def judge_arms(
     """Judge the paper's claims about arms (algorithms with their noise), and the privacy of the printed noise.
 
     Args:
-        answers: the table cells of the experiment.
+        answers: results of the experiment.
         claims: the claims about arms, each that one arm is better or no worse than another.
         measure: name of the score.
         quantity: the score in words.
@@ -129,7 +129,7 @@ def scores_by_setting(answers: Sequence[CellAnswer], measure: str) -> Mapping[tu
     A panel is a number of silos in a round, and an arm is an algorithm with its noise.
 
     Args:
-        answers: the cells of the experiment.
+        answers: results of the experiment.
         measure: name of the score.
 
     Returns:

@@ -306,11 +306,11 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     A panel has a number of silos (clients with many records) in a round. An arm is an algorithm with its noise.
 
     Args:
-        repetitions: number of trials of each cell.
+        repetitions: number of trials of each simulation.
         seed: seed of all randomness.
 
     Returns:
-        One table cell for each place of the grid, with the trials to run.
+        The trials of each combination of the values, with its place.
     """
 
     def simulate(panel: str, settings: ArmSettings) -> TrialSimulation:

@@ -32,7 +32,7 @@ def judge_naive(answers: Sequence[CellAnswer], measure: str) -> tuple[Finding, .
     clients with many records.
 
     Args:
-        answers: table cells of the experiment, one for each panel, arm (algorithm with its noise) and ε.
+        answers: results of the experiment, one for each panel, arm (algorithm with its noise) and ε.
         measure: name of the relative error.
 
     Returns:

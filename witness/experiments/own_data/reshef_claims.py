@@ -49,7 +49,7 @@ def judge_over_rho(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claims of Reshef and Levy about Table 1: accuracies over ρ, the μ of μ-Gaussian differential privacy.
 
     Args:
-        answers: table cells of the experiment, one for each ρ and algorithm.
+        answers: results of the experiment, one for each ρ and algorithm.
 
     Returns:
         One finding for each claim, with its verdict from the measured test accuracies.
@@ -84,7 +84,7 @@ def judge_over_participants(answers: Sequence[CellAnswer]) -> tuple[Finding, ...
     """Judge the claims of Reshef and Levy about Table 2: accuracies over the number m of machines in a round.
 
     Args:
-        answers: table cells of the experiment, one for each m and algorithm.
+        answers: results of the experiment, one for each m and algorithm.
 
     Returns:
         One finding for each claim, with its verdict from the measured test accuracies.
@@ -222,6 +222,9 @@ def _judge_nearness(scores: Scores, rho: float) -> Finding:
     Args:
         scores: measured accuracies.
         rho: the smallest ρ.
+
+    Returns:
+        The claim with its verdict; it stays open if one of the three accuracies was not measured.
     """
     own, noisy_sgd, several_passes = (scores.get((name, rho)) for name in ARMS)
     pairs = []
@@ -256,6 +259,9 @@ def _judge_change(scores: Scores) -> Finding:
 
     Args:
         scores: measured accuracies by m.
+
+    Returns:
+        The claim with its verdict, and both changes of each algorithm in words.
     """
     changes = _changes(scores)
     tally = Tally(

@@ -322,11 +322,11 @@ def cells_over_rho(repetitions: int, seed: int) -> tuple[Cell, ...]:
     ρ is the paper's name of the μ in μ-Gaussian differential privacy.
 
     Args:
-        repetitions: trials of each cell.
+        repetitions: trials of each simulation.
         seed: seed of all randomness.
 
     Returns:
-        One table cell for each place of the grid, with its trials and the printed accuracy.
+        The trials of each combination of the values, with the printed accuracy.
     """
     table = []
     for rho, name in product(RHOS, ARMS):
@@ -344,11 +344,11 @@ def cells_over_participants(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations for Table 2 of Reshef and Levy: one for each number of machines and algorithm.
 
     Args:
-        repetitions: number of trials of each cell; a trial trains once.
+        repetitions: number of trials of each simulation; a trial trains once.
         seed: seed of all randomness.
 
     Returns:
-        One table cell for each place of the grid, with its trials and the printed accuracy.
+        The trials of each combination of the values, with the printed accuracy.
     """
     table = []
     for size, name in product(SIZES, ARMS):

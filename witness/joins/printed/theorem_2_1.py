@@ -77,8 +77,11 @@ def _has_printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> bool:
     messages.
 
     Args:
-        problem: the simulated problem.
-        run: the run.
+        problem: the simulated learning problem.
+        run: the algorithm with its parameters.
+
+    Returns:
+        Whether all of this holds.
     """
     is_convex_risk = problem.objective == "population" and problem.constants.strong_convexity == 0.0
     return is_convex_risk and run.count_distribution is None and run.levels is None
@@ -106,7 +109,7 @@ def _printed_inputs(problem: SimulatedProblem, run: MbSgdShape, noise_std: float
     the printed noise exceeds the run's noise. The bound is valid for less noise.
 
     Args:
-        problem: the simulated problem.
+        problem: the simulated learning problem.
         run: the run, with its rounds and batches.
         noise_std: σ of the run, above 0.
 
