@@ -357,6 +357,9 @@ def _is_integer(value: object) -> bool:
 def _require_hashes(proof: Sequence[bytes]) -> None:
     """Check that each item of a proof has the length of a hash.
 
+    Args:
+        proof: hashes of a proof.
+
     Raises:
         NotVerified: an item has another length.
     """

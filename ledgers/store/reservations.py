@@ -191,7 +191,11 @@ def _holding_change(reservation: str, old_holding: HoldingRow, holding: HoldingR
 
 
 def _is_owned(tenant: str) -> ColumnElement[bool]:
-    """Return the SQL condition that all ledgers of a reservation belong to an organisation."""
+    """Return the SQL condition that all ledgers of a reservation belong to an organisation.
+
+    Args:
+        tenant: name of the organisation.
+    """
     foreign = or_(LEDGERS.c.organisation != tenant, LEDGERS.c.organisation.is_(None))
     return ~exists().where(HOLDINGS.c.reservation == RESERVATIONS.c.id, HOLDINGS.c.ledger == LEDGERS.c.id, foreign)
 
