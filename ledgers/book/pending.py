@@ -226,7 +226,8 @@ def judge_move(request: Gatable | JsonRecord, row: LedgerRow, state: LedgerState
     """
     if isinstance(request, AmendAsked):
         parts = request.parts
-        added, lowered = parts["add"], parts["lower"]
+        added = parts["add"]
+        lowered = parts["lower"]
         after, certified = evaluate(partial(amend_plan, state, **parts, released=row.released))
         specs = [text_of(item.spec) for item in added]
         record = entry_records.amendment_record(added, lowered, request.declared, certified, specs, request.approval)

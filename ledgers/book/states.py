@@ -295,7 +295,9 @@ def _slot(slot: Slot, parts: Sequence[PartRow]) -> Slot:
     Returns:
         The slot, with its capacity and the used and reserved amounts.
     """
-    capacity, used, reserved = {}, {}, {}
+    capacity = {}
+    used = {}
+    reserved = {}
     for part in parts:
         capacity[part.part] = part.capacity
         used[part.part] = part.used

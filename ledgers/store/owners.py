@@ -229,7 +229,8 @@ def colliding_among(connection: Connection, identifiers: Collection[str]) -> set
     Returns:
         The ids.
     """
-    own, another = LEDGERS.alias(), LEDGERS.alias()
+    own = LEDGERS.alias()
+    another = LEDGERS.alias()
     same_owner = another.c.organisation == own.c.organisation
     same_dataset = another.c.dataset_key == own.c.dataset_key
     same_block = or_(own.c.block_key == "", another.c.block_key == "", own.c.block_key == another.c.block_key)

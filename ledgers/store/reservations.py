@@ -155,7 +155,8 @@ def write(connection: Connection, changes: Sequence[tuple[ReservationRow, Reserv
         ValueError: a reservation has other ledgers than before.
         IntegrityError: the reservation has ended, or more runs would be committed than are reserved.
     """
-    own_changes, holding_changes = [], []
+    own_changes = []
+    holding_changes = []
     for before, after in changes:
         if before.ledgers != after.ledgers:
             raise ValueError("a reservation's ledgers are those it was made with")

@@ -100,7 +100,9 @@ def _log_delta_of_rates(risk: RiskTarget) -> float:
     Returns:
         An upper bound on the natural logarithm of δ.
     """
-    false_rate, true_rate = Fraction(risk.false_positive_rate), Fraction(risk.bound)  # α and β, exact
+    # The rates α and β as exact fractions.
+    false_rate = Fraction(risk.false_positive_rate)
+    true_rate = Fraction(risk.bound)
     if false_rate + true_rate <= 1:
         divisor = min(1 - false_rate, false_rate + true_rate)
     else:
