@@ -185,7 +185,8 @@ def _sum_concentrations(planned: Sequence[tuple[Pair, int]], slots: Sequence[Slo
     summands = [_slot_concentration(slot) for slot in slots]
     for pair, runs in planned:
         rho = concentration(pair)
-        summands.append(math.inf if math.isinf(rho) else product_up(rho, runs))
+        rho_of_runs = math.inf if math.isinf(rho) else product_up(rho, runs)
+        summands.append(rho_of_runs)
     if math.inf in summands:
         return math.inf
     return sum_up(summands)
