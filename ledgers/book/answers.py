@@ -274,6 +274,7 @@ def reservation(
     receipt_answers = None
     if receipts is not None:
         receipt_answers = tuple(ReceiptAnswer(**receipt) for receipt in receipts)
+    expires = None if row.expires is None else when(row.expires)
     return ReservationAnswer(
         id=row.id,
         state=row.state,
@@ -281,7 +282,7 @@ def reservation(
         committed=min(holding.committed for holding in row.holdings),
         charge=holding_charge(first_holding),
         created=when(row.created),
-        expires=None if row.expires is None else when(row.expires),
+        expires=expires,
         ledgers=row.ledgers,
         holdings=tuple(holdings),
         receipts=receipt_answers,

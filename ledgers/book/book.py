@@ -318,7 +318,8 @@ class Book(ApprovalMoves):
             locked_held, states = self._desk.load_held(connection, tenant, request.reservation)
             if locked_held.state != held.state:
                 raise Again(request.key.value)
-            after = states_after_commit(request, states, None if quick else self._evaluate)
+            evaluate = None if quick else self._evaluate
+            after = states_after_commit(request, states, evaluate)
             return self._write_commit(connection, request, locked_held, states, after)
 
     def _write_commit(

@@ -271,7 +271,9 @@ class Continuity:
             with self._file.alone():
                 self._file.replace(note)
         with self._lock:
-            self._newest, self._rejection, self._cosigned = None, None, None
+            self._newest = None
+            self._rejection = None
+            self._cosigned = None
         self.trouble = None
 
 

@@ -95,7 +95,8 @@ class Desk:
         entry_count = sum(len(move.records) for move in moves)
         first = entries.take(connection, entry_count)
         now = self._clock()
-        nodes, signing_key = StoredNodes(connection), self._keyring().signing
+        nodes = StoredNodes(connection)
+        signing_key = self._keyring().signing
         self._continuity.require(self._continuity.known_heads(), roots(nodes, first))
 
         # Write the entries, and add them to the Merkle tree.

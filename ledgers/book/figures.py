@@ -99,7 +99,10 @@ def slot_answer(row: LedgerRow, kind: str) -> SlotAnswer:
     Returns:
         The capacity, the used, the reserved and the remaining amount of each part, as decimal strings.
     """
-    capacity, used, reserved, remaining = {}, {}, {}, {}
+    capacity = {}
+    used = {}
+    reserved = {}
+    remaining = {}
     parts_of_slot = [part for part in row.parts if part.kind == kind]
     for part in parts_of_slot:
         capacity[part.part] = format_amount(part.capacity)

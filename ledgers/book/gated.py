@@ -230,7 +230,8 @@ class ApprovalMoves(OwnerMoves):
             require_unblocked(connection, request.kind, row)
             if not has_approval:
                 return self._write_moved(connection, key, row, judged.record, judged.after)
-            body, now = as_json(request.body), self._clock()
+            body = as_json(request.body)
+            now = self._clock()
             move = store_pending(connection, row, request.kind, body, by=key.by, now=now, seconds=PENDING_SECONDS)
             self._desk.keep(connection, key, {"move": move.id})
             return move

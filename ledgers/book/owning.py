@@ -139,7 +139,8 @@ def require_setting(state: LedgerState, job: JobAsked) -> None:
     Raises:
         InvalidInput: the job names another unit or relation.
     """
-    own_unit, own_relation = state.setting.protected_unit, state.setting.relation
+    own_unit = state.setting.protected_unit
+    own_relation = state.setting.relation
     if job.unit is not None and require_unit(job.unit) != own_unit:
         message = f"is {require_unit(job.unit)}, and the ledger's is {own_unit}: account for the mechanism there"
         raise InvalidInput.at("/unit", message, allowed=str(own_unit))

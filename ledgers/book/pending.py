@@ -226,7 +226,8 @@ def judge_move(request: Gatable | JsonRecord, row: LedgerRow, state: LedgerState
     """
     if isinstance(request, AmendAsked):
         parts = request.parts
-        added, lowered = parts["add"], parts["lower"]
+        added = parts["add"]
+        lowered = parts["lower"]
         after, certified = evaluate(partial(amend_plan, state, **parts, released=row.released))
         specs = [text_of(item.spec) for item in added]
         record = entry_records.amendment_record(added, lowered, request.declared, certified, specs, request.approval)
@@ -272,6 +273,7 @@ def store_pending(
     if kind != "reconcile" and pending_rows.count_live(connection, row.id, now) >= MOST_PENDING:
         message = f"{MOST_PENDING} moves of the ledger wait for approval: approve or reject some of them first."
         raise AwaitsApproval(message)
+    expires = None if seconds is None else now + seconds
     move = PendingRow(
         id=f"move_{secrets.token_urlsafe(12)}",
         ledger=row.id,
@@ -279,7 +281,7 @@ def store_pending(
         body=json.dumps(body, ensure_ascii=False, sort_keys=True),
         requested_by=by,
         requested_at=now,
-        expires=None if seconds is None else now + seconds,
+        expires=expires,
     )
     pending_rows.add(connection, move)
     return move

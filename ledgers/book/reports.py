@@ -81,7 +81,8 @@ def verify_report(document: JsonObject, keys: tuple[PublicKey, ...]) -> PublicKe
         Malformed: the document is not a signed report of a ledger.
         NotVerified: no trusted key signed it, it was changed, or it is a record of another kind.
     """
-    record, signature = document.get("report"), document.get("signature")
+    record = document.get("report")
+    signature = document.get("signature")
     if not isinstance(record, Mapping) or not isinstance(signature, str) or record.get("format") != FORMAT:
         raise Malformed("is not a report of a ledger")
     return jws.verify(record, digest(canonical(record)), signature, keys, kind=TYPE)

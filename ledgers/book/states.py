@@ -46,12 +46,13 @@ def state_from(row: LedgerRow, reservations: Iterable[ReservationRow]) -> Ledger
     contradictions = contradictions_of(row)
     observations = chain.from_iterable(map(observations_of, contradictions))
     by_id = {reservation.id: _reservation_from(reservation, row.id, contradictions) for reservation in reservations}
+    status = "contradicted" if row.contradicted else row.status
     return replace(
         opened,
         plan=tuple(_item(item) for item in row.items),
         slots=tuple(slots),
         reservations=by_id,
-        status="contradicted" if row.contradicted else row.status,
+        status=status,
         observations=tuple(observations),
         sealed=row.sealed,
         conditional=row.conditional,
@@ -295,7 +296,9 @@ def _slot(slot: Slot, parts: Sequence[PartRow]) -> Slot:
     Returns:
         The slot, with its capacity and the used and reserved amounts.
     """
-    capacity, used, reserved = {}, {}, {}
+    capacity = {}
+    used = {}
+    reserved = {}
     for part in parts:
         capacity[part.part] = part.capacity
         used[part.part] = part.used

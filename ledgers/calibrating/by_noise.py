@@ -155,8 +155,11 @@ def _strictness_of(log_noise: float, run_at: Callable[[float], Spec | None], fir
     Returns:
         The strictness. None if the search does not converge, or if a run differs in more than its noise.
     """
-    strictness, slope = start, FIRST_SLOPE
-    last_strictness, last_log_noise = math.nan, math.nan  # of the run before
+    strictness = start
+    slope = FIRST_SLOPE
+    # Values of the run before.
+    last_strictness = math.nan
+    last_log_noise = math.nan
     for _ in range(MOST_RUNS):
         # Calibrate a run, and stop if its noise is close enough to the requested one.
         spec = run_at(strictness)
@@ -172,7 +175,8 @@ def _strictness_of(log_noise: float, run_at: Callable[[float], Spec | None], fir
         if has_two_runs and last_strictness != strictness:
             secant_slope = (own_log_noise - last_log_noise) / (strictness - last_strictness)
             slope = min(max(secant_slope, _FLATTEST), _STEEPEST)
-        last_strictness, last_log_noise = strictness, own_log_noise
+        last_strictness = strictness
+        last_log_noise = own_log_noise
         aim = log_noise + 0.5 * NEAR  # the middle of the accepted range
         strictness += (aim - own_log_noise) / slope
     return None

@@ -363,7 +363,8 @@ class OfItem:
             reserve_trial(self.state, spec, self.charge_target)
 
         # Without a single noise multiplier, only a trial shows whether the run fits.
-        planned_noise, run_noise = noise_of(self.item.spec), noise_of(step)
+        planned_noise = noise_of(self.item.spec)
+        run_noise = noise_of(step)
         if planned_noise is None or run_noise is None:
             return _try_move(lambda: reserve_trial(self.state, spec, self.charge_target))
 

@@ -164,7 +164,8 @@ def least_accepted(reserve_at: Callable[[float], Reservation | None], start: flo
         if reservation is None:
             rejected = middle
         else:
-            accepted, best = middle, reservation
+            accepted = middle
+            best = reservation
     return accepted, best
 
 
@@ -180,10 +181,12 @@ def _first_accepted(
     Returns:
         The last rejected strictness, the first accepted one, and its reservation. None if no step is accepted.
     """
-    rejected, step = start, CLOSE
+    rejected = start
+    step = CLOSE
     for _ in range(BACKS):
         reservation = reserve_at(rejected + step)
         if reservation is not None:
             return rejected, rejected + step, reservation
-        rejected, step = rejected + step, 2.0 * step
+        rejected = rejected + step
+        step = 2.0 * step
     return None

@@ -240,7 +240,8 @@ def _clip(epsilon: float) -> float:
         The nearest ε in this range.
     """
     least_strictness, largest_strictness = _STRICTNESS_RANGE
-    smallest_epsilon, largest_epsilon = math.exp(-largest_strictness), math.exp(-least_strictness)
+    smallest_epsilon = math.exp(-largest_strictness)
+    largest_epsilon = math.exp(-least_strictness)
     return min(max(epsilon, smallest_epsilon), largest_epsilon)
 
 

@@ -270,7 +270,8 @@ class Books:
         Returns:
             The evidence.
         """
-        return self._place.bundle(None if ledger is None else ledger.id)
+        identifier = None if ledger is None else ledger.id
+        return self._place.bundle(identifier)
 
     def close(self) -> None:
         """Release the file, so that another process may open it."""

@@ -168,8 +168,10 @@ def _condition(condition: object) -> ConditionResult | None:
     """
     if not isinstance(condition, Mapping) or not {"id", "statement"} <= condition.keys():
         return None
-    identifier, statement = str(condition["id"]), str(condition["statement"])
-    left, right = _number_or_none(condition.get("left")), _number_or_none(condition.get("right"))
+    identifier = str(condition["id"])
+    statement = str(condition["statement"])
+    left = _number_or_none(condition.get("left"))
+    right = _number_or_none(condition.get("right"))
     return ConditionResult(identifier, statement, Verdict.NO, left, right)
 
 

@@ -153,6 +153,9 @@ class Ledger:
         """Close the ledger for good: no more runs can be reserved.
 
         Runs that are reserved already may still be committed.
+
+        Args:
+            key: idempotency key of the request; None makes a new one.
         """
         self._place.close_ledger(self.id, bodies.key_or_new(key))
 

@@ -133,7 +133,7 @@ class ServicePlace:
     def cancel(self, identifier: str) -> Answer:
         """Give back the reserved runs that were not committed, and return the reservation."""
         path = f"/v1/reservations/{escape_id(identifier)}"
-        # An answer without content means that the reservation was cancelled.
+        # After an answer without content, the reservation is read with a second request.
         return self._document("DELETE", path) or self.reservation(identifier)
 
     def seal(self, identifier: str, key: str) -> None:

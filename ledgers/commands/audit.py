@@ -165,7 +165,9 @@ def verify(
             typer.echo("not verified: something is not shown", err=True)
             raise typer.Exit(NOT_SHOWN)
         if not as_body:
-            typer.echo("\nVerified, and contradicted: there is no ε." if "contradicted" in outcomes else "\nVerified.")
+            is_contradicted = "contradicted" in outcomes
+            conclusion = "Verified, and contradicted: there is no ε." if is_contradicted else "Verified."
+            typer.echo(f"\n{conclusion}")
 
 
 def _verification_body(verification: LogVerification) -> JsonRecord:

@@ -271,7 +271,8 @@ def drills(report: JsonObject) -> RenderableType:
     """
     rows = []
     for drill in report["drills"]:
-        name, seconds = drill["name"], f"{drill['seconds']:.1f}"
+        name = drill["name"]
+        seconds = f"{drill['seconds']:.1f}"
         for check in drill["checks"]:
             result = "passed" if check["passed"] else "FAILED"
             row = {
@@ -283,7 +284,9 @@ def drills(report: JsonObject) -> RenderableType:
                 "seconds": seconds,
             }
             rows.append(row)
-            name, seconds = "", ""  # only the first row of a drill has them
+            # Only the first row of a drill has its name and its duration.
+            name = ""
+            seconds = ""
     return table(f"Drills on {report['store']}", rows)
 
 

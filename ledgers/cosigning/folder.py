@@ -69,7 +69,8 @@ class WitnessFolder:
         """
         folder.mkdir(parents=True, exist_ok=True)
         with lock_folder(folder):
-            private, public = folder / PRIVATE, folder / PUBLIC
+            private = folder / PRIVATE
+            public = folder / PUBLIC
             # A lost private key is not replaced, because verifiers trust the public key that exists.
             if not private.exists():
                 if public.exists():

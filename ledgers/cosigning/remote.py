@@ -207,7 +207,8 @@ class RemoteWitness:
         while True:
             # Send the head, with the proof that it continues the head that the witness signed last.
             note = self._choose_head(note, log)
-            head, size = notes.parse(note), _size_of(note)
+            head = notes.parse(note)
+            size = _size_of(note)
             path = log.consistency(self.known, size).path if self.known else ()
             answer = self._send(Submission(self.known, path, note).to_bytes())
 
@@ -267,7 +268,8 @@ class RemoteWitness:
 
     def close(self) -> None:
         """Close the connection, if there is one."""
-        connection, self._connection = self._connection, None
+        connection = self._connection
+        self._connection = None
         if connection is not None:
             connection.close()
 

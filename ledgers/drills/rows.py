@@ -32,7 +32,8 @@ def change_row(store: DrillStore, record: DrillRecorder) -> None:
         record: receives the outcome of each step.
     """
     with start(store) as process:
-        ledger, another = process.open_ledger("people"), process.open_ledger("others")
+        ledger = process.open_ledger("people")
+        another = process.open_ledger("others")
         process.commit(ledger)
         used_amount = _read_used_amount(process.database, ledger)
         record.expect_error(

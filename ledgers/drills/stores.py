@@ -93,12 +93,20 @@ class SqliteStore(DrillStore):
         return open_store(self._path)
 
     def copy(self, name: str) -> None:
-        """Copy the file with SQLite's own backup."""
+        """Copy the file with SQLite's own backup.
+
+        Args:
+            name: name of the copy.
+        """
         with closing(sqlite3.connect(self._path)) as source, closing(sqlite3.connect(self._copy(name))) as copy:
             source.backup(copy)
 
     def restore(self, name: str) -> None:
-        """Replace the file and its journal by a copy."""
+        """Replace the file and its journal by a copy.
+
+        Args:
+            name: name of the copy.
+        """
         for suffix in SUFFIXES:
             self._path.with_name(f"{self._path.name}{suffix}").unlink(missing_ok=True)
         self._path.write_bytes(self._copy(name).read_bytes())
@@ -155,19 +163,32 @@ class PostgresqlStore(DrillStore):
         return open_store(self._server.url.set(database=self._name))
 
     def copy(self, name: str) -> None:
-        """Copy the database with PostgreSQL's templates. Open connections are ended, as a template has none."""
+        """Copy the database with PostgreSQL's templates. Open connections are ended, as a template has none.
+
+        Args:
+            name: name of the copy.
+        """
         terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = :name"
         self._execute(terminate, name=self._name)
         self._make(self._copy(name), self._name)
 
     def restore(self, name: str) -> None:
-        """Drop the database, and make it anew from a copy."""
+        """Drop the database, and make it anew from a copy.
+
+        Args:
+            name: name of the copy.
+        """
         self._execute(f"DROP DATABASE {self._name} WITH (FORCE)")
         self._made.remove(self._name)
         self._make(self._name, self._copy(name))
 
     def change_behind(self, connection: Connection, change: Executable) -> None:
-        """Disable the triggers of the slots, execute the statement, and enable them again."""
+        """Disable the triggers of the slots, execute the statement, and enable them again.
+
+        Args:
+            connection: connection of a transaction that writes.
+            change: the SQL statement.
+        """
         connection.execute(text(f"ALTER TABLE {SLOTS.name} DISABLE TRIGGER USER"))
         connection.execute(change)
         connection.execute(text(f"ALTER TABLE {SLOTS.name} ENABLE TRIGGER USER"))

@@ -226,7 +226,17 @@ def add_pending(app: FastAPI) -> None:
 
 
 async def list_pending(request: Request, id: LedgerId) -> Response:  # noqa: A002 (the path parameter)
-    """Return the pending moves of a ledger, the oldest first, without those that have ended."""
+    """Return the pending moves of a ledger, the oldest first, without those that have ended.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        id: id of the ledger.
+
+    Returns:
+        The moves.
+    """
     ledgers, caller = ledgers_of(request, *READERS)
     return json_response(await ledgers.call(caller, work.list_pending, ledgers, caller.organisation, id))
 

@@ -83,7 +83,8 @@ class Figures(Collector):
         Returns:
             The book, so that the call can be part of an assignment.
         """
-        self._book, self._snapshot = book, None
+        self._book = book
+        self._snapshot = None
         return book
 
     @contextmanager
@@ -183,7 +184,9 @@ def _values_of(snapshot: Snapshot) -> dict[str, float]:
     Returns:
         The values by the names of the metrics; a metric without a known value is left out.
     """
-    figures, now = snapshot.figures, time.time()  # times in the figures are in seconds since 1970
+    # Times in the figures are in seconds since 1970.
+    figures = snapshot.figures
+    now = time.time()
     values = {
         "epsilond_ledgers_open": float(figures.open),
         "epsilond_ledger_oldest_hold_age_seconds": 0.0,

@@ -157,7 +157,17 @@ async def list_ledgers(
 
 
 async def get_ledger(request: Request, id: LedgerId) -> Response:  # noqa: A002 (the path parameter)
-    """Return a ledger: its balances, its guarantee with the conditions, and the curve of its plan."""
+    """Return a ledger: its balances, its guarantee with the conditions, and the curve of its plan.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        id: id of the ledger.
+
+    Returns:
+        The ledger.
+    """
     ledgers, caller = ledgers_of(request, *READERS)
     return json_response(await ledgers.call(caller, work.ledger_answer, ledgers, caller.organisation, id))
 

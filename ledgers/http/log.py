@@ -167,7 +167,16 @@ async def list_log_entries(
 
 
 async def list_keys(request: Request) -> Response:
-    """Return a JSON Web Key Set (RFC 7517). A verifier must get the keys from a trusted source."""
+    """Return a JSON Web Key Set (RFC 7517). A verifier must get the keys from a trusted source.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers.
+
+    Returns:
+        The public keys of the log.
+    """
     ledgers, caller = ledgers_of(request)
     return json_response(await ledgers.call(caller, proving.keys, ledgers))
 

@@ -70,7 +70,8 @@ def log_entries(ledgers: Ledgers, tenant: str, start: int, limit: int) -> EntryL
         The page, with the path of the next one if there is one.
     """
     records = ledgers.book.log_entries(tenant, start=start, limit=limit + 1)
-    shown, further = records[:limit], records[limit:]
+    shown = records[:limit]
+    further = records[limit:]
     next_link = None
     for next_record in further:  # at most one
         next_link = page_link("/v1/log/entries", {"from": next_record["seq"], "limit": limit})

@@ -153,7 +153,17 @@ async def _reserve(request: Request, identifiers: tuple[str, ...], request_body:
 
 
 async def get_reservation(request: Request, id: ReservationId) -> Response:  # noqa: A002 (the path parameter)
-    """Return a reservation: its state, its charge, and receipts of its newest commits under the log's present head."""
+    """Return a reservation: its state, its charge, and receipts of its newest commits under the log's present head.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        id: id of the reservation.
+
+    Returns:
+        The reservation.
+    """
     ledgers, caller = ledgers_of(request, *READERS)
     return json_response(await ledgers.call(caller, work.reservation, ledgers, caller.organisation, id))
 
@@ -184,6 +194,16 @@ async def commit(
 
 
 async def cancel(request: Request, id: ReservationId) -> Response:  # noqa: A002 (the path parameter)
-    """Give back the runs that were not committed; those of a job that was begun stay as credit."""
+    """Give back the runs that were not committed; those of a job that was begun stay as credit.
+
+    \f
+
+    Args:
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        id: id of the reservation.
+
+    Returns:
+        The reservation after the cancellation.
+    """
     ledgers, caller = ledgers_of(request, "analyst")
     return json_response(await ledgers.move(caller, "cancelled", work.cancel, ledgers, caller, id))

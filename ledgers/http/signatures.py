@@ -108,7 +108,9 @@ class Signatures:
         Args:
             keys: source of the present signing keys; None if answers are not to be signed.
         """
-        self._keys, self._signing, self._looked = keys, None, 0.0
+        self._keys = keys
+        self._signing = None
+        self._looked = 0.0
 
     async def of(
         self, kind: str, name: str, engine: str, request: bytes, answer: bytes, digest: str | None = None

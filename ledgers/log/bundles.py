@@ -76,9 +76,11 @@ class Bundle:
         for name, items in lists.items():
             if not all(isinstance(item, _ITEM_TYPES[name]) for item in items):
                 raise Malformed(f"{name} of a bundle has other content")
+        receipts = [Receipt.of_record(item) for item in lists["receipts"]]
+        proofs = [Consistency.of_record(item) for item in lists["proofs"]]
         return cls(
             entries=tuple(lists["entries"]),
             checkpoints=tuple(lists["checkpoints"]),
-            receipts=tuple(Receipt.of_record(item) for item in lists["receipts"]),
-            proofs=tuple(Consistency.of_record(item) for item in lists["proofs"]),
+            receipts=tuple(receipts),
+            proofs=tuple(proofs),
         )

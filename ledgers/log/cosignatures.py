@@ -121,7 +121,8 @@ class CosignerKey:
         """
         if len(line.signature) != _TIME_BYTES + _SIGNATURE_BYTES:
             raise NotVerified(f"the cosignature of {self.name} has another length")
-        time_bytes, signature = line.signature[:_TIME_BYTES], line.signature[_TIME_BYTES:]
+        time_bytes = line.signature[:_TIME_BYTES]
+        signature = line.signature[_TIME_BYTES:]
         time = int.from_bytes(time_bytes, "big")
         if not 0 < time <= _LATEST:
             raise NotVerified(f"the cosignature of {self.name} states no time")

@@ -337,7 +337,9 @@ def _fields(record: object, first: str, second: str, path: str) -> tuple[int, in
     """
     if not isinstance(record, Mapping) or record.keys() - {WARNINGS} != {first, second, path}:
         raise Malformed(f"a proof has {first}, {second} and {path}")
-    first_number, second_number, hashes = record[first], record[second], record[path]
+    first_number = record[first]
+    second_number = record[second]
+    hashes = record[path]
     if not _is_integer(first_number) or not _is_integer(second_number):
         raise Malformed(f"{first} and {second} of a proof are integers")
     if not isinstance(hashes, list) or not all(isinstance(item, str) for item in hashes):
@@ -356,6 +358,9 @@ def _is_integer(value: object) -> bool:
 
 def _require_hashes(proof: Sequence[bytes]) -> None:
     """Check that each item of a proof has the length of a hash.
+
+    Args:
+        proof: hashes of a proof.
 
     Raises:
         NotVerified: an item has another length.

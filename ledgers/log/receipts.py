@@ -79,7 +79,8 @@ class Receipt:
         """
         if record.keys() - {WARNINGS} != MEMBERS:
             raise Malformed("a receipt has an entry, a proof, a checkpoint and a signature")
-        checkpoint, signature = record["checkpoint"], record["signature"]
+        checkpoint = record["checkpoint"]
+        signature = record["signature"]
         if not isinstance(checkpoint, str) or not isinstance(signature, str):
             raise Malformed("the checkpoint and the signature of a receipt are strings")
         entry = parse(canonical(record["entry"]))
@@ -177,7 +178,8 @@ def _verify_under(checkpoint: Checkpoint, receipt: Receipt, trusted: Iterable[Pu
     Raises:
         NotVerified: the proof or the signature is not valid, or the entry states another number.
     """
-    entry, proof = receipt.entry, receipt.proof
+    entry = receipt.entry
+    proof = receipt.proof
     leaf = canonical(entry)
     # The Merkle proof: the log of the checkpoint contains the entry, at the number that the entry states.
     if checkpoint.size != proof.tree_size:

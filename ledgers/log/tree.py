@@ -177,11 +177,13 @@ class Tree:
         new_hashes: dict[Node, bytes] = {}
         size = self.size
         for leaf in leaves:
-            node, value = Node(0, size), leaf_hash(leaf)
+            node = Node(0, size)
+            value = leaf_hash(leaf)
             new_hashes[node] = value
             while node.is_right_child:  # its left sibling is the last open subtree, so their parent is complete now
                 _, left_hash = open_subtrees.pop()
-                node, value = node.parent, node_hash(left_hash, value)
+                node = node.parent
+                value = node_hash(left_hash, value)
                 new_hashes[node] = value
             open_subtrees.append((node, value))
             size += 1
@@ -221,7 +223,8 @@ class Tree:
             raise ValueError(f"the tree of {self.size} leaves has no leaf {index}")
         # Go down from the root to the leaf. `siblings` gets the half of the range without the leaf in each step.
         siblings: list[tuple[int, int]] = []
-        start, end = 0, self.size
+        start = 0
+        end = self.size
         while end - start > 1:
             middle = start + _left_size(end - start)
             if index < middle:
@@ -257,7 +260,8 @@ class Tree:
             return ()
         # Go down from the root to a range that ends with the last leaf of the earlier tree.
         siblings: list[tuple[int, int]] = []
-        start, end = 0, self.size
+        start = 0
+        end = self.size
         while end != earlier:
             middle = start + _left_size(end - start)
             if earlier <= middle:

@@ -119,7 +119,8 @@ def _verify_checkpoints(
         except NotVerified as error:
             verification.add(ClaimOutcome.FAILED, f"Receipt {number} does not hold: {error}.")
             continue
-        index, size = receipt.proof.leaf_index, _count(checkpoint.size)
+        index = receipt.proof.leaf_index
+        size = _count(checkpoint.size)
         message = f"The entry of receipt {number} is entry {index} of the log when it had {size}."
         verification.add(ClaimOutcome.VERIFIED, message)
         yield checkpoint

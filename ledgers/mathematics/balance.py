@@ -68,7 +68,8 @@ def _part_records(slot: Slot) -> list[list[str]]:
     """
     records = []
     for part, capacity in sorted(slot.capacity.items()):
-        used, reserved = slot.used.get(part, ZERO), slot.reserved.get(part, ZERO)
+        used = slot.used.get(part, ZERO)
+        reserved = slot.reserved.get(part, ZERO)
         records.append([part, format_amount(capacity), format_amount(used), format_amount(reserved)])
     return records
 

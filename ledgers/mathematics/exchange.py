@@ -109,7 +109,8 @@ def dominance_reason(run_spec: Spec, planned_spec: Spec) -> str | None:
         return None
     if _has_same_sampling(run_spec, planned_spec):
         return "it has the same draw, and the same noise or more"
-    run, planned = _sampled_sum(run_spec), _sampled_sum(planned_spec)
+    run = _sampled_sum(run_spec)
+    planned = _sampled_sum(planned_spec)
     if run is None or planned is None:
         return None
     if run.rate <= planned.rate and _has_enough_noise(run.noise, planned.noise):
@@ -183,7 +184,8 @@ def _sampled_sum(spec: Spec) -> _SampledSum | None:
         has_further_parameters = spec.largest_batch is not None or spec.records_of_one_client is not None
         if spec.sampling != "poisson" or spec.rate is None or has_further_parameters:
             return None
-        rate, spec = float(spec.rate), spec.mechanism
+        rate = float(spec.rate)
+        spec = spec.mechanism
     if not isinstance(spec.primitive, NoisySum) or not math.isfinite(rate):
         return None
     return _SampledSum(rate, spec.primitive)

@@ -76,7 +76,8 @@ def opening(state: LedgerState) -> Opening:
             instead.
         ConditionViolated: no theorem covers a mechanism of the plan under the ledger's setting.
     """
-    pair, target = product(state), state.target
+    pair = product(state)
+    target = state.target
     log_allowed = _log_allowed(state)
     log_delta = pair.log_delta_bounds(target.epsilon).upper
     if target.risk is not None:
@@ -179,7 +180,8 @@ def largest(state: LedgerState, kind: str) -> Slot:
     assert slot is not None  # required of the caller
     part = _SEARCHED.get(kind, "")
     rest = state.without_slot(kind)
-    other_pairs, log_allowed = _pairs(rest), _log_allowed(state)
+    other_pairs = _pairs(rest)
+    log_allowed = _log_allowed(state)
 
     @cache
     def excess(capacity: float, effort: Effort) -> float:

@@ -94,7 +94,8 @@ def _largest_stepwise_count(request: ChargeRequest, slot: Slot) -> int:
     Returns:
         A number of runs that fits, usually within one percent of the largest; 0 if none was found.
     """
-    most_that_fit, fewest_that_do_not = 0, request.count + 1
+    most_that_fit = 0
+    fewest_that_do_not = request.count + 1
     count = request.count
     for _ in range(MOST_TRIALS):
         # Narrow the bracket by the present trial.
@@ -152,7 +153,8 @@ def _raise_count(request: ChargeRequest, slot: Slot, stepwise_count: int) -> int
     Returns:
         A number of runs that fits, at least `stepwise_count`.
     """
-    most_that_fit, fewest_that_do_not = stepwise_count, request.count + 1
+    most_that_fit = stepwise_count
+    fewest_that_do_not = request.count + 1
     count = max(stepwise_count, 1)
     for _ in range(_MOST_COMPOSED_TRIALS):
         cost_share = _composed_share(replace(request, count=count), slot)
@@ -211,7 +213,8 @@ def _smallest_stepwise_noise(request: ChargeRequest, slot: Slot, present_noise: 
     Returns:
         The noise multiplier. None if none was found within about `LARGEST_FACTOR` times the present one.
     """
-    too_small, large_enough = present_noise, math.inf
+    too_small = present_noise
+    large_enough = math.inf
     noise = present_noise
     for _ in range(MOST_TRIALS):
         # Narrow the bracket by the present trial.
@@ -271,7 +274,8 @@ def _lower_noise(request: ChargeRequest, slot: Slot, present_noise: float, stepw
     Returns:
         A noise multiplier that fits, at most `stepwise_noise`.
     """
-    too_small, large_enough = present_noise, stepwise_noise
+    too_small = present_noise
+    large_enough = stepwise_noise
     noise = stepwise_noise
     for _ in range(_MOST_COMPOSED_TRIALS):
         cost_share = _composed_share(_with_noise(request, noise), slot)
@@ -347,7 +351,8 @@ def _composed_share(request: ChargeRequest, slot: Slot) -> float | None:
         composition is too much work.
     """
     eta = eta_of(request, slot)
-    free, remaining = slot.free("mu_squared"), slot.remainder("mu_squared")
+    free = slot.free("mu_squared")
+    remaining = slot.remainder("mu_squared")
     if free <= 0 or eta > slot.free("eta") or not is_quick_to_compose(request.parts, eta):
         return None
     cost = composed_cost(request.parts, remaining=remaining, eta=eta)

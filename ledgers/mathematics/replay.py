@@ -194,7 +194,9 @@ def _reserve(state: LedgerState, entry: JsonObject, read: SpecReader, *, certify
     Raises:
         DoesNotReplay: the entry does not fit the state, or the charge is too small.
     """
-    spec, count, identifier = read(entry["spec"]), entry["count"], entry["reservation"]
+    spec = read(entry["spec"])
+    count = entry["count"]
+    identifier = entry["reservation"]
     require_open(state)
     _require(is_count(count), "the count is not a number of runs")
     _require(identifier not in state.reservations, "the reservation was made before")
@@ -311,7 +313,8 @@ def _require_enough(state: LedgerState, spec: Spec, count: int, slot: Slot, pric
         _require_enough_each(request, slot, price)
         return
     _require(slot.kind == "gdp" and not price.each, "only a Gaussian slot charges residues, of whole jobs")
-    cost, eta = price.parts["mu_squared"], price.parts["eta"]
+    cost = price.parts["mu_squared"]
+    eta = price.parts["eta"]
     is_enough = holds(request.parts, remaining=price.remaining, cost=cost, eta=eta)
     _require(is_enough, f"μ² = {cost:f} and η = {eta:f} do not suffice for the job at μ² = {price.remaining:f}")
 

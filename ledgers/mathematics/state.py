@@ -299,7 +299,14 @@ class LedgerState:
         return self.with_item(changed)
 
     def with_slot(self, slot: Slot) -> LedgerState:
-        """Return the state with this slot, which replaces the slot of the same kind."""
+        """Return the state with this slot, which replaces the slot of the same kind.
+
+        Args:
+            slot: the slot, a part of the privacy budget.
+
+        Returns:
+            The new state; the present one is not changed.
+        """
         updated_slots = [slot if present.kind == slot.kind else present for present in self.slots]
         return replace(self, slots=tuple(updated_slots))
 

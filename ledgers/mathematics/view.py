@@ -233,7 +233,8 @@ def in_words(state: LedgerState, name: str) -> str:
     Returns:
         One paragraph in English: the bound, the risk if it is the target, the adversary and the condition on the noise.
     """
-    setting, target = state.setting, state.target
+    setting = state.setting
+    target = state.target
     # What changes between two neighbouring data sets, for example "replacing one person".
     unit = UNITS[setting.unit]
     if isinstance(setting.protected_unit, WindowedUnit):

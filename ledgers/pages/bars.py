@@ -52,7 +52,9 @@ def _plan(items: list[JsonObject]) -> Iterator[Bar]:
         One bar for each item.
     """
     for item in items:
-        committed, reserved, planned = item["committed"], item["reserved"], item["planned"]
+        committed = item["committed"]
+        reserved = item["reserved"]
+        planned = item["planned"]
         free = planned - committed - reserved
         credit = ""
         if item["credit"]:
@@ -72,7 +74,9 @@ def _slots(slots: list[JsonObject]) -> Iterator[Bar]:
     """
     for slot in slots:
         for part, capacity in slot["capacity"].items():
-            used, reserved, remaining = slot["used"][part], slot["reserved"][part], slot["remaining"][part]
+            used = slot["used"][part]
+            reserved = slot["reserved"][part]
+            remaining = slot["remaining"][part]
             words = f"{remaining} of {capacity} left; {reserved} held, {used} used"
             yield _bar(f"slot {slot['kind']}, {part}", used, reserved, capacity, words)
 

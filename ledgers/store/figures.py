@@ -58,16 +58,22 @@ def figures(connection: Connection, *, limit: int) -> LedgerFigures:
     Returns:
         The figures at the time of the call.
     """
+    # The log: its size, and the time of its newest entry.
     size = connection.execute(select(COUNTER.c.size)).scalar_one()
-    count_open = select(func.count()).select_from(LEDGERS).where(_MAY_RESERVE)
+    time_query = select(ENTRIES.c.at).where(ENTRIES.c.seq == size - 1)
+    time_of_newest = connection.execute(time_query).scalar_one_or_none()
+    # The ledgers: how many are open, and which are the fullest.
+    count_query = select(func.count()).select_from(LEDGERS).where(_MAY_RESERVE)
+    open_count = connection.execute(count_query).scalar_one()
     fullest = [Fullness(**row) for row in connection.execute(_fullest(limit)).mappings()]
-    time_of_newest = select(ENTRIES.c.at).where(ENTRIES.c.seq == size - 1)
+    # The reservations.
+    oldest_hold = connection.execute(_oldest_hold()).scalar()
     return LedgerFigures(
-        open=connection.execute(count_open).scalar_one(),
+        open=open_count,
         fullest=tuple(fullest),
-        oldest_hold=connection.execute(_oldest_hold()).scalar(),
+        oldest_hold=oldest_hold,
         size=size,
-        written=connection.execute(time_of_newest).scalar_one_or_none(),
+        written=time_of_newest,
     )
 
 

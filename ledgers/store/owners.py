@@ -229,7 +229,8 @@ def colliding_among(connection: Connection, identifiers: Collection[str]) -> set
     Returns:
         The ids.
     """
-    own, another = LEDGERS.alias(), LEDGERS.alias()
+    own = LEDGERS.alias()
+    another = LEDGERS.alias()
     same_owner = another.c.organisation == own.c.organisation
     same_dataset = another.c.dataset_key == own.c.dataset_key
     same_block = or_(own.c.block_key == "", another.c.block_key == "", own.c.block_key == another.c.block_key)
@@ -324,6 +325,9 @@ def opened_for(organisation: str) -> str:
     Ledgers of earlier versions have the name of an API key there, which never contains a slash. A unique constraint
     covers this column with data set and block, and SQLite cannot drop it. The prefix lets an organisation open a data
     set even if a key with its name did so before.
+
+    Args:
+        organisation: name of the organisation.
     """
     return f"organisation/{organisation}"
 
@@ -332,6 +336,10 @@ def names_of(connection: Connection, organisation: str) -> list[tuple[str, str]]
     """Return all pairs of a data set and a block that ledgers of an organisation have, with their original spelling.
 
     The block is empty in ledgers of a whole data set.
+
+    Args:
+        connection: connection to read on.
+        organisation: name of the organisation.
     """
     wanted = select(LEDGERS.c.dataset, LEDGERS.c.block).where(LEDGERS.c.organisation == organisation).distinct()
     return [(row.dataset, row.block) for row in connection.execute(wanted)]

@@ -155,7 +155,8 @@ def write(connection: Connection, changes: Sequence[tuple[ReservationRow, Reserv
         ValueError: a reservation has other ledgers than before.
         IntegrityError: the reservation has ended, or more runs would be committed than are reserved.
     """
-    own_changes, holding_changes = [], []
+    own_changes = []
+    holding_changes = []
     for before, after in changes:
         if before.ledgers != after.ledgers:
             raise ValueError("a reservation's ledgers are those it was made with")
@@ -191,7 +192,11 @@ def _holding_change(reservation: str, old_holding: HoldingRow, holding: HoldingR
 
 
 def _is_owned(tenant: str) -> ColumnElement[bool]:
-    """Return the SQL condition that all ledgers of a reservation belong to an organisation."""
+    """Return the SQL condition that all ledgers of a reservation belong to an organisation.
+
+    Args:
+        tenant: name of the organisation.
+    """
     foreign = or_(LEDGERS.c.organisation != tenant, LEDGERS.c.organisation.is_(None))
     return ~exists().where(HOLDINGS.c.reservation == RESERVATIONS.c.id, HOLDINGS.c.ledger == LEDGERS.c.id, foreign)
 

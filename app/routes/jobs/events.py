@@ -49,6 +49,9 @@ async def _changes(
         id: id of the job.
         last_event_id: id of the last event that the client received before it reconnected; None for a first connection.
 
+    Yields:
+        An iterator over the states of the job from now on, until its end.
+
     Raises:
         Problem: the job does not exist, the caller lacks the scope for it, or too many streams are open, of all callers
             or of this caller.

@@ -264,7 +264,8 @@ class Webhooks:
         # The delivery failed: drop the message, or send it again later.
         is_too_old = now - row.created > GIVEN_UP_SECONDS
         dropped = failure == str(GONE) or is_too_old
-        self._deliveries.labels("dropped" if dropped else "failed").inc()
+        outcome = "dropped" if dropped else "failed"
+        self._deliveries.labels(outcome).inc()
         self._log.warning(
             "a webhook message was not received", message=row.id, reason=failure, attempts=row.attempts, dropped=dropped
         )

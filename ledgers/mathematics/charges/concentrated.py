@@ -113,7 +113,8 @@ def _sums(parts: list[tuple[list[Concentration], int]]) -> list[Concentration]:
         sums = []
         for total in totals:
             for bound in bounds:
-                rho, delta = total.rho + count * bound.rho, total.delta + count * bound.delta
+                rho = total.rho + count * bound.rho
+                delta = total.delta + count * bound.delta
                 sums.append(Concentration(rho=rho, delta=delta))
         totals = []
         # Keep a sum only if its ρ is below that of every kept sum. These have no larger δ.

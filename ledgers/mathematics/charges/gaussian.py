@@ -80,7 +80,8 @@ def _candidate_etas(request: ChargeRequest, slot: Slot) -> list[Amount]:
     largest = eta_of(request, slot)
     if request.eta is not None:
         return [largest]
-    remaining, free_eta = slot.remainder("mu_squared"), slot.free("eta")
+    remaining = slot.remainder("mu_squared")
+    free_eta = slot.free("eta")
     smaller = [up(slot.capacity["eta"] / divisor) for divisor in SMALLER_SHARES]
 
     # Count the equal jobs that fit for each η: as many as both the remaining μ² and the free η allow.

@@ -84,7 +84,8 @@ def has_two_people(entry: JsonObject) -> bool:
     Returns:
         True if both members are texts with visible characters that denote different people.
     """
-    requester, approver = entry.get("requested_by"), entry.get("approved_by")
+    requester = entry.get("requested_by")
+    approver = entry.get("approved_by")
     if not isinstance(requester, str) or not isinstance(approver, str):
         return False
     are_visible = normalise_person(requester) != "" and normalise_person(approver) != ""

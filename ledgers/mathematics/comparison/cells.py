@@ -199,7 +199,8 @@ class _ProfileGrid:
         cell, and at least its tangent at the end. Chord minus tangent is linear in γ, so its bound is the larger of its
         values at the start and at the end. The result uses the weighted mean of both tangents with the smallest bound.
         """
-        start, end = slice(None, -1), slice(1, None)
+        start = slice(None, -1)
+        end = slice(1, None)
         # Width of each cell in γ, from the width in ε, because differences of powers would lose digits.
         epsilon_width = np.diff(self.epsilon)
         width = np.exp(self.epsilon[start]) * np.expm1(epsilon_width)

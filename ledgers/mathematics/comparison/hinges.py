@@ -156,7 +156,8 @@ class _ProfileBound:
             cells = np.sort(cells[by_falling_area[:room]])
 
             # Evaluate E and its chord in the middle of each selected cell.
-            left, right = losses[cells], losses[cells + 1]
+            left = losses[cells]
+            right = losses[cells + 1]
             middles = 0.5 * (left + right)
             middle_values = self.evaluate(middles)
             chord = _chord_at(middles, left, right, values[cells], values[cells + 1])
@@ -192,7 +193,9 @@ class _ProfileBound:
         # argmax returns 0 if E is negligible nowhere; then the last loss is kept.
         last = max(int(np.argmax(values <= _NEGLIGIBLE * eta)) or losses.size - 1, first)
         relevant = slice(max(first - 1, 0), last + 1)
-        losses, values, height = losses[relevant], values[relevant], height[relevant]
+        losses = losses[relevant]
+        values = values[relevant]
+        height = height[relevant]
         mean_heights = 0.5 * (height[1:] + height[:-1])
         area = float(np.sum(mean_heights * np.diff(losses)))  # trapezoidal rule
         return losses, values, area
@@ -240,14 +243,17 @@ def _hinges_above(losses: FloatArray, values: FloatArray) -> Hinges:
     gamma = np.exp(losses)
     hull = _lower_hull(np.concatenate([[0.0], gamma]), np.concatenate([[1.0], values]))
     corners = np.asarray(hull[1:]) - 1
-    losses, values, gamma = losses[corners], values[corners], gamma[corners]
+    losses = losses[corners]
+    values = values[corners]
+    gamma = gamma[corners]
 
     # Masses p_i from the changes of the slope. Corners without a mass are dropped.
     slopes = np.diff(np.concatenate([[1.0], values])) / np.diff(np.concatenate([[0.0], gamma]))
     slope_changes = np.diff(np.append(slopes, 0.0))
     masses = np.maximum(gamma * slope_changes, 0.0)
     has_mass = masses > 0.0
-    hinge_losses, masses = losses[has_mass], masses[has_mass]
+    hinge_losses = losses[has_mass]
+    masses = masses[has_mass]
     rounding = (losses.size + 64) * UNIT_ROUNDOFF  # relative error of a sum over the hinges
     masses = masses * (1.0 + 4.0 * rounding)  # exceeds the rounding errors of F
 

@@ -206,7 +206,8 @@ class SlotTrial:
             The smallest cost that was found to suffice at the points; the whole slot if none was.
         """
         # The secant method needs the gaps at two costs: the start, and a slightly larger cost.
-        last_cost, last_gaps = start, self._gaps(start)
+        last_cost = start
+        last_gaps = self._gaps(start)
         bracket = _CostBracket(0.0, self._whole).narrow(start, suffices=float(np.max(last_gaps)) <= 0.0)
         cost = min(start * (1.0 + _SECANT_SPACING * tolerance), 0.5 * (start + self._whole))
         for _ in range(_MOST_STEPS):
@@ -223,7 +224,8 @@ class SlotTrial:
             is_narrow = bracket.high - bracket.low <= tolerance * bracket.high
             if has_converged or is_narrow:
                 break
-            last_cost, last_gaps = cost, gaps
+            last_cost = cost
+            last_gaps = gaps
             is_inside = bracket.low < estimate < bracket.high
             cost = estimate if is_inside else 0.5 * (bracket.low + bracket.high)
         return bracket.high

@@ -230,8 +230,10 @@ def _largest_of_quintics(value: FloatArray, slope: FloatArray, curvature: FloatA
     Returns:
         One bound for each cell.
     """
-    start, end = slice(None, -1), slice(1, None)
-    fifth, twentieth = width / 5.0, width * width / 20.0
+    start = slice(None, -1)
+    end = slice(1, None)
+    fifth = width / 5.0
+    twentieth = width * width / 20.0
     coefficients = (
         value[start],
         value[start] + fifth * slope[start],

@@ -23,7 +23,8 @@ def largest_fit(fits: Callable[[int], bool], most: int) -> int:
     Returns:
         A number for which `fits` returned True; 0 if there was none.
     """
-    largest_known_fit, upper_bound = 0, most
+    largest_known_fit = 0
+    upper_bound = most
     for _ in range(MOST_TRIALS):
         if upper_bound - largest_known_fit <= largest_known_fit // 200:
             break

@@ -28,9 +28,11 @@ def estimate_capacity(excess: Callable[[float], float]) -> float:
         The capacity. If the root is below 1e-15, a number between it and 1e-15.
     """
     # Bracket the root. The first trial is a capacity that many ledgers have, from which the bracket changes quickly.
-    within_target, above_target = 0.0, 0.25
+    within_target = 0.0
+    above_target = 0.25
     while excess(above_target) <= 0.0:
-        within_target, above_target = above_target, 8.0 * above_target
+        within_target = above_target
+        above_target = 8.0 * above_target
     while within_target == 0.0 and above_target > _SMALLEST:
         smaller = above_target / 64.0
         if excess(smaller) <= 0.0:
@@ -93,7 +95,8 @@ def _bracket_root(excess: Callable[[float], float], estimate: float) -> tuple[fl
     relative_width = 4.0 * _ESTIMATED
     # Move the bracket up until the upper number has a positive value.
     while excess(high) <= 0.0:
-        low, high = high, high * (1.0 + relative_width)
+        low = high
+        high = high * (1.0 + relative_width)
         relative_width *= 8.0
     # Move it down until the lower number has a value of at most 0.
     while low > _SMALLEST and excess(low) > 0.0:

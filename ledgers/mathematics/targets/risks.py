@@ -100,7 +100,9 @@ def _log_delta_of_rates(risk: RiskTarget) -> float:
     Returns:
         An upper bound on the natural logarithm of δ.
     """
-    false_rate, true_rate = Fraction(risk.false_positive_rate), Fraction(risk.bound)  # α and β, exact
+    # The rates α and β as exact fractions.
+    false_rate = Fraction(risk.false_positive_rate)
+    true_rate = Fraction(risk.bound)
     if false_rate + true_rate <= 1:
         divisor = min(1 - false_rate, false_rate + true_rate)
     else:
@@ -183,7 +185,8 @@ def _sum_concentrations(planned: Sequence[tuple[Pair, int]], slots: Sequence[Slo
     summands = [_slot_concentration(slot) for slot in slots]
     for pair, runs in planned:
         rho = concentration(pair)
-        summands.append(math.inf if math.isinf(rho) else product_up(rho, runs))
+        rho_of_runs = math.inf if math.isinf(rho) else product_up(rho, runs)
+        summands.append(rho_of_runs)
     if math.inf in summands:
         return math.inf
     return sum_up(summands)

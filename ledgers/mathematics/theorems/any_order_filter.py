@@ -164,7 +164,8 @@ def worst_response(order: float, budget: float, epsilon: float) -> float:
         return (first * math.exp(exponent) + math.expm1(log_second)) / target - 1.0
 
     # Below `low` the left side is too small even if the loss had all of it; `high` is log p for p just below 1.
-    low, high = -exponent - 40.0 + min(math.log(target), 0.0), -1e-12
+    low = -exponent - 40.0 + min(math.log(target), 0.0)
+    high = -1e-12
     if excess(high) <= 0.0:
         return math.exp(high) / order
     return math.exp(brent_root(excess, low, high, absolute=1e-14, relative=1e-15)) / order
