@@ -127,7 +127,8 @@ def test_finite_ratios_have_the_mean_one_and_are_ordered(shift: float) -> None:
             [ratio.weights @ np.maximum(ratio.places - steps * strike, 0.0) for strike in (0.5, 0.9, 1.0, 1.5, 4.0)]
             for ratio in (sums["above"], sums["below"])
         ]
-        assert all(above >= below for above, below in zip(*calls, strict=True))
+        rounding = 1e-12  # of the weighted sums, which depends on the machine
+        assert all(above >= below * (1.0 - rounding) for above, below in zip(*calls, strict=True))
 
 
 HOSTILE_NOISE = Fraction(1)
