@@ -155,11 +155,14 @@ def _odd_moments_forward(c: float, first: float, terms: int) -> list[float]:
 
 
 def _odd_moments_backward(c: float, first: float, terms: int) -> list[float]:
-    """Return the moments M_1, M_3, … with M_n = ∫ tⁿ e^{−ct−t²/2} dt, by their ratios h_n = M_n/M_{n−1}.
+    """Return the moments M_1, M_3, … with M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0, by their ratios h_n = M_n/M_{n−1}.
 
     The ratios follow from h_n = n/(c + h_{n+1}), from n = N down to 1. At each n, an error of h_{n+1} is multiplied by
-    h_n/(c + h_{n+1}), which is less than n/c². If √n is beyond c, the product of all such factors is about e^{−2c(√N −
-    √n)}. The start N is chosen so that the error is negligible.
+    h_n/(c + h_{n+1}), which is less than n/c². If √n is beyond c, the product of all such factors is about
+
+        e^{−2c(√N − √n)}.
+
+    The start N is chosen so that the error is negligible.
 
     Args:
         c: c > 1.

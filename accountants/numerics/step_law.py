@@ -125,7 +125,7 @@ class StepLaw:
 
     @cached_property
     def nodes(self) -> WeightedPoints:
-        """The atoms, and 40 Gauss–Legendre nodes for each piece.
+        """The atoms, and 40 Gauss–Legendre nodes for each uniform piece, as one distribution on points.
 
         Quadrature replaces the integral over a uniform piece by a weighted sum. Expectations of e^{zY} over the nodes
         are those over Y. This holds as long as |z|ℓ/2 is at most `LARGEST_PIECE_EXPONENT` for the length ℓ of every
@@ -133,13 +133,15 @@ class StepLaw:
         """
         low, high, mass = self.pieces
         centre, half_length = 0.5 * (high + low)[:, None], 0.5 * (high - low)[:, None]
-        points = (centre + half_length * _LEGENDRE_POINTS).ravel()
-        weights = (0.5 * mass[:, None] * _LEGENDRE_WEIGHTS).ravel()
+        piece_points = (centre + half_length * _LEGENDRE_POINTS).ravel()
+        piece_weights = (0.5 * mass[:, None] * _LEGENDRE_WEIGHTS).ravel()
+        point_errors = 4 * UNIT_ROUNDOFF * np.abs(piece_points)
+        weight_errors = 64 * UNIT_ROUNDOFF * piece_weights
         return WeightedPoints(
-            np.concatenate((self.atoms.points, points)),
-            np.concatenate((self.atoms.weights, weights)),
-            np.concatenate((self.atoms.point_errors, 4 * UNIT_ROUNDOFF * np.abs(points))),
-            np.concatenate((self.atoms.weight_errors, 64 * UNIT_ROUNDOFF * weights)),
+            points=np.concatenate((self.atoms.points, piece_points)),
+            weights=np.concatenate((self.atoms.weights, piece_weights)),
+            point_errors=np.concatenate((self.atoms.point_errors, point_errors)),
+            weight_errors=np.concatenate((self.atoms.weight_errors, weight_errors)),
         )
 
     @cached_property

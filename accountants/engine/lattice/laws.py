@@ -76,7 +76,10 @@ class LatticeComposition:
         A lattice point and an offset each have a relative error of at most two units of roundoff. Indices of 2^52 and
         more, which mean no real loss, are ignored.
         """
-        largest_index = max(float(np.abs(law.index[np.abs(law.index) < 2**52]).max(initial=0)) for law in self.laws)
+        largest_index = 0.0
+        for law in self.laws:
+            sizes = np.abs(law.index)
+            largest_index = max(largest_index, float(sizes[sizes < 2**52].max(initial=0)))
         offsets = math.fsum(count * abs(law.offset) for law, count in zip(self.laws, self.counts, strict=True))
         rounds = float(sum(self.counts))
         return 4 * UNIT_ROUNDOFF * (largest_index * self.unit * rounds + offsets)

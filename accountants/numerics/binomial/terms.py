@@ -35,8 +35,9 @@ def stirling_remainder(n: FloatArray) -> FloatArray:
 def deviance(x: FloatArray, mean: FloatArray) -> FloatArray:
     """Return x log(x/m) + m − x ≥ 0 for a mean m and x > 0, the deviance in Loader's form of binomial probabilities.
 
-    It is accurate to a few units in the last place of x − m. Near x = m, with v = (x − m)/(x + m), it is computed as (x
-    − m) v + 2xv Σ_{j≥1} v^{2j}/(2j + 1).
+    It is accurate to a few units in the last place of x − m. Near x = m, with v = (x − m)/(x + m), it is computed as
+
+        (x − m) v + 2xv Σ_{j≥1} v^{2j}/(2j + 1).
 
     Args:
         x: number of successes or failures, above 0.

@@ -31,6 +31,7 @@ class DirectSums:
         size: number N of lattice points in a period.
         frequencies: indices k of the frequencies, integers from 0 to N/2.
         terms: complex coefficient a_k of each frequency.
+        _remembered: latest results of `at`, by the lattice point n.
     """
 
     size: int
