@@ -244,7 +244,9 @@ class OneLargeStep:
         return float(grid[-1])
 
     def _sum(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log Σ_t δ_t(ε) over all steps t. It is about log δ(ε) of the composition if one large loss dominates it.
+        """Enclose log Σ_t δ_t(ε) over all steps t of the composition.
+
+        It is about log δ(ε) of the composition if one large loss dominates it.
 
         Args:
             epsilon: array of ε > 0, in nats.
