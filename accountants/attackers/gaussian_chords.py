@@ -39,11 +39,11 @@ LEAST_LOG_DELTA = -2e9
 
 
 class DeltaPoint(NamedTuple):
-    """Lower and upper bounds on log δ at one ε.
+    """Lower and upper bounds on log δ at one ε, a point of a privacy profile.
 
     Attributes:
         epsilon: ε ≥ 0, in nats.
-        lower: lower bound on log δ(ε), which may be −∞.
+        lower: lower bound on log δ(ε), natural logarithm, which may be −∞.
         upper: upper bound on log δ(ε).
     """
 

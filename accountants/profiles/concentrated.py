@@ -143,9 +143,10 @@ class ConcentratedProfile(Profile):
         return Enclosure(lower, upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of the privacy loss, S e^{−ρb²} + 1 − S and S e^{−ρ(b+1)²}.
+        """Return the log tails of the privacy loss L, P(L > ε) = S e^{−ρb²} + 1 − S and Q(L > ε) = S e^{−ρ(b+1)²}.
 
-        b + 1 is the best order at ε. The tails are constant along the chord, at small ε.
+        S is the probability of the event, and b + 1 the best order of the Rényi divergence at ε. Along the chord, at
+        small ε, the tails are constant.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.

@@ -246,6 +246,8 @@ class OneLargeStep:
     def _sum(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log Σ_t δ_t(ε) over all steps t of the composition.
 
+        It is about log δ(ε) of the composition if one large loss dominates it.
+
         Args:
             epsilon: array of ε > 0, in nats.
 
@@ -267,10 +269,13 @@ class OneLargeStep:
         return float(self._sum(np.asarray([epsilon])).lower[0])
 
     def _tail(self, thresholds: FloatArray) -> FloatArray:
-        """Return log Σ_t P(L_t > x), rounded up, over the losses L_t of all steps; −∞ without steps.
+        """Return log Σ_t P(L_t > x), rounded up, over the privacy losses L_t of all steps.
 
         Args:
             thresholds: array of x > 0, in nats.
+
+        Returns:
+            One natural logarithm for each x; −∞ without steps.
         """
         if not self.steps:
             return np.full(thresholds.shape, -np.inf)
