@@ -338,7 +338,7 @@ class InterpolationBound(Bound):
         return min(candidates, key=lambda bound: bound.log_bound(epsilon).upper)
 
     def _bounds_with_switch(self) -> Sequence[Bound]:
-        """Return bounds with contraction after 0, 1, 2, 4, … steps; for unequal steps, only the one right after the use."""
+        """Return bounds with contraction after 0, 1, 2, 4, … steps; right after the use only, for unequal steps."""
         if not isinstance(self.steps, EqualSteps):
             return [ContractionBound(self.steps.run)]
         doublings = max(1, self.steps.run.period).bit_length()
