@@ -64,15 +64,15 @@ def add(app: FastAPI, posted: Posted) -> None:
     """
     is_json = posted.media_type == JSON
     # The OpenAPI document describes an answer with status 200 that is signed, or is not JSON.
-    answered: JsonRecord = {}
+    success: JsonRecord = {}
     if not is_json:
-        answered["description"] = posted.returns
-        answered["content"] = {posted.media_type: {"schema": {"type": "string"}}}
+        success["description"] = posted.returns
+        success["content"] = {posted.media_type: {"schema": {"type": "string"}}}
     if posted.kind in KINDS:
-        answered["headers"] = DESCRIBED
+        success["headers"] = DESCRIBED
     responses: dict[int | str, JsonRecord] = {}
-    if answered:
-        responses[200] = answered
+    if success:
+        responses[200] = success
     responses |= TAKEN_AS_A_JOB
     app.add_api_route(
         posted.path,

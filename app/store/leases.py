@@ -25,7 +25,11 @@ SPARE: Final = 16
 
 
 class Leases(Reading):
-    """Operations of replicas (processes of the service) on the jobs of the store."""
+    """Operations of replicas (processes of the service) on the jobs of the store.
+
+    A replica claims a job, renews its lease on it by beats, and ends the job or gives it back. Several replicas may
+    share the store, and no two of them run the same attempt of a job.
+    """
 
     def claim(
         self,

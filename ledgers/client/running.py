@@ -36,7 +36,7 @@ class HeldRun:
         self.receipts: list[Receipt] = []
         self._place = place
         self._runs = runs
-        self._told = answer
+        self._answer = answer
 
     def commit(self, count: int | None = None, *, key: str | None = None, begin: bool = True) -> Receipt:
         """Commit runs, after which they may be run and their outputs released.
@@ -85,18 +85,18 @@ class HeldRun:
         If some runs were committed, the others stay reserved to the job's plan item as credit. A reservation that has
         ended does not change.
         """
-        self._told = self._place.cancel(self.id)
-        return ReadableAnswer(self._told)
+        self._answer = self._place.cancel(self.id)
+        return ReadableAnswer(self._answer)
 
     def show(self) -> ReadableAnswer:
         """Return the reservation as it is now: its state, its holdings and its charge."""
-        self._told = self._place.reservation(self.id)
-        return ReadableAnswer(self._told)
+        self._answer = self._place.reservation(self.id)
+        return ReadableAnswer(self._answer)
 
     @property
     def charge(self) -> ReadableAnswer | None:
         """The charge that the slot pays for the runs; None if the runs are planned, and paid by an item of the plan."""
-        charge = self._told.get("charge")
+        charge = self._answer.get("charge")
         if charge is None:
             return None
         return ReadableAnswer(charge)
@@ -104,7 +104,7 @@ class HeldRun:
     @property
     def expires(self) -> str | None:
         """Time at which the reservation expires, in UTC."""
-        return self._told.get("expires")
+        return self._answer.get("expires")
 
     def __enter__(self) -> Self:
         return self

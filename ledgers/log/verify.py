@@ -168,8 +168,8 @@ def _check_entries(entries: Sequence[Record], heads: Sequence[_Head], verificati
     recomputed = {head for head in heads if _has_root(tree, head, verification)}
     largest_head = heads[-1]
     if tree.size > largest_head.size:
-        given = _count(tree.size)
-        message = f"Of {given} given, the first {largest_head.size} are under a checkpoint: the others may change."
+        size = _count(tree.size)
+        message = f"Of {size} given, the first {largest_head.size} are under a checkpoint: the others may change."
         verification.add(ClaimOutcome.NOT_VERIFIED, message)
     return recomputed
 
