@@ -160,7 +160,8 @@ class MinimumSearch:
             self._add(log_gamma, divergence_at(log_gamma, near.log_delta(log_gamma)))
 
         step = MinimumEstimate(near.epsilon, near.steepness).distance_of_points(OUTERMOST * near.width)
-        offsets = (0.0, *_PATTERN) if near.bent else _PATTERN
+        offsets = [0.0] if near.bent else []
+        offsets.extend(_PATTERN)
         for offset in offsets:
             add_point(near.epsilon + offset * step)
             if self.decided or not self.lower_wanted:

@@ -159,7 +159,9 @@ def printed_reading(
     reason_unproved = REASONS.get(problem.sampling)
 
     # The conditions that apply to the losses and to the sampling of batches.
-    left_out = (*excluded, "logarithm") if problem.strong_convexity == 0.0 else excluded
+    left_out = excluded
+    if problem.strong_convexity == 0.0:
+        left_out = (*excluded, "logarithm")
     conditions = evaluation.conditions(without=left_out)
     if problem.sampling == "poisson":
         conditions = (*conditions, POISSON_BATCHES)

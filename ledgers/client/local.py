@@ -124,7 +124,6 @@ class FilePlace:
         finalize(self, self._database.close)
 
     def open(self, body: Body, key: str, *, by: str | None = None) -> Answer:
-        """Open a new ledger; see `Place.open`. Its answer has a warning if another ledger has a similar name."""
         request = read(OpenLedger, body)
         name = read_person(by)
         row = self._call_and_note(lambda book: book.open(OWNER, request, key, by=name))
@@ -167,7 +166,6 @@ class FilePlace:
         return answer
 
     def calibrate(self, identifier: str, algorithm: str, body: Body) -> Answer:
-        """Find the run of an algorithm that takes the remaining budget; see `Place.calibrate`."""
         request = read(CalibrateAsked, body)
         find = partial(calibrate_within, algorithm=algorithm, given=request.fields, charge_target=request.charge_target)
         run = self._call(lambda book: book.evaluate(OWNER, identifier, find))
@@ -175,7 +173,6 @@ class FilePlace:
         return answer
 
     def reserve(self, ledgers: Sequence[str], body: Body, key: str) -> Answer:
-        """Reserve runs in all of these ledgers or in none; see `Place.reserve`."""
         request = read(ReserveAsked, body)
         row = self._call_and_note(lambda book: book.reserve(OWNER, ledgers, request, key))
         answer: Answer = as_json(answers.reservation(row))
@@ -186,7 +183,6 @@ class FilePlace:
         return self._call(lambda book: reservation_answer(book, book.reservation(OWNER, identifier)))
 
     def commit(self, identifier: str, body: Body, key: str) -> list[Receipt]:
-        """Commit reserved runs (spend their budget), and return one receipt for each ledger; see `Place.commit`."""
         request = read(CommitAsked, body)
         answer: Any = self._call_and_note(lambda book: book.commit(OWNER, identifier, request, key))
         return [Receipt.of_record(record) for record in answer["receipts"]]
@@ -204,14 +200,12 @@ class FilePlace:
         self._call_and_note(lambda book: book.close(OWNER, identifier, key))
 
     def amend(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        """Change the plan of a ledger, or return the change if a second person must approve it; see `Place.amend`."""
         request = read(AmendAsked, body)
         name = read_person(by)
         row = self._call_and_note(lambda book: book.amend(OWNER, identifier, request, key, by=name))
         return pending_answer(row)
 
     def void(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        """Return committed runs to the budget, maybe after a second person's approval; see `Place.void`."""
         request = read(VoidAsked, body)
         name = read_person(by)
         row = self._call_and_note(lambda book: book.void(OWNER, identifier, request, key, by=name))

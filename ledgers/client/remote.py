@@ -62,7 +62,6 @@ class ServicePlace:
         self.warnings: dict[str, str] = {}
 
     def open(self, body: Body, key: str, *, by: str | None = None) -> Answer:
-        """Open a new ledger; see `Place.open`. `by` must be None, because the API key names the person."""
         require_no_name(by)
         return self._document("POST", "/v1/ledgers", as_json(body), key)
 
@@ -75,7 +74,6 @@ class ServicePlace:
         return self._document("GET", f"/v1/ledgers/{escape_id(identifier)}")
 
     def entries(self, identifier: str, start: int, order: Order = "oldest", limit: int | None = None) -> list[Answer]:
-        """Return log entries of a ledger from the number `start` on; see `Place.entries`."""
         path = f"/v1/ledgers/{escape_id(identifier)}/entries"
         # The newest entries come first if the service is not told where to start.
         query = f"from={start}" if order == "oldest" else "order=newest"
@@ -90,12 +88,10 @@ class ServicePlace:
         return self._document("POST", f"/v1/ledgers/{escape_id(identifier)}/what-if", as_json(body))
 
     def calibrate(self, identifier: str, algorithm: str, body: Body) -> Answer:
-        """Find the run of an algorithm that takes the remaining budget; see `Place.calibrate`."""
         path = f"/v1/ledgers/{escape_id(identifier)}/calibrations/{escape_id(algorithm)}"
         return self._document("POST", path, as_json(body))
 
     def reserve(self, ledgers: Sequence[str], body: Body, key: str) -> Answer:
-        """Reserve runs in all of these ledgers or in none; see `Place.reserve`."""
         if len(ledgers) == 1:
             (ledger,) = ledgers
             return self._document("POST", f"/v1/ledgers/{escape_id(ledger)}/reservations", as_json(body), key)
@@ -145,11 +141,9 @@ class ServicePlace:
         self._document("POST", f"/v1/ledgers/{escape_id(identifier)}/close", {}, key)
 
     def amend(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        """Change the plan of a ledger, or return the change if a second person must approve it; see `Place.amend`."""
         return self._request(f"/v1/ledgers/{escape_id(identifier)}/amendments", body, key, by)
 
     def void(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        """Return committed runs to the budget, maybe after a second person's approval; see `Place.void`."""
         return self._request(f"/v1/ledgers/{escape_id(identifier)}/voids", body, key, by)
 
     def _request(self, path: str, body: Body, key: str, by: str | None) -> Answer | None:

@@ -74,7 +74,9 @@ def exponential_noise_guarantee(epsilon: float, step: Step, case: Case, *, is_wh
     """
     pair = laplace_pair(epsilon)
     witnesses = _witnesses(epsilon)
-    attained = (pair, *witnesses) if is_whole_question else witnesses
+    attained = witnesses
+    if is_whole_question:
+        attained = (pair, *witnesses)
     curve = Curve(pair, attained, pointwise=is_whole_question)
     return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=(ANY_SCORES,))
 

@@ -39,7 +39,7 @@ class BackwardSteps(NamedTuple):
     noise: FloatArray
 
 
-class StepWindow(NamedTuple):
+class PlaceWindow(NamedTuple):
     """The Gaussian-DP parameter μ of a run at a fixed number of steps after the use of a record.
 
     The noise of the use and of the steps after it hides the shift by the record. μ is that of the model then.
@@ -124,7 +124,7 @@ class BackwardRun:
             by_shift = shift * influence / np.sqrt(variance)
             return np.asarray(np.minimum(by_shift, by_diameter) * self.outward * OUTWARD)
 
-    def windows(self, most_places: int) -> tuple[StepWindow, ...]:
+    def windows(self, most_places: int) -> tuple[PlaceWindow, ...]:
         """Compute the Gaussian-DP parameter μ at u = 1, 3, 7, … steps after the use of a record.
 
         The record is used v ≥ u steps before the release. The window is the step of the use and the next u steps. The
@@ -152,7 +152,7 @@ class BackwardRun:
             influence = np.exp(np.maximum(log_window, LEAST_LOG_POWER))
             with np.errstate(divide="ignore"):
                 mu = shift[after_use:] * influence / np.sqrt(variance) * outward[after_use:] * OUTWARD
-            windows.append(StepWindow(after_use, mu))
+            windows.append(PlaceWindow(after_use, mu))
         return tuple(windows)
 
 

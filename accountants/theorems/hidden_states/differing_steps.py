@@ -20,7 +20,7 @@ from epsilond.accountants.numerics.factor_sums import LEAST_LOG_FACTOR, NEGLIGIB
 from epsilond.accountants.numerics.mixed_sums import log_sum
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.numerics.thetas.many_shifts import theta_with_error
-from epsilond.accountants.theorems.hidden_states.backward_steps import BackwardRun, StepWindow
+from epsilond.accountants.theorems.hidden_states.backward_steps import BackwardRun, PlaceWindow
 from epsilond.accountants.theorems.hidden_states.record_places import (
     LogProduct,
     LogValues,
@@ -91,7 +91,7 @@ class DifferingSteps:
         return self.backward.mu
 
     @cached_property
-    def windows(self) -> tuple[StepWindow, ...]:
+    def windows(self) -> tuple[PlaceWindow, ...]:
         """Values of μ at u = 1, 3, 7, … steps after the use of a record, for places v < `HYBRID_PLACES`."""
         return self.backward.windows(HYBRID_PLACES)
 
@@ -212,7 +212,7 @@ class DifferingSteps:
 
         # Every u with the values of μ at the places v of the stage. For u = 0 only the noise of the use hides the
         # shift.
-        windows = [StepWindow(0, sensitivity[::-1])]
+        windows = [PlaceWindow(0, sensitivity[::-1])]
         if float(products.value[-1]) < -KERNELS_FELT:
             windows += self._windows_within(stage)
         window_mus = [window.mu for window in windows]
@@ -225,7 +225,7 @@ class DifferingSteps:
             replace_by_smaller(best, candidates, slice(window.length, window.length + size))
         return best, LogProduct(float(products.value[-1]), float(products.error[-1]))
 
-    def _windows_within(self, stage: slice) -> list[StepWindow]:
+    def _windows_within(self, stage: slice) -> list[PlaceWindow]:
         """Return the windows of `windows` for which both v and v − u may be places of the stage.
 
         A window has the values of μ at u steps after a use that is v steps before the release.
@@ -241,7 +241,7 @@ class DifferingSteps:
             is_within = length < stage.stop - stage.start and stage.start < mu.size
             if is_within:
                 end = min(stage.stop - length, mu.size)
-                windows.append(StepWindow(length, mu[stage.start : end]))
+                windows.append(PlaceWindow(length, mu[stage.start : end]))
         return windows
 
     def _block_values(self, epsilon: float, product: LogProduct, *, contracted: bool) -> LogValues:

@@ -163,7 +163,9 @@ def verification(result: Verification) -> RenderableType:
     }
     parts = [pairs("Report", rows), *bullets("Differs at", result.differences)]
     parts += bullets("Worded differently today, and not confirmed", result.explained_otherwise)
-    unchecked = NOT_CHECKED if result.signed_by else (*NOT_CHECKED, UNSIGNED)
+    unchecked = list(NOT_CHECKED)
+    if not result.signed_by:
+        unchecked.append(UNSIGNED)
     if result.recomputed:
         parts += bullets("Computed anew by today's engine from the request in the report", result.headline)
         parts.append(pairs("Its figures", _recomputed_rows(result.recomputed)))
