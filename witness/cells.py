@@ -134,7 +134,7 @@ def _merge_tuned(cells: Sequence[CellAnswer], tuned: str) -> CellAnswer:
         tuned: name of the tuned axis.
 
     Returns:
-        One cell, whose place has no value on the tuned axis.
+        One cell. Its place has no value on the tuned axis.
     """
     best = min(cells, key=_excess)
     chosen_values = {"private": best.place[tuned]}

@@ -229,7 +229,7 @@ def _format_bound(value: float) -> str:
 def _title(answer: JsonObject) -> str:
     """Return the title of an audit's figure: the setting, the number of samples, and the confidence.
 
-    The setting states which data sets count as neighbours, whose data is protected, and the observer of the outputs.
+    The setting states which data sets count as neighbours, the protected unit, and the observer of the outputs.
 
     Args:
         answer: answer of the audit in its JSON form.

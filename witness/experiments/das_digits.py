@@ -97,7 +97,7 @@ def _limited_epsilons(cells: Sequence[CellAnswer]) -> set[object]:
         cells: results of the experiment's simulations, with their places.
 
     Returns:
-        Values of ε whose certified upper bound is more than 1 % below them.
+        Values of ε that exceed their certified upper bound by more than 1 %.
     """
     limited: set[object] = set()
     for cell in cells:

@@ -62,7 +62,7 @@ class MembershipAnswer:
         kind: kind of the simulation.
         training: the training that was attacked.
         relation: the data sets that count as neighbours.
-        unit: whose data is protected, a record or a client.
+        unit: the protected unit, a record or a client.
         members: ordinary members, which are in every run.
         canaries: number of records or clients that are inserted to be detected.
         runs: number of attacked trainings.

@@ -91,7 +91,7 @@ def scores(name: MembershipAttack, trained: TrainedRuns, runs: int) -> Floats:
 
     Args:
         name: the attack.
-        trained: all runs; those after the attacked ones are references, whose canaries the attacker knows.
+        trained: all runs. Those after the attacked ones are references. The attacker knows their canaries.
         runs: number of attacked runs.
 
     Returns:
