@@ -215,8 +215,8 @@ class PrivacyCurve:
             InvalidInput: both or neither are given, `delta` is outside (0, 1), or `log10_delta` outside [−1e9, 0).
         """
         arguments = {"delta": delta, "log10_delta": log10_delta}
-        given = {name: value for name, value in arguments.items() if value is not None}
-        numbers = _check_arguments(**given)
+        present_arguments = {name: value for name, value in arguments.items() if value is not None}
+        numbers = _check_arguments(**present_arguments)
         log_delta = natural_log_delta(numbers.get("delta"), numbers.get("log10_delta"))
         return self.natural.epsilon(log_delta)
 

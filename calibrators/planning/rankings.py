@@ -94,8 +94,8 @@ def _draft_inputs(
     Raises:
         InvalidInput: the plan names an algorithm that does not exist.
     """
-    known = tuple(calibrators)
-    names = [calibrator.name for calibrator in known]
+    all_calibrators = tuple(calibrators)
+    names = [calibrator.name for calibrator in all_calibrators]
     for index, name in enumerate(plan.algorithms or ()):
         if name not in names:
             message = "there is no such algorithm"
@@ -104,7 +104,7 @@ def _draft_inputs(
     concrete_plan = plan if plan.unknown is None else _with_solved_value(plan, first_value(plan))
     selected_names = names if plan.algorithms is None else plan.algorithms
     inputs: list[tuple[Calibrator, PlanAdapter, PlanProblem]] = []
-    for calibrator in known:
+    for calibrator in all_calibrators:
         if calibrator.name in selected_names:
             inputs += [(calibrator, adapter, concrete_plan) for adapter in calibrator.plans]
     return tuple(inputs)

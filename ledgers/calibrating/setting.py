@@ -67,20 +67,20 @@ def _faults(values: Mapping[str, object], own_fields: set[str], setting: Setting
     Returns:
         The errors, each with the pointer to its field.
     """
-    stated = {name: value for name, value in values.items() if value is not None}
+    user_values = {name: value for name, value in values.items() if value is not None}
     # The target follows from the ledger.
-    faults = [Fault(f"/{name}", "is set by the ledger: leave it out") for name in TARGET if name in stated]
+    faults = [Fault(f"/{name}", "is set by the ledger: leave it out") for name in TARGET if name in user_values]
 
     # Unit, relation and observer may be stated, but must be those of the ledger.
     for name in SETTING:
         own_word = _word(_member(setting, name))
-        if name in stated and _word(stated[name]) != own_word:
-            faults.append(Fault(f"/{name}", f"is {_word(stated[name])}, and not the ledger's", own_word))
+        if name in user_values and _word(user_values[name]) != own_word:
+            faults.append(Fault(f"/{name}", f"is {_word(user_values[name])}, and not the ledger's", own_word))
 
     # The search solves for the noise.
     if values.get("solve_for") not in (None, *NOISE):
         faults.append(Fault("/solve_for", "is not available for a ledger", " or ".join(NOISE)))
-    if "noise_multiplier" in own_fields and "noise_multiplier" in stated:
+    if "noise_multiplier" in own_fields and "noise_multiplier" in user_values:
         faults.append(Fault("/noise_multiplier", "is the field that is solved for"))
     return faults
 

@@ -321,7 +321,7 @@ class Ledgers:
         promise = self._promises.get(row)
         if promise is None:
             promise = self._evaluate(partial(compute_promise, state, of_block=bool(row.block)))
-            self._promises.put(row, promise)
+            self._promises.store(row, promise)
         return row, state, promise
 
     def _move(self, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:

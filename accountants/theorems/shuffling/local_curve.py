@@ -138,8 +138,8 @@ class LocalCurve:
             A row of five ε₀ for each centre, at equal ratios.
         """
         points = self.points.epsilon
-        spread = np.exp(log_centres[:, None] + largest_offset * OFFSETS)
-        return np.clip(spread, points[0], points[-1])
+        nearby = np.exp(log_centres[:, None] + largest_offset * OFFSETS)
+        return np.clip(nearby, points[0], points[-1])
 
     @property
     def pure_epsilon(self) -> float:

@@ -32,7 +32,7 @@ class PromiseCache:
         """
         return self._promises.get((row.id, row.version))
 
-    def put(self, row: LedgerRow, promise: LedgerPromise) -> None:
+    def store(self, row: LedgerRow, promise: LedgerPromise) -> None:
         """Store the value of a version of a ledger. The values that were stored first are dropped beyond the limit.
 
         Args:
