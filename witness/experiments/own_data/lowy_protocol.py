@@ -209,9 +209,12 @@ class ArmSettings:
         batch, times = self.draws(records)
         # Noise of the sum of a batch over the bound 1/lipschitz_ratio on one gradient, both for L = 1.
         multiplier = self.noise_std(records, 1.0, lipschitz_ratio) * lipschitz_ratio * batch
-        guarantee = _guarantee(multiplier, batch, records, times, "default")
-        epsilon = guarantee.curve.epsilon(log_delta(records))
-        return Ends.of(epsilon)
+        curve = _guarantee(multiplier, batch, records, times, "default").curve
+        bounds = Ends.of(curve.epsilon(log_delta(records)))
+        if curve.log_delta(self.epsilon).upper <= log_delta(records):
+            # The bound on δ at the ε of the arm proves this ε, also if the search for ε ends slightly above it.
+            return Ends(bounds.lower, min(bounds.upper, self.epsilon))
+        return bounds
 
 
 def log_delta(records: int) -> float:
