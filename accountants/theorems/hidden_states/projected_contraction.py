@@ -176,11 +176,9 @@ def check_length(values: tuple[float, ...], steps: int, *, at: str) -> None:
     Raises:
         InvalidInput: if the list has another length, or an entry that is not positive.
     """
-    entries: Constant | Explicit = Explicit(values=())
     try:
-        if values:
-            entries = schedule(values)
-        demand_length(entries, steps, at="")
+        # An empty list is rejected by the schedule.
+        demand_length(schedule(values), steps, at="")
     except InvalidInput as error:
         # The fault has the path of a schedule, and the request has a list.
         fault = error.faults[0]
