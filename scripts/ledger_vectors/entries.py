@@ -6,6 +6,7 @@ import itertools
 import secrets
 import tempfile
 from collections.abc import Callable
+from decimal import ROUND_CEILING, Context
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -59,6 +60,8 @@ GATED_LEDGER = OTHER_LEDGER | {"name": "nurses", "dataset": "nurses", "approval"
 DAILY_LEDGER = OTHER_LEDGER | {"name": "visitors", "dataset": "visits", "unit": {"of": "client", "window": "day"}}
 OBSERVATION = {"premise": "fresh-draw", "message": "a batch was used twice", "remedy": "Draw it anew.", "count": 12}
 UNCOUNTED = {"premise": "noise", "message": "a step had no noise", "remedy": "Add the noise.", "count": 0}
+
+_TWELVE_DIGITS = Context(prec=12, rounding=ROUND_CEILING)
 
 
 class Clock:
@@ -138,9 +141,22 @@ def _write_log(keys: SigningKeys, write: Callable[[Writer], None]) -> list[JsonR
         try:
             write(Writer(Book(database, lambda: keys, clock=Clock())))
             with looking(database) as connection:
-                return [entry(row) for row in entries.page(connection, limit=1000)]
+                return [_round_certified(entry(row)) for row in entries.page(connection, limit=1000)]
         finally:
             database.close()
+
+
+def _round_certified(written: JsonRecord) -> JsonRecord:
+    """Return an entry with its certified figures rounded up to 12 digits, so that every machine gives the same text.
+
+    Args:
+        written: entry of a log, which is not changed.
+    """
+    certified = written.get("certified")
+    if certified is None:
+        return written
+    rounded = {name: str(_TWELVE_DIGITS.create_decimal(figure)) for name, figure in certified.items()}
+    return {**written, "certified": rounded}
 
 
 def _write_short(writer: Writer) -> None:
