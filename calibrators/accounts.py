@@ -340,7 +340,7 @@ def _draw_cautions(question: AccountQuestion, reading: tuple[Query, Point] | Non
         question: the request, with an observer who sees the draw.
         reading: the query with the first point read from the curve. Without it, the warning states no figures.
 
-    Returns:
+    Yields:
         The caution. There is none if the bound for an observer who does not see the draw is no lower, or if no theorem
         covers that case.
     """

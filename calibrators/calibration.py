@@ -387,13 +387,14 @@ class FamilyCalibrator(
 
 
 def find_calibrator(home: str, name: str) -> Calibrator:
-    """Return the calibrator with a name from the list `CALIBRATORS` of a module.
-
-    Other processes find a calibrator by these two names, which are pickled in its place.
+    """Return the calibrator that a module lists under a name; workers find it by these names, which can be pickled.
 
     Args:
-        home: name of the module.
+        home: name of the module, which has the list `CALIBRATORS`.
         name: name of the algorithm.
+
+    Returns:
+        The first calibrator in the list with this name.
     """
     calibrators: tuple[Calibrator, ...] = import_module(home).CALIBRATORS
     return next(calibrator for calibrator in calibrators if calibrator.name == name)

@@ -183,6 +183,9 @@ def absence_cautions(problem: object, *names: str) -> Iterator[Caution]:
     Args:
         problem: the request.
         names: names of its fields, each one of `ASSUMED`.
+
+    Yields:
+        One caution for each field that is None.
     """
     for name in names:
         if getattr(problem, name) is None:
@@ -251,6 +254,9 @@ def format_bound(value: float, *, up: bool = True) -> str:
     Args:
         value: the bound; an infinite one becomes "unbounded".
         up: whether it is an upper bound, which is rounded up to `DIGITS` digits. A lower bound is rounded down.
+
+    Returns:
+        The text of the number, "unbounded" for +∞, or "-unbounded" for −∞.
     """
     if isinstance(value, int):
         return str(value)

@@ -166,6 +166,9 @@ class _Survey:
         """Return the run with the best predicted bound, or None if a certified run is as good.
 
         "As good" allows for the relative error `PREDICTION_ERROR` of a prediction.
+
+        Returns:
+            The next run to certify; None if its predicted bound is not clearly below the best certified one.
         """
         run = self._bounds.best()
         if not self._bounds.certified:
@@ -299,6 +302,7 @@ class _Survey:
         least, most = offered[0], offered[-1]
         for index in range(SPACED_ROUNDS):
             position = index / (SPACED_ROUNDS - 1)
+            # A position of 0 gives the fewest rounds, 1 the most, and a fraction their geometric interpolation.
             spaced_rounds = least * (most / least) ** position
             yield best_at[min(offered, key=lambda rounds: abs(math.log(rounds / spaced_rounds)))]
 
@@ -342,6 +346,9 @@ def _dominates(run: FrontierRun, rival: FrontierRun) -> bool:
     Args:
         run: the run that may dominate.
         rival: the run that it is compared with.
+
+    Returns:
+        True if no figure of the run is larger than that of the rival, and at least one is smaller.
     """
     pairs = [(run.rounds, rival.rounds), (run.batch_size, rival.batch_size), (run.risk, rival.risk)]
     is_as_good = all(value <= rival_value for value, rival_value in pairs)

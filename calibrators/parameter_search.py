@@ -90,6 +90,7 @@ def least_parameter(
     bracket = _evaluated_bracket(evaluations)
     if bracket is None:
         bracket = _find_bracket(recorded_shortfall, evaluations.nearest, limits)
+    # A narrow bracket around a jump of the function costs many evaluations and gains little.
     width = JUMPING if evaluations.jumps else SETTLED
     return _passing_side(recorded_shortfall, bracket, width)
 
@@ -143,6 +144,7 @@ def _interpolate_root(shortfall: Callable[[float], float], start: float, limits:
         value_beyond = AIM * slope * chart.fall(parameter)
 
         # Stop at a parameter that meets the target and is close to the root, or where interpolation is of no use.
+        # Both values are negative. By the slope, the root is at most four times `AIM` away.
         is_close = value >= 4 * value_beyond
         if value <= 0 and (is_close or parameter <= limits.least):
             return parameter
@@ -209,6 +211,7 @@ def _find_bracket(shortfall: Callable[[float], float], start: float, limits: Lim
         The bracket, or None if the largest permitted parameter misses the target.
     """
     value = shortfall(start)
+    # The first step is proportional to the shortfall: the further from the root, the longer.
     first_step = max(FIRST_STEP_PER_SHORTFALL * abs(value), SHORTEST_FIRST_STEP)
     step = min(first_step, LONGEST_STEP)
     if value > 0:

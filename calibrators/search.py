@@ -128,8 +128,8 @@ def guarantee_of(
 class Certified:
     """A noise that is certified to meet a target, and evidence that less noise misses the target.
 
-    The slack s is about the smallest of `SLACKS` (1e-6 to 1e-3) for which noise·(1 − s) provably misses the target. The
-    proof is a lower numerical bound on the δ of the theorem that exceeds the target's δ.
+    The slack s is about the smallest of 1e-6, 1e-5, 1e-4 and 1e-3 (`SLACKS`) for which noise·(1 − s) provably misses
+    the target. The proof is a lower numerical bound on the δ of the theorem that exceeds the target's δ.
 
     Attributes:
         noise: the certified noise, or another solved number if that is the unknown of the search.
@@ -241,6 +241,7 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
         safest = family(MOST, "default")
         require_figure(safest, target)
         raise no_noise_suffices(safest, target)
+    # No smaller noise is offered, so that none has to be excluded.
     if log_noise == _NOISES.least:
         return Certified(LEAST, family(LEAST, "default"), None)
 

@@ -42,12 +42,16 @@ def exceeds(body: bytes) -> bool:
 
     Args:
         body: the bytes of the text.
+
+    Returns:
+        True if the text holds more.
     """
     # Nearly always this suffices, and it does not separate strings from the rest.
     if _upper_count(body) <= MOST_MEMBERS:
         return False
     # Each string is a name, an element or a member's value, so a member has at most two strings, or four quotes.
     quotes = _remove_escapes(body).count(b'"')
+    # A text with more quotes than this exceeds the limit. Otherwise its members are counted.
     return quotes > 4 * MOST_MEMBERS + 2 or members(body) > MOST_MEMBERS
 
 

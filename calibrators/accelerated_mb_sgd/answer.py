@@ -89,7 +89,7 @@ class AcceleratedPlan:
         envelope_smoothness: smoothness of the Moreau envelope that is minimised; None if the loss itself is smooth.
         strong_convexity: strong convexity μ that the steps use.
         risk: the bound on the excess risk.
-        declared: premises of the bound, for which the caller vouches.
+        declared: conditions of the theorem that gives the bound; the caller declares that they hold.
     """
 
     stages: tuple[StageAnswer, ...]

@@ -69,6 +69,7 @@ def judge_claim(guarantee: Guarantee, claim: Claim) -> ClaimAnswer:
     else:
         holds = Verdict.UNDECIDABLE
     # The margins: the claimed minus the true figures.
+    # Division by ln 10 converts natural logarithms to base 10.
     least_margin = (target.log_delta - log_delta.upper) / LOG_10
     largest_margin = (target.log_delta - log_delta.lower) / LOG_10
     return ClaimAnswer(

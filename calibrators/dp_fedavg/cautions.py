@@ -64,6 +64,9 @@ def _denominator(problem: DpFedavgProblem) -> str:
 
     Args:
         problem: the request, with the number of participants and their sampling.
+
+    Returns:
+        The sentence, which names the fixed divisor and the divisors that the guarantee does not cover.
     """
     fixed_divisor = f"the mean update is the noisy sum divided by {problem.reporting}, a number fixed beforehand"
     is_random = problem.sampling == "poisson" and problem.reporting < problem.clients

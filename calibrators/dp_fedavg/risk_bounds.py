@@ -69,6 +69,9 @@ def given_run(problem: DpFedavgRiskProblem) -> NoisyRun | None:
 
     Args:
         problem: the request. Its `noise_std` is that of the mean of a round.
+
+    Returns:
+        The noise and the number of rounds that the request gives; None without `noise_std`.
     """
     if problem.noise_std is None:
         return None

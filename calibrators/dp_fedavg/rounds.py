@@ -125,8 +125,8 @@ def run_of(problem: DpFedavgProblem, rounds: int, noise: RoundNoise) -> RoundsRu
     """Return the noise, the remaining share of the excess risk, and the traffic of a run.
 
     After R rounds of one gradient step, the excess risk is at most a share √((E K²/M² + ν²)/R) of clipping norm times
-    diameter. K is the random number of participants, M its fixed or expected value, and ν the norm of the noise in the
-    mean of a round over the clipping norm. All figures are rounded up.
+    diameter. Here E K² is the second moment of the number K of participants, and M is the fixed or expected number. The
+    symbol ν is the norm of the noise in the mean of a round over the clipping norm. All figures are rounded up.
 
     Args:
         problem: the request.
@@ -208,9 +208,7 @@ def choose(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem,
 def _try_rounds(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem, int]) -> list[RoundsRun]:
     """Certify decreasing numbers of rounds, until the bound on the excess risk is clearly above the least.
 
-    The search ends at `WORSE` times the least bound.
-
-    Numbers of rounds that no noise is certified for are left out.
+    The search ends at `WORSE` times the least bound. Numbers of rounds that no noise is certified for are left out.
 
     Args:
         problem: the request.

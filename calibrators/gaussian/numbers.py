@@ -82,7 +82,7 @@ def spec_of(problem: GaussianProblem, numbers: Numbers) -> Spec:
 
 
 def likely_share(problem: GaussianProblem) -> float:
-    """Return about the probability that a record is in a batch, to start a search.
+    """Estimate the probability that a record is in a batch, at which a search starts.
 
     Args:
         problem: the request, with a batch size and a population, or with a rate.

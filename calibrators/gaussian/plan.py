@@ -75,6 +75,9 @@ def rounds_of(plan: PlanProblem) -> int | None:
 
     Args:
         plan: the planned training.
+
+    Returns:
+        The number of rounds; None if the plan leaves it open and no estimate is possible.
     """
     drawn, population = batch(plan)
     if drawn is None or population is None or plan.dimension is None:

@@ -175,6 +175,9 @@ class MembersCalibrator(
         Args:
             outcome: the certified noise, with the step sizes and the risk.
             true_figures: whether to certify the guarantee of the printed parameters, which takes more time.
+
+        Returns:
+            The readings, each with its parameters, its claims and its conditions.
         """
         solution = outcome.solution
         truth = solution.certificates.truth if true_figures else unknown

@@ -41,7 +41,7 @@ def experimental_reading(problem: MbSgdProblem, members: tuple[Member, ...], tru
         truth: function that certifies a client's ε and δ at a printed noise multiplier.
 
     Returns:
-        The reading `experimental`, with the status `refuted`.
+        The interpretation ("reading") named `experimental`, with the status `refuted`.
     """
     evaluations = [_appendix_h_of(member) for member in members]
     printed = [

@@ -194,6 +194,7 @@ def _first_noise(problem: PacedProblem, member: Member) -> float:
     """
     rate = _rate(problem, member)
     most_draw_probability = rate * member.rounds  # the union bound
+    # The tolerance absorbs rounding errors of the comparison.
     if most_draw_probability <= math.exp(member.target.log_delta) * DELTA_TOLERANCE:
         return LEAST
     estimate = likely_noise_of_batches if _has_fixed_batches(problem) else likely_noise

@@ -108,6 +108,9 @@ class NoiseEstimates:
         Args:
             rarity: rarity of at least one certified run.
             run: the run that the certified runs are compared with.
+
+        Returns:
+            The correction of log noise: log(certified noise / estimated noise) of this certified run.
         """
         candidates = self._corrections[rarity]
         _, correction = min(candidates, key=lambda candidate: distance(candidate[0], run))

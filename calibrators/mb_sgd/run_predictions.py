@@ -180,6 +180,7 @@ class RunPredictions:
             return self.risk(run)
         earlier = self._quick[run]
         noise_ratio = min(1.0, self._estimates.noise(run) / earlier.noise)
+        # The least known ratio of a bound to its quick form, and the relative error of predictions, lower the result.
         return earlier.risk * noise_ratio**2 * self._least_ratio * (1.0 - PREDICTION_ERROR)
 
     def best(self) -> Run:
@@ -219,6 +220,9 @@ class RunPredictions:
         Args:
             run: one of the candidates.
             limit: largest permitted bound on the excess risk, in units of the loss.
+
+        Returns:
+            True unless the certified bound, or the prediction of it, is above the limit.
         """
         if run not in self.certified:
             limit *= 1.0 + PREDICTION_ERROR
@@ -243,6 +247,9 @@ def _finite_ratio(risk: float, quick_risk: float) -> float:
     Args:
         risk: bound on the excess risk, in units of the loss.
         quick_risk: its quick approximation, in the same units.
+
+    Returns:
+        The ratio, or 1; without unit.
     """
     if 0.0 < quick_risk < math.inf and risk < math.inf:
         return risk / quick_risk

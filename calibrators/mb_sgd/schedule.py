@@ -65,7 +65,7 @@ class StepPlan:
         step_size: the step size η.
         averaging: the average of the iterates that is output.
         risk: the bound on the excess risk of the output.
-        declared: premises of the bound, for which the caller vouches.
+        declared: conditions of the bound, which the caller declares to hold.
         envelope_smoothness: smoothness of the Moreau envelope that is minimised; None if the loss itself is smooth.
     """
 
@@ -261,6 +261,9 @@ def _curvature(inputs: ExcessRiskProblem, step: _Step) -> float:
     Args:
         inputs: constants of the loss.
         step: the step size, with the smoothness of the envelope if there is one.
+
+    Returns:
+        The strong convexity μ, at least 0.
     """
     if step.envelope_smoothness is None:
         return inputs.strong_convexity

@@ -319,6 +319,9 @@ def numerical_of_all(members: Sequence[Member], certified: Sequence[Certified]) 
     Args:
         members: the kinds of clients, each with its target.
         certified: the certificate of each kind, in the same order.
+
+    Returns:
+        The largest relative width, 1 − δ_low/δ_up for the lower and the upper bound on δ.
     """
     answers = (
         numerical_answer(member_certified.guarantee, member.target)

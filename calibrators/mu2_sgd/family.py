@@ -127,9 +127,11 @@ class ScheduleNoise:
 def guarantee_at(
     problem: Mu2SgdProblem, mu: float, effort: Effort = "default", relation: Relation | None = None
 ) -> Guarantee:
-    """Return the guarantee of μ-Gaussian differential privacy for the protected unit and the observer of the request.
+    """Return the guarantee of μ-Gaussian differential privacy as a certified function of ε.
 
     It is computed for a Gaussian mechanism with sensitivity μ and standard deviation 1.
+
+    The protected unit and the observer are those of the request.
 
     Args:
         problem: the request.
@@ -177,6 +179,7 @@ def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
 
     # The exact conversion of the target to μ gives the noise in closed form. It is searched only if that fails.
     mu = risk.gaussian_mu if risk else exact_mu(epsilon=target.epsilon, log_delta=target.log_delta)
+    # The padding exceeds rounding errors, and `MOST` is the largest noise that is offered.
     closed_form = min(sensitivity / mu * (1.0 + PAD), MOST)
     certified = confirm(family, target, closed_form, SLACKS[0])
     if certified is None:
@@ -204,6 +207,7 @@ def _certify_mu(problem: Mu2SgdProblem, mu: float) -> tuple[Certified, Target]:
     if noise_multiplier > MOST:
         raise no_noise_suffices(guarantee_at(problem, sensitivity / MOST), problem.target)
     guarantee = guarantee_at(problem, mu)
+    # The noise is given in closed form, so that no smaller noise has to be excluded (`slack` 0).
     return Certified(noise_multiplier, guarantee, 0.0), certified_target(guarantee, problem.target)
 
 

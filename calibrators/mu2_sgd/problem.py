@@ -314,6 +314,9 @@ def _largest_round(groups: Sequence[ParticipatingGroup]) -> int:
 
     Args:
         groups: groups of clients, each with the rounds of its reports.
+
+    Returns:
+        The number of clients in the busiest round; 0 if no group reports.
     """
     reports_in_round: dict[int, int] = {}
     for group in groups:

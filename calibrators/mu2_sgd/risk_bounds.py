@@ -140,6 +140,7 @@ def _trusted_bound(problem: Mu2SgdRiskProblem, noise_std: float) -> tuple[float,
         The step size η, and the bound with its terms and its condition on 4 η L T, for smoothness L and T rounds.
     """
     run = problem.federation
+    # The search for a step size divides by the noise, so that a tiny noise replaces 0.
     search_std = max(noise_std, LEAST_NOISE_STD * run.clipping_norm)
     step_size = problem.step_size or trusted_step_size(run, noise_std=search_std)
     terms = trusted_terms(run, noise_std=noise_std, step_size=step_size)

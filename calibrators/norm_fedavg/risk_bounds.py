@@ -66,6 +66,7 @@ def bounds(problem: NormFedavgRiskProblem, run: NoisyRun) -> Bounds:
         Two bounds, by equation (39) and by Theorem 2 of Das et al., with the conditions that the caller declares.
     """
     levels = problem.quantization_levels
+    # Messages are rounded to a grid with steps of 1/levels, in which the noise is measured here.
     compression = update_error(
         dimension=problem.dimension,
         quantization_levels=levels,

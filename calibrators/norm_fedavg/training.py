@@ -67,7 +67,7 @@ class NormFedavgTraining:
         steps: the values of equation (39) of Das et al., among them the step sizes.
         convergence: the bounds.
         derivation: the theorem of the initial gradient norm, if that is the least of the bounds.
-        declared: premises of the bounds, for which the caller vouches.
+        declared: conditions of the bounds, which the caller declares to hold.
         risk: None, because no theorem bounds the excess risk.
     """
 

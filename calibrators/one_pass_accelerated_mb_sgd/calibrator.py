@@ -182,6 +182,9 @@ class OnePassCalibrator(AcceleratedCalibrator[OnePassProblem]):
 
         Args:
             problem: the request, with the protected unit and the relation.
+
+        Returns:
+            Conditions on the data and the program, which only the caller can check.
         """
         may_be_absent = problem.unit == "record" and problem.relation != "replace-one"
         absence_conditions = (SAME_ROUNDS,) if may_be_absent else ()

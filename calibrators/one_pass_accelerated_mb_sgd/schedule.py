@@ -29,6 +29,9 @@ def risk_problem(problem: OnePassProblem, run: Run) -> AcceleratedProblem:
     Args:
         problem: the request.
         run: the run, of which only the batch size is used.
+
+    Returns:
+        The inputs of the bound, with the sizes of the run and the constants of the loss.
     """
     return problem_of(
         problem, run, objective="population", gradient_std=problem.gradient_std, heterogeneity=problem.spread

@@ -60,6 +60,7 @@ def _share_of_gradients(run: JsonObject, clipping_norm: float, lipschitz: float)
     squared_share = number_of(run["remaining_share"]) ** 2
     signal_term = squared_share * rounds - (noise_norm / clipping_norm) ** 2
     noise_term = (noise_norm / lipschitz) ** 2
+    # The exact signal term is at least 1, so that a smaller value is a rounding error.
     return math.sqrt((max(signal_term, 1.0) + noise_term) / rounds)
 
 

@@ -215,6 +215,9 @@ def _rename_pointer(reason: Reason, adapter: PlanAdapter) -> Reason:
     Args:
         reason: the reason, with a JSON pointer to a field of the algorithm's request or to a part of it.
         adapter: the adapter, which knows the plan's names of the fields.
+
+    Returns:
+        A copy of the reason, whose pointer begins with the plan's name of the field.
     """
     first_name, *inner_names = (reason.pointer or "").removeprefix("/").split("/")
     name_in_plan = adapter.renamed.get(first_name, first_name)

@@ -73,6 +73,9 @@ def draft_at(calibrators: Iterable[Calibrator], plan: PlanProblem, index: int) -
         plan: the plan.
         index: index of the draft in the result of `drafts`.
 
+    Returns:
+        The draft: the request that a variant of an algorithm makes from the plan, or the reasons why there is none.
+
     Raises:
         InvalidInput: the plan names an algorithm that does not exist.
     """
@@ -121,12 +124,12 @@ def outcome_of_calibration(answer: Calibration | JsonObject, request: object) ->
 
 
 def settle(entry_draft: Draft, plan: PlanProblem) -> Outcome | None:
-    """Calibrate the algorithm of a drafted entry.
+    """Calibrate an algorithm with the request that was made for it from a plan.
 
     If the plan solves for a field, the smallest sufficient value is searched.
 
     Args:
-        entry_draft: the algorithm with its request.
+        entry_draft: the algorithm with its request, which is None if the algorithm does not apply.
         plan: the requested plan.
 
     Returns:
@@ -280,6 +283,9 @@ def _with_solved_value(plan: PlanProblem, value: float) -> PlanProblem:
     Args:
         plan: a plan that solves for a field.
         value: value of that field.
+
+    Returns:
+        A copy of the plan that can be translated into requests.
     """
     assert plan.unknown is not None  # only plans that solve for a field have a solved value
     values: Fields = {plan.unknown: value, "reach": None}

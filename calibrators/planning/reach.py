@@ -160,9 +160,9 @@ class _Search:
         """Search the smallest value of the unknown at which the bound on the risk is at most the target.
 
         Values are addressed by their index in the grid. A bracket is an index that misses the target and a larger one
-        that meets it. It is narrowed until both are adjacent. Each step tries the index at which a power law through
-        the risks at both sides meets the target, and then its neighbour on the other side of the target. If the bracket
-        has not halved, its middle is tried, too.
+        that meets it. It is narrowed until both are adjacent. Each step first tries the index at which a power law
+        through the risks at both sides meets the target. It then tries the adjacent index in the direction of the
+        smallest solution. If the bracket has not halved, its middle is tried, too.
 
         Returns:
             The calibration at the smallest value that meets the target.
@@ -209,6 +209,9 @@ class _Search:
         """Enclose the solution: return the indices of two grid values of which only the larger meets the target.
 
         The smaller index is `least` − 1, just outside the grid, if even the smallest value meets the target.
+
+        Returns:
+            The index of a value that misses the target, and that of a larger value that meets it.
 
         Raises:
             EpsilondError: the largest value misses the target.

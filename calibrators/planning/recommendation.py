@@ -53,6 +53,9 @@ def is_informative(entry: PlanEntry) -> bool:
 
     Args:
         entry: one algorithm with its calibration for the plan.
+
+    Returns:
+        True if all of these conditions hold.
     """
     if entry.vacuous or entry.exceeds:
         return False
@@ -68,8 +71,8 @@ def usable_entries(entries: Iterable[PlanEntry]) -> list[PlanEntry]:
 def recommend(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation:
     """Recommend the entry of a plan that needs the least trust, among those with nearly the least remaining risk.
 
-    The remaining share is the bound on the excess risk over the bound for the initial model or, without such a bound, a
-    measure of the noise. "Nearly" means within the factor 1 + `within` of the plan. Among entries of equal trust, the
+    The remaining share is the bound on the excess risk over the bound for the initial model. Without such a bound it is
+    a measure of the noise. "Nearly" means within the factor 1 + `within` of the plan. Among entries of equal trust, the
     one with the fewest rounds is chosen, and then the one with the least share.
 
     Entries with the plan's objective take precedence over all others. Among these, entries with a proved bound on the
@@ -202,6 +205,9 @@ def _long_run_sentences(best: PlanEntry) -> Iterator[str]:
 
     Args:
         best: the recommended entry, with its calibration.
+
+    Yields:
+        At most one sentence.
     """
     if best.calibration is None:
         return

@@ -160,6 +160,7 @@ def certify(
 
     # Other rounds: certify an accurate estimate, and search the noise only if that fails.
     guess = _likely_gaussian_noise(problem, factor, is_full=sampling_of_run == "full")
+    # A trial adds the margin to the estimate. Noise that is less by the slack must provably miss the target.
     for margin, slack in MARGINS[sampling_of_run]:
         noise = guess * (1.0 + margin)
         confirmed = confirm(family, target, noise, slack) if LEAST < noise < MOST else None
@@ -246,7 +247,8 @@ def _likely_seen_noise(problem: PpsgdProblem, noise_of_one_round: float, factor:
         mus = factor * np.sqrt(counts) * math.exp(-log_noise)
         return float(logsumexp(log_probabilities + log_theta(target.epsilon, mus))) - target.log_delta
 
-    # The mean is below the δ of the largest k, so the root is hardly above the noise for that k.
+    # The mean is below the δ of the largest k, so the root is hardly above the noise for that k. If the root is not
+    # within these limits (logarithms of the noise), the noise for the largest k is the estimate.
     low = math.log(noise_of_most) - 6.0
     high = math.log(noise_of_most) + 1.0
     if not excess(low) > 0.0 > excess(high):

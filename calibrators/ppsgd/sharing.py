@@ -131,7 +131,7 @@ class SharingPlan:
         chosen: the bounds and the step sizes at the chosen α.
         sharing: the bounds as a function of α.
         risk: the smallest proved bound at the chosen α.
-        declared: conditions of the bound, for which the caller vouches.
+        declared: conditions of the bound, which the caller declares to hold.
     """
 
     chosen: SharingPoint
@@ -159,6 +159,7 @@ def start_of_run(problem: PpsgdProblem) -> Start | None:
     distance = math.hypot(problem.optimum_norm, problem.optimum_spread)
     symbol = "‖v‖"
     if problem.optimum_spread > 0.0:
+        # Rounded up, for the rounding errors of the root of a sum of squares.
         distance *= 1.0 + ROUNDING
         symbol = "√(‖v̄‖² + S/N)"
     return start_of(

@@ -175,6 +175,10 @@ class ProjectedSgdCalibrator(
         Args:
             outcome: the certified run.
             true_figures: whether to certify the guarantee at each printed noise, which takes more time.
+
+        Returns:
+            One interpretation ("reading") for each printed bound, with its conditions, its claims and the certified
+            figures.
         """
         solution = outcome.solution
         truth = solution.accounts.truth if true_figures else unknown

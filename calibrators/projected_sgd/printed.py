@@ -172,8 +172,9 @@ def _claims(target: Target, log_delta: float, excess_risk: float | None) -> Clai
 def _plan_at_printed_noise(problem: ProjectedSgdProblem, plan: RunSchedules, printed: PrintedBound) -> RunSchedules:
     """Return the run with the smallest noise at which a printed bound claims to meet the target.
 
-    The noise schedule is scaled as a whole. The run is unchanged if no noise within the factor 10⁸ meets the target, if
-    the changing steps are too many to search, or if its own noise is the smallest up to `SAME_NOISE`.
+    The noise schedule is scaled as a whole. The run is unchanged if no noise within the factor 10⁸ meets the target, or
+    if its own noise is the smallest up to `SAME_NOISE`. It is also unchanged if the changing steps are too many to
+    search.
 
     Args:
         problem: the request, with the target.

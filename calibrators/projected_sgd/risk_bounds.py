@@ -79,9 +79,13 @@ def given_run(problem: ProjectedSgdRiskProblem) -> NoisyRun | None:
 
     Args:
         problem: the request. It gives the run completely if it has `noise_std`, the least noise of all steps.
+
+    Returns:
+        The run at the requested noise, with its schedules in `details`; None without `noise_std`.
     """
     if problem.noise_std is None:
         return None
+    # A schedule of noise needs positive values, so that a tiny noise replaces 0.
     plan = problem.plan(noise_std=max(problem.noise_std, LEAST_NOISE_STD))
     return _run(problem, plan, problem.noise_std)
 
@@ -108,6 +112,9 @@ def certified_run(problem: ProjectedSgdRiskProblem, parameters: CertifiedSchedul
     Args:
         problem: the request.
         parameters: parameters of its calibration.
+
+    Returns:
+        The run, with one step per whole batch and with its schedules in `details`.
     """
     plan = RunSchedules(
         participants=parameters.participants,
@@ -173,7 +180,8 @@ def _stops(problem: ProjectedSgdRiskProblem, steps: int) -> int | None:
     """Return the number of last steps after which the run may stop.
 
     Args:
-        problem: the request. If a random model of a suffix is released, it has the suffix as a fraction of the steps.
+        problem: the request. If a random model of a suffix is released, it has the fraction α of the steps at which the
+            suffix begins.
         steps: number of steps of the pass.
 
     Returns:
@@ -181,6 +189,7 @@ def _stops(problem: ProjectedSgdRiskProblem, steps: int) -> int | None:
     """
     if problem.release != "suffix" or problem.suffix_fraction is None:
         return None
+    # The suffix consists of the steps ⌈αT⌉ to T, for T steps.
     return steps - math.ceil(problem.suffix_fraction * steps) + 1
 
 
@@ -227,7 +236,9 @@ def _scheduled_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> I
 
 
 def _printed_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> Iterator[UpperBound]:
-    """Yield the risk bounds of Asoodeh et al. that apply: Corollaries 1 and 2, or the order without strong convexity.
+    """Yield the risk bound of Asoodeh et al. that applies to the request, if there is one.
+
+    It is that of Corollary 1 or 2 or, without strong convexity, an order of growth.
 
     Args:
         problem: the request.

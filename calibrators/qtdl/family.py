@@ -76,6 +76,9 @@ class IntegerRelease:
 
         Args:
             noise: the mechanism of one message.
+
+        Returns:
+            The specification of the mechanism, from which its privacy is computed.
         """
         round_spec = self.problem.round_of(noise)
         if self.problem.rounds == 1:

@@ -104,6 +104,9 @@ class RateSearch:
 
         Args:
             rate: decay rate α.
+
+        Returns:
+            The natural logarithm of this part of δ, or −∞.
         """
         return log_difference_of(self._log_delta, self._support_log_delta(rate))
 

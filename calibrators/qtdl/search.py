@@ -191,6 +191,9 @@ class LevelsSearch:
 
         Args:
             best: the best certified noise so far.
+
+        Returns:
+            The number of levels; 0 if this noise is worse even with a single level.
         """
         levels, least_variance = best.order
         if variance(self._candidate.rate, levels) < least_variance:
@@ -254,6 +257,7 @@ def _least_near(excess: Callable[[int], float], start: int, most: int, first_ste
     Returns:
         The least m; None if it is far above `start` or above `most`.
     """
+    # The search ends without an answer if it has moved so far up from the start.
     furthest = 2 * max(start, LEAST_FURTHEST)
     low, high = start - 1, start
 
@@ -373,4 +377,5 @@ def _most_levels(best: CertifiedNoise, epsilon: float) -> float:
     levels = best.noise.noise_levels
     if closed_form_decides(best.guarantee.curve, epsilon, FAR):
         return max(WORSE * levels, levels + 1)
+    # Otherwise estimates are less accurate, so that candidates with somewhat more levels are tried.
     return HOPELESS * levels

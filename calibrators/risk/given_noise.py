@@ -172,6 +172,9 @@ def _calibrate(problem: Any, calibrator: NoiseCalibrator) -> Any:
     Args:
         problem: the request, a data class.
         calibrator: the calibrator of the algorithm.
+
+    Returns:
+        The parameters of the answer; their class depends on the algorithm.
     """
     has_readings = any(field.name == "readings" for field in fields(problem))
     changes: Fields = {"readings": ()} if has_readings else {}

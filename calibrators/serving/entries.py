@@ -100,6 +100,9 @@ def _have_same_parameters(first: Mapping[str, float], second: Mapping[str, float
     Args:
         first: parameters of one interpretation, by name.
         second: those of the other.
+
+    Returns:
+        True if no parameter differs.
     """
     shared = (set(first) & set(second)) - set(RISK_ORDERS)
     same_names = all((name in first) == (name in second) for name in ALWAYS_SHARED)
@@ -308,6 +311,9 @@ def _round_side(value: float, *, up: bool) -> float:
     Args:
         value: the number on this side.
         up: whether to round up.
+
+    Returns:
+        The rounded number.
     """
     if isinstance(value, int):
         return value

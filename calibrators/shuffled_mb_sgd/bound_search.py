@@ -113,6 +113,9 @@ class BoundSearch:
 
         It is finished if the last noise that met the target is the least on offer, or one step above a noise that
         missed it.
+
+        Returns:
+            True if no further trial is needed.
         """
         if self._passing is None:
             return False
@@ -277,6 +280,9 @@ class BoundSearch:
 
         Args:
             trial: a trial, usually the last one.
+
+        Returns:
+            The log noise, which may be outside the range that is offered.
         """
         change = -trial.miss / self.slope
         longest = LONGEST_STEP * 2.0**self._cut_steps

@@ -106,6 +106,9 @@ def _excluded_conditions(problem: ShuffledMbSgdProblem) -> list[str]:
 
     Args:
         problem: the request. Its losses are smooth if `smoothness` is given.
+
+    Returns:
+        The ids, some of which may be repeated.
     """
     excluded = []
     if problem.strong_convexity == 0.0:

@@ -109,7 +109,8 @@ class _ShuffledLoss:
         record_shift = 2.0 / noise
         report_shift = 2.0 * self._units_in_report / noise
 
-        # The reports of the other clients hide a change up to this factor, of which the exponent is kept finite.
+        # The reports of the other clients hide a change up to this factor. The limit on the exponent keeps the factor
+        # finite.
         largest_exponent = 300.0
         exponent = min(0.5 * self._loss_of_report(report_shift), largest_exponent)
         crowd_factor = math.exp(exponent) / math.sqrt(self._participants)
@@ -138,6 +139,9 @@ def _composed_loss(loss: float, rate: float, rounds: float) -> float:
         loss: privacy loss s of one round.
         rate: probability q that the protected unit is used in a round.
         rounds: number R of rounds, or its expectation.
+
+    Returns:
+        The privacy loss of the run, in the scale of the Gaussian parameter μ.
     """
     largest_exponent = 700.0  # the exponential of a larger one is not a double
     return rate * math.sqrt(rounds * math.expm1(min(loss * loss, largest_exponent)))

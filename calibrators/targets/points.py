@@ -55,6 +55,7 @@ def find_at_points(problem: Targeted, find: Callable[[Targeted], SolutionT]) -> 
     risk = problem.risk
     assert risk is not None  # the caller has checked it
     if risk.kind == "advantage":
+        # The next smaller double covers the rounding of the logarithm.
         log_delta = math.nextafter(math.log(risk.bound), -math.inf)
         solution = find(_at_point(problem, 0.0, log_delta))
     else:
@@ -86,6 +87,9 @@ def _at_point(problem: Targeted, epsilon: float, log_delta: float) -> Targeted:
         problem: the request.
         epsilon: the ε, at least 0.
         log_delta: log δ, natural logarithm. The request gets log₁₀ δ, rounded down.
+
+    Returns:
+        A copy of the request with ε and log₁₀ δ, and without the risk.
     """
     log10_delta = math.nextafter(log_delta / math.log(10.0), -math.inf)
     pair: Fields = {"epsilon": epsilon, "delta": None, "log10_delta": log10_delta}
@@ -148,6 +152,7 @@ def _argument_of_least(bound: Callable[[float], float], start: float, most: floa
     """
     best = start
     least = bound(start)
+    # The step is relative to the start, and to the range if the start is near 0.
     step = _SIDE * max(start, 0.1 * most)
     while step > _NARROWEST * max(best, 1e-3):
         # Compare the two neighbours at the distance of the step.

@@ -50,7 +50,7 @@ def least_parameter_for_rates(
         risk: a risk of the kind `true_positive_rate`.
         guess: initial estimate of the parameter.
         limits: the smallest and the largest permitted parameter.
-        fall: assumed negative derivative of the shortfall at the guess.
+        fall: assumed negative derivative, at the guess, of the shortfall: the amount by which the target is missed.
         note: called with each parameter that misses the target, and with its guarantee.
 
     Returns:
