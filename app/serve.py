@@ -47,7 +47,9 @@ def serve(
     kinds: tuple[SimulationKind, ...] = KINDS,
     figures: str = "epsilond.witness.figures",
 ) -> None:
-    """Serve until SIGTERM or SIGINT; then reject new connections, answer requests under way, and end.
+    """Run the service until SIGTERM or SIGINT arrives.
+
+    It then rejects new connections, answers requests under way, and ends.
 
     Args:
         host: host to listen on, if `settings` is None; None for the host of the environment.

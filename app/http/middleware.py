@@ -151,6 +151,9 @@ class Observe:
         Args:
             headers: headers of the answer, changed in place. A security header that is already there is kept.
             record: record of the request, with its id.
+
+        Returns:
+            The same list, with the added headers.
         """
         present = dict(headers)
         headers.append((b"x-request-id", record.id.encode("latin-1")))
@@ -273,6 +276,9 @@ class Authenticate:
         Args:
             header_values: values of the Authorization headers.
 
+        Returns:
+            The caller, with its rights and limits.
+
         Raises:
             Problem: the credentials are missing or not accepted, or the identity provider cannot be reached.
         """
@@ -299,6 +305,9 @@ class Authenticate:
             header_values: values of the Authorization headers.
             path: path of the request.
             name: name of the caller at the first check.
+
+        Returns:
+            The caller with its present rights.
 
         Raises:
             Problem: the credentials are not accepted any more, belong to another caller, or lack the scope that the

@@ -334,9 +334,11 @@ def _responses(document: Schema) -> Iterator[Schema]:
 
 
 def _declare_for_generators(response: Schema) -> None:
-    """Leave out content that generators do not read: item schemas, which need OpenAPI 3.2, and media types of images.
+    """Leave out content of a response that client generators do not read.
 
     The description of a response with an image names its media types.
+
+    Such content is the schema of one item of a stream, which needs OpenAPI 3.2, and media types of images.
 
     Args:
         response: a response of the OpenAPI document, which is changed.

@@ -37,7 +37,7 @@ class SimulationLimits:
         """Return the limits of a service. A block gets half the memory of a worker; libraries use the rest.
 
         Args:
-            settings: settings of the service.
+            settings: settings of the service, with the longest run time of a job [s] and the memory of a worker [MB].
         """
         return cls(settings.job_seconds, settings.worker_memory_megabytes * MEGABYTE // 2)
 

@@ -25,9 +25,9 @@ OTHER_VERSION = Problem("interrupted", "No service of the version that took the 
 
 
 class Upkeep:
-    """Periodic work of one process of the service for its stored jobs, such as renewing leases and deleting old jobs.
+    """Periodic work of a process of the service for its stored jobs, such as renewing leases.
 
-    A lease is the time for which a process may run a job before others may take it over.
+    A lease is the time for which a process may run a job before others may take it over. Old jobs are deleted.
 
     Args:
         settings: durations of leases, and limits on the stored jobs.

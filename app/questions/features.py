@@ -225,6 +225,7 @@ def _add_account(features: dict[str, float], runs: list[RepeatedMechanism]) -> N
     variance = 0.0
     for label, times, rate, noise in runs:
         shift = rate - noise
+        # The limit `EXTREME` on the exponent keeps the power of ten a double.
         variance += 10.0 ** min(2.0 * shift + times, EXTREME)
         _add_number(features, "T", times)
         _add_number(features, "q", rate)
@@ -274,7 +275,7 @@ def _add_calibration(features: dict[str, float]) -> None:
 
 
 def deviations_of(features: Mapping[str, float], prefix: str) -> float | None:
-    """Return √(2 log 1/δ), the number of standard deviations that a normal variable exceeds with probability about δ.
+    """Return √(2 ln 1/δ): a normal variable exceeds so many standard deviations with probability about δ.
 
     Args:
         features: features of the request by name, with the decimal logarithm of δ.

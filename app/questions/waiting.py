@@ -79,6 +79,9 @@ async def _happens_soon(done: anyio.Event, seconds: float | None) -> bool:
     Args:
         done: the event.
         seconds: longest wait; no limit besides `BRIEF_SECONDS` if None.
+
+    Returns:
+        True if the event happened within this time.
     """
     longest_wait = BRIEF_SECONDS if seconds is None else min(BRIEF_SECONDS, seconds)
     with anyio.move_on_after(longest_wait):

@@ -358,7 +358,7 @@ def _count_lost(row: JsonObject) -> int:
 
 
 def _end_without_run(row: JsonObject, lost: int, exhausted: bytes) -> End | None:
-    """Decide whether a job that may be taken must end without being run: cancelled or failed. None if it is to be run.
+    """Decide whether a job that may be taken must end without being run: cancelled or failed.
 
     Args:
         row: the job.

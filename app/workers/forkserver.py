@@ -159,7 +159,7 @@ class ForkServer:
         return None if self._server is None else self._server.pid
 
     def is_alive(self) -> bool:
-        """Return whether the fork server still runs: whether its connection is open.
+        """Decide whether the fork server still runs, by its connection, which is then open.
 
         The connection ends before the kernel kills the workers. Therefore the result is False as soon as the fork
         server has died, even while some of its workers still exist.
