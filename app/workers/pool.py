@@ -132,7 +132,7 @@ class Pool(WarmWorkers):
     def abandon(self, task: Task) -> None:
         """Note that no client waits for a task any more.
 
-        A queued task is stopped at once. A running one is stopped after some seconds, or earlier if its place is needed.
+        A queued task is stopped at once. A running one is stopped later, or as soon as another task needs its place.
 
         Args:
             task: the task, which may have ended.
