@@ -286,7 +286,7 @@ def _shared_members(
     """Return the members that answers with and without figures share, by name.
 
     Args:
-        question: the request.
+        question: the request: the described run, with the protected unit, the observer and the claim, if any.
         outcome: its guarantee, and the theorems that were tried.
         drawn: the random draws of the run.
         reading: the query with the first point read from the curve; None for an account without figures.
@@ -317,7 +317,7 @@ def _warnings(
     """Warn of an infinite ε, and of amplification by subsampling that is lost to this observer.
 
     Args:
-        question: the request.
+        question: the request, with the protected unit and the observer.
         drawn: the random draws of the run.
         reading: the query with the first point read from the curve; None for an account without figures.
 

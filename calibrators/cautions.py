@@ -181,7 +181,7 @@ def absence_cautions(problem: object, *names: str) -> Iterator[Caution]:
     """Yield a caution for each named field that is absent, with the value that is assumed for it.
 
     Args:
-        problem: the request.
+        problem: the request, an object with the named fields.
         names: names of its fields, each one of `ASSUMED`.
 
     Yields:

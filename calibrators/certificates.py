@@ -111,7 +111,7 @@ class Certificates(Generic[Problem_co, Run_contra]):
 
         Args:
             family: the mechanisms of the algorithm as functions of the noise.
-            problem: the request.
+            problem: the request, with the relation, the protected unit, the observer and the privacy target.
         """
         self.family = family
         self.problem = problem

@@ -145,7 +145,7 @@ def printed_reading(
     Its status is `unproved` if batches are sampled in another way than in the paper's proof.
 
     Args:
-        problem: the request.
+        problem: the request, with its sampling of batches and the strong convexity of the losses.
         evaluation: the theorem, evaluated at the inputs of the reading.
         reading: name of the reading, for example `corrected`.
         parameters: the parameters of the run that the reading prescribes.

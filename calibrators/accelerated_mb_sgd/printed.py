@@ -42,7 +42,7 @@ def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth[Me
     promised one.
 
     Args:
-        problem: the request.
+        problem: the request, which may select readings and names the protected unit.
         run: the run of the answer.
         truth: function that certifies a client's ε and δ at a printed noise multiplier.
 

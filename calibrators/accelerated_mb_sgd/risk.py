@@ -46,7 +46,7 @@ def bounds(problem: AcceleratedRiskProblem, run: Run, noise_std: float) -> Bound
     2.4 of Lowy and Razaviyayn print.
 
     Args:
-        problem: the request.
+        problem: the request, with the constants of the losses and the clients.
         run: its batch size and number of rounds.
         noise_std: standard deviation σ per coordinate, root mean square over clients.
 
@@ -72,7 +72,7 @@ def bounds_of(
     only inputs of the lower bounds and cautions are returned.
 
     Args:
-        problem: the request.
+        problem: the request, which may state the excess risk of the initial model.
         fields: its fields about risk.
         plan: the stages and the explicit bound, if one applies.
         printed: the evaluated interpretations of the printed theorems.

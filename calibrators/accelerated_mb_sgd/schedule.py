@@ -193,7 +193,7 @@ def plan_of(problem: AcceleratedMbSgdProblem, run: Run, noise_std: float) -> Acc
     """Return the stages, the Moreau envelope and the risk bound of a run at its certified noise.
 
     Args:
-        problem: the request.
+        problem: the request, with the constants of the losses, the clients and the sampling of batches.
         run: its batch size and number of rounds.
         noise_std: standard deviation σ per coordinate, root mean square over clients.
 
@@ -256,7 +256,7 @@ def _closeness(problem: AcceleratedMbSgdProblem, run: Run) -> float:
     It prescribes √M ε n/√(d ln(1/δ)) rounds, for M participants, n records per client and dimension d.
 
     Args:
-        problem: the request.
+        problem: the request, with its privacy target, the dimension and the sizes of the federation.
         run: the run, of which only the rounds are used.
 
     Returns:

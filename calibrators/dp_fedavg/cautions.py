@@ -39,7 +39,7 @@ def own_cautions(problem: DpFedavgProblem, run: RoundsRun) -> Iterator[Caution]:
     Common differences are the divisor of the sum, weights of clients, and a server that logs the participants.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the participants and the clipping norm.
         run: the figures of the certified run.
 
     Yields:

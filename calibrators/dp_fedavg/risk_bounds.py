@@ -153,7 +153,7 @@ def _averaged_steps(problem: DpFedavgRiskProblem, run: NoisyRun) -> tuple[float,
     """Bound the empirical excess risk of the average model of a run that never clips a gradient.
 
     Args:
-        problem: the request.
+        problem: the request, with the constants of the losses, the clipping norm and the sampling of clients.
         run: the number of rounds, and the standard deviation of the noise in the mean of a round.
 
     Returns:

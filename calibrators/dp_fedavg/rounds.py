@@ -129,7 +129,7 @@ def run_of(problem: DpFedavgProblem, rounds: int, noise: RoundNoise) -> RoundsRu
     symbol ν is the norm of the noise in the mean of a round over the clipping norm. All figures are rounded up.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, their sampling, the dimension and the clipping norm.
         rounds: number of rounds.
         noise: noise multipliers of one round.
 
@@ -211,7 +211,7 @@ def _try_rounds(problem: DpFedavgProblem, certificates: Certificates[DpFedavgPro
     The search ends at `WORSE` times the least bound. Numbers of rounds that no noise is certified for are left out.
 
     Args:
-        problem: the request.
+        problem: the request, with the largest permitted number of rounds.
         certificates: the certified noise of each number of rounds.
 
     Returns:

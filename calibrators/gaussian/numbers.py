@@ -43,7 +43,7 @@ class Numbers:
         Numbers that neither the problem nor the arguments have are 0, or None for rate and batch size.
 
         Args:
-            problem: the request.
+            problem: the request, which gives all numbers except the unknown one.
             noise_multiplier: replaces the noise multiplier if given.
             rounds: replaces the number of rounds if given.
             rate: replaces the sampling rate if given.

@@ -102,7 +102,7 @@ def given_run(problem: GaussianRiskProblem) -> NoisyRun | None:
     """Return the noise, rounds and batches that the request describes.
 
     Args:
-        problem: the request.
+        problem: the request, with the noise, the rounds and the batches, one of which may be open.
 
     Returns:
         The run, with the sampling rate in `details`; None if one of its numbers still has to be calibrated.

@@ -86,7 +86,7 @@ class MembersCalibrator(
         The batch size and the rounds are those of the request, or are chosen here.
 
         Args:
-            problem: the request.
+            problem: the request, with the clients, their data and losses, and the privacy target.
 
         Returns:
             The run with the certified noise of each kind of client, and the printed noise if the paper states one.
@@ -308,7 +308,7 @@ def cost_of_noise(problem: MiniBatchProblem) -> CostClass:
     clients.
 
     Args:
-        problem: the request.
+        problem: the request, with the protected unit, the sampling, the batch size and the rounds.
 
     Returns:
         The class of the cost: `closed-form` or `search`.

@@ -25,7 +25,7 @@ def cautions_of(
     """Return every caution of mini-batch SGD that applies, in a fixed order.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, their sampling of batches and the privacy target.
         certified: the certified noise of each group.
         noise_stds: the certified σ of each group.
         printed: the evaluated interpretations of the paper's theorems.

@@ -126,7 +126,7 @@ def group_target_faults(problem: TargetedProblem, groups: Sequence[TargetedGroup
     A group's δ needs an ε or a risk of the group. A group's ε needs a δ, of the group or of the request.
 
     Args:
-        problem: the request.
+        problem: the request, with the target of all groups that have none of their own.
         groups: its groups.
 
     Yields:

@@ -186,7 +186,7 @@ def _first_noise(problem: PacedProblem, member: Member) -> float:
     starts at the smallest noise that is offered.
 
     Args:
-        problem: the request.
+        problem: the request, with its neighbouring relation and its sampling of batches.
         member: the kind of client.
 
     Returns:
@@ -329,7 +329,7 @@ def federation_of(problem: PacedProblem, members: tuple[Member, ...]) -> Federat
     The theorems depend on no other property of a client, so kinds of clients that agree in these are merged.
 
     Args:
-        problem: the request.
+        problem: the request, with the distribution of the number of participants.
         members: the kinds of clients.
 
     Returns:

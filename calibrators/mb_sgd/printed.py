@@ -142,7 +142,7 @@ def prescription_of(
     """Return the rounds and step size that Theorem 2.1 or 2.2 of Lowy and Razaviyayn prescribes in its full form.
 
     Args:
-        problem: the request.
+        problem: the request, with the constants of the losses, the clients and the privacy target.
         run: the run, of which only the batch size is used.
         rounds: the number of rounds, or None for the number that the theorem prescribes.
         reading: whether the formula is as printed, or has its known errors corrected.
@@ -247,7 +247,7 @@ def _prescribed_parameters(
     These are the noise, batch size and rounds of the worst client, and the theorem's step size.
 
     Args:
-        problem: the request.
+        problem: the request, which may have groups of clients.
         reading: name of the interpretation of the theorem.
         worst: the kind of client that is protected worst, with its printed noise.
         outputs: the values of the theorem's formula.
@@ -266,7 +266,7 @@ def _claimed_risk(problem: MbSgdProblem, reading: Reading, outputs: Outputs) -> 
     """Return the excess risk that the theorem claims, or for the reading `proof` the sum of the terms in its proof.
 
     Args:
-        problem: the request.
+        problem: the request, which says whether all records have one distribution.
         reading: name of the interpretation of the theorem.
         outputs: the values of the theorem's formula.
 

@@ -27,7 +27,7 @@ def conditions_of(
     not identically distributed add another one, except for `proof`.
 
     Args:
-        problem: the request.
+        problem: the request, with its sampling of batches and the distribution of records.
         evaluation: the theorem at the request's inputs.
         reading: the interpretation of the theorem, which determines the conditions that apply.
         members: one entry for each kind of client, with the printed rounds.
@@ -53,7 +53,7 @@ def _excluded_conditions(problem: MbSgdProblem, reading: Reading) -> tuple[str, 
     losses. Equal shares of records are a condition on several groups of clients.
 
     Args:
-        problem: the request.
+        problem: the request, with the strong convexity of the losses and the client groups.
         reading: name of the interpretation of the theorem's text.
 
     Returns:

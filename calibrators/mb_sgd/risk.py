@@ -111,7 +111,7 @@ def setting_of(problem: PacedProblem) -> LowerBoundSetting:
     records of any client are returned.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the domain and the constants of the losses.
 
     Returns:
         The target, the sizes and the constants of the losses. δ is given as log₁₀ δ.
@@ -288,7 +288,7 @@ def _cautions(problem: MbSgdRiskProblem, explicit: ExplicitBound | None) -> Iter
     """Warn of a missing bound, of lower bounds that are for equal clients, and of absent optional fields.
 
     Args:
-        problem: the request.
+        problem: the request, of which some fields may be absent.
         explicit: the bound with explicit constants; None if it does not apply.
 
     Yields:
@@ -307,7 +307,7 @@ def equal_clients_cautions(problem: PacedProblem) -> Iterator[Caution]:
     """Warn that lower bounds are for equal clients, if the request has client groups.
 
     Args:
-        problem: the request.
+        problem: the request, which may have groups of clients.
 
     Yields:
         At most one warning.

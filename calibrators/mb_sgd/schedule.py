@@ -97,7 +97,7 @@ def risk_problem(problem: PacedProblem, run: Run) -> ExcessRiskProblem | None:
     because it describes the populations, and the bound needs that of the data set.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the sampling of batches and the constants of the losses.
         run: the run, of which only the batch size is used.
 
     Returns:
@@ -207,7 +207,7 @@ def plan_of(problem: PacedProblem, run: Run, noise_std: float) -> StepPlan | Non
     """Choose the step size and the averaging of a run at its noise, and bound its excess risk.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the sampling of batches and the constants of the losses.
         run: the batch size and the rounds of the run.
         noise_std: σ per coordinate, root mean square over clients.
 
@@ -274,7 +274,7 @@ def prescribed_run(problem: MbSgdProblem, run: Run) -> Run | None:
     """Return the run with the rounds that Lowy and Razaviyayn prescribe in Theorem 2.1 or 2.2, corrected.
 
     Args:
-        problem: the request.
+        problem: the request, with the protected unit, and with the rounds if it fixes them.
         run: the run of the answer, of which the batch size is used.
 
     Returns:
@@ -300,7 +300,7 @@ def add_prescribed_risk(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, 
 
     Args:
         plan: the chosen steps with their bound.
-        problem: the request.
+        problem: the request, with the clients, the budgets and the constants of the losses.
         prescribed: the run that the paper prescribes.
         noise_std: certified σ of the prescribed run, root mean square over clients.
 
@@ -368,7 +368,7 @@ def _closeness(problem: MbSgdProblem, run: Run) -> float:
     It prescribes M min{n, ε²n²/d} rounds, for M participants, n records per client and dimension d.
 
     Args:
-        problem: the request.
+        problem: the request, with its privacy target, the dimension and the sizes of the federation.
         run: the run, of which only the rounds are used.
 
     Returns:
@@ -385,7 +385,7 @@ def risk_at(problem: PacedProblem, run: Run, noise_std: float, *, quick: bool = 
     """Return the explicit bound on the excess risk of a run at its best step size; infinite if no bound applies.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the sampling of batches and the constants of the losses.
         run: the run.
         noise_std: σ per coordinate, root mean square over clients.
         quick: whether to approximate the best step size in less time.

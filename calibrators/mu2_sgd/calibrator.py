@@ -265,7 +265,7 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
         With a trusted server, σ is that of each round's noise.
 
         Args:
-            problem: the request.
+            problem: the request, with the clients, their reports, the losses and the privacy target.
 
         Returns:
             The certified noise, with the protection of each kind of client.

@@ -107,7 +107,7 @@ def describe_clients(problem: Mu2SgdProblem, noise: ScheduleNoise, target: Targe
     """Describe how well a run protects each kind of client.
 
     Args:
-        problem: the request.
+        problem: the request, with its client groups or with the number of participants.
         noise: the noise of the run.
         target: the target, of which only δ is used: each description has the ε at this δ.
 

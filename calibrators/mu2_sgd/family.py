@@ -71,7 +71,7 @@ def noise_std_of(problem: Mu2SgdProblem, noise_multiplier: float) -> float:
     mechanism.
 
     Args:
-        problem: the request.
+        problem: the request, with the rounds, the limit K on reports, and who adds the noise.
         noise_multiplier: noise multiplier z of that single mechanism.
 
     Returns:
@@ -134,7 +134,7 @@ def guarantee_at(
     The protected unit and the observer are those of the request.
 
     Args:
-        problem: the request.
+        problem: the request, with the neighbouring relation, the protected unit and the observer.
         mu: parameter μ of Gaussian differential privacy.
         effort: the work that the computation of the guarantee may take.
         relation: neighbouring relation; None for that of the request.
@@ -157,7 +157,7 @@ def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
     The multiplier is that of the single Gaussian mechanism to which all releases of the run are equivalent.
 
     Args:
-        problem: the request.
+        problem: the request, with the neighbouring relation and the privacy target.
 
     Returns:
         The certified noise multiplier, and the target. If the request states a risk in place of ε, the multiplier meets
@@ -219,7 +219,7 @@ def residual_noise_std(problem: Mu2SgdProblem, noise_std: float) -> float:
     sum is mT if m clients are drawn uniformly in each of T rounds.
 
     Args:
-        problem: the request.
+        problem: the request, with the rounds, the reports of the clients, and who adds the noise.
         noise_std: standard deviation σ of a client's first noise, or of every round's noise with a trusted server.
 
     Returns:

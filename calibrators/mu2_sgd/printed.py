@@ -62,7 +62,7 @@ def _reading(problem: Mu2SgdProblem, target: Target, norm: float, reading: Readi
     The reading has the status `proved` if the risk that the theorem claims is proved at these numbers.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, their reports, and who adds the noise.
         target: the target (ε, δ).
         norm: bound on the norm of one contribution, by which the noise multiplier is defined.
         reading: `statement` or `corrected`, for the conversion of the target to the theorem's parameter.

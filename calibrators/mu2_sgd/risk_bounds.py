@@ -87,7 +87,7 @@ def bounds(problem: Mu2SgdRiskProblem, run: NoisyRun) -> Bounds:
     trusted server it is the bound of their Theorem F.2. There is none for participation that the theorems do not cover.
 
     Args:
-        problem: the request.
+        problem: the request, with the losses, the participation of clients, and who adds the noise.
         run: the standard deviation of a client's first noise, or of every round's noise with a trusted server.
 
     Returns:
@@ -156,7 +156,7 @@ def _lower_order(problem: Mu2SgdRiskProblem) -> LowerBound:
     It is in units of the loss. The largest excess risk is the Lipschitz constant times the diameter of the domain.
 
     Args:
-        problem: the request.
+        problem: the request, with the losses, the clients, the rounds and the privacy target.
 
     Returns:
         The order of the bound and its terms, with the conditions under which it is stated.
@@ -185,7 +185,7 @@ def _target_epsilon(problem: Mu2SgdRiskProblem) -> float:
     """Return the ε of the target. If the target is a risk, ε is the exact one at the δ of the target.
 
     Args:
-        problem: the request.
+        problem: the request, with a target (ε, δ) or a risk.
 
     Returns:
         The ε; infinite if the exact ε of a risk is 0, which leaves no privacy term in the lower bound.

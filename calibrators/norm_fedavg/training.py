@@ -86,7 +86,7 @@ def training_of(problem: NormFedavgProblem, compression: float) -> NormFedavgTra
     initial model w₀, so each bound is capped at ‖∇f(w₀)‖ ≤ β‖w₀ − w*‖, for β-smooth losses f with minimiser w*.
 
     Args:
-        problem: the request.
+        problem: the request, with the participants, the local steps and the constants of the losses.
         compression: mean squared error γ of one message, from rounding and noise.
 
     Returns:

@@ -18,7 +18,7 @@ def choices_of(plan: PlanProblem, best: PlanEntry) -> tuple[PlanChoice, ...] | N
     """Return the runs that the calibration of the recommended entry compared, with figures per client.
 
     Args:
-        plan: the plan.
+        plan: the plan, one learning problem that all algorithms are compared for, with its clients.
         best: the recommended entry.
 
     Returns:

@@ -56,7 +56,7 @@ def draft(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Dr
     Args:
         calibrator: the algorithm.
         adapter: translation of the plan's fields into the algorithm's fields, for one of its variants.
-        plan: the plan.
+        plan: the plan: a learning problem with its privacy target, described without an algorithm.
 
     Returns:
         The draft. It has the request and the adapter's assumptions, or no request and the reasons.
@@ -151,7 +151,7 @@ def _values(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem, kin
     Args:
         calibrator: the algorithm.
         adapter: the adapter, which copies and computes fields.
-        plan: the plan.
+        plan: the plan: a learning problem with its privacy target, described without an algorithm.
         kind: the kind of guarantee. Its unit, relation and observer are passed to requests that have such fields.
 
     Returns:

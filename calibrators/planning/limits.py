@@ -94,7 +94,7 @@ def exceeded_limits(plan: PlanProblem, *, rounds: int | None, bits: int | None) 
     """Yield the names of the plan's limits that a run exceeds; none if the plan has no number of clients.
 
     Args:
-        plan: the plan.
+        plan: the plan, with its number of clients and its limits.
         rounds: rounds of the run, None if unknown.
         bits: bits of all clients over the run, None if unknown.
 
@@ -130,7 +130,7 @@ def likely_rounds(
     largest norm of its mean.
 
     Args:
-        plan: the plan.
+        plan: the plan, with its privacy target and its limits, and with the rounds if it fixes them.
         drawn: size of the batch.
         population: number of records or clients that the batch is drawn from.
         dimension: number of coordinates of the mean.

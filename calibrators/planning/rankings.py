@@ -54,7 +54,7 @@ def drafts(calibrators: Iterable[Calibrator], plan: PlanProblem) -> tuple[Draft,
 
     Args:
         calibrators: all algorithms; the plan may select some of them.
-        plan: the plan.
+        plan: the plan: a learning problem with its privacy target, described without an algorithm.
 
     Returns:
         The drafts, in the order of the algorithms.
@@ -70,7 +70,7 @@ def draft_at(calibrators: Iterable[Calibrator], plan: PlanProblem, index: int) -
 
     Args:
         calibrators: all algorithms; the plan may select some of them.
-        plan: the plan.
+        plan: the plan: a learning problem with its privacy target, described without an algorithm.
         index: index of the draft in the result of `drafts`.
 
     Returns:
@@ -130,7 +130,7 @@ def settle(entry_draft: Draft, plan: PlanProblem) -> Outcome | None:
 
     Args:
         entry_draft: the algorithm with its request, which is None if the algorithm does not apply.
-        plan: the requested plan.
+        plan: the plan, which may solve for one of its fields.
 
     Returns:
         The calibration with its request, or the error that it raised. None if the draft has no request.
@@ -155,7 +155,7 @@ def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]
     those of algorithms that do not apply.
 
     Args:
-        plan: the plan.
+        plan: the plan: a learning problem with its privacy target, described without an algorithm.
         settled: each draft with its outcome; None for a draft without a request.
 
     Returns:

@@ -79,7 +79,7 @@ def recommend(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation
     risk take precedence over entries with only a measure of the noise.
 
     Args:
-        plan: the plan.
+        plan: the plan, with the objective of the risk and the tolerance `within`.
         entries: all entries of the answer; an entry is one algorithm with its calibration.
 
     Returns:
@@ -167,7 +167,7 @@ def _reasons(plan: PlanProblem, best: PlanEntry, entries: Sequence[PlanEntry]) -
     They are about guarantee, risk, warnings, noise, traffic and other trust models.
 
     Args:
-        plan: the plan.
+        plan: the plan, which may restrict the kinds of trust.
         best: the recommended entry.
         entries: all entries, for the comparison with other kinds of trust.
 

@@ -60,7 +60,7 @@ def _printed_noise(problem: PpsgdProblem) -> Iterator[PrintedReading]:
     open. Nothing is yielded unless the request states the constant as `noise_constant`.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the rounds and, if given, the constant.
 
     Yields:
         At most one reading, with the printed noise and the ε and δ that are certified for it.
@@ -105,7 +105,7 @@ def _printed_bound(problem: PpsgdProblem, certified: Certified, plan: SharingPla
     Nothing is yielded without a plan, or if the whole model is shared (α unbounded).
 
     Args:
-        problem: the request.
+        problem: the request, with the losses, the clients and the privacy target.
         certified: the smallest certified noise.
         plan: the share α of the model at that noise; None if no bound applies.
 
@@ -139,7 +139,7 @@ def _evaluate_bound(problem: PpsgdProblem, noise_std: float, alpha: float) -> Th
     by their records, and B.4 if not.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, their weights and the constants of the losses.
         noise_std: standard deviation σ_ζ per coordinate of the noise in the average.
         alpha: finite share α of the model.
 
@@ -185,7 +185,7 @@ def _experiments(problem: PpsgdProblem) -> PrintedReading:
     removed. Their runs draw a fixed number of clients.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the rounds and the privacy target.
 
     Returns:
         The reading `experimental`.

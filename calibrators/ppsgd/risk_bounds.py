@@ -82,7 +82,7 @@ def bounds(problem: PpsgdRiskProblem, run: NoisyRun) -> Bounds:
     the best one. There is no bound if a message may be clipped.
 
     Args:
-        problem: the request.
+        problem: the request, with the losses, the clients and, if it fixes them, α and the step size.
         run: the standard deviation of the noise in the average of the shared gradients.
 
     Returns:
@@ -115,7 +115,7 @@ def _at_best_step(problem: PpsgdRiskProblem, run: NoisyRun) -> tuple[str, float,
     """Return the risk bounds at the theorem's step size, at the requested or the best weight α of the shared part.
 
     Args:
-        problem: the request.
+        problem: the request, with the losses, the clients and, if it fixes it, α.
         run: the run, with its noise.
 
     Returns:

@@ -149,7 +149,7 @@ def start_of_run(problem: PpsgdProblem) -> Start | None:
     optima.
 
     Args:
-        problem: the request.
+        problem: the request, with the smoothness of the losses and the norms of the optima.
 
     Returns:
         The bound, with the quantities that it is derived from; None if the optima or the smoothness are unknown.
@@ -179,12 +179,12 @@ def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
     the requested value, or the one with the smallest proved bound.
 
     Args:
-        problem: the request.
+        problem: the request, with the losses, the clients and, if it fixes it, α.
         noise_std: standard deviation σ_ζ per coordinate of the noise in the average of the shared gradients.
 
     Returns:
-        The chosen α, and the bound at other α for comparison. None if the smoothness or the optima are unknown, or if
-        a message may exceed the clipping norm, which the theorem excludes.
+        The chosen α, and the bound at other α for comparison. None if the smoothness or the optima are unknown, or if a
+        message may exceed the clipping norm, which the theorem excludes.
     """
     if problem.smoothness is None or problem.optimum_norm is None or problem.clipping_may_bind:
         return None
@@ -230,7 +230,7 @@ def _threshold(problem: PpsgdProblem) -> SharingThreshold | None:
     optimum, with gradient parts of equal variance.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the clipping norm and the statistics of gradients.
 
     Returns:
         The thresholds; None in all other cases.

@@ -180,7 +180,7 @@ def _bound_by_losses(
     """Return a contraction bound on δ; assumptions on the losses give the radius of the domain's image.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the domain and the released model.
         reading: name of these assumptions in the answer.
         conditions: conditions on the losses under which the radius is valid.
         losses: smoothness, strong_convexity and convex, as they are assumed.
@@ -272,7 +272,7 @@ def _corollary_1(
     """Return Corollary 1 of Asoodeh et al., with bound (11) of its proof: all steps have the size of the last one.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the domain and the constants of the losses.
         reading: name of the interpretation.
         conditions: conditions on the step sizes.
 

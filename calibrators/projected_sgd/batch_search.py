@@ -63,7 +63,7 @@ def feasible_batches(problem: ProjectedSgdProblem, accounts: Accounts) -> BatchR
     are tried one by one. Both are limited by a fixed budget, so that some batch sizes may remain undecided.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the schedules and the privacy target.
         accounts: the guarantees of its runs.
 
     Returns:

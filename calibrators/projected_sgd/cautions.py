@@ -78,7 +78,7 @@ def _run_cautions(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[
     A step is too long if it exceeds 2/β for losses of smoothness β.
 
     Args:
-        problem: the request.
+        problem: the request, with the losses, the clients and the neighbouring relation.
         plan: the certified run, with its batch size and schedules.
 
     Yields:

@@ -56,7 +56,7 @@ def _applicable_bound(theorem: str, problem: ProjectedSgdProblem, log_delta: flo
 
     Args:
         theorem: id of the theorem.
-        problem: the request.
+        problem: the request, which names the observer.
         log_delta: upper bound on log δ at the target's ε, natural logarithm.
         least: whether it is the least of all bounds.
 

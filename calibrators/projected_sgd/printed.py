@@ -83,7 +83,7 @@ def _answer(
     """Describe a bound that a paper prints: its noise, its claims, and the certified ε and δ at this noise.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the Lipschitz constant and the privacy target.
         plan: the run of the answer.
         printed: the printed bound.
         truth: function that certifies the ε and δ of a run; it returns None if these are not requested.

@@ -129,7 +129,7 @@ def _last_model_utility(problem: ProjectedSgdProblem, plan: RunSchedules) -> Pro
     G the standard deviation of gradients. The bound needs the step size 1/(λt) in step t, and equal noise in all steps.
 
     Args:
-        problem: the request.
+        problem: the request, with the constants of the losses and the clients.
         plan: the batch size and the schedules.
 
     Returns:
@@ -150,7 +150,7 @@ def _mean_model_utility(problem: ProjectedSgdProblem, plan: RunSchedules) -> Pro
     the corollary uses has a constant, which the request gives or which is hidden.
 
     Args:
-        problem: the request.
+        problem: the request, with the losses, the clients and, if it states it, the constant.
         plan: the batch size and the schedules.
 
     Returns:

@@ -110,7 +110,7 @@ def certified_run(problem: ProjectedSgdRiskProblem, parameters: CertifiedSchedul
     """Return the requested run with its certified batch size, schedules and noise.
 
     Args:
-        problem: the request.
+        problem: the request, with the number of clients.
         parameters: parameters of its calibration.
 
     Returns:
@@ -147,7 +147,7 @@ def bounds(problem: ProjectedSgdRiskProblem, run: NoisyRun) -> Bounds:
     errors corrected. If losses may not be convex, there is no bound. "Central" means that the server is trusted.
 
     Args:
-        problem: the request.
+        problem: the request, with the losses, the domain and the released model.
         run: the run, with its batch size and schedules in `details`.
 
     Returns:
@@ -200,7 +200,7 @@ def _scheduled_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> I
     after the other one, and only if it is smaller.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the losses and the released model.
         plan: the batch size and the schedules.
 
     Yields:
@@ -241,7 +241,7 @@ def _printed_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> Ite
     It is that of Corollary 1 or 2 or, without strong convexity, an order of growth.
 
     Args:
-        problem: the request.
+        problem: the request, with the losses and the released model.
         plan: the batch size and the schedules.
 
     Yields:

@@ -45,7 +45,7 @@ def demand_affordable(problem: ProjectedSgdProblem) -> None:
     Runs with constant schedules are quick to evaluate and are never rejected.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the schedules and the name of the unknown.
 
     Raises:
         BeyondBudget: the run has more steps than the limit.
@@ -67,7 +67,7 @@ def solve_unknown(
     """Solve for the number that the request leaves open: the noise, the step size or the batch size.
 
     Args:
-        problem: the request.
+        problem: the request, which names the unknown in `solve_for`.
         accounts: the guarantees of its runs.
 
     Returns:
@@ -97,7 +97,7 @@ def _smallest_noise(problem: ProjectedSgdProblem, accounts: Accounts) -> Certifi
     target, the search is repeated with it.
 
     Args:
-        problem: the request.
+        problem: the request, with the Lipschitz constant and the privacy target.
         accounts: the guarantees of its runs.
 
     Returns:

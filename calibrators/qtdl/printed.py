@@ -71,7 +71,7 @@ def printed_readings(problem: GridProblem) -> tuple[PrintedReading, ...]:
     its conditions are returned.
 
     Args:
-        problem: the request.
+        problem: the request, with its target, the grid and the dimension; it may exclude printed theorems.
 
     Returns:
         At most one reading (interpretation of the printed text); none if the request excludes printed statements.
@@ -175,7 +175,7 @@ def binomial_trials(problem: GridProblem) -> int | None:
     The theorem of the mechanism needs ε ≤ 1 and a bound on the ℓ2 distance of updates.
 
     Args:
-        problem: the request.
+        problem: the request, with its target, the grid, the dimension and the sensitivities.
 
     Returns:
         The number of flips; None if one of these conditions fails, for several rounds, and for a δ below every double.

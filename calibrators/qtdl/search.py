@@ -93,7 +93,7 @@ def candidates(problem: GridProblem, approach: Approach, *, beat: float = math.i
     more than `beat` levels.
 
     Args:
-        problem: the request.
+        problem: the request, with the grid, the rounds and the privacy target.
         approach: the method of proof, with the distances of neighbours that it uses.
         beat: number of levels of the best candidate before.
 
@@ -291,7 +291,7 @@ def approaches(problem: GridProblem) -> Iterator[Approach]:
     reasonable time.
 
     Args:
-        problem: the request.
+        problem: the request, with bounds on the distance of neighbours; it may name one method.
 
     Yields:
         Methods of proof, each with the distances of neighbours that it uses.
@@ -329,7 +329,7 @@ def least_noise(problem: GridProblem) -> CertifiedNoise:
     estimate has clearly more levels than the best certified noise.
 
     Args:
-        problem: the request.
+        problem: the request, with the grid, the sensitivities, the rounds and the privacy target.
 
     Returns:
         The noise with its guarantee, which has the lower bounds on δ by an example of neighbours.

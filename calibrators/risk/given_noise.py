@@ -84,7 +84,7 @@ class GivenNoiseRiskPart(RiskPart[Asked], Generic[Asked]):
         because an infinite figure would not be a bound.
 
         Args:
-            problem: the request.
+            problem: the request: the run, its losses and, if given, its noise.
             calibrator: the calibrator of the algorithm.
 
         Returns:
@@ -130,7 +130,7 @@ class GivenNoiseRiskPart(RiskPart[Asked], Generic[Asked]):
         """Return the run that the request describes, with the smallest certified noise if it gives none.
 
         Args:
-            problem: the request.
+            problem: the request: the run, its losses and, if given, its noise.
             calibrator: the calibrator of the algorithm.
 
         Returns:

@@ -49,7 +49,7 @@ class MiniBatchRiskPart(RiskPart[MiniBatchAsked], Generic[MiniBatchAsked, Found]
         smallest certified noise.
 
         Args:
-            problem: the request.
+            problem: the request: the run, its losses and clients and, if given, its noise.
             calibrator: the calibrator of the algorithm.
 
         Returns:

@@ -92,7 +92,7 @@ def run_spec(problem: ShuffledMbSgdProblem, run: Run, noise_multiplier: float) -
     If whole clients are protected, all records of a report may change, so that the batch gives no amplification.
 
     Args:
-        problem: the request.
+        problem: the request, with the protected unit, the clients, their records and the participants.
         run: the batch size and the number of rounds.
         noise_multiplier: σ over the norm bound of one contribution: of a record, or of a whole report.
 

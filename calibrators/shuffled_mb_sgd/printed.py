@@ -32,7 +32,7 @@ def printed_readings(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run])
     the rounds that it prescribes. The explicit noise prescribes no rounds, so the run's are used.
 
     Args:
-        problem: the request.
+        problem: the request, which may select readings and names the protected unit.
         run: the run of the answer.
         truth: function that certifies the ε and δ of a run at a printed noise multiplier.
 
@@ -124,7 +124,7 @@ def _explicit(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> Pri
     The reading is proved if all its conditions hold, among them batches of a single record.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, their records and the privacy target.
         run: the run of the answer, with its batch size and rounds.
         truth: function that certifies the ε and δ of a run at a printed noise multiplier.
 

@@ -84,7 +84,7 @@ def _at_point(problem: Targeted, epsilon: float, log_delta: float) -> Targeted:
     """Return the request with a target (ε, δ) in place of its risk.
 
     Args:
-        problem: the request.
+        problem: the request, with a risk as its target.
         epsilon: the ε, at least 0.
         log_delta: log δ, natural logarithm. The request gets log₁₀ δ, rounded down.
 
@@ -103,7 +103,7 @@ def _find_for_rates(problem: Targeted, risk: RiskTarget, find: Callable[[Targete
     the true positive rate. The search ends when a new ε improves this bound by less than a relative `_SETTLED`.
 
     Args:
-        problem: the request.
+        problem: the request, with the risk as its target.
         risk: the true positive rate, at most 1 less the false positive rate.
         find: function that returns the solution of a request with a target (ε, δ).
 
