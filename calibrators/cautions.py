@@ -30,7 +30,7 @@ MINIMALITY_NOT_PROVED = Caution(
 
 
 def noise_cautions(certified: Iterable[Certified], *, drawn: str | None = "record") -> Iterator[Caution]:
-    """Warn if the smallest noise that is offered meets the target, or if no smaller noise was proved to miss it.
+    """Warn if the smallest noise on offer meets the target, or if minimality of the noise was not proved.
 
     Args:
         certified: the certified noise of each group.

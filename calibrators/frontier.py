@@ -307,7 +307,7 @@ class _Survey:
             yield best_at[min(offered, key=lambda rounds: abs(math.log(rounds / spaced_rounds)))]
 
     def _frontier_run(self, run: Run, traffic: Traffic) -> FrontierRun:
-        """Describe a run as an entry of the frontier, with its certified noise or, without one, an estimate.
+        """Describe an alternative run for the answer, with its certified noise or, without one, an estimate.
 
         The frontier has the runs of which none is at least as good as another in rounds, batch size and risk bound.
 

@@ -101,7 +101,7 @@ def crossing(
     """Return the approximate root of a decreasing function, on the side where the function is at most 0.
 
     Args:
-        shortfall: the decreasing function.
+        shortfall: the decreasing function, which says by how much its argument misses a target.
         start: initial estimate of the root.
         interval: the smallest and the largest argument that may be returned.
         width: largest distance of the answer from the root.
@@ -167,7 +167,8 @@ def _evaluated_bracket(evaluations: RootEvaluations) -> _Bracket | None:
     """Return the narrowest bracket of evaluated parameters.
 
     Args:
-        evaluations: the parameters at which the shortfall was evaluated, with its values.
+        evaluations: the parameters at which the shortfall was evaluated, with its values: the amounts by which the
+            target is missed.
 
     Returns:
         The bracket; None if all evaluated parameters miss the target, or if all meet it.
@@ -182,7 +183,7 @@ def _passing_side(shortfall: Callable[[float], float], bracket: _Bracket | None,
     """Narrow a bracket of the root by false position, and return its side that meets the target.
 
     Args:
-        shortfall: decreasing function of the parameter; at most 0 where the target is met.
+        shortfall: decreasing function that says by how much a parameter misses the target; at most 0 if it is met.
         bracket: the bracket; None if no parameter meets the target.
         width: largest width of the narrowed bracket.
 

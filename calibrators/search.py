@@ -168,8 +168,8 @@ class Certified:
 class _Misses:
     """The largest noises that missed the target in a search, at most `MISSES_KEPT`, with their guarantees.
 
-    A miss just below the answer can prove that slightly less noise is not enough. Few are retained, as each guarantee
-    may hold large arrays.
+    A miss, that is, a noise that misses the target, just below the answer can prove that slightly less noise is not
+    enough. Few are retained, as each guarantee may hold large arrays.
     """
 
     def __init__(self) -> None:

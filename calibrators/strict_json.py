@@ -290,7 +290,7 @@ def _own_fault(item: Any, depth: int, trail: _Trail) -> Fault | None:
     Args:
         item: an array, an object or a `_Mark`, which the parser puts in the place of a rejected part.
         depth: number of arrays and objects around the part, itself included.
-        trail: the keys to the part.
+        trail: the chain of keys that leads to the part.
 
     Returns:
         The fault; None if there is none. Values inside the part are not examined.

@@ -25,7 +25,7 @@ class CallerUsage:
         per_minute: CPU seconds per minute that the caller may use; 0 for no limit.
         owed: CPU seconds used that the allowance has not covered since.
         used: CPU seconds used, halved every minute.
-        computing: number of the caller's questions that run or wait.
+        computing: number of the caller's computations that run or wait.
     """
 
     at: float

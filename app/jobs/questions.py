@@ -32,7 +32,7 @@ class QuestionRunner:
         self._pool = pool
 
     async def end_of(self, running: RunningQuestion, reading: Reading) -> End:
-        """Compute the answer to a question, and return the record with which its job ends.
+        """Compute the answer of a job, which is a question (request) answered later, and return how the job ended.
 
         Args:
             running: the job.
@@ -50,7 +50,7 @@ class QuestionRunner:
 
         Args:
             running: the job. If its request has already started the computation, the job waits for that computation.
-            reading: function that makes the question of the body of the job.
+            reading: function that makes the question, a request for a computation, of the body of the job.
 
         Returns:
             The record with the state "done" and the answer.

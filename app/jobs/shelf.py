@@ -117,7 +117,7 @@ class Shelf:
     async def claim(self, limit: int, *, held: Sequence[str], lease_seconds: float) -> list[Record]:
         """Take jobs from the store to run them in this replica; none if the store cannot be used at present.
 
-        Only jobs of the present version of the mathematics are taken.
+        A replica is one process of the service. Only jobs of the present version of the mathematics are taken.
 
         Args:
             limit: largest number of jobs.

@@ -53,8 +53,9 @@ class Upkeep:
     async def beat(self) -> None:
         """Repeat without end: renew the leases of the running jobs in the store, and report their progress.
 
-        A job that its owner has cancelled through another replica is stopped. So is a job that another replica has
-        claimed, because its lease had expired.
+        A lease is the time for which a replica (process of the service) may run a job. A job that its owner has
+        cancelled through another replica is stopped. So is a job that another replica has claimed, because its lease
+        had expired.
         """
         lease = self._settings.lease_seconds
         while True:

@@ -50,7 +50,7 @@ def question_endpoint(
     Args:
         kind: kind of the question, such as "calibration" or "account".
         name: name of the question within its kind, for example the algorithm to calibrate.
-        reading: function that reads a request body and returns the `Question`.
+        reading: function that reads a request body and returns the `Question`: the computation to be done.
 
     Returns:
         The endpoint, an asynchronous function that FastAPI calls with the request, its body and its preferences.
@@ -65,7 +65,7 @@ def question_endpoint(
 async def respond(
     request: Request, kind: str, name: str, reading: Reading, body: bytes, preferences: Preferences
 ) -> Response:
-    """Answer the question in the body of a request, from the cache, by a computation, or by a job.
+    """Answer a question (request for a computation) from the cache, by a computation, or by a job.
 
     If the request has the idempotency key of an earlier job, that job is answered. If the answer is not there when the
     request stops waiting, the response has status 202 and describes the job that goes on with the computation.

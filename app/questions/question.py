@@ -202,7 +202,9 @@ def read_posted(kind: str, problem: type, solve: Callable[[object], object], bod
 
 
 def join_outcomes(join: bytes, outcomes: tuple[Outcome, ...]) -> RenderedAnswer:
-    """Join the outcomes of the parts of a question into its answer, in a worker.
+    """Join the outcomes of the parts of a question, such as a sweep over many values, into its answer.
+
+    A worker process calls this function, because joining large outcomes takes time.
 
     Args:
         join: pickled function from the outcomes to the answer, made by this service.
@@ -279,7 +281,7 @@ class ParsedQuestions:
 
 
 class PosedQuestions:
-    """Memory of the questions that each caller has posed, as digests, within a number of bytes.
+    """Memory of the questions (requests) that each caller has posed, as digests, within a number of bytes.
 
     An answer may say that it came from the cache only if the same caller posed the question before. The caller whose
     last question is oldest is forgotten first.
@@ -295,7 +297,7 @@ class PosedQuestions:
         self._bytes = 0
 
     def remember(self, identity: str, question_digest: str | bytes) -> bool:
-        """Return whether this caller has sent the question with this digest before, and remember it.
+        """Decide whether this caller has sent an equal request before, and remember the request.
 
         Args:
             identity: identity of the caller.

@@ -176,7 +176,8 @@ class Leases(Reading):
     def _free(self, connection: Connection, engine_version: str, limit: int, held: Collection[str]) -> list[JsonObject]:
         """Find the next jobs that this process of the service (replica) may run, and lock their rows against others.
 
-        A job is free if it waits, or if the lease of its replica has expired. Callers take turns, in a fair order.
+        A job is free if it waits, or if the lease of its replica, the time for which the replica may run it, has
+        expired. Callers take turns, in a fair order.
 
         Args:
             connection: the transaction, which holds the locks.
@@ -342,7 +343,8 @@ def _is_attempt(identifier: str, attempt: int, replica: str) -> ColumnElement[bo
 def _count_lost(row: JsonObject) -> int:
     """Return how often a job lost the replica (process of the service) that ran it.
 
-    The job is free to be taken. If its state is running, its lease has expired, so that a replica was lost once more.
+    The job is free to be taken. If its state is running, the time for which a replica held it (lease) has expired, so
+    that a replica was lost once more.
 
     Args:
         row: the state of the job, and the number of lost attempts before.
@@ -362,7 +364,7 @@ def _end_without_run(row: JsonObject, lost: int, exhausted: bytes) -> End | None
 
     Args:
         row: the job.
-        lost: number of its attempts with a lost replica.
+        lost: number of its attempts in which the replica (process of the service) was lost.
         exhausted: problem (JSON text) of a job that has lost its replica too often.
 
     Returns:

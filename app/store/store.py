@@ -89,7 +89,7 @@ class Store(Leases):
 
         Args:
             record: the job.
-            replica: replica that runs the job as its first attempt; None to queue the job.
+            replica: name of the process of the service that runs the job as its first attempt; None to queue the job.
             lease_seconds: duration of that replica's lease.
 
         Returns:
@@ -157,7 +157,7 @@ class Store(Leases):
             size: bytes of ended jobs to keep.
 
         Returns:
-            The number of deleted jobs; 0 while another replica sweeps.
+            The number of deleted jobs; 0 while another process of the service does this work.
         """
         # Number the ended jobs of each caller, the newest first.
         newest_first = (JOBS.c.ended_tick.desc(), JOBS.c.ended.desc(), JOBS.c.sequence.desc())
@@ -184,7 +184,8 @@ class Store(Leases):
         """End jobs that no running process can compute, because they need another version of the library.
 
         Such a job ends after it has been queued for a day during which the service ran, if no job of its version runs.
-        A running job of a version shows that a replica of this version exists, which will claim the queued ones.
+        A running job of a version shows that a process of this version (replica) exists, which will take the queued
+        ones.
 
         Args:
             engine_version: version of this replica.

@@ -197,7 +197,7 @@ class Turns:
         self._lingering[caller] = True
 
     def seconds(self, caller: str, *, others_wait: bool) -> float:
-        """Return the seconds that a question keeps its place while tasks wait.
+        """Return how long a computation keeps its worker process while other tasks wait.
 
         Args:
             caller: identity of the question's caller.

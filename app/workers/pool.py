@@ -259,7 +259,7 @@ class Pool(WarmWorkers):
         return True
 
     def _begin_anew(self, task: Task) -> None:
-        """Kill a question's worker, lose its work, and queue the question as a job; reject it if the queue is full."""
+        """Kill a task's worker, lose its work, and queue the task as a job; reject it if the queue is full."""
         self._take_worker(task, "displaced")
         self._account(task, task.become("queued"))
         task.lane, task.background = "job", False

@@ -129,7 +129,7 @@ def render_answer(question: Callable[..., object], *arguments: object) -> Render
     """Call a function that computes an answer, such as a calibration, and render the answer as JSON.
 
     Args:
-        question: the function.
+        question: function that computes the answer from the arguments.
         *arguments: positional arguments of the function.
 
     Returns:

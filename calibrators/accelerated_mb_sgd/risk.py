@@ -146,7 +146,7 @@ def _orders(printed: Sequence[PrintedReading]) -> Iterator[UpperBound]:
 
 
 def _cautions(problem: AcceleratedMbSgdProblem, fields: RiskFields, objective: Objective) -> Iterator[Caution]:
-    """Warn of unproved or assumed premises of the bounds on the excess risk.
+    """Warn of assumptions of the bounds on the excess risk, and of bounds that do not exist.
 
     The cautions say that no upper bound exists for the requested objective, that clients are assumed equal, or that
     absent fields have assumed values.

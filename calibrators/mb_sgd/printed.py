@@ -145,7 +145,7 @@ def prescription_of(
         problem: the request, with the constants of the losses, the clients and the privacy target.
         run: the run, of which only the batch size is used.
         rounds: the number of rounds, or None for the number that the theorem prescribes.
-        reading: whether the formula is as printed, or has its known errors corrected.
+        reading: interpretation of the formula: `printed`, or `corrected` without its known errors.
 
     Returns:
         The prescription: rounds, step size, smoothness of the envelope if losses are not smooth, and claimed excess

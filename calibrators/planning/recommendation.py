@@ -117,7 +117,7 @@ def trusts(plan: PlanProblem, entries: Sequence[PlanEntry]) -> tuple[TrustPrice,
 
     Args:
         plan: the plan, which may restrict the kinds of trust.
-        entries: all entries of the answer.
+        entries: all entries of the answer; an entry is one algorithm with its calibration.
 
     Returns:
         One description for each accepted kind, the least trust first. It has no entry if none of this kind is usable.
@@ -141,7 +141,7 @@ def _price(definition: Trust, best: PlanEntry | None, least: float) -> TrustPric
 
     Args:
         definition: the kind of trust.
-        best: the best entry of this kind; None if no entry is usable.
+        best: the algorithm with its calibration ("entry") that is best of this kind; None if none is usable.
         least: the least remaining share of all kinds, by which the share of the best entry is divided.
 
     Returns:

@@ -63,7 +63,8 @@ def _printed_noise(problem: PpsgdProblem) -> Iterator[PrintedReading]:
         problem: the request, with the clients, the rounds and, if given, the constant.
 
     Yields:
-        At most one reading, with the printed noise and the ε and δ that are certified for it.
+        At most one interpretation ("reading") of the text, with the printed noise and the ε and δ that are certified
+        for it.
     """
     if problem.noise_constant is None:
         return
@@ -110,7 +111,7 @@ def _printed_bound(problem: PpsgdProblem, certified: Certified, plan: SharingPla
         plan: the share α of the model at that noise; None if no bound applies.
 
     Yields:
-        At most one reading, with the quantities that the bound depends on.
+        At most one interpretation ("reading") of the text, with the quantities that the bound depends on.
     """
     if plan is None or plan.chosen.personalization == "unbounded":
         return
@@ -188,7 +189,7 @@ def _experiments(problem: PpsgdProblem) -> PrintedReading:
         problem: the request, with the clients, the rounds and the privacy target.
 
     Returns:
-        The reading `experimental`.
+        The interpretation ("reading") with the name `experimental`: the noise, the claim and the certified ε and δ.
     """
     certified_by_authors = certify(problem, sampling="poisson", relation="zero-out-one")
     return PrintedReading(

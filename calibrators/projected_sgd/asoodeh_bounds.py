@@ -177,7 +177,9 @@ def _stated_log_delta(problem: ProjectedSgdProblem, plan: RunSchedules) -> float
 def _bound_by_losses(
     problem: ProjectedSgdProblem, reading: Reading, conditions: tuple[ConditionResult, ...], **losses: object
 ) -> PrintedBound:
-    """Return a contraction bound on δ; assumptions on the losses give the radius of the domain's image.
+    """Return a contraction bound on δ in which assumptions on the losses give the radius of a step's image.
+
+    A gradient step maps the domain, a ball, to its image. The noisy step contracts the more, the smaller the image is.
 
     Args:
         problem: the request, with the clients, the domain and the released model.
@@ -232,7 +234,7 @@ def _corollaries(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[P
 
     They are for smooth λ-strongly convex losses, the step size 1/(λt) in step t, and equal noise in all steps. For a
     random model the bound is Corollary 3 with the noise of the paper's experiments. For the last model there are two
-    readings of Corollary 1. Nothing is yielded for other losses or schedules.
+    interpretations ("readings") of Corollary 1. Nothing is yielded for other losses or schedules.
 
     Args:
         problem: the request, with the constants of the losses and the released model.

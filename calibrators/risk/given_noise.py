@@ -167,7 +167,7 @@ def run_at_certified_noise(problem: Any, parameters: CertifiedParameters) -> Noi
 def _calibrate(problem: Any, calibrator: NoiseCalibrator) -> Any:
     """Return the parameters of the smallest certified noise of a request.
 
-    It is calibrated without its printed readings, which are not needed for the noise.
+    The theorems as papers print them ("readings") are not evaluated, because the noise does not depend on them.
 
     Args:
         problem: the request, a data class.

@@ -229,7 +229,7 @@ def lower_bound(problem: RiskFields, setting: LowerBoundSetting, trust: Trust) -
 
     Args:
         problem: the request, with the objective.
-        setting: the quantities that the bound depends on.
+        setting: the quantities that the bound depends on: target, sizes and constants of the losses.
         trust: the trusted party: `local` for none, `shuffle` for a shuffler, `central` for the server. The last two
             have the same lower bound.
 
@@ -254,7 +254,7 @@ def _local_bound(problem: RiskFields, setting: LowerBoundSetting) -> tuple[Theor
 
     Args:
         problem: the request. If it gives no δ of one report (`round_delta`), the δ of `setting` is used.
-        setting: the other quantities that the bound depends on.
+        setting: the other quantities that the bound depends on: target, sizes and constants of the losses.
 
     Returns:
         The theorem for the population risk or for the empirical one, with its inputs.
@@ -287,7 +287,7 @@ def _central_bound(problem: RiskFields, setting: LowerBoundSetting) -> tuple[The
 
     Args:
         problem: the request, with the objective, the radius of the domain, and the deviation of gradients.
-        setting: the other quantities that the bound depends on.
+        setting: the other quantities that the bound depends on: target, sizes and constants of the losses.
 
     Returns:
         The theorem for the population risk or for the empirical one, with its inputs.
@@ -310,7 +310,7 @@ def reference_rates(problem: RiskFields, setting: LowerBoundSetting) -> Referenc
 
     Args:
         problem: the request; only its standard deviation of gradients is used.
-        setting: the quantities that the rates depend on.
+        setting: the quantities that the rates depend on: target, sizes and constants of the losses.
 
     Returns:
         The orders, up to constants and logarithms.

@@ -249,7 +249,7 @@ class _Entry:
         objective and baseline of the certified risk. A claimed excess risk is rounded up to `DIGITS` digits.
 
         Args:
-            reading: one of the readings of the entry.
+            reading: one of the readings that the entry of the answer combines.
 
         Returns:
             The claims that the entry has to state.
@@ -326,7 +326,7 @@ def _drop_repeated_statements(
     """Leave out the words of a condition where an earlier one with the same id has them.
 
     Args:
-        details: the details of the readings, in the order of the entry.
+        details: the parts in which interpretations ("readings") of a theorem differ, in the order of the answer.
         common: the conditions of the whole entry, by id, which come first.
 
     Returns:

@@ -274,9 +274,10 @@ class BoundSearch:
         return _clamp_log_noise(root)
 
     def _line_root(self, trial: CertifiedTrial | CoarseTrial) -> float:
-        """Return the log noise of miss 0 on the line through a trial with `slope`, or a nearer one.
+        """Return the log noise at which the target is just met, by the line through a trial with `slope`.
 
-        The step from the trial is cut to `LONGEST_STEP`, which doubles for each of the latest steps that were cut.
+        The miss of a trial is the excess of log δ over the target; it is 0 at the root. The step from the trial is cut
+        to `LONGEST_STEP`, which doubles for each of the latest steps that were cut.
 
         Args:
             trial: a trial, usually the last one.
@@ -319,7 +320,8 @@ class BoundSearch:
         """Store a trial as the last one, and as the last that met or missed the target; update the estimated slope.
 
         Args:
-            trial: the trial. Its miss is at most 0 if it meets the target.
+            trial: the trial. Its miss, the relative excess of log δ over the target's, is at most 0 if it meets the
+                target.
         """
         # Between neighbouring steps the slope is dominated by irregularities of the bound.
         if self._last is not None and abs(self._last.step - trial.step) > 1:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 def printed_readings(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> tuple[PrintedReading, ...]:
     """Return the noise that Theorem 4.1 of Lowy and Razaviyayn prints, and the explicit noise that replaces it here.
 
-    They are the readings `statement` and `corrected`. The statement uses the request's rounds or, for smooth losses,
-    the rounds that it prescribes. The explicit noise prescribes no rounds, so the run's are used.
+    They are two interpretations ("readings"), `statement` and `corrected`. The statement uses the request's rounds or,
+    for smooth losses, the rounds that it prescribes. The explicit noise prescribes no rounds, so the run's are used.
 
     Args:
         problem: the request, which may select readings and names the protected unit.
@@ -62,7 +62,7 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> Pr
         truth: function that certifies the ε and δ of a run at a printed noise multiplier.
 
     Returns:
-        The reading `statement`, with the parameters that the theorem prescribes.
+        The interpretation ("reading") named `statement`, with the parameters that the theorem prescribes.
     """
     is_smooth = problem.smoothness is not None
     inputs = inputs_of(
@@ -121,7 +121,7 @@ def _excluded_conditions(problem: ShuffledMbSgdProblem) -> list[str]:
 def _explicit(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> PrintedReading:
     """Evaluate the theorem with explicit constants that replaces Theorem 4.1 of Lowy and Razaviyayn here.
 
-    The reading is proved if all its conditions hold, among them batches of a single record.
+    The result ("reading") has the status `proved` if all its conditions hold, among them batches of a single record.
 
     Args:
         problem: the request, with the clients, their records and the privacy target.
