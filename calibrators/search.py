@@ -208,7 +208,7 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
 
     Gaussian guarantees are inverted in closed form. For other guarantees the noise is searched on a logarithmic scale,
     by interpolation of the certified bound. The result exceeds the least sufficient noise by at most a relative 1e-6 if
-    the bound is computed exactly, and otherwise by about 1e-3 at most.
+    the bound is computed exactly. Otherwise the excess is at most about 1e-3.
 
     Args:
         family: function from a noise to its guarantee.
@@ -293,8 +293,8 @@ def _closed_form(family: Family, target: Target, guess: float) -> Certified | No
         guess: noise at which μ is evaluated, after it is clipped to the range that is offered.
 
     Returns:
-        The noise, or None if the guarantee is not Gaussian, if the target is outside the range of the inverse, if the
-        noise is not offered, or if it fails `confirm`.
+        The noise. None if the guarantee is not Gaussian, or if the target is outside the range of the inverse. Also
+        None if the noise is not offered, or fails `confirm`.
     """
     initial_noise = min(max(guess, LEAST), MOST)
     mu = family(initial_noise, "default").curve.upper.gaussian_dp_mu

@@ -67,8 +67,8 @@ async def respond(
 ) -> Response:
     """Answer a question (request for a computation) from the cache, by a computation, or by a job.
 
-    If the request has the idempotency key of an earlier job, that job is answered. If the answer is not there when the
-    request stops waiting, the response has status 202 and describes the job that goes on with the computation.
+    If the request has the idempotency key of an earlier job, that job is answered. If there is no answer when the
+    request stops waiting, a job goes on with the computation. The response then has status 202 and describes the job.
 
     Args:
         request: the HTTP request.

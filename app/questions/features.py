@@ -87,8 +87,8 @@ def _add_fields(features: dict[str, float], record: object, prefix: str) -> None
     """Add a feature for each number, word and boolean in the fields of a request, or of a part of it.
 
     A number gives its decimal logarithm. A negative number is kept, because it is a logarithm already, such as
-    `log10_delta`. A word gives its count. Fields of the parts `query` and `claim` get the prefix "query ", so that
-    their ε and δ are distinct from the ε and δ of the run.
+    `log10_delta`. A word gives its count. Fields of the parts `query` and `claim` get the prefix "query ". Their ε and
+    δ are thus distinct from those of the run.
 
     Args:
         features: features by name, to which these are added.

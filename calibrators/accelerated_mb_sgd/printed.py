@@ -47,7 +47,7 @@ def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth[Me
         truth: function that certifies a client's ε and δ at a printed noise multiplier.
 
     Returns:
-        The readings. Empty if whole clients are protected or a batch is larger than a client's data set, because the
+        The readings. Empty if whole clients are protected or if a batch is larger than a client's data set. The
         theorems are about records, in batches without repetition.
     """
     members = members_of(problem, run)
@@ -64,8 +64,8 @@ def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth[Me
 def _reading(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth: Truth[Member]) -> PrintedReading:
     """Evaluate Theorem E.1 or 2.4 of Lowy and Razaviyayn in one interpretation ("reading") of its text.
 
-    With several groups of clients, the parameters and the true figures are those of the group with the largest ratio of
-    its true ε to the ε of its target.
+    With several groups of clients, one group is shown: that with the largest ratio of its true ε to the ε of its
+    target.
 
     Theorem E.1 is for smooth losses, and Theorem 2.4 is for all others.
 

@@ -215,7 +215,7 @@ def choose_run(
     """Choose the batch size and rounds: the smallest run with nearly the least bound on the excess risk.
 
     "Nearly" means within the factor 1 + `within` of the request. If no theorem bounds the risk, the run has the largest
-    batch, and the number of rounds closest to that of Theorem 2.4 of Lowy and Razaviyayn.
+    batch. Its number of rounds is then the closest to that of Theorem 2.4 of Lowy and Razaviyayn.
 
     Args:
         problem: the request. Its budgets limit the runs.

@@ -245,7 +245,7 @@ def guarantee_of_all(answers: Sequence[GuaranteeAnswer]) -> GuaranteeAnswer:
     """Return the guarantee that holds for every client, at the largest ε and δ of the clients' targets.
 
     The ε of a client falls as δ grows. At the largest δ of all targets it is therefore at most the ε at the client's
-    own δ, and the largest upper bound on ε holds for all clients. The lower bound on ε is the largest one among the
+    own δ. So the largest upper bound on ε holds for all clients. The lower bound on ε is the largest one among the
     clients with that largest δ as their own target. The same holds with ε and δ exchanged.
 
     Args:

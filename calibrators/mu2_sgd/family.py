@@ -88,8 +88,8 @@ class ScheduleNoise:
 
     Attributes:
         problem: the request.
-        std: the standard deviation σ per coordinate. It is that of a client's first noise if clients add the noise
-            (untrusted server), and of every round's noise if the server adds it (trusted server).
+        std: the standard deviation σ per coordinate. If clients add the noise (untrusted server), it is that of a
+            client's first noise. If the server adds it (trusted server), it is that of every round's noise.
     """
 
     problem: Mu2SgdProblem

@@ -71,8 +71,8 @@ def solve_unknown(
         accounts: the guarantees of its runs.
 
     Returns:
-        The certificate, with the solved value in `noise`; the run with that value; and the batch sizes that meet the
-        target, None unless the batch size is the unknown.
+        The certificate, with the solved value in `noise`, and the run with that value. The third part has the batch
+        sizes that meet the target; it is None unless the batch size is the unknown.
 
     Raises:
         Infeasible: no value of the unknown meets the target.

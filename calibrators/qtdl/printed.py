@@ -39,8 +39,8 @@ def noise_of_theorem_1(problem: GridProblem, epsilon: float) -> tuple[TheoremAtI
         epsilon: ε of one message, above 0.
 
     Returns:
-        The theorem at its inputs; and the parameters of the noise by name, empty if the theorem's number m of noise
-        levels is not defined at these inputs.
+        The theorem at its inputs, and the parameters of the noise by name. There are none if the theorem's number m of
+        noise levels is not defined at these inputs.
     """
     movement = problem.movement
     theorem_1 = TheoremAtInputs.of(

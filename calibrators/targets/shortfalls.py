@@ -57,8 +57,8 @@ def shortfall_of(
     """Return a function that says by how much a parameter misses the target; it is at most 0 if the target is met.
 
     The shortfall is log(μ/μ*). At the target ε, μ is the parameter of the Gaussian mechanism with the δ of the
-    guarantee, and μ* of the one with the target's δ. This scale is nearly linear in the logarithm of a noise, which
-    helps interpolation.
+    guarantee. μ* is the parameter of the one with the target's δ. This scale is nearly linear in the logarithm of a
+    noise, which helps interpolation.
 
     Args:
         family: function from a parameter to the guarantee.
