@@ -237,7 +237,8 @@ class Server(uvicorn.Server):
 def server(app: FastAPI, settings: Settings) -> Server:
     """Return the uvicorn server of the service; its log lines go to the root logger of the standard library.
 
-    The event loop is uvloop's if uvloop is installed.
+    The event loop is uvloop's if uvloop is installed. At a shutdown, requests get the deadline of computations and five
+    seconds more.
 
     Args:
         app: the application.

@@ -124,6 +124,7 @@ def owner_of(subject: object) -> str | None:
     if len(name) <= NAME_LENGTH and name.isascii() and name.isprintable():
         return name
     subject_bytes = subject.encode("utf-8", "surrogatepass")  # JSON texts may have unpaired surrogates
+    # The first 160 bits of the digest suffice to keep the names of different subjects apart.
     digest = hashlib.sha256(subject_bytes).hexdigest()
     return f"token-sha256:{digest[:40]}"
 

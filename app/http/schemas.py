@@ -288,7 +288,7 @@ def _problem_statuses(method: str, path: str, operation: Schema) -> set[int]:
     Returns:
         The statuses, each at least 400.
     """
-    # Errors of the request itself.
+    # Errors of the request itself. Any operation may fail with 500, and invalid parameters give 422.
     if method == "post":
         statuses = set(POSTED)
     else:

@@ -59,6 +59,7 @@ class Upkeep:
         """
         lease = self._settings.lease_seconds
         while True:
+            # A lease is renewed several times within its duration, so that some renewals may fail.
             await anyio.sleep(lease / BEATS)
             await self._shelf.store_again()
             reports = {identifier: running.report for identifier, running in self._running.items()}

@@ -275,6 +275,7 @@ class ParsedQuestions:
             question: the question that was read.
             length: length of the body in bytes; the size of the question is estimated from it.
         """
+        # A rough estimate: a part for any question, and a part for each byte of the body.
         size = QUESTION_BYTES + BYTES_PER_BODY_BYTE * length
         if size <= self._questions.maxsize:
             self._questions[owner, fingerprint] = question, size

@@ -34,7 +34,7 @@ async def wait_for_event(request: Request, done: anyio.Event, seconds: float | N
     if await _happens_soon(done, seconds):
         return "done"
 
-    # Several tasks wait, each for one event. The first one to end cancels the others.
+    # The brief wait before is over. Several tasks wait, each for one event. The first one to end cancels the others.
     closing = COMPUTE.of(request).closing
     remaining_seconds = None if seconds is None else max(seconds - BRIEF_SECONDS, 0.0)
     first = _FirstEvent()

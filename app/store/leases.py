@@ -251,6 +251,7 @@ class Leases(Reading):
             The job in its new state, with one attempt more.
         """
         now = self._database.now()
+        # `WAITING` resets the fields that an earlier attempt has left.
         values = WAITING | {
             "state": "running",
             "started": now,

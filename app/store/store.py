@@ -203,6 +203,7 @@ class Store(Leases):
             if not self._try_to_sweep(connection):
                 return 0
             self._give_back(connection, is_other & self._has_expired_lease(), lost=1)
+            # Ticks are seconds during which the service ran.
             has_waited = (JOBS.c.state == "queued") & (JOBS.c.queued_tick < ticks(self._database) - DAY)
             is_stale = is_other & has_waited & ~served.exists()
             return connection.execute(self._end_update(is_stale, End(state="interrupted", problem=problem))).rowcount

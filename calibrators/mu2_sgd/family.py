@@ -204,6 +204,7 @@ def _certify_mu(problem: Mu2SgdProblem, mu: float) -> tuple[Certified, Target]:
     """
     sensitivity = sensitivity_factor(problem.relation)
     noise_multiplier = sensitivity / mu
+    # `MOST` is the largest noise multiplier that is offered.
     if noise_multiplier > MOST:
         raise no_noise_suffices(guarantee_at(problem, sensitivity / MOST), problem.target)
     guarantee = guarantee_at(problem, mu)

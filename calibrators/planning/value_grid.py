@@ -38,6 +38,7 @@ class ValueGrid:
         Returns:
             The value, in the unit of the quantity.
         """
+        # From index 1000 on, every `DECADE` indices lead to values that are ten times as large.
         decades = max(0, (index - 1000) // DECADE)
         digits = index - decades * DECADE
         if self.micro:

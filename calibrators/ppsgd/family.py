@@ -253,6 +253,7 @@ def _likely_seen_noise(problem: PpsgdProblem, noise_of_one_round: float, factor:
     high = math.log(noise_of_most) + 1.0
     if not excess(low) > 0.0 > excess(high):
         return noise_of_most
+    # The tolerance of the root is absolute, in log noise.
     return math.exp(brent_root(excess, low, high, absolute=1e-12))
 
 

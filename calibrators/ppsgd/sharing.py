@@ -215,6 +215,7 @@ def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
         threshold=_threshold(problem),
     )
     upper = RiskBound(
+        # rounded up, for the rounding errors of the bound
         value=chosen.proved.total * (1.0 + ROUNDING),
         constant="explicit",
         theorem=ANY_STEP.id,

@@ -177,6 +177,7 @@ class _BatchSearch:
         meets_at_high = self.meets(high)
         if meets_at_low != meets_at_high:
             return None
+        # The margin in log δ exceeds the rounding errors of the bounds.
         if meets_at_low:
             all_meet = self._bound_over_range(high, low).upper <= target_log_delta - MARGIN
             return True if all_meet else None

@@ -157,6 +157,7 @@ def _claims(target: Target, log_delta: float, excess_risk: float | None) -> Clai
         The claim, with log₁₀ δ, and with δ itself unless it is too small for a double.
     """
     finite_log_delta = max(log_delta, LEAST_LOG_DELTA)
+    # The search for the noise ends within this distance of the target's log δ.
     tolerance = CLAIM_TOLERANCE * (1.0 + abs(finite_log_delta))
     if abs(finite_log_delta - target.log_delta) <= tolerance:
         return claims(target, excess_risk)

@@ -250,6 +250,7 @@ def _offered_steps(problem: ProjectedSgdProblem) -> list[float]:
     unit = problem.radius / problem.lipschitz
     steps = set(_log_grid(unit / STEP_RANGE, unit * STEP_RANGE, STEPS_PER_DECADE))
     if problem.smoothness is not None:
+        # Just below a turning point, so that conditions such as η ≤ 2/β hold in spite of rounding.
         turns = (2.0 / problem.smoothness, 2.0 / (problem.smoothness + problem.strong_convexity))
         steps |= {turn * (1.0 - TURN_MARGIN) for turn in turns}
     return sorted(steps)

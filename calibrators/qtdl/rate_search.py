@@ -165,6 +165,7 @@ class RateSearch:
             return real_levels(self._release, math.exp(log_rate), self._log_delta) > beat
 
         lossless = math.log(self._lossless_rate)
+        # The search covers log α from log 20 (`SPREAD`) below the lossless rate up to the largest rate.
         smallest, _ = bisect_reals(needs_more, lossless - SPREAD, math.log(LARGEST_RATE), width=LEVELS_TOLERANCE)
         return smallest > lossless and self._uses_up_delta(math.exp(smallest))
 
@@ -314,6 +315,7 @@ class RateSearch:
             The logarithm of the rate, found by bisection.
         """
         whole_levels = max(math.ceil(self._levels(best)), 1)
+        # The variance of the noise depends on this rate, so it is found more accurately than others.
         width = self._widths.fine if self._split else self._widths.spent * 1e-2
 
         def needs_no_more(log_rate: float) -> bool:
@@ -354,6 +356,7 @@ def support_log_delta(release: IntegerRelease, rate: float) -> float:
 
     curve = release.run_guarantee(release.noise(rate, levels), "coarse").curve
     estimate = curve.estimate(target.epsilon)
+    # Far above the target, an estimate shows that this rate leaves nothing for escapes.
     leaves_no_room = estimate is not None and estimate > (1.0 - FAR) * target.log_delta
     if estimate is not None and leaves_no_room:  # an estimate is enough
         return estimate

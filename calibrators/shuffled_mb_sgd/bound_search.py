@@ -250,6 +250,7 @@ class BoundSearch:
             The miss, without unit. It is at most 0 if the target is met.
         """
         target_log_delta = self._target.log_delta
+        # Smaller values of log δ are not distinguished.
         excess = max(log_delta, _LEAST_LOG_DELTA) - target_log_delta
         return excess / -target_log_delta
 

@@ -64,6 +64,7 @@ def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
         return loss.of_run(math.exp(log_noise)) > target_mu
 
     _, log_noise = bisect_reals(exceeds_target, math.log(LEAST), math.log(MOST), steps=BISECTIONS)
+    # The certified noise is typically this fraction of the estimate, which the factor e^ε(c) makes too large.
     return USUAL_EXCESS * math.exp(log_noise)
 
 

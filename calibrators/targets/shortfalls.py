@@ -79,7 +79,7 @@ def shortfall_of(
         """Return how far the guarantee at a parameter misses the target; positive if it misses it."""
         guarantee = family(parameter)
         log_delta = guarantee.curve.upper_log_delta(target.epsilon)
-        # μ is computed for a δ below 1 that is not far below the target's.
+        # Extreme values of δ are clipped, because δ = 0 has no positive μ, and δ = 1 has no finite one.
         clipped_log_delta = min(max(log_delta, least_log_delta), -SHALLOW)
         log_mu = central_log_mu(target.epsilon, clipped_log_delta, target_log_mu)
         distance = log_mu - target_log_mu
