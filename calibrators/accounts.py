@@ -283,7 +283,7 @@ def _state(question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ...])
 def _shared_members(
     question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ...], reading: tuple[Query, Point] | None
 ) -> JsonRecord:
-    """Return the members that answers with and without figures share, by name.
+    """Return the members that all answers to an account have, by their names.
 
     Args:
         question: the request: the described run, with the protected unit, the observer and the claim, if any.
@@ -314,7 +314,7 @@ def _shared_members(
 def _warnings(
     question: AccountQuestion, drawn: tuple[Draw, ...], reading: tuple[Query, Point] | None
 ) -> Iterator[Caution]:
-    """Warn of an infinite ε, and of amplification by subsampling that is lost to this observer.
+    """Warn of an infinite ε, and of privacy amplification that does not hold against this observer.
 
     Args:
         question: the request, with the protected unit and the observer.

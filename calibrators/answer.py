@@ -364,7 +364,7 @@ def without_inputs(steps: Sequence[DerivationStep]) -> tuple[DerivationStep, ...
 
 
 def _chain(node: Step) -> tuple[DerivationStep, ...] | None:
-    """List the steps of a proof in which each step has at most one premise, premises first.
+    """List the steps of a proof, in order, if each step uses the result of at most one other step.
 
     The premise of a step is the step whose result it uses. Without recursion, such a chain may be of any length.
 

@@ -110,7 +110,7 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
 
     @abstractmethod
     def find(self, problem: Problem) -> SolutionT:
-        """Return the smallest noise and its certificate.
+        """Return the smallest noise that is certified to meet the privacy target, with its certificate.
 
         Args:
             problem: the request, which describes the run and its privacy target.

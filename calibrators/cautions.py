@@ -203,7 +203,7 @@ def name_of(*readings: PrintedReading) -> str:
 
 
 def _claim(readings: Sequence[PrintedReading]) -> Iterator[Caution]:
-    """Warn if a printed theorem claims too small an ε for its noise: one below a proved lower bound on the true ε.
+    """Warn if a printed theorem claims an ε that is below a proved lower bound on the true ε at its noise.
 
     Args:
         readings: interpretations of one theorem that print the same noise, each with its claimed and its true ε.

@@ -108,7 +108,7 @@ class _Survey:
     """
 
     def __init__(self, runs: Sequence[Run], outlook: Outlook) -> None:
-        """Prepare the comparison.
+        """Prepare the comparison of runs by their bounds on the excess risk.
 
         Args:
             runs: the runs to choose from.
@@ -222,10 +222,12 @@ class _Survey:
         return (1.0 + within) * least_risk
 
     def frontier(self, traffic: Traffic, *, certify_shorter: bool = False) -> tuple[FrontierRun, ...]:
-        """Return runs none of which is at least as good as another in rounds, batch size and bound.
+        """Return the answer together with alternative runs, none of which dominates another.
 
         The answer and the best certified run are among them. If the answer is long, with many rounds or much traffic,
         so is the best predicted run within `SHORT_ROUNDS`. Runs that are not certified have an estimated noise.
+
+        A run dominates another if it is nowhere worse and somewhere better, in rounds, batch size and risk bound.
 
         Args:
             traffic: bits per round.
@@ -339,9 +341,11 @@ class _Survey:
 
 
 def _dominates(run: FrontierRun, rival: FrontierRun) -> bool:
-    """Decide whether a run is at least as good as a rival in rounds, batch size and bound, and better in one.
+    """Decide whether a run dominates a rival: nowhere worse and somewhere better.
 
     Fewer rounds, a smaller batch and a smaller bound on the excess risk are better.
+
+    The runs are compared in rounds, batch size and risk bound.
 
     Args:
         run: the run that may dominate.

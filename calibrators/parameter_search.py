@@ -57,7 +57,7 @@ class _Bracket(NamedTuple):
 def least_parameter(
     shortfall: Callable[[float], float], guess: float, limits: Limits, fall: float = LIKELY_FALL
 ) -> float | None:
-    """Find a parameter, such as log noise, that meets a privacy target and is nearly the least that does.
+    """Find nearly the least parameter, such as log noise, that meets a privacy target.
 
     The search interpolates the shortfall. If that does not converge, it brackets the root by the evaluated parameters
     and narrows the bracket by false position.
@@ -115,10 +115,12 @@ def crossing(
 
 
 def _interpolate_root(shortfall: Callable[[float], float], start: float, limits: Limits, fall: float) -> float | None:
-    """Search the least parameter that meets a target by inverse quadratic interpolation of the shortfall.
+    """Find nearly the least parameter that meets a target, by inverse quadratic interpolation.
 
     A `Chart` transforms the parameter to a coordinate in which the function is nearly linear. Each step aims at twice
     `AIM` beyond the root, where the target is met.
+
+    The interpolated function, the shortfall, says by how much a parameter misses the target.
 
     Args:
         shortfall: decreasing function of the parameter, at most 0 where the target is met.

@@ -189,7 +189,7 @@ class _Misses:
         self._misses = misses[-MISSES_KEPT:]
 
     def near(self, log_noise: float) -> Guarantee | None:
-        """Return the guarantee of a slightly smaller noise that missed the target; that of the smallest if several did.
+        """Return the guarantee at a stored noise just below a given one; the smallest one if there are several.
 
         Args:
             log_noise: natural logarithm of the noise. The stored one is below it by at most `NEAR_MISS`.
@@ -283,9 +283,9 @@ def _closed_form(family: Family, target: Target, guess: float) -> Certified | No
     """Return the smallest certified noise in closed form, if the guarantee is that of a Gaussian mechanism.
 
     The parameter of Gaussian differential privacy is μ = c/σ at the noise σ, with a constant c of the run. One
-    evaluation gives c. The target is met if μ is at most 1/s, where s is the standard deviation that the Gaussian
-    mechanism of sensitivity 1 needs. The smallest noise is therefore c·s. It is increased by the relative `PAD`, so
-    that rounding does not raise its δ above the target.
+    evaluation gives c. Let s be the standard deviation with which the Gaussian mechanism of sensitivity 1 meets the
+    target. Then the target is met if μ ≤ 1/s. The smallest noise is therefore c·s. It is increased by the relative
+    `PAD`, so that rounding does not raise its δ above the target.
 
     Args:
         family: function from a noise to its guarantee.

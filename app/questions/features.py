@@ -57,11 +57,11 @@ class RepeatedMechanism(NamedTuple):
 def features_of(problem: object) -> dict[str, float]:
     """Return the features of a request from which its CPU time is estimated, by name.
 
-    A positive number in a field is replaced by its decimal logarithm, and the feature has the name of the field. If
-    there are several numbers of one name, the feature is the largest, and "least NAME" is the least. For a word or a
-    boolean, the feature "FIELD=WORD" is the number of its occurrences. Sampling rates follow from the quotients in
-    `SHARES`. A request with a `spec`, the description of a run for an account, gets the features of `_add_account`. Any
-    other gets those of `_add_calibration`.
+    A positive number in a field is replaced by its decimal logarithm. The feature has the name of the field. If there
+    are several numbers of one name, the feature is the largest, and the feature "least NAME" is the least. For a word
+    or a boolean, the feature "FIELD=WORD" is the number of its occurrences. Sampling rates are quotients of other
+    fields (`SHARES`). A request with a `spec`, the description of a run for an account, gets the features of
+    `_add_account`. Any other gets those of `_add_calibration`.
 
     Args:
         problem: the parsed request, an object with its fields as attributes.

@@ -170,7 +170,7 @@ def _likely(rounds: int, descent: DescentFacts, variance: float) -> float:
 
 
 def risk_problem(problem: AcceleratedMbSgdProblem, run: Run) -> AcceleratedProblem | None:
-    """Return the inputs of the bound on the excess risk, before its free numbers are chosen.
+    """Return the inputs of the bound on the excess risk, before its free parameters are chosen.
 
     The bound is for the mean loss on the data at hand, and needs batches drawn without replacement. The request's
     heterogeneity describes the populations and does not bound that of the data, which has its largest value here.

@@ -276,7 +276,7 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         )
 
     def derivation(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> tuple[Step, ...]:
-        """Return the proof of the answer: of the privacy guarantee, of the split of its noise, and of the risk bound.
+        """Return the proofs of the privacy guarantee, of the split of its noise, and of the risk bound.
 
         Args:
             outcome: the certified noise of the request, with the steps; these are None if no theorem bounds the risk.
@@ -303,7 +303,7 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         yield from declared_by_all(solution, outcome.training)
 
     def warnings(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> Iterator[Caution]:
-        """Yield the cautions about the noise, the assumed values, other training loops, and lost amplification.
+        """Yield warnings about the noise, assumed values, the training loop, and lost amplification.
 
         The last caution concerns an observer who sees the participants. It states the noise that would suffice if the
         observer did not see them.

@@ -34,7 +34,7 @@ SERVER_SEES = Caution(
 
 
 def own_cautions(problem: DpFedavgProblem, run: RoundsRun) -> Iterator[Caution]:
-    """Yield cautions about training loops that differ from the certified one, and about too much noise.
+    """Yield warnings about training loops that differ from the certified one, and about too much noise.
 
     Common differences are the divisor of the sum, weights of clients, and a server that logs the participants.
 

@@ -179,7 +179,7 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
         return (CONTRIBUTIONS_BOUNDED, *draw_conditions, noise_condition(solution.problem.observer))
 
     def warnings(self, outcome: Outcome[GaussianSolution, Training]) -> Iterator[Caution]:
-        """Yield the cautions about the solved number, and about amplification that is lost to this observer.
+        """Yield warnings about the solved number, and about amplification that this observer prevents.
 
         If the observer sees the members of the batches, the last caution states two values of the solved number: the
         certified one, and the one for an observer who does not see the members.

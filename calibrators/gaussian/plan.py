@@ -116,7 +116,7 @@ def refusals(plan: PlanProblem) -> Iterable[Reason]:
 
 
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
-    """Yield the assumptions of planning with a central Gaussian mechanism.
+    """Yield the assumptions of planning with a Gaussian mechanism on a trusted server.
 
     They say where the data are, how batches are drawn, and which values are used where the plan leaves them open.
 

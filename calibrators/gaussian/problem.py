@@ -75,7 +75,7 @@ class GaussianProblem(SettingFields, RiskTargetFields):
         return Target.of(self.epsilon or 0.0, self.delta, self.log10_delta)
 
     def _absences(self) -> Iterator[Fault]:
-        """Yield a fault for the number to solve for if it is given, and for each other number that is missing.
+        """Yield a fault if the unknown is given, and a fault for each other number that is missing.
 
         The numbers are noise multiplier, rounds, ε and δ. A target risk takes the place of ε, and δ may then be absent.
 
@@ -145,7 +145,7 @@ class GaussianProblem(SettingFields, RiskTargetFields):
 
 
 def infer_unknown(fields: JsonObject) -> Unknown | None:
-    """Return which of noise multiplier, rounds, rate, ε and δ a request leaves open, to be solved for.
+    """Return which of noise multiplier, rounds, rate, ε and δ a request leaves open.
 
     Args:
         fields: fields of a `GaussianProblem` by their names. A batch has a rate unless `sampling` is `full`.

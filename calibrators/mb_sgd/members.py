@@ -256,7 +256,7 @@ def contribution_norm(problem: PacedProblem, member: Member) -> float:
 
 
 def divisor_conditions(problem: PacedProblem) -> tuple[Condition, ...]:
-    """Return the conditions on the divisor of a mean, where a protected record may be absent or zeroed.
+    """Return the condition on the divisor of a batch mean, if a record may be absent or zeroed.
 
     The mean of a batch is then a sum that is divided by the fixed batch size, whether the record is there or not.
 

@@ -40,7 +40,7 @@ class NoiseEstimates:
         self._noises: dict[Run, float] = {}
 
     def correct(self, run: Run, noise: float) -> None:
-        """Learn from a certified run how far the noise estimates are off, and clear the cached estimates.
+        """Record by how much the noise estimate of a certified run is off, to correct further estimates.
 
         Estimates for other runs are corrected by the runs that were certified before.
 

@@ -263,7 +263,9 @@ def _prescribed_parameters(
 
 
 def _claimed_risk(problem: MbSgdProblem, reading: Reading, outputs: Outputs) -> float | None:
-    """Return the excess risk that the theorem claims, or for the reading `proof` the sum of the terms in its proof.
+    """Return the excess risk that a printed theorem claims in one interpretation ("reading").
+
+    For the interpretation `proof`, it is the sum of the terms in the proof.
 
     Args:
         problem: the request, which says whether all records have one distribution.

@@ -21,10 +21,10 @@ IDENTICAL = ConditionResult(
 def conditions_of(
     problem: MbSgdProblem, evaluation: TheoremAtInputs, reading: Reading, members: tuple[Member, ...]
 ) -> list[ConditionResult]:
-    """Evaluate the conditions of the printed theorem or, for the reading `proof`, of the steps of its proof.
+    """Evaluate the conditions of a printed theorem in one interpretation ("reading") of its text.
 
-    A reading is one interpretation of the printed text. Poisson batches add a condition that fails. Records that are
-    not identically distributed add another one, except for `proof`.
+    The interpretation `proof` has the conditions of the steps of the theorem's proof. Poisson batches add a condition
+    that fails. Records that are not identically distributed add another one, except for `proof`.
 
     Args:
         problem: the request, with its sampling of batches and the distribution of records.

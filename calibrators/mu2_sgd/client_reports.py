@@ -283,7 +283,7 @@ def _protection(kind: ReportingClients) -> str:
 
 
 def _not_protected(kind: ReportingClients) -> Iterator[str]:
-    """Yield phrases for the facts and data that the guarantee does not cover.
+    """Yield phrases for the facts and data of a client that the guarantee does not cover.
 
     Args:
         kind: clients with the same number of reports, for whom the phrases are written.

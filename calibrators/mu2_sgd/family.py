@@ -64,11 +64,11 @@ def contribution_norm(problem: Mu2SgdProblem) -> float:
 def noise_std_of(problem: Mu2SgdProblem, noise_multiplier: float) -> float:
     """Convert a noise multiplier to the standard deviation σ of the noise that is added.
 
-    With an untrusted server, σ is that of a client's first noise; with a trusted server, of every round's noise. By
-    Theorems 5.1 and F.1 of Reshef and Levy, all releases about a record are together one Gaussian mechanism of variance
-    σ²/H. With an untrusted server H = 1 + 1/2 + … + 1/K, for at most K reports of a client. With a trusted server H is
-    the number of released sums. Hence σ = z · C · √H for the noise multiplier z and the contribution norm C of that
-    mechanism.
+    With an untrusted server, σ is that of a client's first noise; with a trusted server, of every round's noise. All
+    releases about a record are together one Gaussian mechanism, of variance σ²/H (Theorems 5.1 and F.1 of Reshef and
+    Levy). The number H is 1 + 1/2 + … + 1/K with an untrusted server, for at most K reports of a client. With a trusted
+    server, H is the number of released sums. Hence σ = z · C · √H, for the noise multiplier z and the contribution norm
+    C.
 
     Args:
         problem: the request, with the rounds, the limit K on reports, and who adds the noise.
@@ -213,7 +213,7 @@ def _certify_mu(problem: Mu2SgdProblem, mu: float) -> tuple[Certified, Target]:
 
 
 def residual_noise_std(problem: Mu2SgdProblem, noise_std: float) -> float:
-    """Return how much noise stays in the server's mean after the last round: the root mean square per coordinate.
+    """Return the standard deviation per coordinate of the noise that stays in the mean after the last round.
 
     With a trusted server it is the noise of the last round. With an untrusted server the last noise of every client is
     left (Lemma 4.1 of Reshef and Levy). It is then σ √(Σ_i K_i)/m, for K_i reports of client i and m participants. The

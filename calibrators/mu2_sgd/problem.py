@@ -105,7 +105,9 @@ class Participation:
     groups: Annotated[tuple[ParticipatingGroup, ...] | None, GROUPS] = None
 
     def check(self) -> None:
-        """Check that groups are present if and only if the kind needs them, each with the field of that kind.
+        """Check that client groups are given exactly if the kind of participation needs them.
+
+        Each group must have the field of that kind: a number of reports, or their rounds.
 
         Raises:
             InvalidInput: groups are missing, superfluous or too many, or have the field of another kind.
@@ -162,7 +164,7 @@ class Mu2SgdProblem(TargetedProblem):
     ] = None
 
     def check(self) -> None:
-        """Check that bounds on gradients (`SPREADS`), participants, reports and observer agree with the other fields.
+        """Check that the bounds on gradients, the participation and the observer fit the other fields.
 
         Raises:
             InvalidInput: some fields contradict each other.
@@ -193,7 +195,7 @@ class Mu2SgdProblem(TargetedProblem):
             yield Fault("/observer", "sees every message: nothing hides these from a trusted server", allowed)
 
     def _participation_faults(self) -> list[Fault]:
-        """Return the faults of the cap on reports and of the groups, if the request states a participation.
+        """Return the faults of the limit on reports and of the groups of clients, if they are given.
 
         A participation says how often, or in which rounds, each client reports. A fault points to one field of the
         request.

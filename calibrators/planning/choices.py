@@ -43,9 +43,10 @@ def choices_of(plan: PlanProblem, best: PlanEntry) -> tuple[PlanChoice, ...] | N
 def _share_of_gradients(run: JsonObject, clipping_norm: float, lipschitz: float) -> float:
     """Restate a run's remaining share of the excess risk for gradients that are bounded by their Lipschitz constant.
 
-    A run states the share √((s + (z/C)²)/R) for R rounds, the norm z of the noise in a round's mean, and the clipping
-    norm C. The term s is the second moment of the number of participants over the squared divisor of the mean, at least
-    1. It follows from the stated share, up to rounding. The result is √((s + (z/L)²)/R), for the Lipschitz constant L.
+    A run states the share √((s + (z/C)²)/R), for R rounds. Here z is the norm of the noise in a round's mean, and C the
+    clipping norm. The term s is the second moment of the number of participants over the squared divisor of the mean,
+    at least 1. It follows from the stated share, up to rounding. The result is √((s + (z/L)²)/R), for the Lipschitz
+    constant L.
 
     Args:
         run: JSON form of a run, with its rounds R, its noise z and its share.

@@ -210,7 +210,7 @@ def _required_fields(problem: Hashable) -> tuple[tuple[str, Quantity | None], ..
 
 
 def _rename_pointer(reason: Reason, adapter: PlanAdapter) -> Reason:
-    """Return a reason with its pointer changed from the algorithm's name of a field to the plan's name of it.
+    """Change the pointer of a reason from the algorithm's name of a field to the plan's name of it.
 
     Args:
         reason: the reason, with a JSON pointer to a field of the algorithm's request or to a part of it.

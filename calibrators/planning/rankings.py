@@ -66,12 +66,12 @@ def drafts(calibrators: Iterable[Calibrator], plan: PlanProblem) -> tuple[Draft,
 
 
 def draft_at(calibrators: Iterable[Calibrator], plan: PlanProblem, index: int) -> Draft:
-    """Return one of the drafts that `drafts` returns, without making the others.
+    """Translate a plan into the request of one algorithm and variant, selected by an index.
 
     Args:
         calibrators: all algorithms; the plan may select some of them.
         plan: the plan: a learning problem with its privacy target, described without an algorithm.
-        index: index of the draft in the result of `drafts`.
+        index: index of the algorithm and variant in the order of `drafts`.
 
     Returns:
         The draft: the request that a variant of an algorithm makes from the plan, or the reasons why there is none.
@@ -278,7 +278,7 @@ def _applicable_entry(entry: PlanEntry, outcome: Found, adapter: PlanAdapter, pl
 
 
 def _with_solved_value(plan: PlanProblem, value: float) -> PlanProblem:
-    """Return the plan with a value for the field that it solves for, and without the risk to reach.
+    """Return the plan with a value for the field that it solves for, and without a target risk.
 
     Args:
         plan: a plan that solves for a field.

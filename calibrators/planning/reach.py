@@ -138,7 +138,7 @@ class _Search:
     """
 
     def __init__(self, calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> None:
-        """Prepare the search.
+        """Prepare the search for the smallest value of one field at which the risk bound meets a target.
 
         Args:
             calibrator: the algorithm.
@@ -206,9 +206,10 @@ class _Search:
         return index, meeting
 
     def _bracket(self) -> tuple[int, int]:
-        """Enclose the solution: return the indices of two grid values of which only the larger meets the target.
+        """Find two grid values between which the solution lies: one that misses and one that meets the target.
 
-        The smaller index is `least` − 1, just outside the grid, if even the smallest value meets the target.
+        Only the larger value meets the target. The smaller index is `least` − 1, just outside the grid, if even the
+        smallest value meets the target.
 
         Returns:
             The index of a value that misses the target, and that of a larger value that meets it.
@@ -278,8 +279,9 @@ class _Search:
     def _guess(self, failing: int, meeting: int) -> int:
         """Guess the index of the smallest value that meets the target, from the risks at both sides of a bracket.
 
-        The risk is interpolated by a power law of the value. The index is strictly inside the bracket. It is the middle
-        if one side was not tried, or if the risks do not fall.
+        A bracket is a value that misses the target and a larger one that meets it. The risk is interpolated by a power
+        law of the value. The index is strictly inside the bracket. It is the middle if one side was not tried, or if
+        the risks do not fall.
 
         Args:
             failing: index of a value that misses the target; one below the grid if even the smallest value meets it.

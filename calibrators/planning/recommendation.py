@@ -46,7 +46,7 @@ def share_of(entry: PlanEntry) -> float:
 
 
 def is_informative(entry: PlanEntry) -> bool:
-    """Decide whether an entry may be ranked.
+    """Decide whether an algorithm's entry in a plan may be ranked.
 
     It must keep to the plan's limits, and its bound must be better than the bound for the initial model. Its remaining
     share of the excess risk must be below 1, or unknown.
@@ -69,7 +69,7 @@ def usable_entries(entries: Iterable[PlanEntry]) -> list[PlanEntry]:
 
 
 def recommend(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation:
-    """Recommend the entry of a plan that needs the least trust, among those with nearly the least remaining risk.
+    """Recommend the entry that needs the least trust among those with nearly the least remaining risk.
 
     The remaining share is the bound on the excess risk over the bound for the initial model. Without such a bound it is
     a measure of the noise. "Nearly" means within the factor 1 + `within` of the plan. Among entries of equal trust, the
@@ -135,7 +135,7 @@ def trusts(plan: PlanProblem, entries: Sequence[PlanEntry]) -> tuple[TrustPrice,
 
 
 def _price(definition: Trust, best: PlanEntry | None, least: float) -> TrustPrice:
-    """Describe a kind of trust with its best entry and its price.
+    """Describe a kind of trust by its best entry and by how much larger the remaining risk is.
 
     The price says how much larger the remaining risk is than the least.
 

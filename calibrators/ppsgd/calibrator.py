@@ -220,7 +220,7 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
         return "joint"
 
     def find(self, problem: PpsgdProblem) -> PpsgdSolution:
-        """Find the smallest certified noise.
+        """Find the smallest certified noise of PPSGD, in which clients share a part of their models.
 
         If a fixed number of clients is drawn, the solution also compares ε with that of secret independent draws.
 

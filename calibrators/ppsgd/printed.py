@@ -101,7 +101,7 @@ def _has_all_clients_equally(problem: PpsgdProblem) -> bool:
 
 
 def _printed_bound(problem: PpsgdProblem, certified: Certified, plan: SharingPlan | None) -> Iterator[PrintedReading]:
-    """Yield the bound on the excess risk that Bietti et al. print, at the certified noise and the chosen sharing α.
+    """Yield the risk bound that Bietti et al. print, at the certified noise and the chosen degree of sharing α.
 
     Nothing is yielded without a plan, or if the whole model is shared (α unbounded).
 

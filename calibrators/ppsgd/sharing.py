@@ -143,10 +143,10 @@ class SharingPlan:
 def start_of_run(problem: PpsgdProblem) -> Start | None:
     """Bound the excess risk of the initial models, before any training.
 
-    The model of client i is w + θ_i, which starts at 0. Its loss is smooth, with gradient 0 at the optimum v_i. Let v̄
-    be the mean optimum, with the norm `optimum_norm`, and S/N the mean of ‖v_i − v̄‖² over N clients, with the root
-    `optimum_spread`. The mean of ‖v_i‖² is then ‖v̄‖² + S/N. Its root is the distance from the initial models to the
-    optima.
+    The model of every client starts at 0. The loss of client i is smooth, with gradient 0 at its optimum v_i. The mean
+    of ‖v_i‖² over N clients is ‖v̄‖² + S/N, for the mean optimum v̄ and the mean S/N of ‖v_i − v̄‖². The request gives
+    ‖v̄‖ as `optimum_norm` and √(S/N) as `optimum_spread`. The root of the sum is the distance from the initial models
+    to the optima.
 
     Args:
         problem: the request, with the smoothness of the losses and the norms of the optima.

@@ -271,7 +271,7 @@ def _corollaries(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[P
 def _corollary_1(
     problem: ProjectedSgdProblem, reading: Reading, conditions: tuple[ConditionResult, ...]
 ) -> PrintedBound:
-    """Return Corollary 1 of Asoodeh et al., with bound (11) of its proof: all steps have the size of the last one.
+    """Return Corollary 1 of Asoodeh et al. by bound (11) of its proof, in which all steps have the last step's size.
 
     Args:
         problem: the request, with the clients, the domain and the constants of the losses.

@@ -151,13 +151,15 @@ class _BatchSearch:
         return tuple(ranges), not pending
 
     def _decide(self, low: int, high: int) -> bool | None:
-        """Decide whether all batch sizes m of a range, or none, meet the target.
+        """Decide for a whole range of batch sizes m whether all of them or none meet the target.
 
-        The bound on δ at m is (m/n) Σ_v g_v. Here n is the number of clients, and v runs over the T = ⌊n/m⌋ steps. The
-        summand g_v is the δ of a record that is used in step v. It rises with two ratios to the noise σ: the
-        sensitivity 2L/(√m σ) of a step and the width 2ρ√m/(ησ) of the domain. L is the Lipschitz constant of the loss,
-        ρ the radius of the domain, and η the step size. The largest values within the range of these ratios, of T and
-        of m/n give an upper bound on every δ of the range. The least values give a lower bound.
+        The bound on δ at m is (m/n) Σ_v g_v, for n clients and the T = ⌊n/m⌋ steps v of a pass. The summand g_v is the
+        δ of a record that is used in step v. It rises with two ratios to the noise σ. One is the sensitivity of a step,
+        2L/(√m σ), for the Lipschitz constant L. The other is the width of the domain, 2ρ√m/(ησ), for the radius ρ of
+        the domain and the step size η.
+
+        The largest values of these ratios, of T and of m/n within the range give an upper bound on every δ. The least
+        values give a lower bound.
 
         Args:
             low: smallest batch size of the range.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def considered_bounds(solution: ProjectedSgdSolution) -> Iterator[ConsideredBound]:
-    """Yield the bounds on log δ by all theorems for the released model, and one more bound for comparison.
+    """Yield the bounds on log δ by all theorems for the released model, and another one for comparison.
 
     The last bound is for an observer of all models, in a run that draws its batches anew.
 

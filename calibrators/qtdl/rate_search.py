@@ -97,7 +97,7 @@ class RateSearch:
         self._support_log_delta = functools.cache(functools.partial(support_log_delta, release))
 
     def log_escape(self, rate: float) -> float:
-        """Return the part of δ that noise of a decay rate leaves for escapes, as a natural logarithm.
+        """Return the part of δ that a decay rate of the noise leaves for escapes, as a natural logarithm.
 
         An escape is a message that only one of two neighbours can send. The other part of δ is for messages with a
         privacy loss above ε. The logarithm is −∞ if nothing is left.
@@ -180,10 +180,10 @@ class RateSearch:
         return self._support_log_delta(rate) >= self._log_delta
 
     def _affordable_rate(self) -> float | None:
-        """Return a decay rate of the noise at which messages that both neighbours can send do not use all of δ.
+        """Return a decay rate of the noise that leaves some of δ for escapes; None if there is none.
 
-        The rest of δ is for escapes, messages that only one of them can send. Rates are tried from the lossless one on,
-        each a quarter of the one before.
+        An escape is a message that only one of two neighbours can send. Privacy losses in all other messages use the
+        rest of δ. Rates are tried from the lossless one on, each a quarter of the one before.
 
         Returns:
             The rate; None if no rate is suitable before the search falls to `LEAST_RATE_SHARE` of its start.
@@ -327,7 +327,7 @@ class RateSearch:
 
 
 def support_log_delta(release: IntegerRelease, rate: float) -> float:
-    """Estimate the log of the δ that privacy losses above the target ε in the common support use.
+    """Estimate the part of δ that privacy losses above the target ε use, as a natural logarithm.
 
     An escape is a message that only one of two neighbours can send. All other messages form the common support. The
     estimate assumes so many noise levels m that escapes are negligible.

@@ -91,7 +91,7 @@ class SteppedRiskFields(RiskFields):
 
 
 def check_run(problem: RiskFields) -> None:
-    """Check that a noise comes with a batch size and rounds, and that the deviation of gradients is at most L.
+    """Check that a given noise comes with batch size and rounds, and that gradients deviate at most by L.
 
     Args:
         problem: the request, with the Lipschitz constant L; it is also a `PacedProblem`.

@@ -207,7 +207,7 @@ class _Entry:
         claims: JsonObject,
         conditions: Mapping[str, ConditionAnswer],
     ) -> ReadingDetails:
-        """Return the parameters, claims and conditions of one reading that the readings of an entry do not share.
+        """Return the parts of one reading (interpretation) that the other readings of its entry do not share.
 
         Readings that agree are served as one entry, so that shared parts are written once.
 
@@ -323,7 +323,7 @@ def _round_side(value: float, *, up: bool) -> float:
 def _drop_repeated_statements(
     details: Iterable[ReadingDetails], common: Mapping[str, ConditionAnswer]
 ) -> tuple[ReadingDetails, ...]:
-    """Leave out the words of a condition where an earlier one with the same id has them.
+    """Leave out the statement of a condition that an earlier condition with the same id has.
 
     Args:
         details: the parts in which interpretations ("readings") of a theorem differ, in the order of the answer.

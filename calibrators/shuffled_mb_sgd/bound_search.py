@@ -109,7 +109,7 @@ class BoundSearch:
             self._passing = self._trial(HIGHEST)
 
     def _is_settled(self) -> bool:
-        """Decide whether the search is finished.
+        """Decide whether the search for the smallest noise is finished.
 
         It is finished if the last noise that met the target is the least on offer, or one step above a noise that
         missed it.
@@ -241,7 +241,7 @@ class BoundSearch:
         return self._miss(upper)
 
     def _miss(self, log_delta: float) -> float:
-        """Return the miss of a log δ: its excess over the target's log δ, relative to the size of the latter.
+        """Return by how much a log δ exceeds the target's log δ, relative to the size of the latter.
 
         Args:
             log_delta: natural logarithm of a bound on δ.
@@ -293,7 +293,7 @@ class BoundSearch:
         return trial.log_noise + min(max(change, -longest), longest)
 
     def _trial(self, step: int) -> CertifiedTrial:
-        """Certify the bound at a noise.
+        """Evaluate the certified bound on δ at a noise.
 
         Args:
             step: log noise in multiples of `STEP`; it is limited to the noise that is offered.

@@ -177,7 +177,9 @@ def _single_record_condition(run: Run) -> ConditionResult:
 def _decidable_conditions(
     theorem: Theorem, results: tuple[ConditionResult, ...], without: Sequence[str] = ()
 ) -> tuple[ConditionResult, ...]:
-    """Select the conditions of a theorem that are checked or can never be decided, not those that callers declare.
+    """Select the conditions of a theorem that are checked, or that can never be decided.
+
+    Conditions that a caller declares are left out.
 
     Args:
         theorem: the theorem, which says how each condition is decided.

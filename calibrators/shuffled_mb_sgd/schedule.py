@@ -41,11 +41,11 @@ def contribution_norm(problem: ShuffledMbSgdProblem, run: Run) -> float:
 
 
 def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
-    """Estimate the noise multiplier z that meets the target, by a normal approximation, to compare runs.
+    """Estimate the noise multiplier z that meets the target, to compare runs.
 
-    The estimate solves q√(R(e^{s²} − 1)) = μ by bisection. Here q is the sampling rate and R the number of rounds. The
-    privacy loss s of one round depends on z (`_ShuffledLoss`). The Gaussian parameter of the target (ε, δ) is μ = √(2
-    ln(1/δ) + 2ε) − √(2 ln(1/δ)).
+    The estimate is the root of q√(R(e^{s²} − 1)) = μ, a normal approximation. Here q is the sampling rate, R the number
+    of rounds, and s the privacy loss of one round, which depends on z (`_ShuffledLoss`). The Gaussian parameter of the
+    target (ε, δ) is μ = √(2 ln(1/δ) + 2ε) − √(2 ln(1/δ)).
 
     Args:
         problem: the request, with the target and the clients.
@@ -71,9 +71,11 @@ def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
 class _ShuffledLoss:
     """An estimate of the privacy loss of a shuffled run, as a function of its noise multiplier z.
 
-    M is the number of reports in a round, and K the number of records in a report. A report that is not shuffled has
-    the privacy loss ε(c) = c²/2 + c√(2 ln(M/δ)). Here c is 2/z if one record changes, and 2K/z if all do. Among M
-    shuffled reports, the loss of a round is s = 2 tanh(ε(2/z)/2) e^{ε(2K/z)/2}/√M, or 2/z if that is less.
+    In each round, M clients send a report of K records each to a shuffler. Two neighbours differ in a report by c = 2/z
+    standard deviations of its noise if one record changes, and by c = 2K/z if all do.
+
+    A report that is not shuffled has the privacy loss ε(c) = c²/2 + c√(2 ln(M/δ)). Shuffling reduces the loss of a
+    round to s = 2 tanh(ε(2/z)/2) e^{ε(2K/z)/2}/√M. If 2/z is less, the loss is 2/z.
     """
 
     def __init__(self, problem: ShuffledMbSgdProblem, run: Run) -> None:
