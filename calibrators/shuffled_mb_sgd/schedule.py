@@ -75,7 +75,8 @@ class _ShuffledLoss:
     standard deviations of its noise if one record changes, and by c = 2K/z if all do.
 
     A report that is not shuffled has the privacy loss ε(c) = c²/2 + c√(2 ln(M/δ)). Shuffling reduces the loss of a
-    round to s = 2 tanh(ε(2/z)/2) e^{ε(2K/z)/2}/√M. If 2/z is less, the loss is 2/z.
+    round to s = 2 tanh(ε(2/z)/2) e^{ε(2K/z)/2}/√M. If 2/z is less, the loss is 2/z. This is for a change of one record;
+    2K/z takes the place of 2/z for a change of the whole report. If whole clients are protected, K counts as 1.
     """
 
     def __init__(self, problem: ShuffledMbSgdProblem, run: Run) -> None:
