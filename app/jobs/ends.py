@@ -29,7 +29,7 @@ async def end_of(running: Running, course: Course, seconds: float) -> End:
     Args:
         running: the job.
         course: coroutine function that runs the job, and returns its end if it succeeds.
-        seconds: longest duration of the run.
+        seconds: longest duration of the run [s].
 
     Returns:
         The end that `course` returns, or an end with the state "failed" and the problem that explains it.

@@ -171,7 +171,7 @@ async def _compute_or_hand_over(
     Args:
         request: the HTTP request.
         question: the question to answer.
-        seconds: longest time to wait for the outcome.
+        seconds: longest time to wait for the outcome [s].
         adopt: makes a job of a computation.
 
     Returns:

@@ -23,7 +23,7 @@ async def wait_for_event(request: Request, done: anyio.Event, seconds: float | N
     Args:
         request: the HTTP request of the client.
         done: the event.
-        seconds: longest wait; no limit if None.
+        seconds: longest wait [s]; no limit if None.
 
     Returns:
         `done` if the event happened, `late` if the time was over before, `stopping` if the service stopped before.
@@ -78,7 +78,7 @@ async def _happens_soon(done: anyio.Event, seconds: float | None) -> bool:
 
     Args:
         done: the event.
-        seconds: longest wait; no limit besides `BRIEF_SECONDS` if None.
+        seconds: longest wait [s]; if None, only `BRIEF_SECONDS` limits the wait.
 
     Returns:
         True if the event happened within this time.

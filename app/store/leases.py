@@ -50,7 +50,7 @@ class Leases(Reading):
             replica: name of the replica that claims.
             engine_version: only jobs of this version of the mathematics are claimed.
             limit: most jobs to claim.
-            lease_seconds: duration of the lease.
+            lease_seconds: duration of the lease [s].
             exhausted: problem (JSON text) with which jobs end that have lost their replica too often.
             held: ids of jobs that run in this replica, which are not claimed again. Their leases may have expired while
                 the database failed; the next `beat` renews them.
@@ -84,7 +84,7 @@ class Leases(Reading):
         Args:
             replica: name of the replica.
             progress: progress of each job that it runs.
-            lease_seconds: duration of the leases from now on.
+            lease_seconds: duration of the leases from now on [s].
 
         Returns:
             The jobs that the replica has lost, and the jobs that it is to cancel.
@@ -245,7 +245,7 @@ class Leases(Reading):
             is_this_job: condition that only this job fulfils.
             replica: name of the replica.
             lost: number of attempts whose replica was lost so far.
-            lease_seconds: duration of the lease.
+            lease_seconds: duration of the lease [s].
 
         Returns:
             The job in its new state, with one attempt more.

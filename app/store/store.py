@@ -90,10 +90,13 @@ class Store(Leases):
         Args:
             record: the job.
             replica: name of the process of the service that runs the job as its first attempt; None to queue the job.
-            lease_seconds: duration of that replica's lease.
+            lease_seconds: duration of the lease [s], the time for which that process may run the job.
 
         Returns:
             The job as it is stored, or the earlier job with the same key.
+
+        Raises:
+            StoreFault: the job is not in the database after it was written.
         """
         key = None if record.idempotency_key is None else has_key(record.owner, record.idempotency_key)
         insert = postgresql.insert if self.shared else sqlite.insert
@@ -120,7 +123,7 @@ class Store(Leases):
         Args:
             record: the job.
             replica: name of the replica that runs the job as its first attempt; None to queue the job.
-            lease_seconds: duration of the lease.
+            lease_seconds: duration of the lease [s].
 
         Returns:
             The values of the row by the names of the columns. The size is that of the request.

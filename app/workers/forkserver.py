@@ -143,7 +143,7 @@ class ForkServer:
 
         Args:
             modules: names of the modules that every worker imports.
-            memory_megabytes: limit of the address space of a worker.
+            memory_megabytes: limit of the address space of a worker [MB].
             forked: a running fork server to be used first; None to start one when it is needed.
         """
         self._modules = modules

@@ -56,7 +56,7 @@ def fork_worker(orders: socket.socket, wires: list[int], nicer: int, memory_mega
         wires: one file descriptor, the worker's end of its connection to the service; the fork server closes its copy.
             Empty if this process has no free descriptor.
         nicer: niceness above that of this process.
-        memory_megabytes: limit of the address space.
+        memory_megabytes: limit of the address space [MB].
 
     Returns:
         The process id of the worker, or the negative errno if there is no worker.
@@ -83,7 +83,7 @@ def run_worker(orders: socket.socket, wire: int, parent: int, nicer: int, memory
         wire: file descriptor of the worker's connection to the service.
         parent: process id of the fork server.
         nicer: niceness above that of the fork server.
-        memory_megabytes: limit of the address space.
+        memory_megabytes: limit of the address space [MB].
     """
     code = 1
     try:
