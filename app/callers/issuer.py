@@ -76,6 +76,8 @@ class Issuer:
     async def claims(self, token: str) -> JsonObject | None:
         """Verify a token, and return its claims.
 
+        A token is a signed JSON Web Token (RFC 7519). Its claims say who the caller is, and which rights it has.
+
         Args:
             token: bearer token in the compact form of a signed JSON Web Token.
 
@@ -185,6 +187,8 @@ def _keys_of(issuer: str, jwks_url: str) -> Sequence[jwt.PyJWK]:
 
 def _discover_keys_url(issuer: str) -> str:
     """Return the URL of an issuer's keys, from its configuration document.
+
+    The document is that of OpenID Connect Discovery, at a fixed path below the URL of the issuer.
 
     Args:
         issuer: URL of the issuer.

@@ -166,6 +166,8 @@ class Observe:
     def _record_answer(self, scope: Scope, record: RequestRecord, method: str) -> None:
         """Write the log line of a request that has been answered, and update the metrics.
 
+        Frequent checks of the service's health are logged at the level of debugging only.
+
         Args:
             scope: ASGI scope of the request.
             record: id, status, caller, times and problem of the request.
@@ -240,6 +242,8 @@ class Authenticate:
         record_in(scope).caller = address
         is_open = path in self.open or path.startswith(OPEN_BELOW)
 
+        # Without keys and tokens, the address identifies the caller. Otherwise the credentials do, except on open
+        # paths.
         if not self.needs_credentials:
             scope[CALLER] = Caller.at(address, self.budgets)
         elif not is_open:
@@ -272,6 +276,8 @@ class Authenticate:
 
     async def _caller(self, header_values: list[str]) -> Caller:
         """Return the caller with the credentials in the Authorization headers, of which there must be exactly one.
+
+        The credentials are an API key of the service, or a token that the identity provider has signed.
 
         Args:
             header_values: values of the Authorization headers.

@@ -35,6 +35,8 @@ BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 def tidy(document: Schema) -> Schema:
     """Convert FastAPI's OpenAPI document to the published form, as this module's docstring lists, and return it.
 
+    The published form has names for shared parts, which generators of clients turn into types.
+
     Args:
         document: the OpenAPI document. It is changed in part in place; use only the returned document.
 

@@ -26,6 +26,8 @@ FAILED = Problem("internal-error", "The job failed; the service's logs have it u
 async def end_of(running: Running, course: Course, seconds: float) -> End:
     """Run a job, and return the record of its end; a failure or a timeout becomes a record too.
 
+    Clients of a failed job thus get a problem document in place of an answer.
+
     Args:
         running: the job.
         course: coroutine function that runs the job, and returns its end if it succeeds.

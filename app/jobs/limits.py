@@ -45,6 +45,8 @@ class SimulationLimits:
 def require_within(limits: SimulationLimits, kind: SimulationKind, request: object, plan: SimulationPlan) -> None:
     """Reject a simulation if its estimated time or memory exceeds the limits.
 
+    Time and memory are estimated before anything is run.
+
     Args:
         limits: limits of the service.
         kind: kind of the simulation.

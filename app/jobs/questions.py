@@ -59,6 +59,7 @@ class QuestionRunner:
             Problem: the question cannot be computed.
         """
         while True:
+            # The job joins a computation: the one that its request has started, or a new one.
             shared = running.shared
             if shared is None:
                 question = await self._read_question(running, reading)
@@ -72,6 +73,7 @@ class QuestionRunner:
                     result=shared.outcome.get().body,
                     media_type=shared.question.media_type,
                 )
+            # Without room in the pool, the computation is tried again. Any other problem ends the job.
             if shared.problem is not None and not means_no_room(shared.problem):
                 raise shared.problem
             await anyio.sleep(AGAIN_SECONDS)

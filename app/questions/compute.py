@@ -285,6 +285,7 @@ class Compute:
                     problems.append(problem)
                     scope.cancel()
 
+        # All parts start at once, and wait for a free place at the limiter.
         async with anyio.create_task_group() as tasks:
             for index in range(len(parts)):
                 tasks.start_soon(compute, index, tasks.cancel_scope)

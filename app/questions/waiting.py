@@ -20,6 +20,8 @@ Waited = Literal["done", "late", "gone", "stopping"]
 async def wait_for_event(request: Request, done: anyio.Event, seconds: float | None) -> Waited:
     """Wait for an event until it happens, the time is over, the service stops, or the client disconnects.
 
+    The first wait is brief and has no further tasks. Answers in closed form are ready by then.
+
     Args:
         request: the HTTP request of the client.
         done: the event.

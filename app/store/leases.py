@@ -266,6 +266,8 @@ class Leases(Reading):
     def _end_update(self, condition: ColumnElement[bool], end: End) -> Update:
         """Return the SQL statement that ends all jobs with a condition, so that no process of the service holds them.
 
+        The statement also resets the lease, and adds the bytes of the result or problem to the size of the job.
+
         Args:
             condition: which jobs end.
             end: state, result and problem of the jobs. Its `when` is the time of the end; None for the present time.

@@ -181,6 +181,8 @@ class Cluster:
     async def _connect(self) -> Client:
         """Return the connection to the cluster, after connecting if there is none.
 
+        After a failure, no attempt is made for some seconds, so that computations do not wait for it each time.
+
         Returns:
             The client of Dask, which is connected.
 

@@ -207,6 +207,8 @@ class ForkServer:
     async def _attempt(self) -> Process:
         """Return a new worker that is ready for work; the fork server is started first if it does not run.
 
+        The worker gets its own connection to the service, over which tasks and outcomes are sent.
+
         Returns:
             The worker, which has sent its first message.
 
@@ -239,6 +241,8 @@ class ForkServer:
 
     async def _order_worker(self, control: socket.socket, wire: int) -> int:
         """Ask the fork server for a worker, and return the process id of the worker.
+
+        The order has the limits of the worker, and carries the worker's end of its connection.
 
         Args:
             control: connection to the fork server.
@@ -286,6 +290,8 @@ class ForkServer:
 
 def _spawn(modules: tuple[str, ...]) -> tuple[ServerProcess, socket.socket]:
     """Start a fork server as a program, and return its process and the service's end of the connection to it.
+
+    The program gets its end of the connection as an inherited file descriptor.
 
     Args:
         modules: names of the modules to import before the first fork of a worker.
