@@ -199,6 +199,8 @@ def account_spec(question: AccountQuestion, *, effort: Effort = "default") -> Ac
 def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAnswer:
     """Return the guarantee of a run, with its figures at the requested ε or δ.
 
+    The privacy curve δ(ε) of the run is computed once, and all figures are read from it.
+
     Args:
         problem: the request: a mechanism, its setting, and the ε or δ of interest.
         effort: the work that compositions may take.
@@ -295,9 +297,11 @@ def _shared_members(
         Values by the names of the members of an answer.
     """
     guarantee = outcome.guarantee
+    # Every theorem that was tried, with the reason if it does not apply.
     considered = [
         ConsideredAnswer(theorem=rule.theorem, applies=rule.applies, reason=rule.reason) for rule in outcome.considered
     ]
+    # The conditions that the caller declares: of the theorems, of the noise, and of time windows.
     window_conditions = conditions_of_unit(question.unit, is_drawn=bool(drawn))
     secret_noise = noise_condition(question.observer, adds_noise=adds_noise(question.spec))
     conditions = dict.fromkeys((*guarantee.declared, secret_noise, *window_conditions))
@@ -335,6 +339,8 @@ def _warnings(
 
 def _draw_cautions(question: AccountQuestion, reading: tuple[Query, Point] | None) -> Iterator[Caution]:
     """Warn that drawing clients at random gives no amplification against an observer who sees the draw.
+
+    The warning compares the bound with the one for an observer who does not see which clients are drawn.
 
     Args:
         question: the request, with an observer who sees the draw.

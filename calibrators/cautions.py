@@ -32,6 +32,9 @@ MINIMALITY_NOT_PROVED = Caution(
 def noise_cautions(certified: Iterable[Certified], *, drawn: str | None = "record") -> Iterator[Caution]:
     """Warn if the smallest noise on offer meets the target, or if minimality of the noise was not proved.
 
+    The least noise on offer hardly protects by itself. If units are drawn at random, the rare draw then gives most of
+    the privacy.
+
     Args:
         certified: the certified noise of each group.
         drawn: the unit that rounds draw at random, "record" or "client"; None if no unit is drawn.

@@ -299,6 +299,8 @@ def make_reading(
 ) -> PrintedReading:
     """Describe one interpretation ("reading") of a printed theorem, in the form of an answer.
 
+    The claims of the paper are compared with the guarantee that is certified at the same parameters.
+
     Args:
         main: the theorem, at the inputs of the reading.
         further: other evaluated theorems that the answer also uses.
@@ -312,6 +314,7 @@ def make_reading(
     """
     theorem = main.theorem
     results = main.conditions() if conditions is None else conditions
+    # Given parts take precedence over the defaults.
     fields_of_reading: Fields = {"reading": "statement", "status": theorem.status, "parameters": parameters, **parts}
     return PrintedReading(
         theorem=theorem.id,

@@ -151,6 +151,8 @@ def step(pointer: str, key: str | int) -> str:
 def parse(body: bytes, *, nulls: bool = True) -> object:
     """Parse the body of a request, and reject values that a certified answer must not be built on.
 
+    Among these are numbers beyond the doubles, repeated names, and arrays and objects that are too deep or too long.
+
     Args:
         body: the JSON text in UTF-8.
         nulls: whether an object may have members that are null.

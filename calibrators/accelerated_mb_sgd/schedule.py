@@ -146,6 +146,9 @@ class LikelyRisk:
 def _likely(rounds: int, descent: DescentFacts, variance: float) -> float:
     """Estimate the bound on the excess risk of accelerated SGD for a smooth loss or a Moreau envelope.
 
+    Accelerated SGD runs in stages. For strongly convex losses, the estimate compares a single stage with many short
+    stages and a long last one.
+
     Args:
         rounds: rounds R of the run.
         descent: constants of the loss: smoothness β, strong convexity μ, initial distance and initial excess risk.
@@ -240,6 +243,7 @@ def choose_run(
         plan = plan_of(problem, run, noise_std)
         return math.inf if plan is None else plan.excess_risk
 
+    # The fast estimate selects the runs for which the bound itself is computed.
     return choose_among(
         problem,
         certificates,

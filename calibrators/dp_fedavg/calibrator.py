@@ -143,6 +143,9 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
     def find(self, problem: DpFedavgProblem) -> DpFedavgSolution:
         """Return the number of rounds, as requested or chosen, with its smallest certified noise.
 
+        In DP-FedAvg (differentially private federated averaging), a trusted server adds noise to the sum of clipped
+        updates.
+
         Args:
             problem: the request. If it gives no rounds, they are chosen by `rounds.choose`.
 
@@ -177,6 +180,8 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
 
     def risk(self, solution: DpFedavgSolution) -> DpFedavgTraining | None:
         """Return the step size and the bound on the excess risk of averaged noisy gradient steps.
+
+        The bound is for clients that send one gradient per round.
 
         Args:
             solution: the certified noise and rounds.
@@ -214,6 +219,8 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
 
     def parameters(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> DpFedavgParameters:
         """Return the certified noise of the sum and of the mean, with the size and the traffic of the run.
+
+        Exact fractions are used for the products and quotients, before they are rounded.
 
         Args:
             outcome: the certified noise of the request, with the step sizes; these are None if no theorem bounds the

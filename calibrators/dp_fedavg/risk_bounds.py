@@ -152,6 +152,9 @@ def _reason_for_no_bound(problem: DpFedavgRiskProblem) -> str | None:
 def _averaged_steps(problem: DpFedavgRiskProblem, run: NoisyRun) -> tuple[float, UpperBound]:
     """Bound the empirical excess risk of the average model of a run that never clips a gradient.
 
+    Clipping would bias the mean gradient, so the bound has the condition that the Lipschitz constant is at most the
+    clipping norm.
+
     Args:
         problem: the request, with the constants of the losses, the clipping norm and the sampling of clients.
         run: the number of rounds, and the standard deviation of the noise in the mean of a round.

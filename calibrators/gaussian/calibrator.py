@@ -142,6 +142,8 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
     def parameters(self, outcome: Outcome[GaussianSolution, Training]) -> GaussianParameters:
         """Return the parameters of the answer: the given numbers, and the one that was solved for.
 
+        The mechanism has sensitivity 1: noise and contributions are in units of the norm bound of one contribution.
+
         Args:
             outcome: the certified run of the request, with its numbers and its target (ε, δ).
 

@@ -56,6 +56,8 @@ class GaussianRiskProblem(GaussianProblem):
     def _risk_faults(self) -> Iterator[Fault]:
         """Yield faults of `noise_std`, `records` and `largest_batch` that only a request of an error bound has.
 
+        The error bound is for the mean of vectors, of which each batch holds a random part.
+
         Yields:
             Faults with the pointer to the field, the reason and the allowed values.
         """

@@ -21,6 +21,8 @@ class NoiseEstimates:
     ) -> None:
         """Estimate the noise of every run once, without corrections.
 
+        Certified runs later correct the estimates of other runs.
+
         Args:
             runs: runs to estimate.
             likely_noise: run ↦ estimate of its noise, before any correction.

@@ -115,6 +115,8 @@ def theorem_inputs(
 ) -> SmoothInputs | NonsmoothInputs:
     """Return the inputs at which Theorem 2.1 or 2.2 of Lowy and Razaviyayn is evaluated for a request.
 
+    The theorems describe noisy mini-batch SGD in which each client adds noise to its own gradients.
+
     Args:
         problem: the request. Its losses are smooth (Theorem 2.1) or not (Theorem 2.2).
         run: the run, of which only the batch size is used.

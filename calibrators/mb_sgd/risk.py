@@ -213,6 +213,8 @@ def _printed_bound(
 ) -> UpperBound:
     """Return the risk bound of a printed statement, with the conditions on the run's rounds and noise.
 
+    A printed bound holds only for enough rounds and for noise that is not above the printed one.
+
     Args:
         problem: losses, clients and target of the request.
         run: its batch size and number of rounds.

@@ -82,6 +82,9 @@ class RunPredictions:
     def __init__(self, runs: Iterable[Run], outlook: Outlook) -> None:
         """Prepare predictions of the risk bounds of runs, corrected by a reference run if possible.
 
+        A prediction needs no certificate, which may take seconds. Each certified run makes further predictions more
+        accurate.
+
         Args:
             runs: the candidates, at least one.
             outlook: their noises and bounds on the excess risk.

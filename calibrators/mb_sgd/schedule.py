@@ -144,7 +144,7 @@ def _risk_problem_of_groups(problem: PacedProblem, run: Run) -> UnequalProblem:
         for member in members_of(problem, run)
     ]
     if problem.smoothness is None:
-        smoothness, steepest = math.inf, None
+        smoothness, steepest = math.inf, None  # no constant bounds the smoothness of the losses
     else:
         smoothness = problem.smoothness
         steepest = max(problem.scales) * problem.smoothness

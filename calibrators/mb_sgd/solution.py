@@ -181,6 +181,8 @@ class MbSgdParameters(MembersParameters):
 def group_parameters(solution: MembersSolution) -> tuple[GroupParameters, ...]:
     """Return the noise, the guarantee and the printed noise of each group of clients.
 
+    Groups may differ in data, batches, losses and targets, and therefore in noise.
+
     Args:
         solution: the certified noise of each kind of client (one kind for each group).
 
@@ -188,6 +190,7 @@ def group_parameters(solution: MembersSolution) -> tuple[GroupParameters, ...]:
         One entry per group, in the order of the request. The printed noise is None if no printed theorem applies.
     """
     printed = solution.printed_stds
+    # One figure of each kind per group, in the same order.
     figures_of_groups = zip(
         solution.members,
         solution.certified_members,

@@ -285,6 +285,8 @@ def _protection(kind: ReportingClients) -> str:
 def _not_protected(kind: ReportingClients) -> Iterator[str]:
     """Yield phrases for the facts and data of a client that the guarantee does not cover.
 
+    They complete the statement of the guarantee, so that it is not read as covering more.
+
     Args:
         kind: clients with the same number of reports, for whom the phrases are written.
 

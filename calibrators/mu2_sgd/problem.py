@@ -120,6 +120,7 @@ class Participation:
             raise InvalidInput.at("/groups", "belong to the other kinds")
         if self.groups is not None and len(self.groups) > MOST_GROUPS:
             raise InvalidInput.at("/groups", "has too few or too many groups", allowed=f"1 to {MOST_GROUPS}")
+        # Each group states either the rounds of its reports or only their number.
         needed_field = "rounds" if self.kind == "pattern" else "participations"
         faults = [
             Fault(f"/groups/{index}/{needed_field}", "is needed for this kind, and the other field must be absent")

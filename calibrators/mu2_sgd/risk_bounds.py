@@ -105,6 +105,8 @@ def bounds(problem: Mu2SgdRiskProblem, run: NoisyRun) -> Bounds:
 def _untrusted_bound(problem: Mu2SgdRiskProblem, noise_std: float) -> tuple[float, UpperBound]:
     """Return the step size and the proved bound on the excess risk if the clients add the noise.
 
+    The bound is the least of three, which are listed among its terms.
+
     Args:
         problem: the request. If it gives no step size, the one with nearly the least bound is used.
         noise_std: standard deviation of the noise of a client's first report.
@@ -168,6 +170,7 @@ def _lower_order(problem: Mu2SgdRiskProblem) -> LowerBound:
         dimension=problem.dimension,
         epsilon=_target_epsilon(problem),
     )
+    # The orders are relative to the largest possible excess risk.
     largest_excess = problem.lipschitz * problem.diameter
     terms = {f"{name}_term": largest_excess * value for name, value in orders.items()}
     conditions = [condition.at(problem) for condition in ORDERS.conditions]

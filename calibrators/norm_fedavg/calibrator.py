@@ -127,6 +127,8 @@ class NormFedavgCalibrator(GridCalibrator[NormFedavgProblem, NormFedavgParameter
     def parameters(self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining]) -> NormFedavgParameters:
         """Return the certified noise of a message, the size of the run, and its step sizes.
 
+        In this algorithm, clients normalise their updates, round them to a grid and add integer noise.
+
         Args:
             outcome: the certified noise, with the step sizes, which are always chosen.
 

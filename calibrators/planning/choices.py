@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 def choices_of(plan: PlanProblem, best: PlanEntry) -> tuple[PlanChoice, ...] | None:
     """Return the runs that the calibration of the recommended entry compared, with figures per client.
 
+    The runs differ in rounds and, for some algorithms, in batch size. A calibration compares such runs if the request
+    leaves them open.
+
     Args:
         plan: the plan, one learning problem that all algorithms are compared for, with its clients.
         best: the recommended entry.
@@ -67,6 +70,9 @@ def _share_of_gradients(run: JsonObject, clipping_norm: float, lipschitz: float)
 
 def _choice(run: JsonObject, baseline: float | None, clipping_norm: float | None, clients: int) -> PlanChoice:
     """Describe an alternative run of the recommended algorithm in the form of the plan's answer.
+
+    The remaining share says how much of the initial risk remains after the run, by a bound or by a measure of the
+    noise.
 
     Args:
         run: JSON form of the run. It has a remaining share or a bound on the excess risk.

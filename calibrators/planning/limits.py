@@ -48,6 +48,8 @@ def participation_rate(plan: PlanProblem) -> Fraction:
 def most_rounds(plan: PlanProblem, dimension: int | None = None) -> int | None:
     """Return the largest number of rounds within the plan's limits, for messages of 32 bits per coordinate.
 
+    The limits are the rounds, the reports and bytes of one client, and the traffic of all clients.
+
     Args:
         plan: the plan, with its limits.
         dimension: coordinates of a message; those of the plan if absent. Limits on traffic are ignored without both.

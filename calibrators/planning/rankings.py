@@ -99,12 +99,15 @@ def _draft_inputs(
     """
     known = tuple(calibrators)
     names = [calibrator.name for calibrator in known]
+    # Reject names of algorithms that do not exist.
     for index, name in enumerate(plan.algorithms or ()):
         if name not in names:
             message = "there is no such algorithm"
             raise InvalidInput.at(f"/algorithms/{index}", message, allowed=", ".join(names))
 
+    # A field that is solved for gets its first trial value.
     concrete_plan = plan if plan.unknown is None else _with_solved_value(plan, first_value(plan))
+    # Combine each selected algorithm with each of its variants.
     selected_names = names if plan.algorithms is None else plan.algorithms
     inputs: list[tuple[Calibrator, PlanAdapter, PlanProblem]] = []
     for calibrator in known:
@@ -226,6 +229,8 @@ def _entry(entry_draft: Draft, outcome: Outcome | None, plan: PlanProblem) -> Pl
 
 def _applicable_entry(entry: PlanEntry, outcome: Found, adapter: PlanAdapter, plan: PlanProblem) -> PlanEntry:
     """Add to an entry the figures of its calibration: noise, traffic, risk, and the limits that it exceeds.
+
+    The figures are read from the JSON form of the calibration, which all algorithms share.
 
     Args:
         entry: the entry without figures.

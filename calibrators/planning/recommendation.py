@@ -266,6 +266,7 @@ def _reason_for_none(entries: Sequence[PlanEntry]) -> str:
         One sentence or two, for the first of these reasons: no algorithm applies, limits, missing constants, too much
         noise.
     """
+    # Each step keeps the entries that pass one requirement, and gives the reason if none does.
     applying = [entry for entry in entries if entry.applies == Verdict.YES]
     if not applying:
         return "No algorithm applies: the entries name the missing fields or other reasons of each."

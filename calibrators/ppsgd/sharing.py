@@ -261,6 +261,8 @@ def _threshold(problem: PpsgdProblem) -> SharingThreshold | None:
 def _point(drawn_weight: float, bound: PersonalizationBounds) -> SharingPoint:
     """Return the risk bound at one degree of sharing α in the form of the answer, with its step sizes.
 
+    PPSGD trains a part that all clients share and a part of each client; α is the degree of sharing.
+
     Args:
         drawn_weight: qW, the expected weight of the clients that take part in a round, for the participation rate q and
             the total weight W.
@@ -271,6 +273,7 @@ def _point(drawn_weight: float, bound: PersonalizationBounds) -> SharingPoint:
     """
     return SharingPoint(
         personalization="unbounded" if math.isinf(bound.alpha) else bound.alpha,
+        # rounded up, for the rounding errors of the bounds
         excess_risk=bound.total * (1.0 + ROUNDING),
         optimisation=bound.optimisation,
         statistical=bound.statistical,

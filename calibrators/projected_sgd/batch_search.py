@@ -128,6 +128,8 @@ class _BatchSearch:
     def bisect(self) -> tuple[tuple[Feasible, ...], bool]:
         """Decide for whole ranges of batch sizes whether they meet the target; halve ranges that cannot be decided.
 
+        A range is first decided as a whole, by bounds on δ for all of its batch sizes.
+
         Returns:
             The ranges that meet the target, in ascending order, and whether all ranges were decided within `MOST_NODES`
             attempts.

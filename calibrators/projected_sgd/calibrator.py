@@ -206,6 +206,7 @@ class ProjectedSgdCalibrator(
             noise_std=noise,
             noise_multiplier=noise / solution.norm,
             contribution_norm=solution.norm,
+            # the mean of m messages has a standard deviation smaller by √m
             mean_noise_std=noise / math.sqrt(plan.participants),
             participants=plan.participants,
             rounds=solution.problem.clients // plan.participants,

@@ -54,6 +54,8 @@ def considered_bounds(solution: ProjectedSgdSolution) -> Iterator[ConsideredBoun
 def _applicable_bound(theorem: str, problem: ProjectedSgdProblem, log_delta: float, *, least: bool) -> ConsideredBound:
     """Return a bound that applies, in the form of the answer.
 
+    The rounding makes both numbers upper bounds.
+
     Args:
         theorem: id of the theorem.
         problem: the request, which names the observer.

@@ -82,6 +82,8 @@ def _answer(
 ) -> PrintedReading:
     """Describe a bound that a paper prints: its noise, its claims, and the certified ε and δ at this noise.
 
+    The noise is the least at which the printed bound meets the target, or the noise that the paper fixes.
+
     Args:
         problem: the request, with the clients, the Lipschitz constant and the privacy target.
         plan: the run of the answer.

@@ -158,6 +158,7 @@ def bounds(problem: ProjectedSgdRiskProblem, run: NoisyRun) -> Bounds:
     if not problem.convex:
         return Bounds(upper=(), start=start, open_question=NOT_CONVEX)
     upper = (*_scheduled_bounds(problem, plan), *_printed_bounds(problem, plan))
+    # The upper bounds have the condition of an interior minimiser themselves where they need it.
     declared = [condition for condition in SCHEDULED_STOPS.conditions if condition is not INTERIOR]
     uses_gradient_bounds = any(map(_has_gradient_bounds, upper))
     return Bounds(

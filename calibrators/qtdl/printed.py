@@ -184,6 +184,7 @@ def binomial_trials(problem: GridProblem) -> int | None:
     delta = problem.target.delta
     if problem.rounds > 1 or movement.l2 is None or delta is None:
         return None
+    # The theorem needs the sensitivities of the rounded messages, in grid steps.
     inputs = BinomialInputs(
         epsilon=problem.target.epsilon,
         delta=delta,

@@ -152,6 +152,8 @@ class LevelsSearch:
     def certify(self, best: CertifiedNoise | None) -> CertifiedNoise | None:
         """Find the fewest noise levels m at the candidate's decay rate for which the certified δ meets the target.
 
+        The candidate's number of levels is an estimate, at which the search starts.
+
         Args:
             best: the best certified noise so far; None if there is none. Numbers of levels at which this noise would
                 not be better are not tried.

@@ -95,6 +95,7 @@ class GivenNoiseRiskPart(RiskPart[Asked], Generic[Asked]):
             ConditionViolated: no noise was given, and no theorem covers this run under this relation.
             Infeasible: no noise was given, and none that is offered meets the target.
         """
+        # The bounds at the given or certified noise; an overflow is an error of the request's units.
         run = self._run_of(problem, calibrator)
         try:
             with np.errstate(over="raise", divide="raise", invalid="raise"):
@@ -102,6 +103,7 @@ class GivenNoiseRiskPart(RiskPart[Asked], Generic[Asked]):
         except ArithmeticError:
             raise InvalidInput.at("", "the figures leave the range of doubles; choose other units") from None
 
+        # Orders of growth with hidden constants get a general warning.
         has_hidden_constants = bounds.lower or any(bound.constant == "hidden" for bound in bounds.upper)
         warnings = bounds.cautions
         if has_hidden_constants:
@@ -190,6 +192,8 @@ def explicit_upper(
     conditions: Iterable[ConditionResult] = (),
 ) -> UpperBound:
     """Make an upper bound with explicit constants, in the form of the answer.
+
+    An upper bound with explicit constants is a number. It does not hold if one of its conditions fails.
 
     Args:
         theorem: the theorem of the bound.

@@ -141,6 +141,7 @@ class ExplicitBound:
         else:
             scaled_step = self.step_size * self.envelope_smoothness
             weighted_step = scaled_step
+        # The product of three rounded factors may exceed 1 by rounding only.
         is_allowed = Verdict.of(scaled_step < 1.0 and weighted_step <= 1.0 + STEP_ROUNDING)
         step_conditions = [condition for condition in theorem.conditions if condition.id == "step-size"]
         conditions = [
@@ -251,6 +252,8 @@ def lower_bound(problem: RiskFields, setting: LowerBoundSetting, trust: Trust) -
 
 def _local_bound(problem: RiskFields, setting: LowerBoundSetting) -> tuple[Theorem, Any]:
     """Return the theorem with the lower bound for clients without a trusted server, and its inputs.
+
+    Without a trusted server, every report must be private by itself, which the theorem states for one round's ε and δ.
 
     Args:
         problem: the request. If it gives no δ of one report (`round_delta`), the δ of `setting` is used.

@@ -195,6 +195,8 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
     ) -> tuple[PrintedReading, ...]:
         """Evaluate Theorem 4.1 of Lowy and Razaviyayn in each interpretation, and certify the guarantee at its noise.
 
+        The paper's shuffled algorithm needs a shuffler that hides which client sent a report.
+
         Args:
             outcome: the certified run.
             true_figures: whether to certify that guarantee, which takes time.

@@ -142,6 +142,8 @@ def _rate_bound(curve: Curve, false_positive_rate: float, epsilon: float) -> flo
 def _argument_of_least(bound: Callable[[float], float], start: float, most: float) -> float:
     """Minimise a function on [0, `most`) approximately, by steps from a start that are halved without success.
 
+    It is a pattern search: both neighbours at the distance of the step are tried, and the best is kept.
+
     Args:
         bound: the function, convex in the exponential of its argument.
         start: initial argument, at least 0.

@@ -92,6 +92,8 @@ def _shortfall_at(
 ) -> Callable[[float], float]:
     """Return a function that says by how much a parameter misses the bound on the true positive rate.
 
+    A test of an attacker has a threshold ε, at which δ bounds its true positive rate.
+
     Args:
         tests: the thresholds of the attacker's tests, which must not move while the function is used.
         family: function from a parameter to its guarantee.

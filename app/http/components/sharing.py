@@ -73,7 +73,7 @@ def name_anonymous(document: Schema) -> None:
             The reference with the notes of the schema, such as its description. Without an equal named schema, the
             schema in its normal form.
         """
-        # Objects with named properties have names already. Other schemas are neither unions nor maps.
+        # The schema is returned unchanged unless it is a union or a map.
         if "properties" in schema or not ("anyOf" in schema or "additionalProperties" in schema):
             return schema
         if "anyOf" in schema:
