@@ -137,8 +137,8 @@ class Certified:
         lazy_slack: the slack, None without a proof, or a function that computes either on first use. Most runs that are
             compared do not need it.
         full_guarantee: the guarantee for all ε, if `guarantee` contains only the part that matters at the target.
-        missed: test of whether a failed trial at a noise that is less by at most `NEAR_MISS` provably misses the
-            target; None if there was no such trial.
+        missed: test of whether a slightly smaller noise (`NEAR_MISS`), which failed in the search, provably misses the
+            target; None if no trial was so close.
     """
 
     noise: float

@@ -340,7 +340,7 @@ def choose_run(problem: MbSgdProblem, certificates: Certificates[MbSgdProblem, M
     """Choose the batch size and rounds: the smallest run with nearly the least bound on the excess risk.
 
     "Nearly" means within the factor 1 + `within` of the request. If no theorem bounds the risk, the run has the largest
-    batch, and the number of rounds closest to that of Theorem 2.2 of Lowy and Razaviyayn.
+    batch, and nearly the rounds of Theorem 2.2 of Lowy and Razaviyayn.
 
     Args:
         problem: the request. Its budgets limit the runs.

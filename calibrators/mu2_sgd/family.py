@@ -99,7 +99,7 @@ class ScheduleNoise:
         """Return the parameter μ of Gaussian differential privacy of every record of a client, rounded up.
 
         The paper calls it ρ_i. It is 0 if nothing of the client is released. With a trusted server a record affects the
-        released sums from the round of its report on, so that the first report is the most exposed.
+        released sums from the round of its report on. The first report is therefore the most exposed.
 
         Args:
             participations: number of reports of the client.

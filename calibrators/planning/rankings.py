@@ -328,7 +328,7 @@ def reasons_of(error: EpsilondError) -> tuple[Reason, ...]:
     """Explain why a calibration failed.
 
     Args:
-        error: the error of the calibration. An invalid input has a reason for each fault; a missing certificate has one
+        error: the error of the calibration. An invalid input has a reason for each fault. A missing certificate has one
             reason, with both sides of the failed condition if it is known.
 
     Returns:

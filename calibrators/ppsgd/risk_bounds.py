@@ -80,8 +80,8 @@ def given_run(problem: PpsgdRiskProblem) -> NoisyRun | None:
 def bounds(problem: PpsgdRiskProblem, run: NoisyRun) -> Bounds:
     """Bound the mean excess risk of the clients' own models after a run of PPSGD.
 
-    Without a step size the bounds are for the theorem's step size, at the requested weight α of the shared part or at
-    the best one. There is no bound if a message may be clipped.
+    Without a step size the bounds are for the theorem's step size. The weight α of the shared part is the requested
+    one, or the best one. There is no bound if a message may be clipped.
 
     Args:
         problem: the request, with the losses, the clients and, if it fixes them, α and the step size.

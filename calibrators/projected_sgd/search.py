@@ -238,8 +238,9 @@ class StepSearch:
 def _offered_steps(problem: ProjectedSgdProblem) -> list[float]:
     """Return the step sizes to try: a logarithmic grid, and steps at which δ may turn from falling to rising.
 
-    The grid is centred at ρ/L, with which a step of the largest gradient L moves by the radius ρ. At the step sizes 2/β
-    and 2/(β + λ) the Lipschitz constant of a gradient step changes its form, for smoothness β and strong convexity λ.
+    The grid is centred at ρ/L, with which a step of the largest gradient L moves by the radius ρ. Let β be the
+    smoothness and λ the strong convexity. At the step sizes 2/β and 2/(β + λ) the Lipschitz constant of a gradient step
+    changes its form.
 
     Args:
         problem: the request, with the constants L, β, λ of the loss and the radius ρ of the domain.

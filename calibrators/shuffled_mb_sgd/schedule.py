@@ -71,8 +71,9 @@ def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
 class _ShuffledLoss:
     """An estimate of the privacy loss of a shuffled run, as a function of its noise multiplier z.
 
-    In each round, M clients send a report of K records each to a shuffler. Two neighbours differ in a report by c = 2/z
-    standard deviations of its noise if one record changes, and by c = 2K/z if all do.
+    In each round, M clients send a report of K records each to a shuffler. The change c of a report between two
+    neighbours is measured in standard deviations of its noise. It is c = 2/z if one record changes, and c = 2K/z if all
+    do.
 
     A report that is not shuffled has the privacy loss ε(c) = c²/2 + c√(2 ln(M/δ)). Shuffling reduces the loss of a
     round to s = 2 tanh(ε(2/z)/2) e^{ε(2K/z)/2}/√M. If 2/z is less, the loss is 2/z. This is for a change of one record;

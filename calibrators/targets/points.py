@@ -40,7 +40,7 @@ def find_at_points(problem: Targeted, find: Callable[[Targeted], SolutionT]) -> 
     """Calibrate for an attacker's advantage or true positive rate, by calibrations at suitable (ε, δ).
 
     An attacker tests which of two neighbouring data sets was used. Its advantage is at most a if and only if δ(0) ≤ a.
-    The true positive rate at the false positive rate α is at most β if δ(ε) ≤ β − e^ε α at any one ε ≥ 0. The ε that
+    The true positive rate is bounded by β, at the false positive rate α, if δ(ε) ≤ β − e^ε α at one ε ≥ 0. The ε that
     needs about the least noise is searched.
 
     Args:
