@@ -69,8 +69,8 @@ def share_and_basis(
 ) -> tuple[float | None, Basis | None]:
     """Estimate which share of the initial excess risk remains after training.
 
-    If the risk bound has explicit constants, the share is its quotient by the bound for the initial model. Otherwise
-    the share is √((1 + ν²)/R), for R rounds and the ratio ν of noise to signal in a round's mean.
+    If the risk bound has explicit constants, and the bound for the initial model is known, the share is the quotient of
+    both. Otherwise the share is √((1 + ν²)/R), for R rounds and the ratio ν of noise to signal in a round's mean.
 
     Args:
         risk: the bound on the excess risk, if any.
