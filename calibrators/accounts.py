@@ -326,7 +326,7 @@ def _warnings(
         reading: the query with the first point read from the curve; None for an account without figures.
 
     Yields:
-        At most two warnings.
+        At most two warnings, each with a code and a message.
     """
     if reading is not None:
         _, first_point = reading

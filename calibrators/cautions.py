@@ -40,7 +40,7 @@ def noise_cautions(certified: Iterable[Certified], *, drawn: str | None = "recor
         drawn: the unit that rounds draw at random, "record" or "client"; None if no unit is drawn.
 
     Yields:
-        The warnings that apply.
+        At most one warning, with a code and a message.
     """
     members = tuple(certified)
     is_least = any(member.noise == LEAST for member in members)

@@ -176,7 +176,7 @@ def _keys_of(issuer: str, jwks_url: str) -> Sequence[jwt.PyJWK]:
         jwks_url: URL of its public keys. If empty, the configuration document of the issuer names it.
 
     Returns:
-        The public keys for signatures.
+        The public keys, by which signatures of tokens are verified.
 
     Raises:
         OSError, HTTPException, ValueError, PyJWTError: the keys cannot be fetched.

@@ -174,7 +174,7 @@ def _validate(line: KeyLine) -> KeyLine:
         line: one key with its owner, limits and permissions.
 
     Returns:
-        The validated line.
+        The line with all fields validated, as an object of its class.
 
     Raises:
         ValueError: a field is invalid. The message names the field, without its value.

@@ -161,7 +161,7 @@ def _share_problems(document: Schema) -> Schema:
         document: the OpenAPI document. Its responses are replaced in place.
 
     Returns:
-        The replaced responses by name.
+        The responses that were replaced, by the names under which they become shared components.
     """
     operations = []
     for path in document["paths"].values():
@@ -214,7 +214,7 @@ def map_objects(node: object, change: Callable[[Schema], Schema]) -> Any:
         change: function from an object to the object in its place. It may change its argument, which is a copy.
 
     Returns:
-        The new value.
+        The new value; the given one is not changed.
     """
     if isinstance(node, dict):
         return change({key: item if key == "examples" else map_objects(item, change) for key, item in node.items()})

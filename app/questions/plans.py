@@ -56,7 +56,7 @@ def answer_of(
         outcomes: outcomes of the drafts that have a request, in the order of the drafts.
 
     Returns:
-        The answer as JSON.
+        The answer as JSON text: the rankings, with the calibration of each algorithm or the reason for its absence.
     """
     remaining_outcomes = iter(outcomes)
     settled: list[tuple[Draft, rankings.Outcome | None]] = []

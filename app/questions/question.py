@@ -211,7 +211,7 @@ def join_outcomes(join: bytes, outcomes: tuple[Outcome, ...]) -> RenderedAnswer:
         outcomes: the outcomes of the parts, in their order.
 
     Returns:
-        The answer.
+        The answer to the whole question, as bytes in its media type.
     """
     put_together: Join = pickle.loads(join)  # noqa: S301 (made by this service or a worker of its own)
     return put_together(outcomes)
@@ -357,7 +357,7 @@ def _shorten(text: str | bytes) -> bytes:
         text: identity of a caller, or digest of a question.
 
     Returns:
-        Its BLAKE2b hash.
+        Its BLAKE2b hash, which has the same length for every text.
     """
     content = text.encode() if isinstance(text, str) else text
     return hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()

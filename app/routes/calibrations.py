@@ -159,7 +159,7 @@ def _list_endpoint(calibrators: tuple[Calibrator, ...]) -> Endpoint:
         calibrators: the calibrators to list.
 
     Returns:
-        The endpoint.
+        The endpoint, a function from a request to the response with the list.
     """
     algorithms = tuple(map(Algorithm.of, calibrators))
     document = json_document(render(AlgorithmList(algorithms=algorithms)))

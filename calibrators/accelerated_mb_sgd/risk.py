@@ -157,7 +157,7 @@ def _cautions(problem: AcceleratedMbSgdProblem, fields: RiskFields, objective: O
         objective: the objective that the upper bounds are for.
 
     Yields:
-        The warnings that apply.
+        The warnings that apply, each with a code and a message.
     """
     if fields.problem != objective:
         yield Caution(

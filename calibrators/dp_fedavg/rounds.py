@@ -104,7 +104,7 @@ def noise_of(problem: DpFedavgProblem, multiplier: float) -> RoundNoise:
         multiplier: noise multiplier z of a round as one mechanism.
 
     Returns:
-        Both noise multipliers.
+        The noise multiplier of the round as one mechanism, and that of the sum of the updates.
 
     Raises:
         Infeasible: z ≥ 2 `count_std`, so that the bits take the whole budget; the error names a sufficient `count_std`.
@@ -169,7 +169,7 @@ def ladder(most: int) -> tuple[int, ...]:
         most: the largest number, at least 1.
 
     Returns:
-        The numbers in descending order.
+        The numbers of rounds in descending order, without repetition.
     """
     numbers = {most}
     power_of_ten = 1

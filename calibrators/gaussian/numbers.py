@@ -50,7 +50,7 @@ class Numbers:
             batch_size: replaces the batch size if given.
 
         Returns:
-            The numbers of the run.
+            The numbers of the run, in which the arguments take precedence over the problem.
         """
         return cls(
             noise_multiplier=noise_multiplier or problem.noise_multiplier or 0.0,

@@ -230,7 +230,7 @@ def members_parameters(solution: MembersSolution) -> MembersParameters:
         solution: the run with the certified noise of each kind of client.
 
     Returns:
-        The parameters for the answer.
+        The parameters for the answer, in which figures that differ between clients are None.
     """
     multiplier = common(member.noise for member in solution.certified_members)
     norm = common(solution.norms)
@@ -345,7 +345,7 @@ def _tightness(answers: Sequence[GuaranteeAnswer]) -> Tightness:
         answers: the guarantee of each kind of client at its own target; at least one.
 
     Returns:
-        One of the three words.
+        The word `proved`, `witnessed` or `unknown`.
     """
     kinds = {answer.tight for answer in answers}
     has_one_target = len({(answer.target.epsilon, answer.target.log10_delta) for answer in answers}) == 1

@@ -332,7 +332,7 @@ def reasons_of(error: EpsilondError) -> tuple[Reason, ...]:
             reason, with both sides of the failed condition if it is known.
 
     Returns:
-        The reasons, at least one.
+        The reasons in words, at least one; a reason may point to a field of the plan.
     """
     if isinstance(error, InvalidInput):
         return tuple(Reason.of(fault) for fault in error.faults)

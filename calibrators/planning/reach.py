@@ -120,7 +120,7 @@ def reach(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Fo
         plan: the plan; its member `reach` names the field and the largest permitted risk.
 
     Returns:
-        The calibration at that value.
+        The calibration at that value, with the next smaller value that was tried.
 
     Raises:
         Infeasible: even the largest value misses the target; the condition holds the risk there and the target.
@@ -288,7 +288,7 @@ class _Search:
             meeting: index of a larger value that meets it.
 
         Returns:
-            An index of the grid.
+            An index of the grid, strictly between both arguments.
         """
         middle = (failing + meeting) // 2
         low = self._trials.get(failing)

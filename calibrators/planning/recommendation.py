@@ -223,7 +223,7 @@ def _risk_sentence(best: PlanEntry) -> str:
         best: the recommended entry, of which the remaining share is known.
 
     Returns:
-        One or two sentences.
+        One or two sentences, each with its final full stop.
     """
     rounds = _describe_rounds(best.rounds)
     if best.risk is None or best.basis != "risk":

@@ -145,7 +145,7 @@ def _evaluate_bound(problem: PpsgdProblem, noise_std: float, alpha: float) -> Th
         alpha: finite share α of the model.
 
     Returns:
-        The theorem at its inputs.
+        The theorem at its inputs, from which the value of the bound and the step size are read.
     """
     federation = problem.federation
 

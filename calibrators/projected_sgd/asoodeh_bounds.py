@@ -86,7 +86,7 @@ def _bounds_by_radius(problem: ProjectedSgdProblem, plan: RunSchedules) -> Itera
         plan: the run of the answer, for which conditions are checked.
 
     Yields:
-        Two or four bounds.
+        Two bounds, or four if the losses are smooth; each is a function of the schedules.
     """
     yield _statement(problem, plan)
     yield _bound_by_losses(problem, "lipschitz", (), smoothness=None, strong_convexity=0.0, convex=True)
@@ -165,7 +165,7 @@ def _stated_log_delta(problem: ProjectedSgdProblem, plan: RunSchedules) -> float
         plan: the batch size m and the schedules.
 
     Returns:
-        log δ, natural logarithm.
+        log δ at the target's ε, as a natural logarithm.
     """
     run = _whole_ball_run(problem, plan)
     real_steps = None
@@ -219,7 +219,7 @@ def _closed_form_run(run: ProjectedRun) -> ProjectedRun:
         run: the run with its schedules.
 
     Returns:
-        A copy with constant schedules.
+        A copy with constant schedules, in which each step maps the domain into itself.
     """
     return replace(
         run,

@@ -246,7 +246,7 @@ def _printed_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> Ite
         plan: the batch size and the schedules.
 
     Yields:
-        At most one bound.
+        At most one bound, with explicit constants or as an order of growth.
     """
     # Corollary 1 or 2, with an explicit or a hidden constant.
     utility = utility_of(problem, plan)

@@ -246,7 +246,7 @@ def _offered_steps(problem: ProjectedSgdProblem) -> list[float]:
         problem: the request, with the constants L, β, λ of the loss and the radius ρ of the domain.
 
     Returns:
-        The step sizes, ascending.
+        The step sizes in ascending order.
     """
     unit = problem.radius / problem.lipschitz
     steps = set(_log_grid(unit / STEP_RANGE, unit * STEP_RANGE, STEPS_PER_DECADE))

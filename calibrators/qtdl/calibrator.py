@@ -179,7 +179,7 @@ class GridCalibrator(
             solution: the certified noise, with the release that it protects.
 
         Returns:
-            A single specification.
+            A tuple with a single specification, that of all rounds together.
 
         Raises:
             ConditionViolated: rounding may move two updates further apart than the mechanism's sensitivities, with a

@@ -155,7 +155,7 @@ class RateSearch:
             beat: number of noise levels.
 
         Returns:
-            True if that is proved.
+            True if it is proved that no decay rate needs at most `beat` levels.
         """
         if real_levels(self._release, LARGEST_RATE, self._log_delta) > beat:
             return False

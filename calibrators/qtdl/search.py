@@ -234,7 +234,7 @@ class LevelsSearch:
             is_minimal: whether it is proved that one level less misses the target.
 
         Returns:
-            The noise with its guarantee.
+            The noise with its guarantee, and the word `proved` or `searched` for its minimality.
         """
         return CertifiedNoise(
             method=self._candidate.method,

@@ -127,7 +127,7 @@ def shortfall_of_limits(limits: list[PointLimit], risk: RiskTarget) -> float:
         risk: the risk that they are about. Its Gaussian parameter is the initial estimate of μ*.
 
     Returns:
-        The shortfall, without unit.
+        The largest shortfall of all conditions, without unit; positive if one of them is missed.
     """
     start = math.log(risk.gaussian_mu)
     return max(_shortfall_of_limit(limit, start) for limit in limits)

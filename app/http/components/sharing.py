@@ -174,7 +174,7 @@ def _alternatives(union: Schema) -> Iterator[Schema]:
         union: a schema with the member `anyOf`, which is not changed.
 
     Yields:
-        The alternatives, in order.
+        The alternatives in the order of the union, none of which is a nested union.
     """
     for alternative in union["anyOf"]:
         name = alternative.get("$ref", "").removeprefix(REF)
