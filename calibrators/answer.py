@@ -278,7 +278,7 @@ class Calibration(ShownInNotebooks, PartlyServed, Generic[Parameters]):
 
 
 def derivation_of(*derivations: Step) -> tuple[DerivationStep, ...]:
-    """Return proof trees as one list of steps, each after the steps whose results it uses ("premises").
+    """Return proof trees as one list of steps, each after its premises: the steps with the results that it uses.
 
     Equal steps are listed once.
 
@@ -344,8 +344,8 @@ class _ListedSteps:
 def without_inputs(steps: Sequence[DerivationStep]) -> tuple[DerivationStep, ...]:
     """Return the steps of a proof without their inputs; steps that become equal are merged.
 
-    The theorems stay the same, and so do the premises of each step: the steps whose results it uses. Only the indices
-    of steps in the list change.
+    The theorems stay the same, and so do the premises of each step: the steps with the results that it uses. Only the
+    indices of steps in the list change.
 
     Args:
         steps: the steps of the proof, premises first. Each names its premises by their indices.
@@ -366,7 +366,8 @@ def without_inputs(steps: Sequence[DerivationStep]) -> tuple[DerivationStep, ...
 def _chain(node: Step) -> tuple[DerivationStep, ...] | None:
     """List the steps of a proof, in order, if each step uses the result of at most one other step.
 
-    The premise of a step is the step whose result it uses. Without recursion, such a chain may be of any length.
+    The premise of a step is the step with the result that it uses. Without recursion, such a chain may be of any
+    length.
 
     Args:
         node: the last step, the conclusion of the proof.

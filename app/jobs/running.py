@@ -218,6 +218,6 @@ def seconds_until_place(jobs: Iterable[Running]) -> float:
         The smallest estimate, at least 1 s and at most 1 h; 10 s if no job has an estimate.
     """
     estimates = [job.seconds_left for job in jobs if job.seconds_left is not None]
-    # Without an estimate, clients are told to ask again in ten seconds.
+    # Without an estimate, clients shall try again after ten seconds.
     shortest = min(estimates, default=10.0)
     return min(max(shortest, 1.0), 3600.0)

@@ -39,7 +39,7 @@ class Shelf:
         """Prepare the access of one process of the service to the store of jobs.
 
         Args:
-            store: the store, whose methods block and are therefore called in threads.
+            store: the store; its methods block, and are therefore called in threads.
             replica: name by which this process claims jobs in the store.
             up: gauge of the metrics that is 1 if the last call of the store succeeded, and 0 otherwise.
         """

@@ -28,7 +28,7 @@ def members_at_certified_epsilon(members: Sequence[Member], certified: Sequence[
         certified: certificate (smallest noise and its guarantee) of each kind, in the same order.
 
     Returns:
-        Copies of the kinds, in the same order, whose targets all have an ε.
+        Copies of the kinds, in the same order; the target of each has an ε.
 
     Raises:
         Infeasible: a target is a risk, and no finite ε has its δ.

@@ -217,7 +217,7 @@ def _rename_pointer(reason: Reason, adapter: PlanAdapter) -> Reason:
         adapter: the adapter, which knows the plan's names of the fields.
 
     Returns:
-        A copy of the reason, whose pointer begins with the plan's name of the field.
+        A copy of the reason with a pointer that begins with the plan's name of the field.
     """
     first_name, *inner_names = (reason.pointer or "").removeprefix("/").split("/")
     name_in_plan = adapter.renamed.get(first_name, first_name)

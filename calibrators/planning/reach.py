@@ -206,7 +206,7 @@ class _Search:
         return index, meeting
 
     def _bracket(self) -> tuple[int, int]:
-        """Find two grid values between which the solution lies: one that misses and one that meets the target.
+        """Find two grid values that enclose the solution: one that misses the target and one that meets it.
 
         Only the larger value meets the target. The smaller index is `least` − 1, just outside the grid, if even the
         smallest value meets the target.
