@@ -71,8 +71,7 @@ class Jobs:
         self._reading = reading
         self._live: dict[str, Running] = {}
         self._accepting = False
-        self._work = anyio.Event()
-        """Set when there may be a job to claim, and replaced."""
+        self._work = anyio.Event()  # set when there may be a job to claim, and then replaced
         self._store: Store | None = None
         self.forgets = f"{PREFIX}STORE_PATH is {settings.store_path}, which keeps nothing."
         """Reason why the store does not outlive this service, if it does not."""
@@ -99,8 +98,7 @@ class Jobs:
     async def running(self) -> AsyncIterator[None]:
         """Accept and run jobs within this context.
 
-        At its end, running jobs are stopped, and their ends are stored. Unfinished jobs go back to the queue if the
-        store outlives this service.
+        At its end, running jobs are stopped and stored. Unfinished ones go back to the queue if the store is durable.
         """
         await to_thread.run_sync(self.open)
         assert self._store is not None
@@ -348,13 +346,16 @@ class Jobs:
                 for record in await self.shelf.claim(free, held=tuple(self._live), lease_seconds=lease_seconds):
                     running, course = self._course_of(record)
                     self._start(running, course)
-
             # Jobs of other replicas do not set the event, so the store is also asked at intervals.
             with anyio.move_on_after(self._settings.lease_seconds / BEATS):
                 await self._work.wait()
 
     def _course_of(self, record: Record) -> tuple[Running, Course]:
-        """Return a job that was taken from the store in its running form, and the function that runs it to its end."""
+        """Prepare the run of a job that was taken from the store.
+
+        Returns:
+            The job in its running form, and the function that runs it to its end.
+        """
         if record.kind == SIMULATION:
             simulation = RunningSimulation(record=record)
             return simulation, partial(self._simulations.end_of, simulation)
