@@ -114,6 +114,8 @@ def create_app(
 ) -> FastAPI:
     """Make the application with all its routes and parts. Workers start when its lifespan begins.
 
+    The parts of the service are created here, and started and stopped with the application.
+
     Args:
         calibrators: calibrators to serve.
         theorems: theorems to serve.

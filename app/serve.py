@@ -47,7 +47,9 @@ def serve(
     kinds: tuple[SimulationKind, ...] = KINDS,
     figures: str = "epsilond.witness.figures",
 ) -> None:
-    """Serve until SIGTERM or SIGINT; then reject new connections, answer requests under way, and end.
+    """Run the service until SIGTERM or SIGINT arrives.
+
+    It then rejects new connections, answers requests under way, and ends.
 
     Args:
         host: host to listen on, if `settings` is None; None for the host of the environment.
@@ -235,7 +237,8 @@ class Server(uvicorn.Server):
 def server(app: FastAPI, settings: Settings) -> Server:
     """Return the uvicorn server of the service; its log lines go to the root logger of the standard library.
 
-    The event loop is uvloop's if uvloop is installed.
+    The event loop is uvloop's if uvloop is installed. At a shutdown, requests get the deadline of computations and five
+    seconds more.
 
     Args:
         app: the application.

@@ -20,7 +20,7 @@ ZEROED_CLIENT_SENDS_NOISE = Condition(
 
 
 def require_present_clients(setting: SettingFields, definition: Definition) -> None:
-    """Reject a setting in which a protected client may be absent, where each client adds its own noise.
+    """Raise an error if a protected client may be absent although each client adds its own noise.
 
     An absent client sends neither messages nor noise. The number of messages in a round then distinguishes the two
     cases, and even a sum of messages has less noise in one of them.
@@ -52,7 +52,7 @@ def absence_conditions(setting: SettingFields, definition: Definition) -> tuple[
         definition: the trust model of the guarantee; it says who adds the noise.
 
     Returns:
-        The condition, or nothing if it is not needed.
+        A tuple with the condition, or an empty tuple if it is not needed.
     """
     may_be_zeroed = setting.unit == "client" and setting.relation == "zero-out-one"
     if may_be_zeroed and definition in NOISE_OF_CLIENTS:

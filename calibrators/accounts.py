@@ -199,6 +199,8 @@ def account_spec(question: AccountQuestion, *, effort: Effort = "default") -> Ac
 def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAnswer:
     """Return the guarantee of a run, with its figures at the requested ε or δ.
 
+    The privacy curve δ(ε) of the run is computed once, and all figures are read from it.
+
     Args:
         problem: the request: a mechanism, its setting, and the ε or δ of interest.
         effort: the work that compositions may take.
@@ -283,10 +285,10 @@ def _state(question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ...])
 def _shared_members(
     question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ...], reading: tuple[Query, Point] | None
 ) -> JsonRecord:
-    """Return the members that answers with and without figures share, by name.
+    """Return the members that all answers to an account have, by their names.
 
     Args:
-        question: the request.
+        question: the request: the described run, with the protected unit, the observer and the claim, if any.
         outcome: its guarantee, and the theorems that were tried.
         drawn: the random draws of the run.
         reading: the query with the first point read from the curve; None for an account without figures.
@@ -295,9 +297,11 @@ def _shared_members(
         Values by the names of the members of an answer.
     """
     guarantee = outcome.guarantee
+    # Every theorem that was tried, with the reason if it does not apply.
     considered = [
         ConsideredAnswer(theorem=rule.theorem, applies=rule.applies, reason=rule.reason) for rule in outcome.considered
     ]
+    # The conditions that the caller declares: of the theorems, of the noise, and of time windows.
     window_conditions = conditions_of_unit(question.unit, is_drawn=bool(drawn))
     secret_noise = noise_condition(question.observer, adds_noise=adds_noise(question.spec))
     conditions = dict.fromkeys((*guarantee.declared, secret_noise, *window_conditions))
@@ -314,15 +318,15 @@ def _shared_members(
 def _warnings(
     question: AccountQuestion, drawn: tuple[Draw, ...], reading: tuple[Query, Point] | None
 ) -> Iterator[Caution]:
-    """Warn of an infinite ε, and of amplification by subsampling that is lost to this observer.
+    """Warn of an infinite ε, and of privacy amplification that does not hold against this observer.
 
     Args:
-        question: the request.
+        question: the request, with the protected unit and the observer.
         drawn: the random draws of the run.
         reading: the query with the first point read from the curve; None for an account without figures.
 
     Yields:
-        At most two warnings.
+        At most two warnings, each with a code and a message.
     """
     if reading is not None:
         _, first_point = reading
@@ -336,11 +340,13 @@ def _warnings(
 def _draw_cautions(question: AccountQuestion, reading: tuple[Query, Point] | None) -> Iterator[Caution]:
     """Warn that drawing clients at random gives no amplification against an observer who sees the draw.
 
+    The warning compares the bound with the one for an observer who does not see which clients are drawn.
+
     Args:
         question: the request, with an observer who sees the draw.
         reading: the query with the first point read from the curve. Without it, the warning states no figures.
 
-    Returns:
+    Yields:
         The caution. There is none if the bound for an observer who does not see the draw is no lower, or if no theorem
         covers that case.
     """

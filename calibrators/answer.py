@@ -278,7 +278,9 @@ class Calibration(ShownInNotebooks, PartlyServed, Generic[Parameters]):
 
 
 def derivation_of(*derivations: Step) -> tuple[DerivationStep, ...]:
-    """Return derivation trees as one list, with premises before conclusions and equal steps once.
+    """Return proof trees as one list of steps, each after its premises: the steps with the results that it uses.
+
+    Equal steps are listed once.
 
     Args:
         derivations: the last step of each proof, with its premises.
@@ -340,9 +342,10 @@ class _ListedSteps:
 
 
 def without_inputs(steps: Sequence[DerivationStep]) -> tuple[DerivationStep, ...]:
-    """Return a derivation without the inputs of its steps; steps that become equal are merged.
+    """Return the steps of a proof without their inputs; steps that become equal are merged.
 
-    The theorems, and the premises of each theorem, stay the same. Only the indices of steps in the list change.
+    The theorems stay the same, and so do the premises of each step: the steps with the results that it uses. Only the
+    indices of steps in the list change.
 
     Args:
         steps: the steps of the proof, premises first. Each names its premises by their indices.
@@ -361,9 +364,10 @@ def without_inputs(steps: Sequence[DerivationStep]) -> tuple[DerivationStep, ...
 
 
 def _chain(node: Step) -> tuple[DerivationStep, ...] | None:
-    """List the steps of a proof in which each step has at most one premise, premises first.
+    """List the steps of a proof, in order, if each step uses the result of at most one other step.
 
-    Without recursion, such a chain may be of any length.
+    The premise of a step is the step with the result that it uses. Without recursion, such a chain may be of any
+    length.
 
     Args:
         node: the last step, the conclusion of the proof.

@@ -110,10 +110,10 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
 
     @abstractmethod
     def find(self, problem: Problem) -> SolutionT:
-        """Return the smallest noise and its certificate.
+        """Return the smallest noise that is certified to meet the privacy target, with its certificate.
 
         Args:
-            problem: the request.
+            problem: the request, which describes the run and its privacy target.
 
         Returns:
             The certified noise with the numbers of the run.
@@ -238,7 +238,7 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         suitable (ε, δ) are tried in its place.
 
         Args:
-            problem: the request.
+            problem: the request, which describes the run, the protected unit and the privacy target.
 
         Returns:
             The certified noise, for the whole record or client.
@@ -258,7 +258,7 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         """Return the complete answer to a request: the parameters to run with, their guarantee, and all comparisons.
 
         Args:
-            problem: the request.
+            problem: the request, which describes the run, the protected unit and the privacy target.
             true_figures: whether printed readings have the figures certified at their parameters. This takes more time
                 than the other parts; a picture of many calibrations does not need it.
 
@@ -358,7 +358,7 @@ class FamilyCalibrator(
         """Choose the run, such as its rounds and batch size, and certify its noise for the target.
 
         Args:
-            problem: the request.
+            problem: the request, which describes the run and its privacy target.
 
         Returns:
             The certified noise of the run. If the target was a risk, the request in it has the certified (ε, δ) in its
@@ -387,13 +387,14 @@ class FamilyCalibrator(
 
 
 def find_calibrator(home: str, name: str) -> Calibrator:
-    """Return the calibrator with a name from the list `CALIBRATORS` of a module.
-
-    Other processes find a calibrator by these two names, which are pickled in its place.
+    """Return the calibrator that a module lists under a name; workers find it by these names, which can be pickled.
 
     Args:
-        home: name of the module.
+        home: name of the module, which has the list `CALIBRATORS`.
         name: name of the algorithm.
+
+    Returns:
+        The first calibrator in the list with this name.
     """
     calibrators: tuple[Calibrator, ...] = import_module(home).CALIBRATORS
     return next(calibrator for calibrator in calibrators if calibrator.name == name)

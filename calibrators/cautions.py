@@ -30,14 +30,17 @@ MINIMALITY_NOT_PROVED = Caution(
 
 
 def noise_cautions(certified: Iterable[Certified], *, drawn: str | None = "record") -> Iterator[Caution]:
-    """Warn if the smallest noise that is offered meets the target, or if no smaller noise was proved to miss it.
+    """Warn if the smallest noise on offer meets the target, or if minimality of the noise was not proved.
+
+    The least noise on offer hardly protects by itself. If units are drawn at random, the rare draw then gives most of
+    the privacy.
 
     Args:
         certified: the certified noise of each group.
         drawn: the unit that rounds draw at random, "record" or "client"; None if no unit is drawn.
 
     Yields:
-        The warnings that apply.
+        At most one warning, with a code and a message.
     """
     members = tuple(certified)
     is_least = any(member.noise == LEAST for member in members)
@@ -181,8 +184,11 @@ def absence_cautions(problem: object, *names: str) -> Iterator[Caution]:
     """Yield a caution for each named field that is absent, with the value that is assumed for it.
 
     Args:
-        problem: the request.
+        problem: the request, an object with the named fields.
         names: names of its fields, each one of `ASSUMED`.
+
+    Yields:
+        One caution for each field that is None.
     """
     for name in names:
         if getattr(problem, name) is None:
@@ -200,7 +206,7 @@ def name_of(*readings: PrintedReading) -> str:
 
 
 def _claim(readings: Sequence[PrintedReading]) -> Iterator[Caution]:
-    """Warn if a printed theorem claims too small an ε for its noise: one below a proved lower bound on the true ε.
+    """Warn if a printed theorem claims an ε that is below a proved lower bound on the true ε at its noise.
 
     Args:
         readings: interpretations of one theorem that print the same noise, each with its claimed and its true ε.
@@ -251,6 +257,9 @@ def format_bound(value: float, *, up: bool = True) -> str:
     Args:
         value: the bound; an infinite one becomes "unbounded".
         up: whether it is an upper bound, which is rounded up to `DIGITS` digits. A lower bound is rounded down.
+
+    Returns:
+        The text of the number, "unbounded" for +∞, or "-unbounded" for −∞.
     """
     if isinstance(value, int):
         return str(value)

@@ -46,7 +46,7 @@ def _target(problem: TargetedProblem, run: object) -> Target:
 
 @dataclass(frozen=True, kw_only=True)
 class Family(Generic[Requested_contra, Run_contra]):
-    """The mechanisms of an algorithm as functions of the noise multiplier, and the search for the smallest.
+    """The mechanisms of an algorithm as functions of the noise multiplier, with the search for the smallest noise.
 
     A run holds the choices that, with the problem, determine the mechanism, for example rounds and batch size. It is
     None if the problem determines all.
@@ -107,11 +107,11 @@ class Certificates(Generic[Problem_co, Run_contra]):
     """
 
     def __init__(self, family: Family[Problem_co, Run_contra], problem: Problem_co) -> None:
-        """Start without certificates.
+        """Prepare the search for certified noises of the runs of one request, without any result yet.
 
         Args:
             family: the mechanisms of the algorithm as functions of the noise.
-            problem: the request.
+            problem: the request, with the relation, the protected unit, the observer and the privacy target.
         """
         self.family = family
         self.problem = problem
@@ -122,7 +122,7 @@ class Certificates(Generic[Problem_co, Run_contra]):
     def restate(
         self: Certificates[Restated, Run_contra], problem: Restated, certified: Mapping[Run_contra, Certified]
     ) -> Certificates[Restated, Run_contra]:
-        """Return certificates of a request with a restated target, keeping noises that are already certified.
+        """Return certificates for a request with another form of its target, keeping certified noises.
 
         A target that bounds an attacker's risk is restated as the (ε, δ) that was certified for it.
 

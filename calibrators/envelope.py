@@ -67,6 +67,9 @@ def true_figures(guarantee: Guarantee, target: Target) -> TrueFigures:
     Args:
         guarantee: the guarantee, with its privacy curve δ(ε).
         target: the target (ε, δ).
+
+    Returns:
+        Lower and upper bounds on ε, on δ and on the base-10 logarithm of δ.
     """
     log_delta = guarantee.curve.log_delta(target.epsilon)
     return TrueFigures(
@@ -168,6 +171,7 @@ def numerical_answer(guarantee: Guarantee, target: Target) -> NumericalAnswer:
         The width, rounded up to three digits; 0 if both bounds agree.
     """
     lower, upper = guarantee.curve.bound_log_delta(target.epsilon)
+    # 1 − exp(lower − upper) is 1 − δ_low/δ_up, computed without cancellation.
     width = 0.0 if upper == lower else -math.expm1(lower - upper)
     return NumericalAnswer(relative_width=round_to_digits(width, 3, up=True))
 
@@ -177,6 +181,10 @@ def condition_answers(results: Iterable[ConditionResult]) -> tuple[ConditionAnsw
 
     Args:
         results: conditions with their verdicts and, for inequalities, with both sides.
+
+    Returns:
+        The conditions in the same order. `left` and `right` are the two compared numbers; both are None if nothing is
+        compared.
     """
     return tuple(
         ConditionAnswer(
@@ -248,7 +256,7 @@ class TheoremAtInputs:
         return self.evaluation.outputs
 
     def conditions(self, *, without: tuple[str, ...] = ()) -> tuple[ConditionResult, ...]:
-        """Return the checked conditions at these inputs in this reading.
+        """Return the checked conditions at these inputs, in this interpretation ("reading") of the theorem.
 
         Args:
             without: ids of conditions that are left out.
@@ -273,6 +281,9 @@ def inputs_of(kind: Callable[..., T], record: object, **others: object) -> T:
         kind: data class to make.
         record: object with attributes to copy; attributes that it lacks get their defaults.
         others: fields that replace those of the record.
+
+    Returns:
+        The new instance of the data class.
     """
     names = [name for name in field_names(kind) if name not in others and hasattr(record, name)]
     return kind(**{name: getattr(record, name) for name in names}, **others)
@@ -288,6 +299,8 @@ def make_reading(
 ) -> PrintedReading:
     """Describe one interpretation ("reading") of a printed theorem, in the form of an answer.
 
+    The claims of the paper are compared with the guarantee that is certified at the same parameters.
+
     Args:
         main: the theorem, at the inputs of the reading.
         further: other evaluated theorems that the answer also uses.
@@ -301,6 +314,7 @@ def make_reading(
     """
     theorem = main.theorem
     results = main.conditions() if conditions is None else conditions
+    # Given parts take precedence over the defaults.
     fields_of_reading: Fields = {"reading": "statement", "status": theorem.status, "parameters": parameters, **parts}
     return PrintedReading(
         theorem=theorem.id,
@@ -316,6 +330,9 @@ def given_fields(inputs: Any) -> JsonObject:
 
     Args:
         inputs: the request, a data class.
+
+    Returns:
+        JSON values by the names of the fields that were given.
     """
     members: JsonRecord = {}
     for field in fields(inputs):

@@ -108,7 +108,7 @@ class _Survey:
     """
 
     def __init__(self, runs: Sequence[Run], outlook: Outlook) -> None:
-        """Prepare the comparison.
+        """Prepare the comparison of runs by their bounds on the excess risk.
 
         Args:
             runs: the runs to choose from.
@@ -166,6 +166,9 @@ class _Survey:
         """Return the run with the best predicted bound, or None if a certified run is as good.
 
         "As good" allows for the relative error `PREDICTION_ERROR` of a prediction.
+
+        Returns:
+            The next run to certify; None if its predicted bound is not clearly below the best certified one.
         """
         run = self._bounds.best()
         if not self._bounds.certified:
@@ -219,10 +222,12 @@ class _Survey:
         return (1.0 + within) * least_risk
 
     def frontier(self, traffic: Traffic, *, certify_shorter: bool = False) -> tuple[FrontierRun, ...]:
-        """Return runs none of which is at least as good as another in rounds, batch size and bound.
+        """Return the answer together with alternative runs, none of which dominates another.
 
         The answer and the best certified run are among them. If the answer is long, with many rounds or much traffic,
         so is the best predicted run within `SHORT_ROUNDS`. Runs that are not certified have an estimated noise.
+
+        A run dominates another if it is nowhere worse and somewhere better, in rounds, batch size and risk bound.
 
         Args:
             traffic: bits per round.
@@ -299,11 +304,12 @@ class _Survey:
         least, most = offered[0], offered[-1]
         for index in range(SPACED_ROUNDS):
             position = index / (SPACED_ROUNDS - 1)
+            # A position of 0 gives the fewest rounds, 1 the most, and a fraction their geometric interpolation.
             spaced_rounds = least * (most / least) ** position
             yield best_at[min(offered, key=lambda rounds: abs(math.log(rounds / spaced_rounds)))]
 
     def _frontier_run(self, run: Run, traffic: Traffic) -> FrontierRun:
-        """Describe a run as an entry of the frontier, with its certified noise or, without one, an estimate.
+        """Describe an alternative run for the answer, with its certified noise or, without one, an estimate.
 
         The frontier has the runs of which none is at least as good as another in rounds, batch size and risk bound.
 
@@ -335,13 +341,18 @@ class _Survey:
 
 
 def _dominates(run: FrontierRun, rival: FrontierRun) -> bool:
-    """Decide whether a run is at least as good as a rival in rounds, batch size and bound, and better in one.
+    """Decide whether a run dominates a rival: nowhere worse and somewhere better.
 
     Fewer rounds, a smaller batch and a smaller bound on the excess risk are better.
+
+    The runs are compared in rounds, batch size and risk bound.
 
     Args:
         run: the run that may dominate.
         rival: the run that it is compared with.
+
+    Returns:
+        True if no figure of the run is larger than that of the rival, and at least one is smaller.
     """
     pairs = [(run.rounds, rival.rounds), (run.batch_size, rival.batch_size), (run.risk, rival.risk)]
     is_as_good = all(value <= rival_value for value, rival_value in pairs)

@@ -57,7 +57,7 @@ class _Bracket(NamedTuple):
 def least_parameter(
     shortfall: Callable[[float], float], guess: float, limits: Limits, fall: float = LIKELY_FALL
 ) -> float | None:
-    """Find a parameter, such as log noise, that meets a privacy target and is nearly the least that does.
+    """Find nearly the least parameter, such as log noise, that meets a privacy target.
 
     The search interpolates the shortfall. If that does not converge, it brackets the root by the evaluated parameters
     and narrows the bracket by false position.
@@ -90,6 +90,7 @@ def least_parameter(
     bracket = _evaluated_bracket(evaluations)
     if bracket is None:
         bracket = _find_bracket(recorded_shortfall, evaluations.nearest, limits)
+    # A narrow bracket around a jump of the function costs many evaluations and gains little.
     width = JUMPING if evaluations.jumps else SETTLED
     return _passing_side(recorded_shortfall, bracket, width)
 
@@ -100,7 +101,7 @@ def crossing(
     """Return the approximate root of a decreasing function, on the side where the function is at most 0.
 
     Args:
-        shortfall: the decreasing function.
+        shortfall: the decreasing function, which says by how much its argument misses a target.
         start: initial estimate of the root.
         interval: the smallest and the largest argument that may be returned.
         width: largest distance of the answer from the root.
@@ -114,10 +115,12 @@ def crossing(
 
 
 def _interpolate_root(shortfall: Callable[[float], float], start: float, limits: Limits, fall: float) -> float | None:
-    """Search the least parameter that meets a target by inverse quadratic interpolation of the shortfall.
+    """Find nearly the least parameter that meets a target, by inverse quadratic interpolation.
 
     A `Chart` transforms the parameter to a coordinate in which the function is nearly linear. Each step aims at twice
     `AIM` beyond the root, where the target is met.
+
+    The interpolated function, the shortfall, says by how much a parameter misses the target.
 
     Args:
         shortfall: decreasing function of the parameter, at most 0 where the target is met.
@@ -143,6 +146,7 @@ def _interpolate_root(shortfall: Callable[[float], float], start: float, limits:
         value_beyond = AIM * slope * chart.fall(parameter)
 
         # Stop at a parameter that meets the target and is close to the root, or where interpolation is of no use.
+        # Both values are negative. By the slope, the root is at most four times `AIM` away.
         is_close = value >= 4 * value_beyond
         if value <= 0 and (is_close or parameter <= limits.least):
             return parameter
@@ -165,7 +169,8 @@ def _evaluated_bracket(evaluations: RootEvaluations) -> _Bracket | None:
     """Return the narrowest bracket of evaluated parameters.
 
     Args:
-        evaluations: the parameters at which the shortfall was evaluated, with its values.
+        evaluations: the parameters at which the shortfall was evaluated, with its values: the amounts by which the
+            target is missed.
 
     Returns:
         The bracket; None if all evaluated parameters miss the target, or if all meet it.
@@ -180,7 +185,7 @@ def _passing_side(shortfall: Callable[[float], float], bracket: _Bracket | None,
     """Narrow a bracket of the root by false position, and return its side that meets the target.
 
     Args:
-        shortfall: decreasing function of the parameter; at most 0 where the target is met.
+        shortfall: decreasing function that says by how much a parameter misses the target; at most 0 if it is met.
         bracket: the bracket; None if no parameter meets the target.
         width: largest width of the narrowed bracket.
 
@@ -209,6 +214,7 @@ def _find_bracket(shortfall: Callable[[float], float], start: float, limits: Lim
         The bracket, or None if the largest permitted parameter misses the target.
     """
     value = shortfall(start)
+    # The first step is proportional to the shortfall: the further from the root, the longer.
     first_step = max(FIRST_STEP_PER_SHORTFALL * abs(value), SHORTEST_FIRST_STEP)
     step = min(first_step, LONGEST_STEP)
     if value > 0:

@@ -128,8 +128,8 @@ def guarantee_of(
 class Certified:
     """A noise that is certified to meet a target, and evidence that less noise misses the target.
 
-    The slack s is about the smallest of `SLACKS` (1e-6 to 1e-3) for which noise·(1 − s) provably misses the target. The
-    proof is a lower numerical bound on the δ of the theorem that exceeds the target's δ.
+    The slack s is about the smallest of 1e-6, 1e-5, 1e-4 and 1e-3 (`SLACKS`) for which noise·(1 − s) provably misses
+    the target. The proof is a lower numerical bound on the δ of the theorem that exceeds the target's δ.
 
     Attributes:
         noise: the certified noise, or another solved number if that is the unknown of the search.
@@ -137,8 +137,8 @@ class Certified:
         lazy_slack: the slack, None without a proof, or a function that computes either on first use. Most runs that are
             compared do not need it.
         full_guarantee: the guarantee for all ε, if `guarantee` contains only the part that matters at the target.
-        missed: test of whether a failed trial at a noise that is less by at most `NEAR_MISS` provably misses the
-            target; None if there was no such trial.
+        missed: test of whether a slightly smaller noise (`NEAR_MISS`), which failed in the search, provably misses the
+            target; None if no trial was so close.
     """
 
     noise: float
@@ -168,8 +168,8 @@ class Certified:
 class _Misses:
     """The largest noises that missed the target in a search, at most `MISSES_KEPT`, with their guarantees.
 
-    A miss just below the answer can prove that slightly less noise is not enough. Few are retained, as each guarantee
-    may hold large arrays.
+    A miss, that is, a noise that misses the target, just below the answer can prove that slightly less noise is not
+    enough. Few are retained, as each guarantee may hold large arrays.
     """
 
     def __init__(self) -> None:
@@ -189,7 +189,7 @@ class _Misses:
         self._misses = misses[-MISSES_KEPT:]
 
     def near(self, log_noise: float) -> Guarantee | None:
-        """Return the guarantee of a slightly smaller noise that missed the target; that of the smallest if several did.
+        """Return the guarantee at a stored noise just below a given one; the smallest one if there are several.
 
         Args:
             log_noise: natural logarithm of the noise. The stored one is below it by at most `NEAR_MISS`.
@@ -208,7 +208,7 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
 
     Gaussian guarantees are inverted in closed form. For other guarantees the noise is searched on a logarithmic scale,
     by interpolation of the certified bound. The result exceeds the least sufficient noise by at most a relative 1e-6 if
-    the bound is computed exactly, and otherwise by about 1e-3 at most.
+    the bound is computed exactly. Otherwise the excess is at most about 1e-3.
 
     Args:
         family: function from a noise to its guarantee.
@@ -241,6 +241,7 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
         safest = family(MOST, "default")
         require_figure(safest, target)
         raise no_noise_suffices(safest, target)
+    # No smaller noise is offered, so that none has to be excluded.
     if log_noise == _NOISES.least:
         return Certified(LEAST, family(LEAST, "default"), None)
 
@@ -282,9 +283,9 @@ def _closed_form(family: Family, target: Target, guess: float) -> Certified | No
     """Return the smallest certified noise in closed form, if the guarantee is that of a Gaussian mechanism.
 
     The parameter of Gaussian differential privacy is μ = c/σ at the noise σ, with a constant c of the run. One
-    evaluation gives c. The target is met if μ is at most 1/s, where s is the standard deviation that the Gaussian
-    mechanism of sensitivity 1 needs. The smallest noise is therefore c·s. It is increased by the relative `PAD`, so
-    that rounding does not raise its δ above the target.
+    evaluation gives c. Let s be the standard deviation with which the Gaussian mechanism of sensitivity 1 meets the
+    target. Then the target is met if μ ≤ 1/s. The smallest noise is therefore c·s. It is increased by the relative
+    `PAD`, so that rounding does not raise its δ above the target.
 
     Args:
         family: function from a noise to its guarantee.
@@ -292,8 +293,8 @@ def _closed_form(family: Family, target: Target, guess: float) -> Certified | No
         guess: noise at which μ is evaluated, after it is clipped to the range that is offered.
 
     Returns:
-        The noise, or None if the guarantee is not Gaussian, if the target is outside the range of the inverse, if the
-        noise is not offered, or if it fails `confirm`.
+        The noise. None if the guarantee is not Gaussian, or if the target is outside the range of the inverse. Also
+        None if the noise is not offered, or fails `confirm`.
     """
     initial_noise = min(max(guess, LEAST), MOST)
     mu = family(initial_noise, "default").curve.upper.gaussian_dp_mu

@@ -72,7 +72,7 @@ class RunSolution(Solution[Targeted_co], Generic[Targeted_co, Run]):
 
 
 class Training(Protocol):
-    """Protocol of the result of choosing step sizes for a run: the bound on its excess risk, and its premises."""
+    """Protocol of the result of choosing step sizes for a run: the bound on its excess risk, and its conditions."""
 
     @property
     def risk(self) -> Risk | None:

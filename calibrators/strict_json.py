@@ -42,12 +42,16 @@ def exceeds(body: bytes) -> bool:
 
     Args:
         body: the bytes of the text.
+
+    Returns:
+        True if the text holds more.
     """
     # Nearly always this suffices, and it does not separate strings from the rest.
     if _upper_count(body) <= MOST_MEMBERS:
         return False
     # Each string is a name, an element or a member's value, so a member has at most two strings, or four quotes.
     quotes = _remove_escapes(body).count(b'"')
+    # A text with more quotes than this exceeds the limit. Otherwise its members are counted.
     return quotes > 4 * MOST_MEMBERS + 2 or members(body) > MOST_MEMBERS
 
 
@@ -146,6 +150,8 @@ def step(pointer: str, key: str | int) -> str:
 
 def parse(body: bytes, *, nulls: bool = True) -> object:
     """Parse the body of a request, and reject values that a certified answer must not be built on.
+
+    Among these are numbers beyond the doubles, repeated names, and arrays and objects that are too deep or too long.
 
     Args:
         body: the JSON text in UTF-8.
@@ -286,7 +292,7 @@ def _own_fault(item: Any, depth: int, trail: _Trail) -> Fault | None:
     Args:
         item: an array, an object or a `_Mark`, which the parser puts in the place of a rejected part.
         depth: number of arrays and objects around the part, itself included.
-        trail: the keys to the part.
+        trail: the chain of keys that leads to the part.
 
     Returns:
         The fault; None if there is none. Values inside the part are not examined.

@@ -174,7 +174,7 @@ def _describe_protection(unit: ProtectedUnit, windows: int) -> str:
         windows: number of windows, at least 1.
 
     Returns:
-        The description, three sentences.
+        Three sentences: what is protected, that this is an upper bound, and which account is not larger.
     """
     window = unit.window if isinstance(unit, WindowedUnit) else "window"
     base = base_unit(unit)

@@ -293,7 +293,7 @@ class Caller:
         return self.budgets.usual_account(self.identity, self.limits.cpu_seconds_per_minute)
 
     async def count_request(self) -> None:
-        """Count one more request, if the number of requests of the caller is limited.
+        """Count one more request of a caller with a limited number of requests per minute.
 
         Raises:
             Problem: the caller has sent too many requests within a minute.

@@ -54,6 +54,14 @@ class Issuer:
     def __init__(
         self, issuer: str, audience: str, jwks_url: str = "", clock: Callable[[], float] = time.monotonic
     ) -> None:
+        """Prepare the verification of tokens; the keys of the issuer are fetched when the first token comes.
+
+        Args:
+            issuer: URL of the issuer, the identity provider that signs tokens.
+            audience: name of this service, for which a token must be issued.
+            jwks_url: URL of the issuer's public keys; empty if the configuration document of the issuer names it.
+            clock: function that returns the time in seconds, by which cached keys expire.
+        """
         self._issuer = issuer
         self._audience = audience
         self._jwks_url = jwks_url
@@ -68,12 +76,14 @@ class Issuer:
     async def claims(self, token: str) -> JsonObject | None:
         """Verify a token, and return its claims.
 
+        A token is a signed JSON Web Token (RFC 7519). Its claims say who the caller is, and which rights it has.
+
         Args:
             token: bearer token in the compact form of a signed JSON Web Token.
 
         Returns:
-            None if the token is malformed or expired, has another issuer or audience, or has no valid signature by one
-            of the accepted algorithms.
+            The claims (signed statements) by name. None if the token is malformed or expired, has another issuer or
+            audience, or has no valid signature by one of the accepted algorithms.
 
         Raises:
             IssuerUnreachable: the issuer's keys cannot be fetched.
@@ -114,7 +124,7 @@ class Issuer:
             identifier: id of the key (`kid`), as the header of a token names it.
 
         Returns:
-            None if the issuer has no such key.
+            The public key; None if the issuer has no such key.
 
         Raises:
             IssuerUnreachable: the keys cannot be fetched.
@@ -166,7 +176,7 @@ def _keys_of(issuer: str, jwks_url: str) -> Sequence[jwt.PyJWK]:
         jwks_url: URL of its public keys. If empty, the configuration document of the issuer names it.
 
     Returns:
-        The public keys for signatures.
+        The public keys, by which signatures of tokens are verified.
 
     Raises:
         OSError, HTTPException, ValueError, PyJWTError: the keys cannot be fetched.
@@ -177,6 +187,8 @@ def _keys_of(issuer: str, jwks_url: str) -> Sequence[jwt.PyJWK]:
 
 def _discover_keys_url(issuer: str) -> str:
     """Return the URL of an issuer's keys, from its configuration document.
+
+    The document is that of OpenID Connect Discovery, at a fixed path below the URL of the issuer.
 
     Args:
         issuer: URL of the issuer.

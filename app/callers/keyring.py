@@ -78,7 +78,7 @@ class Keyring:
             budgets: limits and records of the CPU time of callers.
 
         Returns:
-            The keyring, or None.
+            The keys of the file, ready to identify callers; None if the path is empty.
 
         Raises:
             ValueError: the file cannot be read.

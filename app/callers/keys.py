@@ -133,6 +133,8 @@ def new(
 ) -> NewKey:
     """Make a random key, and its line for the file of keys.
 
+    Clients send the key itself with their requests. The service stores and compares only its digest.
+
     Args:
         name: owner of the key.
         limits: limits on the use of all keys of this name together.
@@ -172,7 +174,7 @@ def _validate(line: KeyLine) -> KeyLine:
         line: one key with its owner, limits and permissions.
 
     Returns:
-        The validated line.
+        The line with all fields validated, as an object of its class.
 
     Raises:
         ValueError: a field is invalid. The message names the field, without its value.
@@ -226,6 +228,8 @@ def is_comment(text: str) -> bool:
 
 def lines_of(content: str, path: Path) -> tuple[KeyLine, ...]:
     """Parse the text of a file of keys; empty lines and lines that begin with # are skipped.
+
+    All keys of one name belong to one caller, so that their limits and organisations must agree.
 
     Args:
         content: the text.

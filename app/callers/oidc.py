@@ -112,7 +112,7 @@ def owner_of(subject: object) -> str | None:
     by its digest.
 
     Args:
-        subject: the claim that names the subject.
+        subject: value of the claim (signed statement in the token) that names its subject.
 
     Returns:
         The name, at most `NAME_LENGTH` characters. None if the claim is not a text, is empty, or is longer than
@@ -124,6 +124,7 @@ def owner_of(subject: object) -> str | None:
     if len(name) <= NAME_LENGTH and name.isascii() and name.isprintable():
         return name
     subject_bytes = subject.encode("utf-8", "surrogatepass")  # JSON texts may have unpaired surrogates
+    # The first 160 bits of the digest suffice to keep the names of different subjects apart.
     digest = hashlib.sha256(subject_bytes).hexdigest()
     return f"token-sha256:{digest[:40]}"
 
@@ -132,7 +133,7 @@ def scopes_of(claims: Mapping[str, object], claim: str) -> frozenset[ScopeName]:
     """Return the scopes (permissions for kinds of requests) of this service that a token has.
 
     Args:
-        claims: claims of the token.
+        claims: claims (signed statements) of the token by name.
         claim: name of the claim with the scopes, words with spaces between or a list.
 
     Returns:
@@ -148,7 +149,7 @@ def organisation_of(claims: Mapping[str, object], claim: str) -> str | None:
     The organisation decides which ledgers (privacy budgets of data sets) the caller may use.
 
     Args:
-        claims: claims of the token.
+        claims: claims (signed statements) of the token by name.
         claim: name of the claim; empty if none is configured.
 
     Returns:
@@ -168,7 +169,7 @@ def roles_of(claims: Mapping[str, object], claim: str) -> frozenset[RoleName]:
     A role is a permission on the ledgers of the organisation, such as that of an analyst who spends budget.
 
     Args:
-        claims: claims of the token.
+        claims: claims (signed statements) of the token by name.
         claim: name of the claim, words with spaces between or a list; empty if none is configured.
 
     Returns:

@@ -25,7 +25,7 @@ class CallerUsage:
         per_minute: CPU seconds per minute that the caller may use; 0 for no limit.
         owed: CPU seconds used that the allowance has not covered since.
         used: CPU seconds used, halved every minute.
-        computing: number of the caller's questions that run or wait.
+        computing: number of the caller's computations that run or wait.
     """
 
     at: float
@@ -65,6 +65,7 @@ class CallerUsage:
         excess = self.owed - BURST_MINUTES * self.per_minute
         is_limited = self.per_minute > 0.0
         if is_limited and excess >= 0.0:
+            # The allowance covers `per_minute` CPU seconds in 60 seconds.
             seconds = max(1, math.ceil(60.0 * excess / self.per_minute))
             detail = "The computations of this caller have used up their CPU time for now."
             raise Problem("rate-limited", detail, headers={"Retry-After": str(seconds)})

@@ -259,6 +259,7 @@ async def read_bytes(request: Request) -> bytes:
     declared_bytes = int(declared) if declared.isdecimal() else 0
     if declared_bytes > limit and (declared_bytes > DRAINED * limit or "expect" in request.headers):
         raise too_large(limit)
+    # Read the body to its end, within the time limit, and keep at most `limit` bytes of it.
     body = BoundedBody(limit)
     try:
         async with asyncio.timeout(settings.body_seconds):

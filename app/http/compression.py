@@ -27,13 +27,16 @@ def compress(body: bytes) -> bytes:
 
 
 def takes_gzip(headers: Mapping[str, str]) -> bool:
-    """Return whether a client accepts gzip, by the header Accept-Encoding (RFC 9110, 12.5.3).
+    """Decide whether a client accepts gzip, by the header Accept-Encoding (RFC 9110, 12.5.3).
 
     The client accepts it if the header lists `gzip` with a weight `q` above zero. If `gzip` is not listed, the weight
     of `*` decides.
 
     Args:
         headers: headers of the request by name, in lower case.
+
+    Returns:
+        True if an answer compressed with gzip may be sent.
     """
     offers = headers.get("accept-encoding", "")
     if len(offers) > OFFERS:
@@ -82,7 +85,11 @@ class _CompressingSend:
         self._start: Message | None = None
 
     async def __call__(self, message: Message) -> None:
-        """Send a message; the start of a compressible answer is sent with the body, on which its headers depend."""
+        """Send a message; the start of a compressible answer is sent with the body, on which its headers depend.
+
+        Args:
+            message: an ASGI message of the answer: its head, or a part of its body.
+        """
         if message["type"] == "http.response.start" and _compressible(message):
             self._start = message
             return
@@ -117,10 +124,13 @@ class _CompressingSend:
 
 
 def _compressible(start: Message) -> bool:
-    """Return whether the head of an answer announces a text that is neither an event stream nor encoded already.
+    """Decide whether an answer is a text that is neither an event stream nor encoded already.
 
     Args:
         start: the ASGI message with the head of the answer.
+
+    Returns:
+        True if the answer may be compressed.
     """
     headers = dict(start["headers"])
     media_type = headers.get(b"content-type", b"")

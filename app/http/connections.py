@@ -118,6 +118,9 @@ class BoundedConnection(H11Protocol):
     def send_answer(self, cycle: RequestResponseCycle, start: Message, body: bytes) -> None:
         """Send head and body of an answer in one write, and close the connection if the request demands that.
 
+        One write takes less time than uvicorn's own two. The state of uvicorn's objects is then set as after its own
+        answer.
+
         Args:
             cycle: the request and response of uvicorn; nothing of the answer may have been sent.
             start: the ASGI message with the status and the headers, which include Content-Length.

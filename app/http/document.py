@@ -62,7 +62,7 @@ class Document:
 
 
 class Documents(Generic[K]):
-    """Cache of documents that the service sends, such as pages. Each is made in a thread on the first request for it.
+    """A cache of documents, such as pages; each is made in a thread on the first request for it.
 
     Documents are never dropped.
 

@@ -38,7 +38,7 @@ async def answer_problem(request: Request, error: Exception) -> Response:
         A problem document (RFC 9457), or an empty response with status 204 to an OPTIONS request.
     """
     problem = problem_of(error)
-    # HTTP requires that such an answer lists the allowed methods.
+    # HTTP requires that an answer with status 405 (method not allowed) lists the allowed methods.
     if problem.kind.status == 405:
         allowed = ", ".join(allowed_methods(request))
         problem.headers = {"allow": allowed}

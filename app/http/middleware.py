@@ -151,6 +151,9 @@ class Observe:
         Args:
             headers: headers of the answer, changed in place. A security header that is already there is kept.
             record: record of the request, with its id.
+
+        Returns:
+            The same list, with the added headers.
         """
         present = dict(headers)
         headers.append((b"x-request-id", record.id.encode("latin-1")))
@@ -162,6 +165,8 @@ class Observe:
 
     def _record_answer(self, scope: Scope, record: RequestRecord, method: str) -> None:
         """Write the log line of a request that has been answered, and update the metrics.
+
+        Frequent checks of the service's health are logged at the level of debugging only.
 
         Args:
             scope: ASGI scope of the request.
@@ -237,6 +242,8 @@ class Authenticate:
         record_in(scope).caller = address
         is_open = path in self.open or path.startswith(OPEN_BELOW)
 
+        # Without keys and tokens, the address identifies the caller. Otherwise the credentials do, except on open
+        # paths.
         if not self.needs_credentials:
             scope[CALLER] = Caller.at(address, self.budgets)
         elif not is_open:
@@ -270,8 +277,13 @@ class Authenticate:
     async def _caller(self, header_values: list[str]) -> Caller:
         """Return the caller with the credentials in the Authorization headers, of which there must be exactly one.
 
+        The credentials are an API key of the service, or a token that the identity provider has signed.
+
         Args:
             header_values: values of the Authorization headers.
+
+        Returns:
+            The caller, with its rights and limits.
 
         Raises:
             Problem: the credentials are missing or not accepted, or the identity provider cannot be reached.
@@ -299,6 +311,9 @@ class Authenticate:
             header_values: values of the Authorization headers.
             path: path of the request.
             name: name of the caller at the first check.
+
+        Returns:
+            The caller with its present rights.
 
         Raises:
             Problem: the credentials are not accepted any more, belong to another caller, or lack the scope that the

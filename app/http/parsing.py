@@ -15,7 +15,7 @@ FIELD_BYTES = 4
 
 
 class ParsedHead(NamedTuple):
-    """The head of an HTTP request (request line and headers) that was parsed, for reuse if the same bytes come again.
+    """The parsed head (request line and headers) of an HTTP request, for reuse if the same bytes come again.
 
     Attributes:
         head: the bytes of the head.
@@ -28,7 +28,7 @@ class ParsedHead(NamedTuple):
     body_bytes: int
 
     def matches(self, data: bytes) -> bool:
-        """Return whether the data is one complete request with exactly this head and a body of the given length.
+        """Decide whether data is one complete request with exactly this head and a body of the given length.
 
         Args:
             data: bytes from the client.

@@ -23,7 +23,7 @@ class RequestRecord:
         began: start of the request [s], by `time.perf_counter`.
         status: HTTP status of the answer; 499 if the request is never answered.
         started: whether the head of the answer was sent.
-        cache: `hit`, `miss` or `shared`; None for a request without a question.
+        cache: use of the cache of answers: `hit`, `miss`, or `shared` with an equal request; None if it does not apply.
         theorem: id of the theorem that the request evaluates.
         caller: name of the key or of the token's subject, or the address. Never a credential.
         caller_label: label of the caller in metrics: the name of a key, `token` or `anonymous`.

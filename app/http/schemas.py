@@ -35,6 +35,8 @@ BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 def tidy(document: Schema) -> Schema:
     """Convert FastAPI's OpenAPI document to the published form, as this module's docstring lists, and return it.
 
+    The published form has names for shared parts, which generators of clients turn into types.
+
     Args:
         document: the OpenAPI document. It is changed in part in place; use only the returned document.
 
@@ -159,7 +161,7 @@ def _share_problems(document: Schema) -> Schema:
         document: the OpenAPI document. Its responses are replaced in place.
 
     Returns:
-        The replaced responses by name.
+        The responses that were replaced, by the names under which they become shared components.
     """
     operations = []
     for path in document["paths"].values():
@@ -212,7 +214,7 @@ def map_objects(node: object, change: Callable[[Schema], Schema]) -> Any:
         change: function from an object to the object in its place. It may change its argument, which is a copy.
 
     Returns:
-        The new value.
+        The new value; the given one is not changed.
     """
     if isinstance(node, dict):
         return change({key: item if key == "examples" else map_objects(item, change) for key, item in node.items()})
@@ -288,7 +290,7 @@ def _problem_statuses(method: str, path: str, operation: Schema) -> set[int]:
     Returns:
         The statuses, each at least 400.
     """
-    # Errors of the request itself.
+    # Errors of the request itself. Any operation may fail with 500, and invalid parameters give 422.
     if method == "post":
         statuses = set(POSTED)
     else:
@@ -334,9 +336,11 @@ def _responses(document: Schema) -> Iterator[Schema]:
 
 
 def _declare_for_generators(response: Schema) -> None:
-    """Leave out content that generators do not read: item schemas, which need OpenAPI 3.2, and media types of images.
+    """Leave out content of a response that client generators do not read.
 
     The description of a response with an image names its media types.
+
+    Such content is the schema of one item of a stream, which needs OpenAPI 3.2, and media types of images.
 
     Args:
         response: a response of the OpenAPI document, which is changed.

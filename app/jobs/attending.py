@@ -27,7 +27,7 @@ async def wait_attended(request: Request, course: Callable[[], Awaitable[T]]) ->
         course: coroutine function that waits for the job.
 
     Returns:
-        The result of `course`.
+        The result of `course`, usually the job after the wait.
 
     Raises:
         Problem: too many requests wait, of all callers or of this caller; the client has disconnected; or its
@@ -49,7 +49,7 @@ async def first_of(course: Callable[[], Awaitable[T]], *ends: Callable[[], Await
         *ends: functions that never return, and raise an exception when the wait is to end.
 
     Returns:
-        The result of `course`.
+        The result of `course`, if it was the first to end.
 
     Raises:
         Exception: the exception of the function that raised first.

@@ -26,10 +26,12 @@ FAILED = Problem("internal-error", "The job failed; the service's logs have it u
 async def end_of(running: Running, course: Course, seconds: float) -> End:
     """Run a job, and return the record of its end; a failure or a timeout becomes a record too.
 
+    Clients of a failed job thus get a problem document in place of an answer.
+
     Args:
         running: the job.
         course: coroutine function that runs the job, and returns its end if it succeeds.
-        seconds: longest duration of the run.
+        seconds: longest duration of the run [s].
 
     Returns:
         The end that `course` returns, or an end with the state "failed" and the problem that explains it.

@@ -37,13 +37,15 @@ class SimulationLimits:
         """Return the limits of a service. A block gets half the memory of a worker; libraries use the rest.
 
         Args:
-            settings: settings of the service.
+            settings: settings of the service, with the longest run time of a job [s] and the memory of a worker [MB].
         """
         return cls(settings.job_seconds, settings.worker_memory_megabytes * MEGABYTE // 2)
 
 
 def require_within(limits: SimulationLimits, kind: SimulationKind, request: object, plan: SimulationPlan) -> None:
     """Reject a simulation if its estimated time or memory exceeds the limits.
+
+    Time and memory are estimated before anything is run.
 
     Args:
         limits: limits of the service.

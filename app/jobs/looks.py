@@ -33,7 +33,7 @@ class Look:
             moment: earliest start of the reading, in seconds of the event loop's clock.
 
         Returns:
-            None if the store does not have the job.
+            The stored job; None if the store does not have it.
 
         Raises:
             Problem: the store cannot be used.

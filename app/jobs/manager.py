@@ -42,10 +42,7 @@ from epsilond.app.store.record import End, Record
 
 
 class Jobs:
-    """The jobs of one service, which run while the context manager `running` is entered.
-
-    A job is a question that is answered after its request. A replica is one of several services with a common store.
-    """
+    """The jobs of one service: questions that are answered after their requests, while `running` is entered."""
 
     def __init__(
         self,
@@ -74,8 +71,7 @@ class Jobs:
         self._reading = reading
         self._live: dict[str, Running] = {}
         self._accepting = False
-        self._work = anyio.Event()
-        """Set when there may be a job to claim, and replaced."""
+        self._work = anyio.Event()  # set when there may be a job to claim, and then replaced
         self._store: Store | None = None
         self.forgets = f"{PREFIX}STORE_PATH is {settings.store_path}, which keeps nothing."
         """Reason why the store does not outlive this service, if it does not."""
@@ -102,20 +98,17 @@ class Jobs:
     async def running(self) -> AsyncIterator[None]:
         """Accept and run jobs within this context.
 
-        At its end, running jobs are stopped, and their ends are stored. Unfinished jobs go back to the queue if the
-        store outlives this service.
+        At its end, running jobs are stopped and stored. Unfinished ones go back to the queue if the store is durable.
         """
         await to_thread.run_sync(self.open)
         assert self._store is not None
         store = self._store
-
         # The name by which this service claims jobs in the store.
         replica = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
         self.shelf = Shelf(store, replica, self._metrics.store_up)
         self.waiting = Waiting(self.shelf, self._live)
         self._upkeep = Upkeep(self._settings, self._metrics, self.shelf, self._live)
         self._health.register("store", self._store_trouble)
-
         # The inner tasks claim jobs and renew leases. The outer ones run jobs, which end after the inner ones.
         async with anyio.create_task_group() as self._tasks:
             try:
@@ -168,12 +161,10 @@ class Jobs:
             return None
         return "The shared store of jobs cannot be used."
 
-    # Jobs are accepted.
-
     async def submit(
         self, kind: str, name: str, request: bytes, *, caller: Caller, steps: int, seconds: float | None, **more: object
     ) -> Job:
-        """Store a new job, and return it; it runs when its turn comes.
+        """Store a new job, which runs when its turn comes.
 
         Args:
             kind: kind of the question, such as "simulation".
@@ -183,6 +174,9 @@ class Jobs:
             steps: number of steps.
             seconds: estimated CPU seconds of the job; None without an estimate.
             more: further fields of the stored record, such as the idempotency key.
+
+        Returns:
+            The new job, or the earlier job with the same idempotency key.
 
         Raises:
             Problem: too many jobs wait, in total or of this caller; the service is stopping; the idempotency key came
@@ -246,21 +240,20 @@ class Jobs:
         return Job.of(replace(record, state="queued", started=None, replica=None))
 
     def _require_survival(self) -> None:
-        """Reject a job that would be lost when the service stops.
-
-        Raises:
-            Problem: the store does not outlive this service.
-        """
+        """Raise a `Problem` if the store does not outlive this service, so that a new job would be lost."""
         if not self.survives:
             raise STOPPING
 
     async def with_key(self, owner: str, key: str, fingerprint: str) -> Job | None:
-        """Return the job that this owner posted with this idempotency key, unless it was interrupted.
+        """Find the job that an owner posted with an idempotency key, by which repeated requests are recognised.
 
         Args:
             owner: owner of the job.
             key: idempotency key.
             fingerprint: digest of the present request.
+
+        Returns:
+            The job in its present state; None if the owner has no such job, or if it was interrupted.
 
         Raises:
             Problem: the key came with another request.
@@ -269,11 +262,14 @@ class Jobs:
         return None if earlier is None else self._repeat(earlier, fingerprint)
 
     async def remove(self, owner: str, identifier: str) -> Job | None:
-        """Cancel a job that has not ended, and return it; delete a job that has ended, and return None.
+        """Cancel a job that has not ended, or delete a job that has ended.
 
         Args:
             owner: owner of the job.
             identifier: id of the job.
+
+        Returns:
+            The cancelled job, usually after its end; None if it was deleted.
 
         Raises:
             Problem: this owner has no job with this id, or the store cannot be used.
@@ -300,6 +296,9 @@ class Jobs:
         Args:
             record: the job.
             replica: name of the replica that runs the job at once; None to queue the job.
+
+        Returns:
+            The stored job or the earlier one, in its present state.
 
         Raises:
             Problem: the earlier job is of a different request, or the store cannot be used.
@@ -332,8 +331,6 @@ class Jobs:
             raise Problem("too-many-requests", "Too many jobs are waiting.", headers={"Retry-After": after})
         caller.require_job(await self.shelf.call(self.shelf.store.live, caller.identity))
 
-    # Jobs run.
-
     def _free_places(self) -> int:
         """Return the number of jobs that this replica may claim."""
         return self._settings.job_workers - sum(running.on_place for running in self._live.values())
@@ -349,13 +346,16 @@ class Jobs:
                 for record in await self.shelf.claim(free, held=tuple(self._live), lease_seconds=lease_seconds):
                     running, course = self._course_of(record)
                     self._start(running, course)
-
             # Jobs of other replicas do not set the event, so the store is also asked at intervals.
             with anyio.move_on_after(self._settings.lease_seconds / BEATS):
                 await self._work.wait()
 
     def _course_of(self, record: Record) -> tuple[Running, Course]:
-        """Return a job that was taken from the store in its running form, and the function that runs it to its end."""
+        """Prepare the run of a job that was taken from the store.
+
+        Returns:
+            The job in its running form, and the function that runs it to its end.
+        """
         if record.kind == SIMULATION:
             simulation = RunningSimulation(record=record)
             return simulation, partial(self._simulations.end_of, simulation)

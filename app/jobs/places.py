@@ -43,6 +43,8 @@ class Places:
     def place(self, identity: str) -> Iterator[None]:
         """Hold a place for one stream or waiting request of a caller, as a context manager, if the limits allow it.
 
+        The place is free again when the context ends, also after an error.
+
         Args:
             identity: identity of the caller.
 

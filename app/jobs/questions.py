@@ -32,7 +32,7 @@ class QuestionRunner:
         self._pool = pool
 
     async def end_of(self, running: RunningQuestion, reading: Reading) -> End:
-        """Compute the answer to a question, and return the record with which its job ends.
+        """Compute the answer of a job, which is a question (request) answered later, and return how the job ended.
 
         Args:
             running: the job.
@@ -50,7 +50,7 @@ class QuestionRunner:
 
         Args:
             running: the job. If its request has already started the computation, the job waits for that computation.
-            reading: function that makes the question of the body of the job.
+            reading: function that makes the question, a request for a computation, of the body of the job.
 
         Returns:
             The record with the state "done" and the answer.
@@ -59,6 +59,7 @@ class QuestionRunner:
             Problem: the question cannot be computed.
         """
         while True:
+            # The job joins a computation: the one that its request has started, or a new one.
             shared = running.shared
             if shared is None:
                 question = await self._read_question(running, reading)
@@ -72,6 +73,7 @@ class QuestionRunner:
                     result=shared.outcome.get().body,
                     media_type=shared.question.media_type,
                 )
+            # Without room in the pool, the computation is tried again. Any other problem ends the job.
             if shared.problem is not None and not means_no_room(shared.problem):
                 raise shared.problem
             await anyio.sleep(AGAIN_SECONDS)

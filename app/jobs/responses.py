@@ -59,7 +59,7 @@ def result_response(job: Job) -> Response:
 
     Problems with the statuses 429 and 503 say "later". They keep this status only while the job may still change. The
     stored end of a job never changes. It is answered with 409, which neither clients nor proxies repeat. With 503, a
-    proxy would take the replica for unavailable.
+    proxy would take this process of the service for unavailable.
 
     Args:
         job: the job. It may be running, if it has a problem that says "later".

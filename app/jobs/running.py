@@ -96,7 +96,7 @@ class Running:
 class RunningQuestion(Running):
     """A job that answers a question: a request for a computation that took too long to answer at once.
 
-    The question may also come from the store, where another replica of the service has left it.
+    The question may also come from the store, where another process of the service (replica) has left it.
 
     Attributes:
         shared: computation of the question; None until its body was read.
@@ -113,9 +113,10 @@ class RunningQuestion(Running):
     def seconds_left(self) -> float | None:
         """The estimated seconds of remaining work; None without an estimate.
 
-        The estimate for the whole question is reduced in proportion to the finished parts, or by the elapsed time if
-        there are no parts. A question that has taken longer than its estimate has refuted it. The remaining parts are
-        then expected to take the mean time of the finished ones; without finished parts there is no estimate.
+        The estimate for the whole computation ("question") is reduced in proportion to the finished parts, or by the
+        elapsed time if there are no parts. A question that has taken longer than its estimate has refuted it. The
+        remaining parts are then expected to take the mean time of the finished ones; without finished parts there is no
+        estimate.
         """
         estimate, steps, done = self.record.seconds, self.record.steps, self.steps_done
         if estimate is None:
@@ -217,5 +218,6 @@ def seconds_until_place(jobs: Iterable[Running]) -> float:
         The smallest estimate, at least 1 s and at most 1 h; 10 s if no job has an estimate.
     """
     estimates = [job.seconds_left for job in jobs if job.seconds_left is not None]
+    # Without an estimate, clients shall try again after ten seconds.
     shortest = min(estimates, default=10.0)
     return min(max(shortest, 1.0), 3600.0)

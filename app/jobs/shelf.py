@@ -36,6 +36,13 @@ class Shelf:
     """
 
     def __init__(self, store: Store, replica: str, up: Gauge) -> None:
+        """Prepare the access of one process of the service to the store of jobs.
+
+        Args:
+            store: the store; its methods block, and are therefore called in threads.
+            replica: name by which this process claims jobs in the store.
+            up: gauge of the metrics that is 1 if the last call of the store succeeded, and 0 otherwise.
+        """
         self.store = store
         self.replica = replica
         self.fault: str | None = None
@@ -110,7 +117,7 @@ class Shelf:
     async def claim(self, limit: int, *, held: Sequence[str], lease_seconds: float) -> list[Record]:
         """Take jobs from the store to run them in this replica; none if the store cannot be used at present.
 
-        Only jobs of the present version of the mathematics are taken.
+        A replica is one process of the service. Only jobs of the present version of the mathematics are taken.
 
         Args:
             limit: largest number of jobs.

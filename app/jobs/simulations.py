@@ -76,6 +76,8 @@ class SimulationRunner:
     async def _result(self, running: RunningSimulation) -> bytes:
         """Run a simulation in three steps, and return its result as JSON: prepare, run all blocks, assemble.
 
+        The three steps and the blocks run in worker processes, or on a cluster if there is one.
+
         Args:
             running: the job, in which the simulation and its concurrency are noted.
 

@@ -25,9 +25,9 @@ OTHER_VERSION = Problem("interrupted", "No service of the version that took the 
 
 
 class Upkeep:
-    """Periodic work of one process of the service for its stored jobs, such as renewing leases and deleting old jobs.
+    """Periodic work of a process of the service for its stored jobs, such as renewing leases.
 
-    A lease is the time for which a process may run a job before others may take it over.
+    A lease is the time for which a process may run a job before others may take it over. Old jobs are deleted.
 
     Args:
         settings: durations of leases, and limits on the stored jobs.
@@ -53,11 +53,13 @@ class Upkeep:
     async def beat(self) -> None:
         """Repeat without end: renew the leases of the running jobs in the store, and report their progress.
 
-        A job that its owner has cancelled through another replica is stopped. So is a job that another replica has
-        claimed, because its lease had expired.
+        A lease is the time for which a replica (process of the service) may run a job. A job that its owner has
+        cancelled through another replica is stopped. So is a job that another replica has claimed, because its lease
+        had expired.
         """
         lease = self._settings.lease_seconds
         while True:
+            # A lease is renewed several times within its duration, so that some renewals may fail.
             await anyio.sleep(lease / BEATS)
             await self._shelf.store_again()
             reports = {identifier: running.report for identifier, running in self._running.items()}

@@ -108,7 +108,7 @@ class Waiting:
         Args:
             owner: owner of the job.
             identifier: id of the job.
-            seconds: longest wait.
+            seconds: longest wait [s].
 
         Returns:
             The job as it was read after the wait; it may not have ended.

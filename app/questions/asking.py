@@ -50,7 +50,10 @@ def question_endpoint(
     Args:
         kind: kind of the question, such as "calibration" or "account".
         name: name of the question within its kind, for example the algorithm to calibrate.
-        reading: function that reads a request body and returns the `Question`.
+        reading: function that reads a request body and returns the `Question`: the computation to be done.
+
+    Returns:
+        The endpoint, an asynchronous function that FastAPI calls with the request, its body and its preferences.
     """
 
     async def endpoint(request: Request, body: bytes, preferences: OfQuestion) -> Response:
@@ -62,10 +65,10 @@ def question_endpoint(
 async def respond(
     request: Request, kind: str, name: str, reading: Reading, body: bytes, preferences: Preferences
 ) -> Response:
-    """Answer the question in the body of a request, from the cache, by a computation, or by a job.
+    """Answer a question (request for a computation) from the cache, by a computation, or by a job.
 
-    If the request has the idempotency key of an earlier job, that job is answered. If the answer is not there when the
-    request stops waiting, the response has status 202 and describes the job that goes on with the computation.
+    If the request has the idempotency key of an earlier job, that job is answered. If there is no answer when the
+    request stops waiting, a job goes on with the computation. The response then has status 202 and describes the job.
 
     Args:
         request: the HTTP request.
@@ -133,6 +136,9 @@ async def _question_of(request: Request, kind: str, reading: Reading, body: byte
         reading: function that reads a request body and returns the `Question`.
         body: body of the request.
         fingerprint: hash of kind, name and body.
+
+    Returns:
+        The question, with the computation that answers it.
     """
     parsed = COMPUTE.of(request).parsed
     owner = caller_of(request).name
@@ -165,7 +171,7 @@ async def _compute_or_hand_over(
     Args:
         request: the HTTP request.
         question: the question to answer.
-        seconds: longest time to wait for the outcome.
+        seconds: longest time to wait for the outcome [s].
         adopt: makes a job of a computation.
 
     Returns:
@@ -220,6 +226,9 @@ async def compute_answer(request: Request, question: Question) -> RenderedAnswer
         request: the HTTP request that needs the answer; its caller is charged for the computation.
         question: the question to answer.
 
+    Returns:
+        The answer as bytes, from the cache or as a worker rendered it.
+
     Raises:
         NoCertificate: the mathematics rejects the question.
         Problem: the computation takes longer than the service's deadline, the pool has no room, the service is
@@ -267,6 +276,9 @@ async def run_in_worker(request: Request, computation: Computation) -> RenderedA
     Args:
         request: the HTTP request that needs the result.
         computation: the computation, which must pickle.
+
+    Returns:
+        The result as bytes, as the worker rendered it.
 
     Raises:
         Problem: too many computations wait; the client has gone; or the service is stopping.
@@ -316,6 +328,9 @@ def _finished_outcome(request: Request, shared: SharedComputation, *, is_new: bo
         request: the HTTP request.
         shared: the computation, which requests with an equal question share.
         is_new: whether this request started it.
+
+    Returns:
+        The outcome of the computation, which is an answer or the error that rejects the question.
 
     Raises:
         Problem: the computation was not started, the service is stopping, or the client has gone.

@@ -187,6 +187,9 @@ class Compute:
         Args:
             shared: computation of a question with parts, such as a sweep.
 
+        Returns:
+            The answer or error of the whole question; None if no party waits for it.
+
         Raises:
             Problem: the pool has no room for a part, or the service is stopping.
         """
@@ -205,6 +208,9 @@ class Compute:
             shared: the computation.
             message: the pickled computation.
             is_brief: whether it takes only milliseconds, so that it should not wait behind long questions.
+
+        Returns:
+            The answer or error of the computation; None if no party waits for it any more.
 
         Raises:
             Problem: the pool has no room for a computation that requests wait for, or the service is stopping.
@@ -233,6 +239,9 @@ class Compute:
             message: the pickled computation.
             is_brief: whether it takes only milliseconds, so that it waits in the queue of short tasks.
 
+        Returns:
+            The answer or error of the computation; None if the task was stopped before its end.
+
         Raises:
             Problem: the pool has no room, or the service is stopping.
         """
@@ -256,6 +265,9 @@ class Compute:
         Args:
             shared: computation of a question with parts.
 
+        Returns:
+            One outcome (answer or error) for each part, in the order of the parts.
+
         Raises:
             Problem: a part was turned away. The other parts are then stopped.
         """
@@ -273,6 +285,7 @@ class Compute:
                     problems.append(problem)
                     scope.cancel()
 
+        # All parts start at once, and wait for a free place at the limiter.
         async with anyio.create_task_group() as tasks:
             for index in range(len(parts)):
                 tasks.start_soon(compute, index, tasks.cancel_scope)
@@ -286,6 +299,9 @@ class Compute:
         Args:
             shared: the whole computation. The CPU time of the part is added to it.
             question: the question of the part.
+
+        Returns:
+            The answer of the part, or the error that it ended with.
 
         Raises:
             Problem: the part was turned away.

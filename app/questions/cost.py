@@ -42,7 +42,8 @@ def estimate_seconds(group: str, problem: object) -> float | None:
         problem: the parsed request.
 
     Returns:
-        None if the group has no trees, or if the target is a risk. The trees have learned only questions with (ε, δ).
+        The CPU seconds. None if the group has no trees, or if the target is a risk. The trees have learned only
+        requests with a target (ε, δ).
     """
     if getattr(problem, "risk", None) is not None:
         return None

@@ -57,11 +57,11 @@ class RepeatedMechanism(NamedTuple):
 def features_of(problem: object) -> dict[str, float]:
     """Return the features of a request from which its CPU time is estimated, by name.
 
-    A positive number in a field is replaced by its decimal logarithm, and the feature has the name of the field. If
-    there are several numbers of one name, the feature is the largest, and "least NAME" is the least. For a word or a
-    boolean, the feature "FIELD=WORD" is the number of its occurrences. Sampling rates follow from the quotients in
-    `SHARES`. A request with a `spec`, the description of a run for an account, gets the features of `_add_account`. Any
-    other gets those of `_add_calibration`.
+    A positive number in a field is replaced by its decimal logarithm. The feature has the name of the field. If there
+    are several numbers of one name, the feature is the largest, and the feature "least NAME" is the least. For a word
+    or a boolean, the feature "FIELD=WORD" is the number of its occurrences. Sampling rates are quotients of other
+    fields (`SHARES`). A request with a `spec`, the description of a run for an account, gets the features of
+    `_add_account`. Any other gets those of `_add_calibration`.
 
     Args:
         problem: the parsed request, an object with its fields as attributes.
@@ -87,8 +87,8 @@ def _add_fields(features: dict[str, float], record: object, prefix: str) -> None
     """Add a feature for each number, word and boolean in the fields of a request, or of a part of it.
 
     A number gives its decimal logarithm. A negative number is kept, because it is a logarithm already, such as
-    `log10_delta`. A word gives its count. Fields of the parts `query` and `claim` get the prefix "query ", so that
-    their ε and δ are distinct from the ε and δ of the run.
+    `log10_delta`. A word gives its count. Fields of the parts `query` and `claim` get the prefix "query ". Their ε and
+    δ are thus distinct from those of the run.
 
     Args:
         features: features by name, to which these are added.
@@ -225,6 +225,7 @@ def _add_account(features: dict[str, float], runs: list[RepeatedMechanism]) -> N
     variance = 0.0
     for label, times, rate, noise in runs:
         shift = rate - noise
+        # The limit `EXTREME` on the exponent keeps the power of ten a double.
         variance += 10.0 ** min(2.0 * shift + times, EXTREME)
         _add_number(features, "T", times)
         _add_number(features, "q", rate)
@@ -274,7 +275,7 @@ def _add_calibration(features: dict[str, float]) -> None:
 
 
 def deviations_of(features: Mapping[str, float], prefix: str) -> float | None:
-    """Return √(2 log 1/δ), the number of standard deviations that a normal variable exceeds with probability about δ.
+    """Return √(2 ln 1/δ): a normal variable exceeds so many standard deviations with probability about δ.
 
     Args:
         features: features of the request by name, with the decimal logarithm of δ.
@@ -284,6 +285,7 @@ def deviations_of(features: Mapping[str, float], prefix: str) -> float | None:
         The number of standard deviations; None if δ is not given.
     """
     log10_delta = features.get(f"{prefix}log10_delta", features.get(f"{prefix}delta"))
+    # The decimal logarithm of δ, times ln 10, is the natural one.
     return None if log10_delta is None else math.sqrt(max(0.0, -2.0 * math.log(10.0) * log10_delta))
 
 

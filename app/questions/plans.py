@@ -21,7 +21,7 @@ from epsilond.reading import read_body
 
 
 def read_plan(calibrators: tuple[Calibrator, ...], body: bytes) -> Question:
-    """Read a request to rank algorithms for one learning problem, and return the question: the computation to be done.
+    """Read a request to rank algorithms for one learning problem, and return the computation to be done.
 
     Its parts are calibrations for the problem, one for each algorithm that fits.
 
@@ -30,7 +30,7 @@ def read_plan(calibrators: tuple[Calibrator, ...], body: bytes) -> Question:
         body: the JSON text.
 
     Returns:
-        The question; its answer ranks the algorithms.
+        The computation ("question"), of which the answer ranks the algorithms.
 
     Raises:
         MalformedJson: the body is not JSON.
@@ -56,7 +56,7 @@ def answer_of(
         outcomes: outcomes of the drafts that have a request, in the order of the drafts.
 
     Returns:
-        The answer as JSON.
+        The answer as JSON text: the rankings, with the calibration of each algorithm or the reason for its absence.
     """
     remaining_outcomes = iter(outcomes)
     settled: list[tuple[Draft, rankings.Outcome | None]] = []

@@ -202,14 +202,16 @@ def read_posted(kind: str, problem: type, solve: Callable[[object], object], bod
 
 
 def join_outcomes(join: bytes, outcomes: tuple[Outcome, ...]) -> RenderedAnswer:
-    """Join the outcomes of the parts of a question into its answer, in a worker.
+    """Join the outcomes of the parts of a question, such as a sweep over many values, into its answer.
+
+    A worker process calls this function, because joining large outcomes takes time.
 
     Args:
         join: pickled function from the outcomes to the answer, made by this service.
         outcomes: the outcomes of the parts, in their order.
 
     Returns:
-        The answer.
+        The answer to the whole question, as bytes in its media type.
     """
     put_together: Join = pickle.loads(join)  # noqa: S301 (made by this service or a worker of its own)
     return put_together(outcomes)
@@ -273,13 +275,14 @@ class ParsedQuestions:
             question: the question that was read.
             length: length of the body in bytes; the size of the question is estimated from it.
         """
+        # A rough estimate: a part for any question, and a part for each byte of the body.
         size = QUESTION_BYTES + BYTES_PER_BODY_BYTE * length
         if size <= self._questions.maxsize:
             self._questions[owner, fingerprint] = question, size
 
 
 class PosedQuestions:
-    """Memory of the questions that each caller has posed, as digests, within a number of bytes.
+    """Memory of the questions (requests) that each caller has posed, as digests, within a number of bytes.
 
     An answer may say that it came from the cache only if the same caller posed the question before. The caller whose
     last question is oldest is forgotten first.
@@ -295,7 +298,7 @@ class PosedQuestions:
         self._bytes = 0
 
     def remember(self, identity: str, question_digest: str | bytes) -> bool:
-        """Return whether this caller has sent the question with this digest before, and remember it.
+        """Decide whether this caller has sent an equal request before, and remember the request.
 
         Args:
             identity: identity of the caller.
@@ -354,7 +357,7 @@ def _shorten(text: str | bytes) -> bytes:
         text: identity of a caller, or digest of a question.
 
     Returns:
-        Its BLAKE2b hash.
+        Its BLAKE2b hash, which has the same length for every text.
     """
     content = text.encode() if isinstance(text, str) else text
     return hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()

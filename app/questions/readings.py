@@ -38,6 +38,13 @@ class Readings:
 
     def __init__(self, calibrators: tuple[Calibrator, ...], theorems: tuple[Theorem, ...], theorem_home: str) -> None:
         # The modules from which workers import the calibrators, by name of the algorithm.
+        """Prepare the functions that read request bodies, for the algorithms and theorems of one service.
+
+        Args:
+            calibrators: the calibrators of the service.
+            theorems: the theorems of the service; only those with a formula can be evaluated.
+            theorem_home: name of the module with the list of theorems, from which workers import them.
+        """
         self._homes: Mapping[str, str] = {calibrator.name: calibrator.home for calibrator in calibrators}
         self._planners = order_calibrators(calibrators)
         # The names of the served algorithms with risk bounds, and of the theorems with a formula.

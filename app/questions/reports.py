@@ -44,6 +44,8 @@ class ReportRequest:
 def read_report(body: bytes) -> Question:
     """Read a request for a report, and return the question: the computation to be done.
 
+    A report is a page about the answer to another request, which is a member of the body.
+
     Args:
         body: the JSON text of the request.
 

@@ -60,6 +60,8 @@ def read_simulation(
 ) -> SimulationAsked:
     """Read a request for a simulation, and check its estimated time and memory.
 
+    Only requests within the limits become jobs.
+
     Args:
         kinds: the kinds of simulations that the service runs.
         limits: limits on the estimated time and memory of one simulation.

@@ -20,10 +20,12 @@ Waited = Literal["done", "late", "gone", "stopping"]
 async def wait_for_event(request: Request, done: anyio.Event, seconds: float | None) -> Waited:
     """Wait for an event until it happens, the time is over, the service stops, or the client disconnects.
 
+    The first wait is brief and has no further tasks. Answers in closed form are ready by then.
+
     Args:
         request: the HTTP request of the client.
         done: the event.
-        seconds: longest wait; no limit if None.
+        seconds: longest wait [s]; no limit if None.
 
     Returns:
         `done` if the event happened, `late` if the time was over before, `stopping` if the service stopped before.
@@ -34,7 +36,7 @@ async def wait_for_event(request: Request, done: anyio.Event, seconds: float | N
     if await _happens_soon(done, seconds):
         return "done"
 
-    # Several tasks wait, each for one event. The first one to end cancels the others.
+    # The brief wait before is over. Several tasks wait, each for one event. The first one to end cancels the others.
     closing = COMPUTE.of(request).closing
     remaining_seconds = None if seconds is None else max(seconds - BRIEF_SECONDS, 0.0)
     first = _FirstEvent()
@@ -78,7 +80,10 @@ async def _happens_soon(done: anyio.Event, seconds: float | None) -> bool:
 
     Args:
         done: the event.
-        seconds: longest wait; no limit besides `BRIEF_SECONDS` if None.
+        seconds: longest wait [s]; if None, only `BRIEF_SECONDS` limits the wait.
+
+    Returns:
+        True if the event happened within this time.
     """
     longest_wait = BRIEF_SECONDS if seconds is None else min(BRIEF_SECONDS, seconds)
     with anyio.move_on_after(longest_wait):

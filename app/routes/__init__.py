@@ -22,6 +22,8 @@ def add(
 ) -> None:
     """Add every route, the most frequent first, because routes are matched in order.
 
+    Each group of routes has a module with its own function `add`.
+
     Args:
         app: the application.
         calibrators: calibrators of the service.

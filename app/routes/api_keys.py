@@ -119,6 +119,9 @@ async def revoke_api_key(request: Request, id: Identifier) -> Response:  # noqa:
         request: the HTTP request.
         id: id of the key.
 
+    Returns:
+        The response with the key's state after its revocation, without the key itself.
+
     Raises:
         Problem: there is no such key, the caller lacks the scope, or the file of keys cannot be changed.
     """

@@ -109,6 +109,10 @@ def _sweep_endpoint(calibrators: tuple[Calibrator, ...]) -> Endpoint:
             body: JSON text of the calibration's request, with the swept field and its values in `sweep`.
             preferences: preferred wait for the answer, and the idempotency key.
 
+        Returns:
+            The response with one result for each value; or status 202 and a job, if this takes longer than the request
+            waits.
+
         Raises:
             Problem: there is no such calibrator, or the request is not valid.
         """
@@ -155,7 +159,7 @@ def _list_endpoint(calibrators: tuple[Calibrator, ...]) -> Endpoint:
         calibrators: the calibrators to list.
 
     Returns:
-        The endpoint.
+        The endpoint, a function from a request to the response with the list.
     """
     algorithms = tuple(map(Algorithm.of, calibrators))
     document = json_document(render(AlgorithmList(algorithms=algorithms)))

@@ -36,12 +36,12 @@ SIGNED_OR_A_JOB: dict[int | str, JsonRecord] = {200: {"headers": DESCRIBED}, **T
 
 
 def endpoint_of(kind: str, name: str, reading: Reading, problem: type, examples: JsonObject) -> Endpoint:
-    """Make the endpoint that answers questions of one kind and name, with its body described for OpenAPI.
+    """Make the endpoint that answers requests of one kind and name, with its body described for OpenAPI.
 
     Args:
         kind: kind of the question, such as "calibration".
         name: name of the question among the questions of its kind, such as the name of an algorithm.
-        reading: function that makes the question of a body.
+        reading: function that makes the question, the computation to be done, of a body.
         problem: request class of the body.
         examples: examples of bodies by name, for the OpenAPI document.
 

@@ -124,6 +124,9 @@ def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
             status: status of the listed theorems; None for any.
             paper_name: paper of the listed theorems; None for any.
 
+        Returns:
+            The list as JSON, or an empty response with status 304 if the client has it.
+
         Raises:
             Problem: the catalogue has no theorem of this paper.
         """
@@ -162,6 +165,9 @@ def _detail(by_id: Mapping[str, Theorem]) -> Endpoint:
             request: the HTTP request.
             id: id of the theorem.
 
+        Returns:
+            The theorem as JSON, or an empty response with status 304 if the client has it.
+
         Raises:
             Problem: there is no theorem of this id.
         """
@@ -187,7 +193,11 @@ def _formula_route(by_id: Mapping[str, Theorem]) -> type[BytesRoute]:
         """A route with the id of a theorem in its path, which is checked before the body is read."""
 
         def get_route_handler(self) -> Handler:
-            """Return the handler of the route, preceded by the check of the id."""
+            """Return the handler of the route, preceded by the check of the id.
+
+            Returns:
+                The handler, a function from a request to its response.
+            """
             handle = super().get_route_handler()
 
             async def check_and_handle(request: Request) -> Response:
@@ -236,6 +246,10 @@ def _evaluation_endpoint(by_id: Mapping[str, Theorem], home: str) -> Endpoint:
             id: id of the theorem.
             body: JSON text of the formula's inputs, and of its reading: printed or corrected.
             preferences: preferred wait for the answer, and the idempotency key.
+
+        Returns:
+            The response with the outputs of the formula; or status 202 and a job, if this takes longer than the request
+            waits.
 
         Raises:
             Problem: an input is missing or not valid.

@@ -50,7 +50,7 @@ class Leases(Reading):
             replica: name of the replica that claims.
             engine_version: only jobs of this version of the mathematics are claimed.
             limit: most jobs to claim.
-            lease_seconds: duration of the lease.
+            lease_seconds: duration of the lease [s].
             exhausted: problem (JSON text) with which jobs end that have lost their replica too often.
             held: ids of jobs that run in this replica, which are not claimed again. Their leases may have expired while
                 the database failed; the next `beat` renews them.
@@ -84,7 +84,7 @@ class Leases(Reading):
         Args:
             replica: name of the replica.
             progress: progress of each job that it runs.
-            lease_seconds: duration of the leases from now on.
+            lease_seconds: duration of the leases from now on [s].
 
         Returns:
             The jobs that the replica has lost, and the jobs that it is to cancel.
@@ -176,7 +176,8 @@ class Leases(Reading):
     def _free(self, connection: Connection, engine_version: str, limit: int, held: Collection[str]) -> list[JsonObject]:
         """Find the next jobs that this process of the service (replica) may run, and lock their rows against others.
 
-        A job is free if it waits, or if the lease of its replica has expired. Callers take turns, in a fair order.
+        A job is free if it waits, or if the lease of its replica, the time for which the replica may run it, has
+        expired. Callers take turns, in a fair order.
 
         Args:
             connection: the transaction, which holds the locks.
@@ -244,12 +245,13 @@ class Leases(Reading):
             is_this_job: condition that only this job fulfils.
             replica: name of the replica.
             lost: number of attempts whose replica was lost so far.
-            lease_seconds: duration of the lease.
+            lease_seconds: duration of the lease [s].
 
         Returns:
             The job in its new state, with one attempt more.
         """
         now = self._database.now()
+        # `WAITING` resets the fields that an earlier attempt has left.
         values = WAITING | {
             "state": "running",
             "started": now,
@@ -263,6 +265,8 @@ class Leases(Reading):
 
     def _end_update(self, condition: ColumnElement[bool], end: End) -> Update:
         """Return the SQL statement that ends all jobs with a condition, so that no process of the service holds them.
+
+        The statement also resets the lease, and adds the bytes of the result or problem to the size of the job.
 
         Args:
             condition: which jobs end.
@@ -342,7 +346,8 @@ def _is_attempt(identifier: str, attempt: int, replica: str) -> ColumnElement[bo
 def _count_lost(row: JsonObject) -> int:
     """Return how often a job lost the replica (process of the service) that ran it.
 
-    The job is free to be taken. If its state is running, its lease has expired, so that a replica was lost once more.
+    The job is free to be taken. If its state is running, the time for which a replica held it (lease) has expired, so
+    that a replica was lost once more.
 
     Args:
         row: the state of the job, and the number of lost attempts before.
@@ -358,11 +363,11 @@ def _count_lost(row: JsonObject) -> int:
 
 
 def _end_without_run(row: JsonObject, lost: int, exhausted: bytes) -> End | None:
-    """Decide whether a job that may be taken must end without being run: cancelled or failed. None if it is to be run.
+    """Decide whether a job that may be taken must end without being run: cancelled or failed.
 
     Args:
         row: the job.
-        lost: number of its attempts with a lost replica.
+        lost: number of its attempts in which the replica (process of the service) was lost.
         exhausted: problem (JSON text) of a job that has lost its replica too often.
 
     Returns:

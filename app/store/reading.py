@@ -77,6 +77,7 @@ class Reading:
             The jobs, newest first, without request, result and problem.
         """
         chosen = select(*SMALL).where(JOBS.c.owner == owner).order_by(JOBS.c.sequence.desc()).limit(limit)
+        # Each filter that is given narrows the selection.
         if state is not None:
             chosen = chosen.where(JOBS.c.state == state)
         if kind is not None:

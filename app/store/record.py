@@ -105,7 +105,7 @@ class AttemptProgress:
 
 @dataclass(frozen=True, kw_only=True)
 class Beat:
-    """The answer to a replica that reports its progress.
+    """The answer to a replica (process of the service) that reports the progress of its jobs.
 
     Attributes:
         lost: jobs that no longer belong to this replica; their computation is useless.

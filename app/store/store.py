@@ -89,11 +89,14 @@ class Store(Leases):
 
         Args:
             record: the job.
-            replica: replica that runs the job as its first attempt; None to queue the job.
-            lease_seconds: duration of that replica's lease.
+            replica: name of the process of the service that runs the job as its first attempt; None to queue the job.
+            lease_seconds: duration of the lease [s], the time for which that process may run the job.
 
         Returns:
             The job as it is stored, or the earlier job with the same key.
+
+        Raises:
+            StoreFault: the job is not in the database after it was written.
         """
         key = None if record.idempotency_key is None else has_key(record.owner, record.idempotency_key)
         insert = postgresql.insert if self.shared else sqlite.insert
@@ -120,7 +123,7 @@ class Store(Leases):
         Args:
             record: the job.
             replica: name of the replica that runs the job as its first attempt; None to queue the job.
-            lease_seconds: duration of the lease.
+            lease_seconds: duration of the lease [s].
 
         Returns:
             The values of the row by the names of the columns. The size is that of the request.
@@ -157,7 +160,7 @@ class Store(Leases):
             size: bytes of ended jobs to keep.
 
         Returns:
-            The number of deleted jobs; 0 while another replica sweeps.
+            The number of deleted jobs; 0 while another process of the service does this work.
         """
         # Number the ended jobs of each caller, the newest first.
         newest_first = (JOBS.c.ended_tick.desc(), JOBS.c.ended.desc(), JOBS.c.sequence.desc())
@@ -184,7 +187,8 @@ class Store(Leases):
         """End jobs that no running process can compute, because they need another version of the library.
 
         Such a job ends after it has been queued for a day during which the service ran, if no job of its version runs.
-        A running job of a version shows that a replica of this version exists, which will claim the queued ones.
+        A running job of a version shows that a process of this version (replica) exists, which will take the queued
+        ones.
 
         Args:
             engine_version: version of this replica.
@@ -202,6 +206,7 @@ class Store(Leases):
             if not self._try_to_sweep(connection):
                 return 0
             self._give_back(connection, is_other & self._has_expired_lease(), lost=1)
+            # Ticks are seconds during which the service ran.
             has_waited = (JOBS.c.state == "queued") & (JOBS.c.queued_tick < ticks(self._database) - DAY)
             is_stale = is_other & has_waited & ~served.exists()
             return connection.execute(self._end_update(is_stale, End(state="interrupted", problem=problem))).rowcount

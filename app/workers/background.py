@@ -9,10 +9,10 @@ from epsilond.app.workers.process import Task
 
 
 def may_join_background(background: Sequence[Task], caller: str, most: int) -> bool:
-    """Return whether one more task of a caller may run in the background.
+    """Decide whether one more task of a caller may run in the background.
 
     One caller may have half of the room. A full background still takes the task if another caller has at least two
-    tasks more than this caller, of which one then has to leave.
+    tasks more than this caller. One of those then has to leave.
 
     Args:
         background: the tasks that run in the background.

@@ -57,6 +57,18 @@ class Cluster:
         away_seconds: float = AWAY_SECONDS,
         look_seconds: float = LOOK_SECONDS,
     ) -> None:
+        """Prepare the use of a Dask cluster, without connecting to it.
+
+        Args:
+            address: address of the Dask scheduler.
+            metrics: metrics of the service, which count the computations by where they ran.
+            locally: function that runs a computation of a caller in this service, after failures of the cluster.
+            away_seconds: least seconds between two attempts to connect.
+            look_seconds: seconds after which a waiting call checks again that the cluster has workers.
+
+        Raises:
+            MissingExtra: the packages of Dask are not installed.
+        """
         with extra("dask", "a Dask cluster"):
             import distributed  # noqa: F401, PLC0415  its absence is reported before anything is started
         self._address = address
@@ -168,6 +180,8 @@ class Cluster:
 
     async def _connect(self) -> Client:
         """Return the connection to the cluster, after connecting if there is none.
+
+        After a failure, no attempt is made for some seconds, so that computations do not wait for it each time.
 
         Returns:
             The client of Dask, which is connected.

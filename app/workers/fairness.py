@@ -50,8 +50,8 @@ class FairQueue:
             caller: the caller who needs room.
 
         Returns:
-            None, without removing anything, if `caller` already has tasks in the queue, or if no other caller has more
-            than one.
+            The removed task. None, without removing anything, if `caller` already has tasks in the queue, or if no
+            other caller has more than one.
         """
         if caller in self._lines or not self._lines:
             return None
@@ -97,7 +97,7 @@ class FairQueue:
             most_running: returns the largest number of tasks of a caller that may run at one time.
 
         Returns:
-            None if the queue is empty, or if each caller in it has as many running tasks as it may.
+            The task. None if the queue is empty, or if each caller in it has as many running tasks as it may.
         """
         callers = [caller for caller in self._lines if count_running(caller) < most_running(caller)]
         if not callers:
@@ -197,7 +197,7 @@ class Turns:
         self._lingering[caller] = True
 
     def seconds(self, caller: str, *, others_wait: bool) -> float:
-        """Return the seconds that a question keeps its place while tasks wait.
+        """Return how long a computation keeps its worker process while other tasks wait.
 
         Args:
             caller: identity of the question's caller.

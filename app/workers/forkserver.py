@@ -143,7 +143,7 @@ class ForkServer:
 
         Args:
             modules: names of the modules that every worker imports.
-            memory_megabytes: limit of the address space of a worker.
+            memory_megabytes: limit of the address space of a worker [MB].
             forked: a running fork server to be used first; None to start one when it is needed.
         """
         self._modules = modules
@@ -159,7 +159,7 @@ class ForkServer:
         return None if self._server is None else self._server.pid
 
     def is_alive(self) -> bool:
-        """Return whether the fork server still runs: whether its connection is open.
+        """Decide whether the fork server still runs, by its connection, which is then open.
 
         The connection ends before the kernel kills the workers. Therefore the result is False as soon as the fork
         server has died, even while some of its workers still exist.
@@ -207,6 +207,8 @@ class ForkServer:
     async def _attempt(self) -> Process:
         """Return a new worker that is ready for work; the fork server is started first if it does not run.
 
+        The worker gets its own connection to the service, over which tasks and outcomes are sent.
+
         Returns:
             The worker, which has sent its first message.
 
@@ -239,6 +241,8 @@ class ForkServer:
 
     async def _order_worker(self, control: socket.socket, wire: int) -> int:
         """Ask the fork server for a worker, and return the process id of the worker.
+
+        The order has the limits of the worker, and carries the worker's end of its connection.
 
         Args:
             control: connection to the fork server.
@@ -286,6 +290,8 @@ class ForkServer:
 
 def _spawn(modules: tuple[str, ...]) -> tuple[ServerProcess, socket.socket]:
     """Start a fork server as a program, and return its process and the service's end of the connection to it.
+
+    The program gets its end of the connection as an inherited file descriptor.
 
     Args:
         modules: names of the modules to import before the first fork of a worker.

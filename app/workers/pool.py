@@ -67,13 +67,11 @@ class Pool(WarmWorkers):
         }
         rooms: dict[Lane, int] = dict.fromkeys(LANES, settings.queue) | {"job": settings.job_queue}
         self._queues = {lane: FairQueue(rooms[lane], settings.caller_queue) for lane in LANES}
-
         # Mean durations, and the use of the workers by each caller, by which turns are shared.
         self._seconds = {lane: MeanSeconds() for lane in LANES}
         self._usage = Usage()
         self._turns = Turns()
         self._running: dict[Task, Process] = {}
-
         # Metrics that read the state of the pool.
         metrics.all_warm.set_function(lambda: float(self._open and self._missing() <= 0))
         metrics.background.set_function(lambda: sum(task.background for task in self._running))
@@ -104,8 +102,11 @@ class Pool(WarmWorkers):
         Args:
             message: the pickled computation.
             caller: identity of the caller.
-            lane: kind of work.
+            lane: kind of work, which has a queue of its own: reading requests, answering questions, or jobs.
             expensive: whether the task is expected to take long; its caller then gets shorter turns for a while.
+
+        Returns:
+            The task, which waits or runs; its event `done` is set at the end.
 
         Raises:
             Problem: the queue is full, and no task of a caller with several can be turned away; or the service stops.
@@ -131,8 +132,7 @@ class Pool(WarmWorkers):
     def abandon(self, task: Task) -> None:
         """Note that no client waits for a task any more.
 
-        A queued task is stopped at once. A running task is stopped after some seconds, or earlier if another task needs
-        its place.
+        A queued task is stopped at once. A running one is stopped later, or as soon as another task needs its place.
 
         Args:
             task: the task, which may have ended.
@@ -158,7 +158,7 @@ class Pool(WarmWorkers):
             task: the question. Nothing happens if it is a job or in the background already.
 
         Returns:
-            False if the question is queued and the queue of the jobs is full; it then remains in its queue.
+            False if the queue of the jobs is full, so that a queued question stays in its own queue; otherwise True.
         """
         if task.lane == "job" or task.background:
             return True
@@ -246,7 +246,7 @@ class Pool(WarmWorkers):
             task: a running question.
 
         Returns:
-            False if it has no room there, and goes on as before.
+            True if it is in the background now. False if it has no room there, and goes on as before.
         """
         background = [running_task for running_task in self._running if running_task.background]
         most = self._settings.job_processes
@@ -259,7 +259,7 @@ class Pool(WarmWorkers):
         return True
 
     def _begin_anew(self, task: Task) -> None:
-        """Kill a question's worker, lose its work, and queue the question as a job; reject it if the queue is full."""
+        """Kill a task's worker, lose its work, and queue the task as a job; reject it if the queue is full."""
         self._take_worker(task, "displaced")
         self._account(task, task.become("queued"))
         task.lane, task.background = "job", False
@@ -277,7 +277,7 @@ class Pool(WarmWorkers):
             lane: kind of work. A place and a worker must be free.
 
         Returns:
-            False if no waiting caller may have another worker.
+            True if a task was started. False if no waiting caller may have another worker.
         """
         running = Counter(task.caller for task in self._tasks_on_places(lane))
         most = partial(self._turns.most_places, lane, places=self._places[lane])

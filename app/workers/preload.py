@@ -29,6 +29,8 @@ PROCESS = struct.Struct("=i")
 def main(control: int, service: int, modules: tuple[str, ...]) -> None:
     """Run a fork server: fork a worker process for each order of the service, until the connection to it ends.
 
+    Modules are imported before the first fork, so that workers share their memory and need no import.
+
     Args:
         control: descriptor of the connection over which orders come.
         service: process id of the service.
@@ -51,12 +53,14 @@ def main(control: int, service: int, modules: tuple[str, ...]) -> None:
 def fork_worker(orders: socket.socket, wires: list[int], nicer: int, memory_megabytes: int) -> int:
     """Fork a worker. Only the fork server returns from this call; the worker runs tasks and then exits.
 
+    The worker gets its own connection to the service, and limits of its priority and memory.
+
     Args:
         orders: connection to the service, over which orders come; the worker closes its copy.
         wires: one file descriptor, the worker's end of its connection to the service; the fork server closes its copy.
             Empty if this process has no free descriptor.
         nicer: niceness above that of this process.
-        memory_megabytes: limit of the address space.
+        memory_megabytes: limit of the address space [MB].
 
     Returns:
         The process id of the worker, or the negative errno if there is no worker.
@@ -78,12 +82,14 @@ def fork_worker(orders: socket.socket, wires: list[int], nicer: int, memory_mega
 def run_worker(orders: socket.socket, wire: int, parent: int, nicer: int, memory_megabytes: int) -> NoReturn:
     """Run the tasks that arrive over a connection until it ends, and then exit this process, also after an error.
 
+    The process is a copy of the fork server, which must not run any further after the tasks.
+
     Args:
         orders: connection of the fork server to the service, which is closed here.
         wire: file descriptor of the worker's connection to the service.
         parent: process id of the fork server.
         nicer: niceness above that of the fork server.
-        memory_megabytes: limit of the address space.
+        memory_megabytes: limit of the address space [MB].
     """
     code = 1
     try:

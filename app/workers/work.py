@@ -129,7 +129,7 @@ def render_answer(question: Callable[..., object], *arguments: object) -> Render
     """Call a function that computes an answer, such as a calibration, and render the answer as JSON.
 
     Args:
-        question: the function.
+        question: function that computes the answer from the arguments.
         *arguments: positional arguments of the function.
 
     Returns:
@@ -208,7 +208,7 @@ def confine(nicer: int, memory_megabytes: int) -> None:
 
     Args:
         nicer: increment of the niceness of this process; a larger niceness is a lower priority.
-        memory_megabytes: limit of its address space; a lower hard limit of the system is kept.
+        memory_megabytes: limit of its address space, in units of 2²⁰ bytes; a lower hard limit of the system is kept.
     """
     os.nice(nicer)
     ignore_signals()
@@ -261,7 +261,7 @@ def work(wire: socket.socket, forkserver: int, nicer: int, memory_megabytes: int
         wire: connection to the service; it is closed at the end.
         forkserver: process id of the parent, which a worker does not outlive.
         nicer: niceness above that of the parent.
-        memory_megabytes: limit of the address space.
+        memory_megabytes: limit of the address space [MB].
     """
     end_with_parent(forkserver)
     confine(nicer, memory_megabytes)

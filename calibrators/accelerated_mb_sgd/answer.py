@@ -89,7 +89,7 @@ class AcceleratedPlan:
         envelope_smoothness: smoothness of the Moreau envelope that is minimised; None if the loss itself is smooth.
         strong_convexity: strong convexity μ that the steps use.
         risk: the bound on the excess risk.
-        declared: premises of the bound, for which the caller vouches.
+        declared: conditions of the theorem that gives the bound; the caller declares that they hold.
     """
 
     stages: tuple[StageAnswer, ...]
@@ -145,7 +145,7 @@ def printed_reading(
     Its status is `unproved` if batches are sampled in another way than in the paper's proof.
 
     Args:
-        problem: the request.
+        problem: the request, with its sampling of batches and the strong convexity of the losses.
         evaluation: the theorem, evaluated at the inputs of the reading.
         reading: name of the reading, for example `corrected`.
         parameters: the parameters of the run that the reading prescribes.

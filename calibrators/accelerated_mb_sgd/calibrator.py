@@ -45,8 +45,8 @@ Problem = TypeVar("Problem", bound=AcceleratedMbSgdProblem)
 class AcceleratedCalibrator(MembersCalibrator[Problem, AcceleratedParameters, AcceleratedPlan], Generic[Problem]):
     """Base class of the calibrators of noisy SGD with accelerated steps, which divide a run into stages.
 
-    A stage is a number of rounds with equal settings. Subclasses differ in the objective of the risk bound, and in how
-    often a record is used.
+    A stage is a number of consecutive rounds with the same weight of the proximal term. Subclasses differ in the
+    objective of the risk bound, and in how often a record is used.
 
     Attributes:
         objective: objective of the bound on the excess risk: population or empirical.

@@ -42,12 +42,12 @@ def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth[Me
     promised one.
 
     Args:
-        problem: the request.
+        problem: the request, which may select readings and names the protected unit.
         run: the run of the answer.
         truth: function that certifies a client's ε and δ at a printed noise multiplier.
 
     Returns:
-        The readings. Empty if whole clients are protected or a batch is larger than a client's data set, because the
+        The readings. Empty if whole clients are protected or if a batch is larger than a client's data set. The
         theorems are about records, in batches without repetition.
     """
     members = members_of(problem, run)
@@ -62,10 +62,12 @@ def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth[Me
 
 
 def _reading(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth: Truth[Member]) -> PrintedReading:
-    """Evaluate Theorem E.1 (smooth losses) or 2.4 (other losses) of Lowy and Razaviyayn in one reading.
+    """Evaluate Theorem E.1 or 2.4 of Lowy and Razaviyayn in one interpretation ("reading") of its text.
 
-    With several groups of clients, the parameters and the true figures are those of the group with the largest ratio of
-    its true ε to the ε of its target.
+    With several groups of clients, one group is shown: that with the largest ratio of its true ε to the ε of its
+    target.
+
+    Theorem E.1 is for smooth losses, and Theorem 2.4 is for all others.
 
     Args:
         problem: the request; its rounds are used if given, and otherwise those that the theorem prescribes.
@@ -74,7 +76,8 @@ def _reading(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth
         truth: function that certifies a client's ε and δ at a printed noise multiplier.
 
     Returns:
-        The reading, with its parameters, claims, conditions and certified figures.
+        The interpretation: its parameters, its claimed (ε, δ), its conditions, and the certified ε and δ at these
+        parameters.
     """
     # Evaluate the theorem in this reading.
     theorem = THEOREM_2_4 if problem.smoothness is None else THEOREM_E_1

@@ -43,7 +43,8 @@ class AcceleratedMbSgdProblem(MiniBatchProblem):
         must be in the range of doubles.
 
         Raises:
-            InvalidInput: a field contradicts another one, is out of range, or names an unknown reading.
+            InvalidInput: a field contradicts another one, is out of range, or names an unknown interpretation
+                ("reading") of a printed theorem.
         """
         super().check()
         check_scales(SQUARES, heterogeneity=self.heterogeneity, initial_gap=self.gap)

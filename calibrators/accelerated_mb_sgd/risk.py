@@ -46,7 +46,7 @@ def bounds(problem: AcceleratedRiskProblem, run: Run, noise_std: float) -> Bound
     2.4 of Lowy and Razaviyayn print.
 
     Args:
-        problem: the request.
+        problem: the request, with the constants of the losses and the clients.
         run: its batch size and number of rounds.
         noise_std: standard deviation σ per coordinate, root mean square over clients.
 
@@ -72,7 +72,7 @@ def bounds_of(
     only inputs of the lower bounds and cautions are returned.
 
     Args:
-        problem: the request.
+        problem: the request, which may state the excess risk of the initial model.
         fields: its fields about risk.
         plan: the stages and the explicit bound, if one applies.
         printed: the evaluated interpretations of the printed theorems.
@@ -146,7 +146,7 @@ def _orders(printed: Sequence[PrintedReading]) -> Iterator[UpperBound]:
 
 
 def _cautions(problem: AcceleratedMbSgdProblem, fields: RiskFields, objective: Objective) -> Iterator[Caution]:
-    """Warn of unproved or assumed premises of the bounds on the excess risk.
+    """Warn of assumptions of the bounds on the excess risk, and of bounds that do not exist.
 
     The cautions say that no upper bound exists for the requested objective, that clients are assumed equal, or that
     absent fields have assumed values.
@@ -157,7 +157,7 @@ def _cautions(problem: AcceleratedMbSgdProblem, fields: RiskFields, objective: O
         objective: the objective that the upper bounds are for.
 
     Yields:
-        The warnings that apply.
+        The warnings that apply, each with a code and a message.
     """
     if fields.problem != objective:
         yield Caution(

@@ -146,6 +146,9 @@ class LikelyRisk:
 def _likely(rounds: int, descent: DescentFacts, variance: float) -> float:
     """Estimate the bound on the excess risk of accelerated SGD for a smooth loss or a Moreau envelope.
 
+    Accelerated SGD runs in stages. For strongly convex losses, the estimate compares a single stage with many short
+    stages and a long last one.
+
     Args:
         rounds: rounds R of the run.
         descent: constants of the loss: smoothness β, strong convexity μ, initial distance and initial excess risk.
@@ -170,7 +173,7 @@ def _likely(rounds: int, descent: DescentFacts, variance: float) -> float:
 
 
 def risk_problem(problem: AcceleratedMbSgdProblem, run: Run) -> AcceleratedProblem | None:
-    """Return the inputs of the bound on the excess risk, before its free numbers are chosen.
+    """Return the inputs of the bound on the excess risk, before its free parameters are chosen.
 
     The bound is for the mean loss on the data at hand, and needs batches drawn without replacement. The request's
     heterogeneity describes the populations and does not bound that of the data, which has its largest value here.
@@ -193,7 +196,7 @@ def plan_of(problem: AcceleratedMbSgdProblem, run: Run, noise_std: float) -> Acc
     """Return the stages, the Moreau envelope and the risk bound of a run at its certified noise.
 
     Args:
-        problem: the request.
+        problem: the request, with the constants of the losses, the clients and the sampling of batches.
         run: its batch size and number of rounds.
         noise_std: standard deviation σ per coordinate, root mean square over clients.
 
@@ -215,7 +218,7 @@ def choose_run(
     """Choose the batch size and rounds: the smallest run with nearly the least bound on the excess risk.
 
     "Nearly" means within the factor 1 + `within` of the request. If no theorem bounds the risk, the run has the largest
-    batch, and the number of rounds closest to that of Theorem 2.4 of Lowy and Razaviyayn.
+    batch. Its number of rounds is then the closest to that of Theorem 2.4 of Lowy and Razaviyayn.
 
     Args:
         problem: the request. Its budgets limit the runs.
@@ -240,6 +243,7 @@ def choose_run(
         plan = plan_of(problem, run, noise_std)
         return math.inf if plan is None else plan.excess_risk
 
+    # The fast estimate selects the runs for which the bound itself is computed.
     return choose_among(
         problem,
         certificates,
@@ -256,7 +260,7 @@ def _closeness(problem: AcceleratedMbSgdProblem, run: Run) -> float:
     It prescribes √M ε n/√(d ln(1/δ)) rounds, for M participants, n records per client and dimension d.
 
     Args:
-        problem: the request.
+        problem: the request, with its privacy target, the dimension and the sizes of the federation.
         run: the run, of which only the rounds are used.
 
     Returns:

@@ -103,7 +103,7 @@ def requested_figures(curve: Curve, query: Query) -> JsonRecord:
         query: the query. Its absent members are left out.
 
     Returns:
-        The figures, by the name of their member of the answer.
+        A mapping from the names of the answer's members, such as `trade_off`, to the figures.
     """
     members: JsonRecord = {}
 
@@ -159,6 +159,9 @@ def _directed_delta(curve: Curve, epsilon: float, direction: Direction) -> Delta
         curve: the privacy curve of the mechanism.
         epsilon: ε of any sign.
         direction: which neighbour is first: the one with the contribution of the protected unit, or without it.
+
+    Returns:
+        Bounds on δ and on its base-10 logarithm.
     """
     bounds = directed_delta(curve, epsilon, direction)
     delta = Ends.delta(bounds.log_delta) if bounds.delta is None else Ends.of(bounds.delta)

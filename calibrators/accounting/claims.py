@@ -49,7 +49,7 @@ class ClaimAnswer:
 def judge_claim(guarantee: Guarantee, claim: Claim) -> ClaimAnswer:
     """Decide whether a run has a claimed (ε, δ), and compute the margins of the claim.
 
-    The claim is true if an upper bound on δ or ε confirms it, and false if a lower bound on δ exceeds the claimed δ.
+    The claim is true if an upper bound on δ or ε confirms it. It is false if a lower bound on δ exceeds the claimed δ.
     Otherwise it is undecidable.
 
     Args:
@@ -69,6 +69,7 @@ def judge_claim(guarantee: Guarantee, claim: Claim) -> ClaimAnswer:
     else:
         holds = Verdict.UNDECIDABLE
     # The margins: the claimed minus the true figures.
+    # Division by ln 10 converts natural logarithms to base 10.
     least_margin = (target.log_delta - log_delta.upper) / LOG_10
     largest_margin = (target.log_delta - log_delta.lower) / LOG_10
     return ClaimAnswer(

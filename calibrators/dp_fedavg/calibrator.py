@@ -143,6 +143,9 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
     def find(self, problem: DpFedavgProblem) -> DpFedavgSolution:
         """Return the number of rounds, as requested or chosen, with its smallest certified noise.
 
+        In DP-FedAvg (differentially private federated averaging), a trusted server adds noise to the sum of clipped
+        updates.
+
         Args:
             problem: the request. If it gives no rounds, they are chosen by `rounds.choose`.
 
@@ -177,6 +180,8 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
 
     def risk(self, solution: DpFedavgSolution) -> DpFedavgTraining | None:
         """Return the step size and the bound on the excess risk of averaged noisy gradient steps.
+
+        The bound is for clients that send one gradient per round.
 
         Args:
             solution: the certified noise and rounds.
@@ -214,6 +219,8 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
 
     def parameters(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> DpFedavgParameters:
         """Return the certified noise of the sum and of the mean, with the size and the traffic of the run.
+
+        Exact fractions are used for the products and quotients, before they are rounded.
 
         Args:
             outcome: the certified noise of the request, with the step sizes; these are None if no theorem bounds the
@@ -276,7 +283,7 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         )
 
     def derivation(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> tuple[Step, ...]:
-        """Return the proof of the answer: of the privacy guarantee, of the split of its noise, and of the risk bound.
+        """Return the proofs of the privacy guarantee, of the split of its noise, and of the risk bound.
 
         Args:
             outcome: the certified noise of the request, with the steps; these are None if no theorem bounds the risk.
@@ -303,7 +310,7 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         yield from declared_by_all(solution, outcome.training)
 
     def warnings(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> Iterator[Caution]:
-        """Yield the cautions about the noise, the assumed values, other training loops, and lost amplification.
+        """Yield warnings about the noise, assumed values, the training loop, and lost amplification.
 
         The last caution concerns an observer who sees the participants. It states the noise that would suffice if the
         observer did not see them.

@@ -34,12 +34,12 @@ SERVER_SEES = Caution(
 
 
 def own_cautions(problem: DpFedavgProblem, run: RoundsRun) -> Iterator[Caution]:
-    """Yield cautions about training loops that differ from the certified one, and about too much noise.
+    """Yield warnings about training loops that differ from the certified one, and about too much noise.
 
     Common differences are the divisor of the sum, weights of clients, and a server that logs the participants.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the participants and the clipping norm.
         run: the figures of the certified run.
 
     Yields:
@@ -64,6 +64,9 @@ def _denominator(problem: DpFedavgProblem) -> str:
 
     Args:
         problem: the request, with the number of participants and their sampling.
+
+    Returns:
+        The sentence, which names the fixed divisor and the divisors that the guarantee does not cover.
     """
     fixed_divisor = f"the mean update is the noisy sum divided by {problem.reporting}, a number fixed beforehand"
     is_random = problem.sampling == "poisson" and problem.reporting < problem.clients

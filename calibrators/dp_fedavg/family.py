@@ -23,7 +23,7 @@ def spec(problem: DpFedavgProblem, rounds: int, noise_multiplier: float) -> Spec
     Gaussian mechanism. Its noise multiplier is smaller than the one of the updates.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the participants and their sampling.
         rounds: number of rounds.
         noise_multiplier: noise multiplier of a round as one mechanism.
 

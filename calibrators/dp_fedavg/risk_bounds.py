@@ -69,6 +69,9 @@ def given_run(problem: DpFedavgRiskProblem) -> NoisyRun | None:
 
     Args:
         problem: the request. Its `noise_std` is that of the mean of a round.
+
+    Returns:
+        The noise and the number of rounds that the request gives; None without `noise_std`.
     """
     if problem.noise_std is None:
         return None
@@ -98,7 +101,7 @@ def bounds(problem: DpFedavgRiskProblem, run: NoisyRun) -> Bounds:
     """Return the bound on the empirical excess risk of the average model, and the order of the central lower bound.
 
     The bound is for gradients that are never clipped. There is none if the clipping norm is below the Lipschitz
-    constant or adapts, because the mean of clipped gradients is not a gradient of the mean loss.
+    constant or adapts. The mean of clipped gradients is then not a gradient of the mean loss.
 
     Args:
         problem: the request, with the constants of the losses.
@@ -149,8 +152,11 @@ def _reason_for_no_bound(problem: DpFedavgRiskProblem) -> str | None:
 def _averaged_steps(problem: DpFedavgRiskProblem, run: NoisyRun) -> tuple[float, UpperBound]:
     """Bound the empirical excess risk of the average model of a run that never clips a gradient.
 
+    Clipping would bias the mean gradient, so the bound has the condition that the Lipschitz constant is at most the
+    clipping norm.
+
     Args:
-        problem: the request.
+        problem: the request, with the constants of the losses, the clipping norm and the sampling of clients.
         run: the number of rounds, and the standard deviation of the noise in the mean of a round.
 
     Returns:

@@ -104,7 +104,7 @@ def noise_of(problem: DpFedavgProblem, multiplier: float) -> RoundNoise:
         multiplier: noise multiplier z of a round as one mechanism.
 
     Returns:
-        Both noise multipliers.
+        The noise multiplier of the round as one mechanism, and that of the sum of the updates.
 
     Raises:
         Infeasible: z ≥ 2 `count_std`, so that the bits take the whole budget; the error names a sufficient `count_std`.
@@ -125,11 +125,11 @@ def run_of(problem: DpFedavgProblem, rounds: int, noise: RoundNoise) -> RoundsRu
     """Return the noise, the remaining share of the excess risk, and the traffic of a run.
 
     After R rounds of one gradient step, the excess risk is at most a share √((E K²/M² + ν²)/R) of clipping norm times
-    diameter. K is the random number of participants, M its fixed or expected value, and ν the norm of the noise in the
-    mean of a round over the clipping norm. All figures are rounded up.
+    diameter. Here E K² is the second moment of the number K of participants, and M is the fixed or expected number. The
+    symbol ν is the norm of the noise in the mean of a round over the clipping norm. All figures are rounded up.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, their sampling, the dimension and the clipping norm.
         rounds: number of rounds.
         noise: noise multipliers of one round.
 
@@ -169,7 +169,7 @@ def ladder(most: int) -> tuple[int, ...]:
         most: the largest number, at least 1.
 
     Returns:
-        The numbers in descending order.
+        The numbers of rounds in descending order, without repetition.
     """
     numbers = {most}
     power_of_ten = 1
@@ -208,12 +208,10 @@ def choose(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem,
 def _try_rounds(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem, int]) -> list[RoundsRun]:
     """Certify decreasing numbers of rounds, until the bound on the excess risk is clearly above the least.
 
-    The search ends at `WORSE` times the least bound.
-
-    Numbers of rounds that no noise is certified for are left out.
+    The search ends at `WORSE` times the least bound. Numbers of rounds that no noise is certified for are left out.
 
     Args:
-        problem: the request.
+        problem: the request, with the largest permitted number of rounds.
         certificates: the certified noise of each number of rounds.
 
     Returns:

@@ -142,6 +142,8 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
     def parameters(self, outcome: Outcome[GaussianSolution, Training]) -> GaussianParameters:
         """Return the parameters of the answer: the given numbers, and the one that was solved for.
 
+        The mechanism has sensitivity 1: noise and contributions are in units of the norm bound of one contribution.
+
         Args:
             outcome: the certified run of the request, with its numbers and its target (ε, δ).
 
@@ -179,7 +181,7 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
         return (CONTRIBUTIONS_BOUNDED, *draw_conditions, noise_condition(solution.problem.observer))
 
     def warnings(self, outcome: Outcome[GaussianSolution, Training]) -> Iterator[Caution]:
-        """Yield the cautions about the solved number, and about amplification that is lost to this observer.
+        """Yield warnings about the solved number, and about amplification that this observer prevents.
 
         If the observer sees the members of the batches, the last caution states two values of the solved number: the
         certified one, and the one for an observer who does not see the members.

@@ -43,14 +43,14 @@ class Numbers:
         Numbers that neither the problem nor the arguments have are 0, or None for rate and batch size.
 
         Args:
-            problem: the request.
+            problem: the request, which gives all numbers except the unknown one.
             noise_multiplier: replaces the noise multiplier if given.
             rounds: replaces the number of rounds if given.
             rate: replaces the sampling rate if given.
             batch_size: replaces the batch size if given.
 
         Returns:
-            The numbers of the run.
+            The numbers of the run, in which the arguments take precedence over the problem.
         """
         return cls(
             noise_multiplier=noise_multiplier or problem.noise_multiplier or 0.0,
@@ -82,7 +82,7 @@ def spec_of(problem: GaussianProblem, numbers: Numbers) -> Spec:
 
 
 def likely_share(problem: GaussianProblem) -> float:
-    """Return about the probability that a record is in a batch, to start a search.
+    """Estimate the probability that a record is in a batch, at which a search starts.
 
     Args:
         problem: the request, with a batch size and a population, or with a rate.

@@ -17,7 +17,7 @@ def batch(plan: PlanProblem) -> tuple[int | None, int | None]:
     Units are the records of all clients together, or whole clients.
 
     Args:
-        plan: the planned training.
+        plan: the plan of a training, with clients, participants, records and batch size.
 
     Returns:
         The two sizes; None for both if the plan lacks records, participants or clients.
@@ -52,7 +52,7 @@ def computed_fields(plan: PlanProblem) -> Fields:
     A plan describes a training without its algorithm. The request solves for the noise multiplier.
 
     Args:
-        plan: the requested plan.
+        plan: the plan of a training, with clients, participants, records and batch size.
 
     Returns:
         Values by the names of the fields. A full batch has neither a batch size nor a population.
@@ -74,7 +74,10 @@ def rounds_of(plan: PlanProblem) -> int | None:
     Without batch size, population or dimension there is no estimate; the plan's rounds are returned, None if absent.
 
     Args:
-        plan: the planned training.
+        plan: the plan of a training, with its rounds or with the sizes that the estimate needs.
+
+    Returns:
+        The number of rounds; None if the plan leaves it open and no estimate is possible.
     """
     drawn, population = batch(plan)
     if drawn is None or population is None or plan.dimension is None:
@@ -113,12 +116,12 @@ def refusals(plan: PlanProblem) -> Iterable[Reason]:
 
 
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
-    """Yield the assumptions of planning with a central Gaussian mechanism.
+    """Yield the assumptions of planning with a Gaussian mechanism on a trusted server.
 
     They say where the data are, how batches are drawn, and which values are used where the plan leaves them open.
 
     Args:
-        plan: the planned training.
+        plan: the plan of a training, in which the rounds and the batch size may be open.
 
     Yields:
         The assumptions in words; some have a pointer to a field of the plan.

@@ -75,7 +75,7 @@ class GaussianProblem(SettingFields, RiskTargetFields):
         return Target.of(self.epsilon or 0.0, self.delta, self.log10_delta)
 
     def _absences(self) -> Iterator[Fault]:
-        """Yield a fault for the number to solve for if it is given, and for each other number that is missing.
+        """Yield a fault if the unknown is given, and a fault for each other number that is missing.
 
         The numbers are noise multiplier, rounds, ε and δ. A target risk takes the place of ε, and δ may then be absent.
 
@@ -88,12 +88,14 @@ class GaussianProblem(SettingFields, RiskTargetFields):
             "epsilon": self.epsilon is not None,
             "delta": self.delta is not None or self.log10_delta is not None,
         }
+        # A risk takes the place of ε, and makes δ optional.
         if self.risk is not None:
             if is_present.pop("epsilon"):
                 yield Fault("/epsilon", f"is one target, and {self.risk.kind} is another")
             if self.solve_for in ("epsilon", "delta"):
                 yield Fault("/solve_for", f"is part of the answer if {self.risk.kind} is the target", _OF_A_RISK)
             del is_present["delta"]
+        # All numbers except the unknown must be given.
         for name, present in is_present.items():
             is_unknown = name == self.solve_for
             if present and is_unknown:
@@ -105,6 +107,8 @@ class GaussianProblem(SettingFields, RiskTargetFields):
 
     def _batch_faults(self) -> Iterator[Fault]:
         """Yield a fault if the sampling rate of batches is missing, given twice, or impossible.
+
+        A batch is given by a rate or by a size. A truncated Poisson batch has checks of its own.
 
         Yields:
             Faults with the pointer to the field and the reason.
@@ -145,7 +149,9 @@ class GaussianProblem(SettingFields, RiskTargetFields):
 
 
 def infer_unknown(fields: JsonObject) -> Unknown | None:
-    """Return which of noise multiplier, rounds, rate, ε and δ a request leaves open, to be solved for.
+    """Return which of noise multiplier, rounds, rate, ε and δ a request leaves open.
+
+    A bound on an attacker's success ("risk") takes the place of ε and δ.
 
     Args:
         fields: fields of a `GaussianProblem` by their names. A batch has a rate unless `sampling` is `full`.

@@ -56,6 +56,8 @@ class GaussianRiskProblem(GaussianProblem):
     def _risk_faults(self) -> Iterator[Fault]:
         """Yield faults of `noise_std`, `records` and `largest_batch` that only a request of an error bound has.
 
+        The error bound is for the mean of vectors, of which each batch holds a random part.
+
         Yields:
             Faults with the pointer to the field, the reason and the allowed values.
         """
@@ -102,7 +104,7 @@ def given_run(problem: GaussianRiskProblem) -> NoisyRun | None:
     """Return the noise, rounds and batches that the request describes.
 
     Args:
-        problem: the request.
+        problem: the request, with the noise, the rounds and the batches, one of which may be open.
 
     Returns:
         The run, with the sampling rate in `details`; None if one of its numbers still has to be calibrated.

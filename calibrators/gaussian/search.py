@@ -186,6 +186,7 @@ def largest_rate(rated: Family, target: Target, *, guess: float) -> Certified:
         safest = rated(LEAST_RATE, "default")
         require_figure(safest, target)
         raise _no_rate_suffices(safest, target)
+    # Every record is in every batch, so no larger rate exists that could miss the target.
     if rarity == RARITIES.least:
         return Certified(1.0, rated(1.0, "default"), None)
     rate = math.exp(-rarity)
@@ -194,6 +195,7 @@ def largest_rate(rated: Family, target: Target, *, guess: float) -> Certified:
         """Decide whether a larger rate provably misses the target."""
         return provably_misses(rated(min(larger_rate, 1.0), "default").curve, target)
 
+    # Lower bounds on δ may prove that slightly larger rates miss the target.
     proved_slacks = (slack for slack in SLACKS if misses(rate * (1.0 + slack)))
     return Certified(rate, rated(rate, "default"), next(proved_slacks, None))
 

@@ -175,6 +175,7 @@ def _for_epsilon(problem: GaussianProblem) -> Solved:
         condition = ConditionResult("delta-attainable", statement, Verdict.NO, problem.log10_delta, None)
         nearest = nearest_of(guarantee, Target(LARGEST_EPSILON, log_delta, problem.delta))
         raise Infeasible("no ε meets the target δ", condition, nearest)
+    # ε is read from the curve without a search, so that no smaller value has to be excluded (`slack` 0).
     return Solved(Certified(epsilon, guarantee, 0.0), Target(epsilon, log_delta, problem.delta), numbers)
 
 
@@ -192,6 +193,7 @@ def _for_delta(problem: GaussianProblem) -> Solved:
     guarantee = guarantee_of(problem, spec_of(problem, numbers))
     epsilon = problem.epsilon or 0.0
     log_delta = max(guarantee.curve.upper_log_delta(epsilon), LEAST_LOG_DELTA)
+    # δ is read from the curve without a search, so that no smaller value has to be excluded (`slack` 0).
     return Solved(Certified(epsilon, guarantee, 0.0), Target(epsilon, log_delta), numbers)
 
 

@@ -86,7 +86,7 @@ class MembersCalibrator(
         The batch size and the rounds are those of the request, or are chosen here.
 
         Args:
-            problem: the request.
+            problem: the request, with the clients, their data and losses, and the privacy target.
 
         Returns:
             The run with the certified noise of each kind of client, and the printed noise if the paper states one.
@@ -175,6 +175,9 @@ class MembersCalibrator(
         Args:
             outcome: the certified noise, with the step sizes and the risk.
             true_figures: whether to certify the guarantee of the printed parameters, which takes more time.
+
+        Returns:
+            The readings, each with its parameters, its claims and its conditions.
         """
         solution = outcome.solution
         truth = solution.certificates.truth if true_figures else unknown
@@ -305,7 +308,7 @@ def cost_of_noise(problem: MiniBatchProblem) -> CostClass:
     clients.
 
     Args:
-        problem: the request.
+        problem: the request, with the protected unit, the sampling, the batch size and the rounds.
 
     Returns:
         The class of the cost: `closed-form` or `search`.

@@ -25,7 +25,7 @@ def cautions_of(
     """Return every caution of mini-batch SGD that applies, in a fixed order.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, their sampling of batches and the privacy target.
         certified: the certified noise of each group.
         noise_stds: the certified σ of each group.
         printed: the evaluated interpretations of the paper's theorems.
@@ -57,6 +57,8 @@ def _unused_field_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
 def _group_cautions(problem: MiniBatchProblem, noise_stds: Sequence[float]) -> Iterator[Caution]:
     """Warn if groups of clients differ in their noise, or in their targets.
 
+    A single figure in the answer would otherwise seem to hold for all clients.
+
     Args:
         problem: the request, with its groups of clients, if there are any.
         noise_stds: the certified standard deviation σ of each group's noise.
@@ -81,6 +83,8 @@ def _group_cautions(problem: MiniBatchProblem, noise_stds: Sequence[float]) -> I
 
 def _sampling_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
     """Warn if the paper's theorem is for another sampling, neighbouring relation or observer than the request.
+
+    The certified figures are for the request. Only the comparison with the paper is affected.
 
     Args:
         problem: the request, with its sampling of batches, relation, protected unit and observer.

@@ -18,14 +18,20 @@ Requested = TypeVar("Requested", bound=PacedProblem)
 
 
 def members_at_certified_epsilon(members: Sequence[Member], certified: Sequence[Certified]) -> tuple[Member, ...]:
-    """Return the kinds of clients, with the certified ε in the target of those that bound an attacker's risk.
+    """Return the kinds of clients of a run with a certified ε in every target.
+
+    A target is an (ε, δ), or a bound on an attacker's success ("risk") with the δ at which ε is stated. A risk gets the
+    ε that is certified for the client's noise at this δ. An (ε, δ) stays as it is.
 
     Args:
         members: kinds of clients of a run, each with its target.
         certified: certificate (smallest noise and its guarantee) of each kind, in the same order.
 
     Returns:
-        Copies of the kinds with targets (ε, δ).
+        Copies of the kinds, in the same order; the target of each has an ε.
+
+    Raises:
+        Infeasible: a target is a risk, and no finite ε has its δ.
     """
     return tuple(
         replace(member, target=certified_target(certificate.guarantee, member.target))
@@ -36,8 +42,9 @@ def members_at_certified_epsilon(members: Sequence[Member], certified: Sequence[
 def problem_at_certified_epsilon(problem: Requested, members: Sequence[Member]) -> Requested:
     """Return the request with certified (ε, δ) in place of targets that bound an attacker's risk.
 
-    A group's own risk becomes the (ε, δ) of that group. In place of the request's risk it has the largest certified ε
-    of the clients with this risk as their target. If there are none, all clients count.
+    A risk is a bound on an attacker's success. A group's own risk becomes the (ε, δ) of that group. In place of the
+    request's risk it has the largest certified ε of the clients with this risk as their target. If there are none, all
+    clients count.
 
     Args:
         problem: the request. It is unchanged if no target is a risk.

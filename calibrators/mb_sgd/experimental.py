@@ -36,12 +36,12 @@ def experimental_reading(problem: MbSgdProblem, members: tuple[Member, ...], tru
     several kinds of clients, the one with the largest ratio of its true ε to the ε of its target is shown.
 
     Args:
-        problem: the request.
+        problem: the request, which may have groups of clients.
         members: one entry for each kind of client, with the run's rounds.
         truth: function that certifies a client's ε and δ at a printed noise multiplier.
 
     Returns:
-        The reading `experimental`, with the status `refuted`.
+        The interpretation ("reading") named `experimental`, with the status `refuted`.
     """
     evaluations = [_appendix_h_of(member) for member in members]
     printed = [

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def check_one_target(group: TargetedGroup) -> None:
-    """Reject a group that has both an ε and a risk as its target; a risk is a bound on an attacker's success.
+    """Raise an error if a group of clients has both an ε and a bound on an attacker's success as its target.
 
     Args:
         group: the group of clients, with its own target or none.
@@ -56,7 +56,7 @@ class TargetedGroup(ClientGroupRequest, RiskTargetFields):
         return self.epsilon is not None or self.risk is not None or self.has_delta
 
     def target_in(self, problem: TargetedProblem) -> Target:
-        """Return the target of the group, in which absent values are those of the request.
+        """Return the privacy target of a group; values that the group lacks are those of the request.
 
         If the request's target is a risk, a group without a target of its own has that risk. A group with a risk has
         its ε stated at its own δ, at that of the request, or at 1e-5.
@@ -126,7 +126,7 @@ def group_target_faults(problem: TargetedProblem, groups: Sequence[TargetedGroup
     A group's δ needs an ε or a risk of the group. A group's ε needs a δ, of the group or of the request.
 
     Args:
-        problem: the request.
+        problem: the request, with the target of all groups that have none of their own.
         groups: its groups.
 
     Yields:
@@ -146,7 +146,7 @@ def group_target_faults(problem: TargetedProblem, groups: Sequence[TargetedGroup
 
 
 def pair_target_faults(groups: Sequence[TargetedGroup]) -> Iterator[Fault]:
-    """Yield the faults of groups with a target for which no bound on the risk is stated: ε = 0, or a risk.
+    """Yield the faults of groups with the target ε = 0 or a risk, for which no risk bound is stated.
 
     Args:
         groups: groups of a request for bounds that are stated for (ε, δ) with ε > 0.

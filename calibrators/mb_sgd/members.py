@@ -186,7 +186,7 @@ def _first_noise(problem: PacedProblem, member: Member) -> float:
     starts at the smallest noise that is offered.
 
     Args:
-        problem: the request.
+        problem: the request, with its neighbouring relation and its sampling of batches.
         member: the kind of client.
 
     Returns:
@@ -194,6 +194,7 @@ def _first_noise(problem: PacedProblem, member: Member) -> float:
     """
     rate = _rate(problem, member)
     most_draw_probability = rate * member.rounds  # the union bound
+    # The tolerance absorbs rounding errors of the comparison.
     if most_draw_probability <= math.exp(member.target.log_delta) * DELTA_TOLERANCE:
         return LEAST
     estimate = likely_noise_of_batches if _has_fixed_batches(problem) else likely_noise
@@ -255,7 +256,7 @@ def contribution_norm(problem: PacedProblem, member: Member) -> float:
 
 
 def divisor_conditions(problem: PacedProblem) -> tuple[Condition, ...]:
-    """Return the conditions on the divisor of a mean, where a protected record may be absent or zeroed.
+    """Return the condition on the divisor of a batch mean, if a record may be absent or zeroed.
 
     The mean of a batch is then a sum that is divided by the fixed batch size, whether the record is there or not.
 
@@ -328,7 +329,7 @@ def federation_of(problem: PacedProblem, members: tuple[Member, ...]) -> Federat
     The theorems depend on no other property of a client, so kinds of clients that agree in these are merged.
 
     Args:
-        problem: the request.
+        problem: the request, with the distribution of the number of participants.
         members: the kinds of clients.
 
     Returns:

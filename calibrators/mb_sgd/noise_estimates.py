@@ -21,6 +21,8 @@ class NoiseEstimates:
     ) -> None:
         """Estimate the noise of every run once, without corrections.
 
+        Certified runs later correct the estimates of other runs.
+
         Args:
             runs: runs to estimate.
             likely_noise: run ↦ estimate of its noise, before any correction.
@@ -40,7 +42,7 @@ class NoiseEstimates:
         self._noises: dict[Run, float] = {}
 
     def correct(self, run: Run, noise: float) -> None:
-        """Learn from a certified run how far the noise estimates are off, and clear the cached estimates.
+        """Record by how much the noise estimate of a certified run is off, to correct further estimates.
 
         Estimates for other runs are corrected by the runs that were certified before.
 
@@ -108,6 +110,9 @@ class NoiseEstimates:
         Args:
             rarity: rarity of at least one certified run.
             run: the run that the certified runs are compared with.
+
+        Returns:
+            The correction of log noise: log(certified noise / estimated noise) of this certified run.
         """
         candidates = self._corrections[rarity]
         _, correction = min(candidates, key=lambda candidate: distance(candidate[0], run))

@@ -115,6 +115,8 @@ def theorem_inputs(
 ) -> SmoothInputs | NonsmoothInputs:
     """Return the inputs at which Theorem 2.1 or 2.2 of Lowy and Razaviyayn is evaluated for a request.
 
+    The theorems describe noisy mini-batch SGD in which each client adds noise to its own gradients.
+
     Args:
         problem: the request. Its losses are smooth (Theorem 2.1) or not (Theorem 2.2).
         run: the run, of which only the batch size is used.
@@ -142,10 +144,10 @@ def prescription_of(
     """Return the rounds and step size that Theorem 2.1 or 2.2 of Lowy and Razaviyayn prescribes in its full form.
 
     Args:
-        problem: the request.
+        problem: the request, with the constants of the losses, the clients and the privacy target.
         run: the run, of which only the batch size is used.
         rounds: the number of rounds, or None for the number that the theorem prescribes.
-        reading: whether the formula is as printed, or has its known errors corrected.
+        reading: interpretation of the formula: `printed`, or `corrected` without its known errors.
 
     Returns:
         The prescription: rounds, step size, smoothness of the envelope if losses are not smooth, and claimed excess
@@ -247,7 +249,7 @@ def _prescribed_parameters(
     These are the noise, batch size and rounds of the worst client, and the theorem's step size.
 
     Args:
-        problem: the request.
+        problem: the request, which may have groups of clients.
         reading: name of the interpretation of the theorem.
         worst: the kind of client that is protected worst, with its printed noise.
         outputs: the values of the theorem's formula.
@@ -263,10 +265,12 @@ def _prescribed_parameters(
 
 
 def _claimed_risk(problem: MbSgdProblem, reading: Reading, outputs: Outputs) -> float | None:
-    """Return the excess risk that the theorem claims, or for the reading `proof` the sum of the terms in its proof.
+    """Return the excess risk that a printed theorem claims in one interpretation ("reading").
+
+    For the interpretation `proof`, it is the sum of the terms in the proof.
 
     Args:
-        problem: the request.
+        problem: the request, which says whether all records have one distribution.
         reading: name of the interpretation of the theorem.
         outputs: the values of the theorem's formula.
 

@@ -21,13 +21,13 @@ IDENTICAL = ConditionResult(
 def conditions_of(
     problem: MbSgdProblem, evaluation: TheoremAtInputs, reading: Reading, members: tuple[Member, ...]
 ) -> list[ConditionResult]:
-    """Evaluate the conditions of the printed theorem or, for the reading `proof`, of the steps of its proof.
+    """Evaluate the conditions of a printed theorem in one interpretation ("reading") of its text.
 
-    A reading is one interpretation of the printed text. Poisson batches add a condition that fails. Records that are
-    not identically distributed add another one, except for `proof`.
+    The interpretation `proof` has the conditions of the steps of the theorem's proof. Poisson batches add a condition
+    that fails. Records that are not identically distributed add another one, except for `proof`.
 
     Args:
-        problem: the request.
+        problem: the request, with its sampling of batches and the distribution of records.
         evaluation: the theorem at the request's inputs.
         reading: the interpretation of the theorem, which determines the conditions that apply.
         members: one entry for each kind of client, with the printed rounds.
@@ -53,7 +53,7 @@ def _excluded_conditions(problem: MbSgdProblem, reading: Reading) -> tuple[str, 
     losses. Equal shares of records are a condition on several groups of clients.
 
     Args:
-        problem: the request.
+        problem: the request, with the strong convexity of the losses and the client groups.
         reading: name of the interpretation of the theorem's text.
 
     Returns:

@@ -54,7 +54,7 @@ PRINTED_READINGS = Quantity(description="interpretations (readings) of the print
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """The pace of a run: the number of records of one client per round, and the number of rounds.
+    """The length and the batch size of a run: records of one client per round, and number of rounds.
 
     Attributes:
         batch_size: records that one client uses in a round. With client groups it is that of a client with

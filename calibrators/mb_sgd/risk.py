@@ -111,7 +111,7 @@ def setting_of(problem: PacedProblem) -> LowerBoundSetting:
     records of any client are returned.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the domain and the constants of the losses.
 
     Returns:
         The target, the sizes and the constants of the losses. δ is given as log₁₀ δ.
@@ -213,6 +213,8 @@ def _printed_bound(
 ) -> UpperBound:
     """Return the risk bound of a printed statement, with the conditions on the run's rounds and noise.
 
+    A printed bound holds only for enough rounds and for noise that is not above the printed one.
+
     Args:
         problem: losses, clients and target of the request.
         run: its batch size and number of rounds.
@@ -256,17 +258,17 @@ def _printed_bound(
 def _aggregates(problem: MbSgdRiskProblem, run: Run) -> AggregatesAnswer:
     """Return the figures of the whole federation that Theorems 2.1 and 2.2 of Lowy and Razaviyayn depend on.
 
-    For one client, ξ is the paper's measure of its privacy cost, computed from its target, records and rounds. For M_r
-    participants, Ξ is the root mean square of the mean of the M_r largest ξ. ψ is L² ξ, for the largest Lipschitz
-    constant L of the weighted losses.
+    The privacy cost ξ of a client is a number that the paper computes from the client's target, records and rounds. M_r
+    is the random number of participants of a round. Ξ is the root mean square, over M_r, of the mean of the M_r largest
+    ξ. For the largest Lipschitz constant L of the weighted losses, ψ = L² ξ.
 
     Args:
         problem: losses, clients and target of the request.
         run: its batch size and number of rounds.
 
     Returns:
-        The mean and the root mean square of M_r, the figures Ξ (`average_xi`) and the largest ξ, the same figures of ψ,
-        and in `branch` the name of the one of both that gives the smaller bound.
+        Two averages of M_r, the average Ξ and the largest ξ, and both of them multiplied by L². The word `branch` says
+        whether the average or the largest ξ gives the smaller bound.
     """
     members = members_of(problem, run)
     federation = federation_of(problem, members)
@@ -288,7 +290,7 @@ def _cautions(problem: MbSgdRiskProblem, explicit: ExplicitBound | None) -> Iter
     """Warn of a missing bound, of lower bounds that are for equal clients, and of absent optional fields.
 
     Args:
-        problem: the request.
+        problem: the request, of which some fields may be absent.
         explicit: the bound with explicit constants; None if it does not apply.
 
     Yields:
@@ -307,7 +309,7 @@ def equal_clients_cautions(problem: PacedProblem) -> Iterator[Caution]:
     """Warn that lower bounds are for equal clients, if the request has client groups.
 
     Args:
-        problem: the request.
+        problem: the request, which may have groups of clients.
 
     Yields:
         At most one warning.

@@ -31,7 +31,7 @@ def choose_among(
     quick_risk: Callable[[Run, float], float],
     risk: Callable[[Run, float], float],
 ) -> Choice[Run]:
-    """Choose the smallest run with a bound on its excess risk within a factor 1 + `within` of the least bound.
+    """Choose the smallest run with a bound on the excess risk within a factor 1 + `within` of the least.
 
     The candidates are a lattice of batch sizes and rounds within the request's budgets.
 

@@ -31,7 +31,7 @@ class Outlook:
         certified_noise: run ↦ its certified noise, which may take seconds to compute.
         quick_risk: (run, noise) ↦ approximation of the bound on the excess risk, in less time.
         risk: (run, noise) ↦ the bound on the excess risk, as the answer states it.
-        rarity: run ↦ a number that orders runs by the error of the estimated noise.
+        rarity: run ↦ a number ("rarity") that orders runs by the error of the estimated noise.
         reference: a run that is certified almost without work, or None; it may exceed the budgets.
         cheap: run ↦ whether it is certified almost without work.
     """
@@ -80,7 +80,10 @@ class RunPredictions:
     """
 
     def __init__(self, runs: Iterable[Run], outlook: Outlook) -> None:
-        """Prepare predictions, corrected by the reference run of the outlook if that can be certified.
+        """Prepare predictions of the risk bounds of runs, corrected by a reference run if possible.
+
+        A prediction needs no certificate, which may take seconds. Each certified run makes further predictions more
+        accurate.
 
         Args:
             runs: the candidates, at least one.
@@ -105,7 +108,7 @@ class RunPredictions:
         return min(self.certified, key=lambda run: self.certified[run].risk)
 
     def certify(self, run: Run) -> None:
-        """Certify a run, store its noise and its risk bound, and correct the estimates for other runs by them.
+        """Certify the noise of a run, store its risk bound, and correct the estimates for other runs.
 
         Args:
             run: the run to certify.
@@ -180,10 +183,11 @@ class RunPredictions:
             return self.risk(run)
         earlier = self._quick[run]
         noise_ratio = min(1.0, self._estimates.noise(run) / earlier.noise)
+        # The least known ratio of a bound to its quick form, and the relative error of predictions, lower the result.
         return earlier.risk * noise_ratio**2 * self._least_ratio * (1.0 - PREDICTION_ERROR)
 
     def best(self) -> Run:
-        """Return the run with the least predicted bound on the excess risk, the smallest one if several runs share it.
+        """Return the run with the least predicted bound on the excess risk; ties go to the smallest run.
 
         Runs are predicted in the order of their lower bounds, until a lower bound exceeds the least prediction. Most
         runs then need no prediction.
@@ -219,6 +223,9 @@ class RunPredictions:
         Args:
             run: one of the candidates.
             limit: largest permitted bound on the excess risk, in units of the loss.
+
+        Returns:
+            True unless the certified bound, or the prediction of it, is above the limit.
         """
         if run not in self.certified:
             limit *= 1.0 + PREDICTION_ERROR
@@ -243,6 +250,9 @@ def _finite_ratio(risk: float, quick_risk: float) -> float:
     Args:
         risk: bound on the excess risk, in units of the loss.
         quick_risk: its quick approximation, in the same units.
+
+    Returns:
+        The ratio, or 1; without unit.
     """
     if 0.0 < quick_risk < math.inf and risk < math.inf:
         return risk / quick_risk

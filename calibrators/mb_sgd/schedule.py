@@ -65,7 +65,7 @@ class StepPlan:
         step_size: the step size η.
         averaging: the average of the iterates that is output.
         risk: the bound on the excess risk of the output.
-        declared: premises of the bound, for which the caller vouches.
+        declared: conditions of the bound, which the caller declares to hold.
         envelope_smoothness: smoothness of the Moreau envelope that is minimised; None if the loss itself is smooth.
     """
 
@@ -97,7 +97,7 @@ def risk_problem(problem: PacedProblem, run: Run) -> ExcessRiskProblem | None:
     because it describes the populations, and the bound needs that of the data set.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the sampling of batches and the constants of the losses.
         run: the run, of which only the batch size is used.
 
     Returns:
@@ -144,7 +144,7 @@ def _risk_problem_of_groups(problem: PacedProblem, run: Run) -> UnequalProblem:
         for member in members_of(problem, run)
     ]
     if problem.smoothness is None:
-        smoothness, steepest = math.inf, None
+        smoothness, steepest = math.inf, None  # no constant bounds the smoothness of the losses
     else:
         smoothness = problem.smoothness
         steepest = max(problem.scales) * problem.smoothness
@@ -207,7 +207,7 @@ def plan_of(problem: PacedProblem, run: Run, noise_std: float) -> StepPlan | Non
     """Choose the step size and the averaging of a run at its noise, and bound its excess risk.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the sampling of batches and the constants of the losses.
         run: the batch size and the rounds of the run.
         noise_std: σ per coordinate, root mean square over clients.
 
@@ -261,6 +261,9 @@ def _curvature(inputs: ExcessRiskProblem, step: _Step) -> float:
     Args:
         inputs: constants of the loss.
         step: the step size, with the smoothness of the envelope if there is one.
+
+    Returns:
+        The strong convexity μ, at least 0.
     """
     if step.envelope_smoothness is None:
         return inputs.strong_convexity
@@ -271,7 +274,7 @@ def prescribed_run(problem: MbSgdProblem, run: Run) -> Run | None:
     """Return the run with the rounds that Lowy and Razaviyayn prescribe in Theorem 2.1 or 2.2, corrected.
 
     Args:
-        problem: the request.
+        problem: the request, with the protected unit, and with the rounds if it fixes them.
         run: the run of the answer, of which the batch size is used.
 
     Returns:
@@ -297,7 +300,7 @@ def add_prescribed_risk(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, 
 
     Args:
         plan: the chosen steps with their bound.
-        problem: the request.
+        problem: the request, with the clients, the budgets and the constants of the losses.
         prescribed: the run that the paper prescribes.
         noise_std: certified σ of the prescribed run, root mean square over clients.
 
@@ -337,7 +340,7 @@ def choose_run(problem: MbSgdProblem, certificates: Certificates[MbSgdProblem, M
     """Choose the batch size and rounds: the smallest run with nearly the least bound on the excess risk.
 
     "Nearly" means within the factor 1 + `within` of the request. If no theorem bounds the risk, the run has the largest
-    batch, and the number of rounds closest to that of Theorem 2.2 of Lowy and Razaviyayn.
+    batch, and nearly the rounds of Theorem 2.2 of Lowy and Razaviyayn.
 
     Args:
         problem: the request. Its budgets limit the runs.
@@ -365,7 +368,7 @@ def _closeness(problem: MbSgdProblem, run: Run) -> float:
     It prescribes M min{n, ε²n²/d} rounds, for M participants, n records per client and dimension d.
 
     Args:
-        problem: the request.
+        problem: the request, with its privacy target, the dimension and the sizes of the federation.
         run: the run, of which only the rounds are used.
 
     Returns:
@@ -382,7 +385,7 @@ def risk_at(problem: PacedProblem, run: Run, noise_std: float, *, quick: bool = 
     """Return the explicit bound on the excess risk of a run at its best step size; infinite if no bound applies.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the sampling of batches and the constants of the losses.
         run: the run.
         noise_std: σ per coordinate, root mean square over clients.
         quick: whether to approximate the best step size in less time.

@@ -181,6 +181,8 @@ class MbSgdParameters(MembersParameters):
 def group_parameters(solution: MembersSolution) -> tuple[GroupParameters, ...]:
     """Return the noise, the guarantee and the printed noise of each group of clients.
 
+    Groups may differ in data, batches, losses and targets, and therefore in noise.
+
     Args:
         solution: the certified noise of each kind of client (one kind for each group).
 
@@ -188,6 +190,7 @@ def group_parameters(solution: MembersSolution) -> tuple[GroupParameters, ...]:
         One entry per group, in the order of the request. The printed noise is None if no printed theorem applies.
     """
     printed = solution.printed_stds
+    # One figure of each kind per group, in the same order.
     figures_of_groups = zip(
         solution.members,
         solution.certified_members,
@@ -227,7 +230,7 @@ def members_parameters(solution: MembersSolution) -> MembersParameters:
         solution: the run with the certified noise of each kind of client.
 
     Returns:
-        The parameters for the answer.
+        The parameters for the answer, in which figures that differ between clients are None.
     """
     multiplier = common(member.noise for member in solution.certified_members)
     norm = common(solution.norms)
@@ -245,7 +248,7 @@ def guarantee_of_all(answers: Sequence[GuaranteeAnswer]) -> GuaranteeAnswer:
     """Return the guarantee that holds for every client, at the largest ε and δ of the clients' targets.
 
     The ε of a client falls as δ grows. At the largest δ of all targets it is therefore at most the ε at the client's
-    own δ, and the largest upper bound on ε holds for all clients. The lower bound on ε is the largest one among the
+    own δ. So the largest upper bound on ε holds for all clients. The lower bound on ε is the largest one among the
     clients with that largest δ as their own target. The same holds with ε and δ exchanged.
 
     Args:
@@ -319,6 +322,9 @@ def numerical_of_all(members: Sequence[Member], certified: Sequence[Certified]) 
     Args:
         members: the kinds of clients, each with its target.
         certified: the certificate of each kind, in the same order.
+
+    Returns:
+        The largest relative width, 1 − δ_low/δ_up for the lower and the upper bound on δ.
     """
     answers = (
         numerical_answer(member_certified.guarantee, member.target)
@@ -339,7 +345,7 @@ def _tightness(answers: Sequence[GuaranteeAnswer]) -> Tightness:
         answers: the guarantee of each kind of client at its own target; at least one.
 
     Returns:
-        One of the three words.
+        The word `proved`, `witnessed` or `unknown`.
     """
     kinds = {answer.tight for answer in answers}
     has_one_target = len({(answer.target.epsilon, answer.target.log10_delta) for answer in answers}) == 1

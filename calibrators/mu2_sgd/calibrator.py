@@ -265,7 +265,7 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
         With a trusted server, σ is that of each round's noise.
 
         Args:
-            problem: the request.
+            problem: the request, with the clients, their reports, the losses and the privacy target.
 
         Returns:
             The certified noise, with the protection of each kind of client.
@@ -315,6 +315,7 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
         """
         solution, training = outcome.solution, outcome.training
         problem, std = solution.problem, solution.noise.std
+        # The standard deviation of the K-th report of a client is √K times that of the first, if clients add the noise.
         if problem.server == "untrusted":
             noise: Fields = {"rule": "base_std * sqrt(participations)", "added_by": "client"}
         else:

@@ -31,7 +31,7 @@ def cautions_of(
     """Yield every caution of μ²-SGD that applies, in a fixed order.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, their reports and the observer.
         certified: the smallest certified noise.
         noise: the noise of the schedule.
         reports: the protection of each kind of client.
@@ -50,7 +50,7 @@ def _risk_cautions(problem: Mu2SgdProblem, printed: tuple[PrintedReading, ...]) 
     """Warn of printed risk bounds that are not proved, and of worst-case values that replace absent fields.
 
     Args:
-        problem: the request.
+        problem: the request, in which bounds on gradients may be absent.
         printed: the evaluated interpretations of the paper's theorems.
 
     Yields:
@@ -74,7 +74,7 @@ def _guarantee_cautions(problem: Mu2SgdProblem, certified: Certified) -> Iterato
     """Yield the cautions on the noise, the target, the neighbouring relation and the observer.
 
     Args:
-        problem: the request.
+        problem: the request, with the target, the neighbouring relation and the observer.
         certified: the smallest certified noise, with its guarantee.
 
     Yields:
@@ -111,7 +111,7 @@ def _participation_cautions(problem: Mu2SgdProblem, reports: Sequence[ClientRepo
     In this algorithm a client's next report cancels the noise of its last one.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the rounds and the limit on reports.
         reports: the protection of each kind of client, with the rounds in which its last noise is not cancelled.
 
     Yields:

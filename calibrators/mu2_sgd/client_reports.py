@@ -107,7 +107,7 @@ def describe_clients(problem: Mu2SgdProblem, noise: ScheduleNoise, target: Targe
     """Describe how well a run protects each kind of client.
 
     Args:
-        problem: the request.
+        problem: the request, with its client groups or with the number of participants.
         noise: the noise of the run.
         target: the target, of which only δ is used: each description has the ε at this δ.
 
@@ -283,7 +283,9 @@ def _protection(kind: ReportingClients) -> str:
 
 
 def _not_protected(kind: ReportingClients) -> Iterator[str]:
-    """Yield phrases for the facts and data that the guarantee does not cover.
+    """Yield phrases for the facts and data of a client that the guarantee does not cover.
+
+    They complete the statement of the guarantee, so that it is not read as covering more.
 
     Args:
         kind: clients with the same number of reports, for whom the phrases are written.

@@ -64,14 +64,14 @@ def contribution_norm(problem: Mu2SgdProblem) -> float:
 def noise_std_of(problem: Mu2SgdProblem, noise_multiplier: float) -> float:
     """Convert a noise multiplier to the standard deviation σ of the noise that is added.
 
-    With an untrusted server, σ is that of a client's first noise; with a trusted server, of every round's noise. By
-    Theorems 5.1 and F.1 of Reshef and Levy, all releases about a record are together one Gaussian mechanism of variance
-    σ²/H. With an untrusted server H = 1 + 1/2 + … + 1/K, for at most K reports of a client. With a trusted server H is
-    the number of released sums. Hence σ = z · C · √H for the noise multiplier z and the contribution norm C of that
-    mechanism.
+    With an untrusted server, σ is that of a client's first noise; with a trusted server, of every round's noise. All
+    releases about a record are together one Gaussian mechanism, of variance σ²/H (Theorems 5.1 and F.1 of Reshef and
+    Levy). The number H is 1 + 1/2 + … + 1/K with an untrusted server, for at most K reports of a client. With a trusted
+    server, H is the number of released sums. Hence σ = z · C · √H, for the noise multiplier z and the contribution norm
+    C.
 
     Args:
-        problem: the request.
+        problem: the request, with the rounds, the limit K on reports, and who adds the noise.
         noise_multiplier: noise multiplier z of that single mechanism.
 
     Returns:
@@ -88,8 +88,8 @@ class ScheduleNoise:
 
     Attributes:
         problem: the request.
-        std: the standard deviation σ per coordinate. It is that of a client's first noise if clients add the noise
-            (untrusted server), and of every round's noise if the server adds it (trusted server).
+        std: the standard deviation σ per coordinate. If clients add the noise (untrusted server), it is that of a
+            client's first noise. If the server adds it (trusted server), it is that of every round's noise.
     """
 
     problem: Mu2SgdProblem
@@ -99,7 +99,7 @@ class ScheduleNoise:
         """Return the parameter μ of Gaussian differential privacy of every record of a client, rounded up.
 
         The paper calls it ρ_i. It is 0 if nothing of the client is released. With a trusted server a record affects the
-        released sums from the round of its report on, so that the first report is the most exposed.
+        released sums from the round of its report on. The first report is therefore the most exposed.
 
         Args:
             participations: number of reports of the client.
@@ -127,12 +127,14 @@ class ScheduleNoise:
 def guarantee_at(
     problem: Mu2SgdProblem, mu: float, effort: Effort = "default", relation: Relation | None = None
 ) -> Guarantee:
-    """Return the guarantee of μ-Gaussian differential privacy for the protected unit and the observer of the request.
+    """Return the guarantee of μ-Gaussian differential privacy as a certified function of ε.
 
     It is computed for a Gaussian mechanism with sensitivity μ and standard deviation 1.
 
+    The protected unit and the observer are those of the request.
+
     Args:
-        problem: the request.
+        problem: the request, with the neighbouring relation, the protected unit and the observer.
         mu: parameter μ of Gaussian differential privacy.
         effort: the work that the computation of the guarantee may take.
         relation: neighbouring relation; None for that of the request.
@@ -155,7 +157,7 @@ def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
     The multiplier is that of the single Gaussian mechanism to which all releases of the run are equivalent.
 
     Args:
-        problem: the request.
+        problem: the request, with the neighbouring relation and the privacy target.
 
     Returns:
         The certified noise multiplier, and the target. If the request states a risk in place of ε, the multiplier meets
@@ -177,6 +179,7 @@ def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
 
     # The exact conversion of the target to μ gives the noise in closed form. It is searched only if that fails.
     mu = risk.gaussian_mu if risk else exact_mu(epsilon=target.epsilon, log_delta=target.log_delta)
+    # The padding exceeds rounding errors, and `MOST` is the largest noise that is offered.
     closed_form = min(sensitivity / mu * (1.0 + PAD), MOST)
     certified = confirm(family, target, closed_form, SLACKS[0])
     if certified is None:
@@ -201,21 +204,23 @@ def _certify_mu(problem: Mu2SgdProblem, mu: float) -> tuple[Certified, Target]:
     """
     sensitivity = sensitivity_factor(problem.relation)
     noise_multiplier = sensitivity / mu
+    # `MOST` is the largest noise multiplier that is offered.
     if noise_multiplier > MOST:
         raise no_noise_suffices(guarantee_at(problem, sensitivity / MOST), problem.target)
     guarantee = guarantee_at(problem, mu)
+    # The noise is given in closed form, so that no smaller noise has to be excluded (`slack` 0).
     return Certified(noise_multiplier, guarantee, 0.0), certified_target(guarantee, problem.target)
 
 
 def residual_noise_std(problem: Mu2SgdProblem, noise_std: float) -> float:
-    """Return how much noise stays in the server's mean after the last round: the root mean square per coordinate.
+    """Return the standard deviation per coordinate of the noise that stays in the mean after the last round.
 
     With a trusted server it is the noise of the last round. With an untrusted server the last noise of every client is
     left (Lemma 4.1 of Reshef and Levy). It is then σ √(Σ_i K_i)/m, for K_i reports of client i and m participants. The
     sum is mT if m clients are drawn uniformly in each of T rounds.
 
     Args:
-        problem: the request.
+        problem: the request, with the rounds, the reports of the clients, and who adds the noise.
         noise_std: standard deviation σ of a client's first noise, or of every round's noise with a trusted server.
 
     Returns:

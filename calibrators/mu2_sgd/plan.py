@@ -27,7 +27,7 @@ def computed_fields(server: Server, plan: PlanProblem) -> Fields:
 
     Args:
         server: whether the clients (`untrusted`) or the server (`trusted`) add the noise.
-        plan: the plan.
+        plan: the plan of a training, with its rounds and the heterogeneity of the clients.
 
     Returns:
         Values by the names of the fields.
@@ -64,7 +64,7 @@ def refusals(plan: PlanProblem) -> Iterable[Reason]:
     A client uses a new record in every round in which it reports.
 
     Args:
-        plan: the plan.
+        plan: the plan of a training, with its rounds and the records of a client.
 
     Yields:
         At most one reason, with both sides of the failed condition.

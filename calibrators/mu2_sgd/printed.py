@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 def printed_readings(problem: Mu2SgdProblem, target: Target, norm: float) -> tuple[PrintedReading, ...]:
     """Return the noise schedules that Reshef and Levy print in Theorem 5.2 or F.2, with their true ε and δ.
 
-    Both theorems start from the parameter ρ of Gaussian differential privacy. There are two readings: `statement`
-    converts the target to ρ by the paper's Lemma 2.6, and `corrected` converts it exactly. If the request's target is a
-    risk, both use the ρ that is equivalent to it. Both claim the printed risk. The parameter `certified_excess_risk` is
-    the risk that is proved at the same noise and step size.
+    Both theorems start from the parameter ρ of Gaussian differential privacy. There are two readings, interpretations
+    of the text: `statement` converts the target to ρ by the paper's Lemma 2.6, and `corrected` converts it exactly. If
+    the request's target is a risk, both use the ρ that is equivalent to it. Both claim the printed risk. The parameter
+    `certified_excess_risk` is the risk that is proved at the same noise and step size.
 
     Args:
         problem: the request, which may select readings.
@@ -62,7 +62,7 @@ def _reading(problem: Mu2SgdProblem, target: Target, norm: float, reading: Readi
     The reading has the status `proved` if the risk that the theorem claims is proved at these numbers.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, their reports, and who adds the noise.
         target: the target (ε, δ).
         norm: bound on the norm of one contribution, by which the noise multiplier is defined.
         reading: `statement` or `corrected`, for the conversion of the target to the theorem's parameter.

@@ -105,7 +105,9 @@ class Participation:
     groups: Annotated[tuple[ParticipatingGroup, ...] | None, GROUPS] = None
 
     def check(self) -> None:
-        """Check that groups are present if and only if the kind needs them, each with the field of that kind.
+        """Check that client groups are given exactly if the kind of participation needs them.
+
+        Each group must have the field of that kind: a number of reports, or their rounds.
 
         Raises:
             InvalidInput: groups are missing, superfluous or too many, or have the field of another kind.
@@ -118,6 +120,7 @@ class Participation:
             raise InvalidInput.at("/groups", "belong to the other kinds")
         if self.groups is not None and len(self.groups) > MOST_GROUPS:
             raise InvalidInput.at("/groups", "has too few or too many groups", allowed=f"1 to {MOST_GROUPS}")
+        # Each group states either the rounds of its reports or only their number.
         needed_field = "rounds" if self.kind == "pattern" else "participations"
         faults = [
             Fault(f"/groups/{index}/{needed_field}", "is needed for this kind, and the other field must be absent")
@@ -162,7 +165,7 @@ class Mu2SgdProblem(TargetedProblem):
     ] = None
 
     def check(self) -> None:
-        """Check that bounds on gradients (`SPREADS`), participants, reports and observer agree with the other fields.
+        """Check that the bounds on gradients, the participation and the observer fit the other fields.
 
         Raises:
             InvalidInput: some fields contradict each other.
@@ -193,7 +196,7 @@ class Mu2SgdProblem(TargetedProblem):
             yield Fault("/observer", "sees every message: nothing hides these from a trusted server", allowed)
 
     def _participation_faults(self) -> list[Fault]:
-        """Return the faults of the cap on reports and of the groups, if the request states a participation.
+        """Return the faults of the limit on reports and of the groups of clients, if they are given.
 
         A participation says how often, or in which rounds, each client reports. A fault points to one field of the
         request.
@@ -314,6 +317,9 @@ def _largest_round(groups: Sequence[ParticipatingGroup]) -> int:
 
     Args:
         groups: groups of clients, each with the rounds of its reports.
+
+    Returns:
+        The number of clients in the busiest round; 0 if no group reports.
     """
     reports_in_round: dict[int, int] = {}
     for group in groups:

@@ -87,7 +87,7 @@ def bounds(problem: Mu2SgdRiskProblem, run: NoisyRun) -> Bounds:
     trusted server it is the bound of their Theorem F.2. There is none for participation that the theorems do not cover.
 
     Args:
-        problem: the request.
+        problem: the request, with the losses, the participation of clients, and who adds the noise.
         run: the standard deviation of a client's first noise, or of every round's noise with a trusted server.
 
     Returns:
@@ -104,6 +104,8 @@ def bounds(problem: Mu2SgdRiskProblem, run: NoisyRun) -> Bounds:
 
 def _untrusted_bound(problem: Mu2SgdRiskProblem, noise_std: float) -> tuple[float, UpperBound]:
     """Return the step size and the proved bound on the excess risk if the clients add the noise.
+
+    The bound is the least of three, which are listed among its terms.
 
     Args:
         problem: the request. If it gives no step size, the one with nearly the least bound is used.
@@ -140,6 +142,7 @@ def _trusted_bound(problem: Mu2SgdRiskProblem, noise_std: float) -> tuple[float,
         The step size η, and the bound with its terms and its condition on 4 η L T, for smoothness L and T rounds.
     """
     run = problem.federation
+    # The search for a step size divides by the noise, so that a tiny noise replaces 0.
     search_std = max(noise_std, LEAST_NOISE_STD * run.clipping_norm)
     step_size = problem.step_size or trusted_step_size(run, noise_std=search_std)
     terms = trusted_terms(run, noise_std=noise_std, step_size=step_size)
@@ -155,7 +158,7 @@ def _lower_order(problem: Mu2SgdRiskProblem) -> LowerBound:
     It is in units of the loss. The largest excess risk is the Lipschitz constant times the diameter of the domain.
 
     Args:
-        problem: the request.
+        problem: the request, with the losses, the clients, the rounds and the privacy target.
 
     Returns:
         The order of the bound and its terms, with the conditions under which it is stated.
@@ -167,6 +170,7 @@ def _lower_order(problem: Mu2SgdRiskProblem) -> LowerBound:
         dimension=problem.dimension,
         epsilon=_target_epsilon(problem),
     )
+    # The orders are relative to the largest possible excess risk.
     largest_excess = problem.lipschitz * problem.diameter
     terms = {f"{name}_term": largest_excess * value for name, value in orders.items()}
     conditions = [condition.at(problem) for condition in ORDERS.conditions]
@@ -184,7 +188,7 @@ def _target_epsilon(problem: Mu2SgdRiskProblem) -> float:
     """Return the ε of the target. If the target is a risk, ε is the exact one at the δ of the target.
 
     Args:
-        problem: the request.
+        problem: the request, with a target (ε, δ) or a risk.
 
     Returns:
         The ε; infinite if the exact ε of a risk is 0, which leaves no privacy term in the lower bound.

@@ -56,7 +56,7 @@ def training_of(problem: Mu2SgdProblem, noise_std: float, epsilon: float) -> Mu2
     bound, and the three bounds `bound_by_norm`, `bound_by_young` and `bound_by_stability`.
 
     Args:
-        problem: the request.
+        problem: the request, with the losses, the participation of clients, and who adds the noise.
         noise_std: standard deviation of a client's first noise, or of every round of a trusted server.
         epsilon: ε of the target.
 
@@ -77,7 +77,7 @@ def _lower_order(problem: Mu2SgdProblem, epsilon: float) -> RiskBound:
     Its constant is hidden, so that the value is a scale and not a bound.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the participants, the rounds and the dimension.
         epsilon: ε of the target; 0 leaves no privacy term.
 
     Returns:

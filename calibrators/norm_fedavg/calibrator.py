@@ -127,6 +127,8 @@ class NormFedavgCalibrator(GridCalibrator[NormFedavgProblem, NormFedavgParameter
     def parameters(self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining]) -> NormFedavgParameters:
         """Return the certified noise of a message, the size of the run, and its step sizes.
 
+        In this algorithm, clients normalise their updates, round them to a grid and add integer noise.
+
         Args:
             outcome: the certified noise, with the step sizes, which are always chosen.
 
@@ -171,7 +173,7 @@ class NormFedavgCalibrator(GridCalibrator[NormFedavgProblem, NormFedavgParameter
         return CONDITIONS + ASSUMPTIONS + tuple(outcome.solution.certified.guarantee.declared)
 
     def warnings(self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining]) -> Iterator[Caution]:
-        """Yield the cautions about the printed theorems, the noise, and a bound that is no better than the start.
+        """Yield warnings about the printed theorems, the noise, and a bound that shows no progress.
 
         Args:
             outcome: the certified noise, with the step sizes and the printed readings (interpretations of theorems).

@@ -21,7 +21,7 @@ def computed_fields(plan: PlanProblem) -> Fields:
     distance is the plan's, or the diameter if the plan has none.
 
     Args:
-        plan: the plan.
+        plan: the plan of a training, with the participants and the diameter of the domain.
 
     Returns:
         Values by the names of the fields.

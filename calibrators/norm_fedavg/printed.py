@@ -25,7 +25,7 @@ def printed_readings(problem: NormFedavgProblem) -> Iterator[PrintedReading]:
     are shown and never used, because they hold only with a probability over the data.
 
     Args:
-        problem: the request.
+        problem: the request, with its target (ε, δ); it may exclude printed theorems.
 
     Yields:
         At most two readings (interpretations of the printed text); none if the request has an empty list of readings.
@@ -48,7 +48,7 @@ def _theorem_2(problem: NormFedavgProblem, delta: float) -> PrintedReading:
     prescribes the noise of a message at ε₀.
 
     Args:
-        problem: the request.
+        problem: the request, with its target, the clients, the participants and the rounds.
         delta: δ of the target.
 
     Returns:
@@ -84,7 +84,7 @@ def own_cautions(problem: NormFedavgProblem) -> Iterator[Caution]:
     """Warn of the faults of Theorems 2 and 3 of Das et al., of assumed sensitivities, and of weak amplification.
 
     Args:
-        problem: the request.
+        problem: the request, with the sensitivities, the observer and the protected unit.
 
     Yields:
         The warnings that apply, in a fixed order.

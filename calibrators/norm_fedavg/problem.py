@@ -60,8 +60,8 @@ class NormFedavgProblem(GridProblem):
     def check_own(self) -> None:
         """Check the fields that norm-fedavg has in addition to those of the quantized mechanism.
 
-        They are the observer, the neighbouring relation, the method of composition, and the fields of Theorem 3 of Das
-        et al., which needs both `growth_ratio` and `samples_per_client`.
+        They are the observer, the neighbouring relation and the method of composition. Theorem 3 of Das et al. needs
+        both `growth_ratio` and `samples_per_client`.
 
         Raises:
             InvalidInput: a check fails.

@@ -59,13 +59,14 @@ def bounds(problem: NormFedavgRiskProblem, run: NoisyRun) -> Bounds:
     No theorem bounds the excess risk, because the losses are only quasar-convex about the clients' own minimisers.
 
     Args:
-        problem: the request.
+        problem: the request, with the quantization levels and the constants of the losses.
         run: the standard deviation of a message's noise, in units of the normalised update.
 
     Returns:
         Two bounds, by equation (39) and by Theorem 2 of Das et al., with the conditions that the caller declares.
     """
     levels = problem.quantization_levels
+    # Messages are rounded to a grid with steps of 1/levels, in which the noise is measured here.
     compression = update_error(
         dimension=problem.dimension,
         quantization_levels=levels,
@@ -90,7 +91,7 @@ def _theorem_2(problem: NormFedavgRiskProblem, compression: float) -> UpperBound
     It holds only for its own local steps and step sizes.
 
     Args:
-        problem: the request.
+        problem: the request, with the local steps, the step sizes and the constants of the losses.
         compression: mean squared error γ of one message.
 
     Returns:

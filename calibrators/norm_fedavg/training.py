@@ -67,7 +67,7 @@ class NormFedavgTraining:
         steps: the values of equation (39) of Das et al., among them the step sizes.
         convergence: the bounds.
         derivation: the theorem of the initial gradient norm, if that is the least of the bounds.
-        declared: premises of the bounds, for which the caller vouches.
+        declared: conditions of the bounds, which the caller declares to hold.
         risk: None, because no theorem bounds the excess risk.
     """
 
@@ -83,10 +83,10 @@ def training_of(problem: NormFedavgProblem, compression: float) -> NormFedavgTra
 
     There are three bounds: equation (39) of Das et al. for the noisy run and for a run without noise and rounding, and
     their Theorem 4 for FedAvg. They bound the least gradient norm over all rounds. The first round starts at the
-    initial model w₀, so each bound is capped at ‖∇f(w₀)‖ ≤ β‖w₀ − w*‖, for β-smooth losses f with minimiser w*.
+    initial model w₀. Each bound is therefore capped at ‖∇f(w₀)‖ ≤ β‖w₀ − w*‖, for a β-smooth loss f with minimiser w*.
 
     Args:
-        problem: the request.
+        problem: the request, with the participants, the local steps and the constants of the losses.
         compression: mean squared error γ of one message, from rounding and noise.
 
     Returns:

@@ -55,7 +55,7 @@ def run_spec(problem: OnePassProblem, run: Run | Member, noise_multiplier: float
     A record is used in only one message, which is a Gaussian mechanism. A client is used in the messages of all rounds.
 
     Args:
-        problem: the request.
+        problem: the request, which names the protected unit.
         run: the run, or the kind of client.
         noise_multiplier: σ over the norm bound of one contribution.
 
@@ -182,6 +182,9 @@ class OnePassCalibrator(AcceleratedCalibrator[OnePassProblem]):
 
         Args:
             problem: the request, with the protected unit and the relation.
+
+        Returns:
+            Conditions on the data and the program, which only the caller can check.
         """
         may_be_absent = problem.unit == "record" and problem.relation != "replace-one"
         absence_conditions = (SAME_ROUNDS,) if may_be_absent else ()

@@ -34,7 +34,7 @@ def printed_readings(problem: OnePassProblem, run: Run, truth: Truth[Member]) ->
     is the one of the main text.
 
     Args:
-        problem: the request.
+        problem: the request, which may select readings and names the protected unit.
         run: the run of the answer.
         truth: function that certifies a client's ε and δ at a printed noise multiplier.
 
@@ -58,7 +58,7 @@ def _reading(problem: OnePassProblem, member: Member, reading: Reading, truth: T
     """Evaluate one interpretation of Theorem 2.3 of Lowy and Razaviyayn, for equal clients.
 
     Args:
-        problem: the request.
+        problem: the request, with the losses and, if it gives them, the batch size and the rounds.
         member: one of the clients, with its target, records and batch size.
         reading: `informal` for the statement of the main text, `complete` for that of the appendix, or `corrected`.
         truth: function that certifies a client's ε and δ at a printed noise multiplier.
@@ -91,7 +91,7 @@ def _inputs(problem: OnePassProblem, member: Member, reading: Reading) -> OnePas
     None, and the theorem prescribes it.
 
     Args:
-        problem: the request.
+        problem: the request, with the losses and, if it gives them, the batch size and the rounds.
         member: the kind of client, with its target, records and batch size.
         reading: name of the interpretation of the theorem.
 

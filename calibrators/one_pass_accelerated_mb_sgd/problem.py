@@ -25,7 +25,7 @@ class OnePassProblem(AcceleratedMbSgdProblem):
     sampling: Annotated[Literal["without-replacement"], SAMPLING] = "without-replacement"
 
     def check(self) -> None:
-        """Check the fields, and that R rounds with batches of size K use no record twice: R K ≤ n for n records.
+        """Check the fields, and that no record is used twice: R K ≤ n for R rounds, batch size K and n records.
 
         With client groups, the condition is checked for each group. An absent R or K counts as 1.
 

@@ -36,7 +36,7 @@ def bounds(problem: OnePassRiskProblem, run: Run, noise_std: float) -> Bounds:
     Lowy and Razaviyayn, with hidden constants.
 
     Args:
-        problem: the request.
+        problem: the request, with the constants of the losses and the clients.
         run: the batch size and the rounds.
         noise_std: σ per coordinate, root mean square over clients.
 

@@ -27,8 +27,11 @@ def risk_problem(problem: OnePassProblem, run: Run) -> AcceleratedProblem:
     The objective is the population loss, because every record is used at most once.
 
     Args:
-        problem: the request.
+        problem: the request, with the constants of the losses and the clients.
         run: the run, of which only the batch size is used.
+
+    Returns:
+        The inputs of the bound, with the sizes of the run and the constants of the loss.
     """
     return problem_of(
         problem, run, objective="population", gradient_std=problem.gradient_std, heterogeneity=problem.spread
@@ -39,7 +42,7 @@ def plan_of(problem: OnePassProblem, run: Run, noise_std: float) -> AcceleratedP
     """Return the stages and the risk bound of a run at its certified noise.
 
     Args:
-        problem: the request.
+        problem: the request, with the constants of the losses and the clients.
         run: the batch size and the number of rounds.
         noise_std: σ per coordinate, root mean square over clients.
 

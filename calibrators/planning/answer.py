@@ -82,6 +82,9 @@ class PlannedRisk:
     def from_json(cls, members: JsonObject) -> PlannedRisk | None:
         """Read the upper bound on the excess risk from the JSON form of a calibration's risk.
 
+        Args:
+            members: JSON form of `Risk`, the bounds on the excess risk in the answer of a calibration.
+
         Returns:
             The bound; None if there is no upper bound.
         """

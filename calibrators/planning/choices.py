@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 def choices_of(plan: PlanProblem, best: PlanEntry) -> tuple[PlanChoice, ...] | None:
     """Return the runs that the calibration of the recommended entry compared, with figures per client.
 
+    The runs differ in rounds and, for some algorithms, in batch size. A calibration compares such runs if the request
+    leaves them open.
+
     Args:
-        plan: the plan.
+        plan: the plan, one learning problem that all algorithms are compared for, with its clients.
         best: the recommended entry.
 
     Returns:
@@ -43,9 +46,10 @@ def choices_of(plan: PlanProblem, best: PlanEntry) -> tuple[PlanChoice, ...] | N
 def _share_of_gradients(run: JsonObject, clipping_norm: float, lipschitz: float) -> float:
     """Restate a run's remaining share of the excess risk for gradients that are bounded by their Lipschitz constant.
 
-    A run states the share √((s + (z/C)²)/R) for R rounds, the norm z of the noise in a round's mean, and the clipping
-    norm C. The term s is the second moment of the number of participants over the squared divisor of the mean, at least
-    1. It follows from the stated share, up to rounding. The result is √((s + (z/L)²)/R), for the Lipschitz constant L.
+    A run states the share √((s + (z/C)²)/R), for R rounds. Here z is the norm of the noise in a round's mean, and C the
+    clipping norm. The term s is the second moment of the number of participants over the squared divisor of the mean,
+    at least 1. It follows from the stated share, up to rounding. The result is √((s + (z/L)²)/R), for the Lipschitz
+    constant L.
 
     Args:
         run: JSON form of a run, with its rounds R, its noise z and its share.
@@ -60,11 +64,15 @@ def _share_of_gradients(run: JsonObject, clipping_norm: float, lipschitz: float)
     squared_share = number_of(run["remaining_share"]) ** 2
     signal_term = squared_share * rounds - (noise_norm / clipping_norm) ** 2
     noise_term = (noise_norm / lipschitz) ** 2
+    # The exact signal term is at least 1, so that a smaller value is a rounding error.
     return math.sqrt((max(signal_term, 1.0) + noise_term) / rounds)
 
 
 def _choice(run: JsonObject, baseline: float | None, clipping_norm: float | None, clients: int) -> PlanChoice:
     """Describe an alternative run of the recommended algorithm in the form of the plan's answer.
+
+    The remaining share says how much of the initial risk remains after the run, by a bound or by a measure of the
+    noise.
 
     Args:
         run: JSON form of the run. It has a remaining share or a bound on the excess risk.

@@ -56,7 +56,7 @@ def draft(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Dr
     Args:
         calibrator: the algorithm.
         adapter: translation of the plan's fields into the algorithm's fields, for one of its variants.
-        plan: the plan.
+        plan: the plan: a learning problem with its privacy target, described without an algorithm.
 
     Returns:
         The draft. It has the request and the adapter's assumptions, or no request and the reasons.
@@ -151,7 +151,7 @@ def _values(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem, kin
     Args:
         calibrator: the algorithm.
         adapter: the adapter, which copies and computes fields.
-        plan: the plan.
+        plan: the plan: a learning problem with its privacy target, described without an algorithm.
         kind: the kind of guarantee. Its unit, relation and observer are passed to requests that have such fields.
 
     Returns:
@@ -210,11 +210,14 @@ def _required_fields(problem: Hashable) -> tuple[tuple[str, Quantity | None], ..
 
 
 def _rename_pointer(reason: Reason, adapter: PlanAdapter) -> Reason:
-    """Return a reason with its pointer changed from the algorithm's name of a field to the plan's name of it.
+    """Change the pointer of a reason from the algorithm's name of a field to the plan's name of it.
 
     Args:
         reason: the reason, with a JSON pointer to a field of the algorithm's request or to a part of it.
         adapter: the adapter, which knows the plan's names of the fields.
+
+    Returns:
+        A copy of the reason with a pointer that begins with the plan's name of the field.
     """
     first_name, *inner_names = (reason.pointer or "").removeprefix("/").split("/")
     name_in_plan = adapter.renamed.get(first_name, first_name)

@@ -28,7 +28,7 @@ def figure_of(plan: PlanProblem, entry: PlanEntry) -> float | None:
     It is the solved value if the plan solves for a field, and otherwise the figure that `rank_by` names.
 
     Args:
-        plan: the requested plan.
+        plan: the plan, which names the figure (`rank_by`).
         entry: the entry of the algorithm.
 
     Returns:
@@ -44,7 +44,7 @@ def _describe_figure(plan: PlanProblem, entry: PlanEntry) -> str:
     """Describe in words the quantity by which an entry is ranked. Only figures of the same quantity are compared.
 
     Args:
-        plan: the requested plan.
+        plan: the plan, which names the figure (`rank_by`), or a field to solve for.
         entry: the entry of the algorithm, with the objective of its bound.
 
     Returns:

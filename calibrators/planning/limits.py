@@ -48,6 +48,8 @@ def participation_rate(plan: PlanProblem) -> Fraction:
 def most_rounds(plan: PlanProblem, dimension: int | None = None) -> int | None:
     """Return the largest number of rounds within the plan's limits, for messages of 32 bits per coordinate.
 
+    The limits are the rounds, the reports and bytes of one client, and the traffic of all clients.
+
     Args:
         plan: the plan, with its limits.
         dimension: coordinates of a message; those of the plan if absent. Limits on traffic are ignored without both.
@@ -94,7 +96,7 @@ def exceeded_limits(plan: PlanProblem, *, rounds: int | None, bits: int | None) 
     """Yield the names of the plan's limits that a run exceeds; none if the plan has no number of clients.
 
     Args:
-        plan: the plan.
+        plan: the plan, with its number of clients and its limits.
         rounds: rounds of the run, None if unknown.
         bits: bits of all clients over the run, None if unknown.
 
@@ -130,7 +132,7 @@ def likely_rounds(
     largest norm of its mean.
 
     Args:
-        plan: the plan.
+        plan: the plan, with its privacy target and its limits, and with the rounds if it fixes them.
         drawn: size of the batch.
         population: number of records or clients that the batch is drawn from.
         dimension: number of coordinates of the mean.

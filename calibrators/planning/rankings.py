@@ -54,7 +54,7 @@ def drafts(calibrators: Iterable[Calibrator], plan: PlanProblem) -> tuple[Draft,
 
     Args:
         calibrators: all algorithms; the plan may select some of them.
-        plan: the plan.
+        plan: the plan: a learning problem with its privacy target, described without an algorithm.
 
     Returns:
         The drafts, in the order of the algorithms.
@@ -66,12 +66,15 @@ def drafts(calibrators: Iterable[Calibrator], plan: PlanProblem) -> tuple[Draft,
 
 
 def draft_at(calibrators: Iterable[Calibrator], plan: PlanProblem, index: int) -> Draft:
-    """Return one of the drafts that `drafts` returns, without making the others.
+    """Translate a plan into the request of one algorithm and variant, selected by an index.
 
     Args:
         calibrators: all algorithms; the plan may select some of them.
-        plan: the plan.
-        index: index of the draft in the result of `drafts`.
+        plan: the plan: a learning problem with its privacy target, described without an algorithm.
+        index: index of the algorithm and variant in the order of `drafts`.
+
+    Returns:
+        The draft: the request that a variant of an algorithm makes from the plan, or the reasons why there is none.
 
     Raises:
         InvalidInput: the plan names an algorithm that does not exist.
@@ -96,12 +99,15 @@ def _draft_inputs(
     """
     all_calibrators = tuple(calibrators)
     names = [calibrator.name for calibrator in all_calibrators]
+    # Reject names of algorithms that do not exist.
     for index, name in enumerate(plan.algorithms or ()):
         if name not in names:
             message = "there is no such algorithm"
             raise InvalidInput.at(f"/algorithms/{index}", message, allowed=", ".join(names))
 
+    # A field that is solved for gets its first trial value.
     concrete_plan = plan if plan.unknown is None else _with_solved_value(plan, first_value(plan))
+    # Combine each selected algorithm with each of its variants.
     selected_names = names if plan.algorithms is None else plan.algorithms
     inputs: list[tuple[Calibrator, PlanAdapter, PlanProblem]] = []
     for calibrator in all_calibrators:
@@ -121,13 +127,13 @@ def outcome_of_calibration(answer: Calibration | JsonObject, request: object) ->
 
 
 def settle(entry_draft: Draft, plan: PlanProblem) -> Outcome | None:
-    """Calibrate the algorithm of a drafted entry.
+    """Calibrate an algorithm with the request that was made for it from a plan.
 
     If the plan solves for a field, the smallest sufficient value is searched.
 
     Args:
-        entry_draft: the algorithm with its request.
-        plan: the requested plan.
+        entry_draft: the algorithm with its request, which is None if the algorithm does not apply.
+        plan: the plan, which may solve for one of its fields.
 
     Returns:
         The calibration with its request, or the error that it raised. None if the draft has no request.
@@ -152,7 +158,7 @@ def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]
     those of algorithms that do not apply.
 
     Args:
-        plan: the plan.
+        plan: the plan: a learning problem with its privacy target, described without an algorithm.
         settled: each draft with its outcome; None for a draft without a request.
 
     Returns:
@@ -224,6 +230,8 @@ def _entry(entry_draft: Draft, outcome: Outcome | None, plan: PlanProblem) -> Pl
 def _applicable_entry(entry: PlanEntry, outcome: Found, adapter: PlanAdapter, plan: PlanProblem) -> PlanEntry:
     """Add to an entry the figures of its calibration: noise, traffic, risk, and the limits that it exceeds.
 
+    The figures are read from the JSON form of the calibration, which all algorithms share.
+
     Args:
         entry: the entry without figures.
         outcome: the calibration and its request.
@@ -275,11 +283,14 @@ def _applicable_entry(entry: PlanEntry, outcome: Found, adapter: PlanAdapter, pl
 
 
 def _with_solved_value(plan: PlanProblem, value: float) -> PlanProblem:
-    """Return the plan with a value for the field that it solves for, and without the risk to reach.
+    """Return the plan with a value for the field that it solves for, and without a target risk.
 
     Args:
         plan: a plan that solves for a field.
         value: value of that field.
+
+    Returns:
+        A copy of the plan that can be translated into requests.
     """
     assert plan.unknown is not None  # only plans that solve for a field have a solved value
     values: Fields = {plan.unknown: value, "reach": None}
@@ -317,11 +328,11 @@ def reasons_of(error: EpsilondError) -> tuple[Reason, ...]:
     """Explain why a calibration failed.
 
     Args:
-        error: the error of the calibration. An invalid input has a reason for each fault; a missing certificate has one
+        error: the error of the calibration. An invalid input has a reason for each fault. A missing certificate has one
             reason, with both sides of the failed condition if it is known.
 
     Returns:
-        The reasons, at least one.
+        The reasons in words, at least one; a reason may point to a field of the plan.
     """
     if isinstance(error, InvalidInput):
         return tuple(Reason.of(fault) for fault in error.faults)

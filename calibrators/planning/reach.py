@@ -120,7 +120,7 @@ def reach(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Fo
         plan: the plan; its member `reach` names the field and the largest permitted risk.
 
     Returns:
-        The calibration at that value.
+        The calibration at that value, with the next smaller value that was tried.
 
     Raises:
         Infeasible: even the largest value misses the target; the condition holds the risk there and the target.
@@ -138,7 +138,7 @@ class _Search:
     """
 
     def __init__(self, calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> None:
-        """Prepare the search.
+        """Prepare the search for the smallest value of one field at which the risk bound meets a target.
 
         Args:
             calibrator: the algorithm.
@@ -160,9 +160,9 @@ class _Search:
         """Search the smallest value of the unknown at which the bound on the risk is at most the target.
 
         Values are addressed by their index in the grid. A bracket is an index that misses the target and a larger one
-        that meets it. It is narrowed until both are adjacent. Each step tries the index at which a power law through
-        the risks at both sides meets the target, and then its neighbour on the other side of the target. If the bracket
-        has not halved, its middle is tried, too.
+        that meets it. It is narrowed until both are adjacent. Each step first tries the index at which a power law
+        through the risks at both sides meets the target. It then tries the adjacent index in the direction of the
+        smallest solution. If the bracket has not halved, its middle is tried, too.
 
         Returns:
             The calibration at the smallest value that meets the target.
@@ -206,9 +206,13 @@ class _Search:
         return index, meeting
 
     def _bracket(self) -> tuple[int, int]:
-        """Enclose the solution: return the indices of two grid values of which only the larger meets the target.
+        """Find two grid values that enclose the solution: one that misses the target and one that meets it.
 
-        The smaller index is `least` − 1, just outside the grid, if even the smallest value meets the target.
+        Only the larger value meets the target. The smaller index is `least` − 1, just outside the grid, if even the
+        smallest value meets the target.
+
+        Returns:
+            The index of a value that misses the target, and that of a larger value that meets it.
 
         Raises:
             EpsilondError: the largest value misses the target.
@@ -275,15 +279,16 @@ class _Search:
     def _guess(self, failing: int, meeting: int) -> int:
         """Guess the index of the smallest value that meets the target, from the risks at both sides of a bracket.
 
-        The risk is interpolated by a power law of the value. The index is strictly inside the bracket. It is the middle
-        if one side was not tried, or if the risks do not fall.
+        A bracket is a value that misses the target and a larger one that meets it. The risk is interpolated by a power
+        law of the value. The index is strictly inside the bracket. It is the middle if one side was not tried, or if
+        the risks do not fall.
 
         Args:
             failing: index of a value that misses the target; one below the grid if even the smallest value meets it.
             meeting: index of a larger value that meets it.
 
         Returns:
-            An index of the grid.
+            An index of the grid, strictly between both arguments.
         """
         middle = (failing + meeting) // 2
         low = self._trials.get(failing)

@@ -46,13 +46,16 @@ def share_of(entry: PlanEntry) -> float:
 
 
 def is_informative(entry: PlanEntry) -> bool:
-    """Decide whether an entry may be ranked.
+    """Decide whether an algorithm's entry in a plan may be ranked.
 
     It must keep to the plan's limits, and its bound must be better than the bound for the initial model. Its remaining
     share of the excess risk must be below 1, or unknown.
 
     Args:
         entry: one algorithm with its calibration for the plan.
+
+    Returns:
+        True if all of these conditions hold.
     """
     if entry.vacuous or entry.exceeds:
         return False
@@ -66,17 +69,17 @@ def usable_entries(entries: Iterable[PlanEntry]) -> list[PlanEntry]:
 
 
 def recommend(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation:
-    """Recommend the entry of a plan that needs the least trust, among those with nearly the least remaining risk.
+    """Recommend the entry that needs the least trust among those with nearly the least remaining risk.
 
-    The remaining share is the bound on the excess risk over the bound for the initial model or, without such a bound, a
-    measure of the noise. "Nearly" means within the factor 1 + `within` of the plan. Among entries of equal trust, the
+    The remaining share is the bound on the excess risk over the bound for the initial model. Without such a bound it is
+    a measure of the noise. "Nearly" means within the factor 1 + `within` of the plan. Among entries of equal trust, the
     one with the fewest rounds is chosen, and then the one with the least share.
 
     Entries with the plan's objective take precedence over all others. Among these, entries with a proved bound on the
     risk take precedence over entries with only a measure of the noise.
 
     Args:
-        plan: the plan.
+        plan: the plan, with the objective of the risk and the tolerance `within`.
         entries: all entries of the answer; an entry is one algorithm with its calibration.
 
     Returns:
@@ -114,7 +117,7 @@ def trusts(plan: PlanProblem, entries: Sequence[PlanEntry]) -> tuple[TrustPrice,
 
     Args:
         plan: the plan, which may restrict the kinds of trust.
-        entries: all entries of the answer.
+        entries: all entries of the answer; an entry is one algorithm with its calibration.
 
     Returns:
         One description for each accepted kind, the least trust first. It has no entry if none of this kind is usable.
@@ -132,13 +135,13 @@ def trusts(plan: PlanProblem, entries: Sequence[PlanEntry]) -> tuple[TrustPrice,
 
 
 def _price(definition: Trust, best: PlanEntry | None, least: float) -> TrustPrice:
-    """Describe a kind of trust with its best entry and its price.
+    """Describe a kind of trust by its best entry and by how much larger the remaining risk is.
 
     The price says how much larger the remaining risk is than the least.
 
     Args:
         definition: the kind of trust.
-        best: the best entry of this kind; None if no entry is usable.
+        best: the algorithm with its calibration ("entry") that is best of this kind; None if none is usable.
         least: the least remaining share of all kinds, by which the share of the best entry is divided.
 
     Returns:
@@ -164,7 +167,7 @@ def _reasons(plan: PlanProblem, best: PlanEntry, entries: Sequence[PlanEntry]) -
     They are about guarantee, risk, warnings, noise, traffic and other trust models.
 
     Args:
-        plan: the plan.
+        plan: the plan, which may restrict the kinds of trust.
         best: the recommended entry.
         entries: all entries, for the comparison with other kinds of trust.
 
@@ -202,6 +205,9 @@ def _long_run_sentences(best: PlanEntry) -> Iterator[str]:
 
     Args:
         best: the recommended entry, with its calibration.
+
+    Yields:
+        At most one sentence.
     """
     if best.calibration is None:
         return
@@ -217,7 +223,7 @@ def _risk_sentence(best: PlanEntry) -> str:
         best: the recommended entry, of which the remaining share is known.
 
     Returns:
-        One or two sentences.
+        One or two sentences, each with its final full stop.
     """
     rounds = _describe_rounds(best.rounds)
     if best.risk is None or best.basis != "risk":
@@ -260,6 +266,7 @@ def _reason_for_none(entries: Sequence[PlanEntry]) -> str:
         One sentence or two, for the first of these reasons: no algorithm applies, limits, missing constants, too much
         noise.
     """
+    # Each step keeps the entries that pass one requirement, and gives the reason if none does.
     applying = [entry for entry in entries if entry.applies == Verdict.YES]
     if not applying:
         return "No algorithm applies: the entries name the missing fields or other reasons of each."

@@ -69,15 +69,17 @@ def share_and_basis(
 ) -> tuple[float | None, Basis | None]:
     """Estimate which share of the initial excess risk remains after training.
 
+    If the risk bound has explicit constants, and the bound for the initial model is known, the share is the quotient of
+    both. Otherwise the share is √((1 + ν²)/R), for R rounds and the ratio ν of noise to signal in a round's mean.
+
     Args:
         risk: the bound on the excess risk, if any.
         signal: the noise and the signal of a round, if known.
         rounds: rounds of the run, if known.
 
     Returns:
-        The share, and the word for its origin. If the risk bound has explicit constants and the bound for the initial
-        model is known, they are the quotient of the two bounds, and `risk`. Otherwise they are √((1 + ν²)/R), for R
-        rounds and the ratio ν of noise to signal, and `noise`. None for both if neither is known.
+        The share, and the word for its origin: `risk` for the quotient of bounds, `noise` for the other formula. Both
+        are None if neither is known.
     """
     has_explicit_bound = risk is not None and risk.constant == "explicit"
     if risk is not None and has_explicit_bound and risk.baseline is not None:

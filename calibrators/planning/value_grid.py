@@ -34,7 +34,11 @@ class ValueGrid:
 
         Args:
             index: an index of the grid.
+
+        Returns:
+            The value, in the unit of the quantity.
         """
+        # From index 1000 on, every `DECADE` indices lead to values that are ten times as large.
         decades = max(0, (index - 1000) // DECADE)
         digits = index - decades * DECADE
         if self.micro:
@@ -46,9 +50,14 @@ class ValueGrid:
 
         Args:
             value: the given value, in the unit of the quantity.
+
+        Returns:
+            The index, from `least` to `most`.
         """
+        # In millionths, a value that exceeds a grid value only by rounding gets the index of that grid value.
         units = math.ceil(value * 1e6 * (1 - ROUNDING)) if self.micro else math.ceil(value)
         units = max(units, 1)
+        # A grid value has four significant digits, and `decades` zeros after them.
         decades = max(0, len(str(units)) - 4)
         step = int(10**decades)
         digits = -(-units // step)  # rounded up

@@ -220,12 +220,12 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
         return "joint"
 
     def find(self, problem: PpsgdProblem) -> PpsgdSolution:
-        """Find the smallest certified noise.
+        """Find the smallest certified noise of PPSGD, in which clients share a part of their models.
 
         If a fixed number of clients is drawn, the solution also compares ε with that of secret independent draws.
 
         Args:
-            problem: the request.
+            problem: the request, with the clients, the rounds and the privacy target.
 
         Returns:
             The certified noise. If the target was a risk, the request in it has the certified (ε, δ) in place of the

@@ -44,7 +44,7 @@ def risk_cautions(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[C
     α is the weight of the model part that all clients share.
 
     Args:
-        problem: the request.
+        problem: the request, in which constants of the losses may be absent.
         plan: the degree α to which the model is trained jointly, with its steps; None if no theorem bounds the excess
             risk.
 

@@ -74,7 +74,7 @@ def run_spec(problem: PpsgdProblem, noise_multiplier: float, sampling: ClientSam
     """Return the mechanism by which the server releases the noisy averages of all rounds.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, their sampling and the rounds.
         noise_multiplier: σ over the bound on the norm of one client's message.
         sampling: sampling of clients; None for that of the request.
 
@@ -105,7 +105,7 @@ def guarantee_at(
     The server releases noisy averages to all clients. A client's own model is a function of these and of its own data.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, their sampling, the rounds and the neighbouring relation.
         noise_multiplier: σ over the bound on the norm of one client's message.
         effort: the work that compositions may take.
         sampling: sampling of clients; None for that of the request.
@@ -130,7 +130,7 @@ def certify(
     is exact if all clients take part in every round. If it is not confirmed, the noise is searched from the estimate.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the rounds and the privacy target.
         sampling: sampling of clients; None for that of the request.
         relation: neighbouring relation; None for that of the request.
 
@@ -160,6 +160,7 @@ def certify(
 
     # Other rounds: certify an accurate estimate, and search the noise only if that fails.
     guess = _likely_gaussian_noise(problem, factor, is_full=sampling_of_run == "full")
+    # A trial adds the margin to the estimate. Noise that is less by the slack must provably miss the target.
     for margin, slack in MARGINS[sampling_of_run]:
         noise = guess * (1.0 + margin)
         confirmed = confirm(family, target, noise, slack) if LEAST < noise < MOST else None
@@ -193,7 +194,7 @@ def _likely_gaussian_noise(problem: PpsgdProblem, factor: float, *, is_full: boo
     The result is exact if the client takes part in all rounds.
 
     Args:
-        problem: the request.
+        problem: the request, with the rounds and the privacy target.
         factor: sensitivity of one round in units of the bound on a message.
         is_full: whether all clients take part in every round.
 
@@ -221,7 +222,7 @@ def _likely_seen_noise(problem: PpsgdProblem, noise_of_one_round: float, factor:
     k, the estimate is the noise for the largest of them.
 
     Args:
-        problem: the request.
+        problem: the request, with the rounds, the participation rate and the privacy target.
         noise_of_one_round: exact noise multiplier of one round; k rounds need √k times that.
         factor: sensitivity of one round in units of the bound on a message.
 
@@ -246,11 +247,13 @@ def _likely_seen_noise(problem: PpsgdProblem, noise_of_one_round: float, factor:
         mus = factor * np.sqrt(counts) * math.exp(-log_noise)
         return float(logsumexp(log_probabilities + log_theta(target.epsilon, mus))) - target.log_delta
 
-    # The mean is below the δ of the largest k, so the root is hardly above the noise for that k.
+    # The mean is below the δ of the largest k, so the root is hardly above the noise for that k. If the root is not
+    # within these limits (logarithms of the noise), the noise for the largest k is the estimate.
     low = math.log(noise_of_most) - 6.0
     high = math.log(noise_of_most) + 1.0
     if not excess(low) > 0.0 > excess(high):
         return noise_of_most
+    # The tolerance of the root is absolute, in log noise.
     return math.exp(brent_root(excess, low, high, absolute=1e-12))
 
 
@@ -277,7 +280,7 @@ def participation_figures(problem: PpsgdProblem, certified: Certified) -> Partic
     The figures are for rounds with a fixed number of participants: all other clients together then know who takes part.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, their sampling, the rounds and the privacy target.
         certified: the certified noise, with the guarantee against all other clients.
 
     Returns:

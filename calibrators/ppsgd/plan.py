@@ -17,7 +17,7 @@ def rounds_of(plan: PlanProblem) -> int | None:
     The estimate assumes that the other clients know who takes part, unless clients are drawn independently.
 
     Args:
-        plan: the plan.
+        plan: the plan of a training, with its rounds or with the sizes that the estimate needs.
 
     Returns:
         The number of rounds; None if the plan gives no rounds, and lacks a field that the estimate needs.

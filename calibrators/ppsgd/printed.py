@@ -60,10 +60,11 @@ def _printed_noise(problem: PpsgdProblem) -> Iterator[PrintedReading]:
     open. Nothing is yielded unless the request states the constant as `noise_constant`.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the rounds and, if given, the constant.
 
     Yields:
-        At most one reading, with the printed noise and the ε and δ that are certified for it.
+        At most one interpretation ("reading") of the text, with the printed noise and the ε and δ that are certified
+        for it.
     """
     if problem.noise_constant is None:
         return
@@ -100,17 +101,17 @@ def _has_all_clients_equally(problem: PpsgdProblem) -> bool:
 
 
 def _printed_bound(problem: PpsgdProblem, certified: Certified, plan: SharingPlan | None) -> Iterator[PrintedReading]:
-    """Yield the bound on the excess risk that Bietti et al. print, at the certified noise and the chosen sharing α.
+    """Yield the risk bound that Bietti et al. print, at the certified noise and the chosen degree of sharing α.
 
     Nothing is yielded without a plan, or if the whole model is shared (α unbounded).
 
     Args:
-        problem: the request.
+        problem: the request, with the losses, the clients and the privacy target.
         certified: the smallest certified noise.
         plan: the share α of the model at that noise; None if no bound applies.
 
     Yields:
-        At most one reading, with the quantities that the bound depends on.
+        At most one interpretation ("reading") of the text, with the quantities that the bound depends on.
     """
     if plan is None or plan.chosen.personalization == "unbounded":
         return
@@ -139,12 +140,12 @@ def _evaluate_bound(problem: PpsgdProblem, noise_std: float, alpha: float) -> Th
     by their records, and B.4 if not.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, their weights and the constants of the losses.
         noise_std: standard deviation σ_ζ per coordinate of the noise in the average.
         alpha: finite share α of the model.
 
     Returns:
-        The theorem at its inputs.
+        The theorem at its inputs, from which the value of the bound and the step size are read.
     """
     federation = problem.federation
 
@@ -185,10 +186,10 @@ def _experiments(problem: PpsgdProblem) -> PrintedReading:
     removed. Their runs draw a fixed number of clients.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the rounds and the privacy target.
 
     Returns:
-        The reading `experimental`.
+        The interpretation ("reading") with the name `experimental`: the noise, the claim and the certified ε and δ.
     """
     certified_by_authors = certify(problem, sampling="poisson", relation="zero-out-one")
     return PrintedReading(

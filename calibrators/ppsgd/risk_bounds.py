@@ -44,10 +44,12 @@ class PpsgdRiskProblem(PairTarget, PpsgdProblem):
     step_size: Annotated[float | None, STEP_SIZE] = None
 
     def check(self) -> None:
-        """Check the fields of ppsgd, that smoothness and optima are given, and that a step size has a finite α.
+        """Check the fields of PPSGD and those of the risk bound.
 
         The number α is the degree of sharing (`personalization`): the step size of the shared part over that of the own
         parts.
+
+        Smoothness and the norm of the optimum are needed, and a step size needs a finite α.
 
         Raises:
             InvalidInput: a check fails; every fault names its field.
@@ -78,11 +80,11 @@ def given_run(problem: PpsgdRiskProblem) -> NoisyRun | None:
 def bounds(problem: PpsgdRiskProblem, run: NoisyRun) -> Bounds:
     """Bound the mean excess risk of the clients' own models after a run of PPSGD.
 
-    Without a step size the bounds are for the theorem's step size, at the requested weight α of the shared part or at
-    the best one. There is no bound if a message may be clipped.
+    Without a step size the bounds are for the theorem's step size. The weight α of the shared part is the requested
+    one, or the best one. There is no bound if a message may be clipped.
 
     Args:
-        problem: the request.
+        problem: the request, with the losses, the clients and, if it fixes them, α and the step size.
         run: the standard deviation of the noise in the average of the shared gradients.
 
     Returns:
@@ -112,10 +114,10 @@ def bounds(problem: PpsgdRiskProblem, run: NoisyRun) -> Bounds:
 
 
 def _at_best_step(problem: PpsgdRiskProblem, run: NoisyRun) -> tuple[str, float, tuple[UpperBound, ...]]:
-    """Return the risk bounds at the theorem's step size, at the requested or the best weight α of the shared part.
+    """Return the risk bounds at the theorem's step size, for the requested or the best degree of sharing α.
 
     Args:
-        problem: the request.
+        problem: the request, with the losses, the clients and, if it fixes it, α.
         run: the run, with its noise.
 
     Returns:
@@ -135,10 +137,10 @@ def _at_best_step(problem: PpsgdRiskProblem, run: NoisyRun) -> tuple[str, float,
 
 
 def _at_given_step(problem: PpsgdRiskProblem, run: NoisyRun, step_size: float) -> UpperBound:
-    """Return the risk bound at the requested step size η and the requested weight α of the shared part.
+    """Return the risk bound at the requested step size η and degree of sharing α.
 
-    With smoothness β' and gradient variance s² in the norm weighted by α, the bound is ‖u‖²/(2ηR(1 − 2ηβ')) + ηs²/(1 −
-    2ηβ'). R is the number of rounds, and ‖u‖ the weighted norm of the optimum.
+    The bound is ‖u‖²/(2ηR(1 − 2ηβ')) + ηs²/(1 − 2ηβ'), for R rounds. All its constants are measured in the norm
+    weighted by α: the norm ‖u‖ of the optimum, the smoothness β' and the variance s² of gradients.
 
     Args:
         problem: the request, with smoothness, optima and α.

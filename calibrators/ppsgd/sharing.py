@@ -131,7 +131,7 @@ class SharingPlan:
         chosen: the bounds and the step sizes at the chosen α.
         sharing: the bounds as a function of α.
         risk: the smallest proved bound at the chosen α.
-        declared: conditions of the bound, for which the caller vouches.
+        declared: conditions of the bound, which the caller declares to hold.
     """
 
     chosen: SharingPoint
@@ -143,13 +143,13 @@ class SharingPlan:
 def start_of_run(problem: PpsgdProblem) -> Start | None:
     """Bound the excess risk of the initial models, before any training.
 
-    The model of client i is w + θ_i, which starts at 0. Its loss is smooth, with gradient 0 at the optimum v_i. Let v̄
-    be the mean optimum, with the norm `optimum_norm`, and S/N the mean of ‖v_i − v̄‖² over N clients, with the root
-    `optimum_spread`. The mean of ‖v_i‖² is then ‖v̄‖² + S/N. Its root is the distance from the initial models to the
-    optima.
+    The model of every client starts at 0. The loss of client i is smooth, with gradient 0 at its optimum v_i. The mean
+    of ‖v_i‖² over N clients is ‖v̄‖² + S/N, for the mean optimum v̄ and the mean S/N of ‖v_i − v̄‖². The request gives
+    ‖v̄‖ as `optimum_norm` and √(S/N) as `optimum_spread`. The root of the sum is the distance from the initial models
+    to the optima.
 
     Args:
-        problem: the request.
+        problem: the request, with the smoothness of the losses and the norms of the optima.
 
     Returns:
         The bound, with the quantities that it is derived from; None if the optima or the smoothness are unknown.
@@ -159,6 +159,7 @@ def start_of_run(problem: PpsgdProblem) -> Start | None:
     distance = math.hypot(problem.optimum_norm, problem.optimum_spread)
     symbol = "‖v‖"
     if problem.optimum_spread > 0.0:
+        # Rounded up, for the rounding errors of the root of a sum of squares.
         distance *= 1.0 + ROUNDING
         symbol = "√(‖v̄‖² + S/N)"
     return start_of(
@@ -178,12 +179,12 @@ def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
     the requested value, or the one with the smallest proved bound.
 
     Args:
-        problem: the request.
+        problem: the request, with the losses, the clients and, if it fixes it, α.
         noise_std: standard deviation σ_ζ per coordinate of the noise in the average of the shared gradients.
 
     Returns:
-        The chosen α, and the bound at other α for comparison. None if the smoothness or the optima are unknown, or if
-        a message may exceed the clipping norm, which the theorem excludes.
+        The chosen α, and the bound at other α for comparison. None if the smoothness or the optima are unknown, or if a
+        message may exceed the clipping norm, which the theorem excludes.
     """
     if problem.smoothness is None or problem.optimum_norm is None or problem.clipping_may_bind:
         return None
@@ -214,6 +215,7 @@ def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
         threshold=_threshold(problem),
     )
     upper = RiskBound(
+        # rounded up, for the rounding errors of the bound
         value=chosen.proved.total * (1.0 + ROUNDING),
         constant="explicit",
         theorem=ANY_STEP.id,
@@ -229,7 +231,7 @@ def _threshold(problem: PpsgdProblem) -> SharingThreshold | None:
     optimum, with gradient parts of equal variance.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the clipping norm and the statistics of gradients.
 
     Returns:
         The thresholds; None in all other cases.
@@ -259,6 +261,8 @@ def _threshold(problem: PpsgdProblem) -> SharingThreshold | None:
 def _point(drawn_weight: float, bound: PersonalizationBounds) -> SharingPoint:
     """Return the risk bound at one degree of sharing α in the form of the answer, with its step sizes.
 
+    PPSGD trains a part that all clients share and a part of each client; α is the degree of sharing.
+
     Args:
         drawn_weight: qW, the expected weight of the clients that take part in a round, for the participation rate q and
             the total weight W.
@@ -269,6 +273,7 @@ def _point(drawn_weight: float, bound: PersonalizationBounds) -> SharingPoint:
     """
     return SharingPoint(
         personalization="unbounded" if math.isinf(bound.alpha) else bound.alpha,
+        # rounded up, for the rounding errors of the bounds
         excess_risk=bound.total * (1.0 + ROUNDING),
         optimisation=bound.optimisation,
         statistical=bound.statistical,

@@ -39,7 +39,7 @@ class Accounts:
     def of(
         self, plan: RunSchedules, effort: Effort = "default", only_at: float | None = None, **changes: object
     ) -> Account:
-        """Return the guarantee of a run, with the theorems that were tried, under the setting of the request.
+        """Return the guarantee of a run for the relation, unit and observer of the request, with the theorems tried.
 
         Args:
             plan: the batch size and the schedules of step sizes and noise.

@@ -86,7 +86,7 @@ def _bounds_by_radius(problem: ProjectedSgdProblem, plan: RunSchedules) -> Itera
         plan: the run of the answer, for which conditions are checked.
 
     Yields:
-        Two or four bounds.
+        Two bounds, or four if the losses are smooth; each is a function of the schedules.
     """
     yield _statement(problem, plan)
     yield _bound_by_losses(problem, "lipschitz", (), smoothness=None, strong_convexity=0.0, convex=True)
@@ -165,7 +165,7 @@ def _stated_log_delta(problem: ProjectedSgdProblem, plan: RunSchedules) -> float
         plan: the batch size m and the schedules.
 
     Returns:
-        log δ, natural logarithm.
+        log δ at the target's ε, as a natural logarithm.
     """
     run = _whole_ball_run(problem, plan)
     real_steps = None
@@ -177,10 +177,12 @@ def _stated_log_delta(problem: ProjectedSgdProblem, plan: RunSchedules) -> float
 def _bound_by_losses(
     problem: ProjectedSgdProblem, reading: Reading, conditions: tuple[ConditionResult, ...], **losses: object
 ) -> PrintedBound:
-    """Return a contraction bound on δ; assumptions on the losses give the radius of the domain's image.
+    """Return a contraction bound on δ in which assumptions on the losses give the radius of a step's image.
+
+    A gradient step maps the domain, a ball, to its image. The noisy step contracts the more, the smaller the image is.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the domain and the released model.
         reading: name of these assumptions in the answer.
         conditions: conditions on the losses under which the radius is valid.
         losses: smoothness, strong_convexity and convex, as they are assumed.
@@ -217,7 +219,7 @@ def _closed_form_run(run: ProjectedRun) -> ProjectedRun:
         run: the run with its schedules.
 
     Returns:
-        A copy with constant schedules.
+        A copy with constant schedules, in which each step maps the domain into itself.
     """
     return replace(
         run,
@@ -232,7 +234,7 @@ def _corollaries(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[P
 
     They are for smooth λ-strongly convex losses, the step size 1/(λt) in step t, and equal noise in all steps. For a
     random model the bound is Corollary 3 with the noise of the paper's experiments. For the last model there are two
-    readings of Corollary 1. Nothing is yielded for other losses or schedules.
+    interpretations ("readings") of Corollary 1. Nothing is yielded for other losses or schedules.
 
     Args:
         problem: the request, with the constants of the losses and the released model.
@@ -269,10 +271,10 @@ def _corollaries(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[P
 def _corollary_1(
     problem: ProjectedSgdProblem, reading: Reading, conditions: tuple[ConditionResult, ...]
 ) -> PrintedBound:
-    """Return Corollary 1 of Asoodeh et al., with bound (11) of its proof: all steps have the size of the last one.
+    """Return Corollary 1 of Asoodeh et al. by bound (11) of its proof, in which all steps have the last step's size.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the domain and the constants of the losses.
         reading: name of the interpretation.
         conditions: conditions on the step sizes.
 

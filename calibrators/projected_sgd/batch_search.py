@@ -63,7 +63,7 @@ def feasible_batches(problem: ProjectedSgdProblem, accounts: Accounts) -> BatchR
     are tried one by one. Both are limited by a fixed budget, so that some batch sizes may remain undecided.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the schedules and the privacy target.
         accounts: the guarantees of its runs.
 
     Returns:
@@ -128,6 +128,8 @@ class _BatchSearch:
     def bisect(self) -> tuple[tuple[Feasible, ...], bool]:
         """Decide for whole ranges of batch sizes whether they meet the target; halve ranges that cannot be decided.
 
+        A range is first decided as a whole, by bounds on δ for all of its batch sizes.
+
         Returns:
             The ranges that meet the target, in ascending order, and whether all ranges were decided within `MOST_NODES`
             attempts.
@@ -151,13 +153,15 @@ class _BatchSearch:
         return tuple(ranges), not pending
 
     def _decide(self, low: int, high: int) -> bool | None:
-        """Decide whether all batch sizes m of a range, or none, meet the target.
+        """Decide for a whole range of batch sizes m whether all of them or none meet the target.
 
-        The bound on δ at m is (m/n) Σ_v g_v. Here n is the number of clients, and v runs over the T = ⌊n/m⌋ steps. The
-        summand g_v is the δ of a record that is used in step v. It rises with two ratios to the noise σ: the
-        sensitivity 2L/(√m σ) of a step and the width 2ρ√m/(ησ) of the domain. L is the Lipschitz constant of the loss,
-        ρ the radius of the domain, and η the step size. The largest values within the range of these ratios, of T and
-        of m/n give an upper bound on every δ of the range. The least values give a lower bound.
+        The bound on δ at m is (m/n) Σ_v g_v, for n clients and the T = ⌊n/m⌋ steps v of a pass. The summand g_v is the
+        δ of a record that is used in step v. It rises with two ratios to the noise σ. One is the sensitivity of a step,
+        2L/(√m σ), for the Lipschitz constant L. The other is the width of the domain, 2ρ√m/(ησ), for the radius ρ of
+        the domain and the step size η.
+
+        The largest values of these ratios, of T and of m/n within the range give an upper bound on every δ. The least
+        values give a lower bound.
 
         Args:
             low: smallest batch size of the range.
@@ -177,6 +181,7 @@ class _BatchSearch:
         meets_at_high = self.meets(high)
         if meets_at_low != meets_at_high:
             return None
+        # The margin in log δ exceeds the rounding errors of the bounds.
         if meets_at_low:
             all_meet = self._bound_over_range(high, low).upper <= target_log_delta - MARGIN
             return True if all_meet else None

@@ -175,6 +175,10 @@ class ProjectedSgdCalibrator(
         Args:
             outcome: the certified run.
             true_figures: whether to certify the guarantee at each printed noise, which takes more time.
+
+        Returns:
+            One interpretation ("reading") for each printed bound, with its conditions, its claims and the certified
+            figures.
         """
         solution = outcome.solution
         truth = solution.accounts.truth if true_figures else unknown
@@ -202,6 +206,7 @@ class ProjectedSgdCalibrator(
             noise_std=noise,
             noise_multiplier=noise / solution.norm,
             contribution_norm=solution.norm,
+            # the mean of m messages has a standard deviation smaller by √m
             mean_noise_std=noise / math.sqrt(plan.participants),
             participants=plan.participants,
             rounds=solution.problem.clients // plan.participants,

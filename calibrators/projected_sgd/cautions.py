@@ -73,12 +73,12 @@ def _minimality_cautions(solution: ProjectedSgdSolution) -> Iterator[Caution]:
 
 
 def _run_cautions(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[Caution]:
-    """Warn of steps that are too long, of clients in no batch, and of a relation for which the paper states nothing.
+    """Warn of steps that are too long, of unused clients, and of a relation that the paper does not treat.
 
     A step is too long if it exceeds 2/β for losses of smoothness β.
 
     Args:
-        problem: the request.
+        problem: the request, with the losses, the clients and the neighbouring relation.
         plan: the certified run, with its batch size and schedules.
 
     Yields:
@@ -105,7 +105,7 @@ def _run_cautions(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[
 
 
 def _assumptions(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[Caution]:
-    """Warn of assumed constants, and of a bound on the risk that has an unknown constant or is unproved for batches.
+    """Warn of assumed constants, and of a risk bound with an unknown constant or without a proof for batches.
 
     Args:
         problem: the request; its absent fields have assumed values.

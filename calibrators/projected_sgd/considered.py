@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def considered_bounds(solution: ProjectedSgdSolution) -> Iterator[ConsideredBound]:
-    """Yield the bounds on log δ by all theorems for the released model, and one more bound for comparison.
+    """Yield the bounds on log δ by all theorems for the released model, and another one for comparison.
 
     The last bound is for an observer of all models, in a run that draws its batches anew.
 
@@ -54,9 +54,11 @@ def considered_bounds(solution: ProjectedSgdSolution) -> Iterator[ConsideredBoun
 def _applicable_bound(theorem: str, problem: ProjectedSgdProblem, log_delta: float, *, least: bool) -> ConsideredBound:
     """Return a bound that applies, in the form of the answer.
 
+    The rounding makes both numbers upper bounds.
+
     Args:
         theorem: id of the theorem.
-        problem: the request.
+        problem: the request, which names the observer.
         log_delta: upper bound on log δ at the target's ε, natural logarithm.
         least: whether it is the least of all bounds.
 

@@ -21,7 +21,7 @@ def schedule(plan: PlanProblem) -> Schedule | None:
     is used.
 
     Args:
-        plan: the plan.
+        plan: the plan of a training, with a step size or with constants of the losses.
 
     Returns:
         The schedule; None if the plan gives none of η, μ and β.
@@ -41,7 +41,7 @@ def computed_fields(plan: PlanProblem) -> Fields:
     These are the radius of the domain, which is a ball with the plan's diameter, the step sizes and the participants.
 
     Args:
-        plan: the plan.
+        plan: the plan of a training, with the diameter of the domain, the losses and the participants.
 
     Returns:
         Values by the names of the fields.

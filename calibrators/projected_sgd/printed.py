@@ -82,8 +82,10 @@ def _answer(
 ) -> PrintedReading:
     """Describe a bound that a paper prints: its noise, its claims, and the certified ε and δ at this noise.
 
+    The noise is the least at which the printed bound meets the target, or the noise that the paper fixes.
+
     Args:
-        problem: the request.
+        problem: the request, with the clients, the Lipschitz constant and the privacy target.
         plan: the run of the answer.
         printed: the printed bound.
         truth: function that certifies the ε and δ of a run; it returns None if these are not requested.
@@ -157,6 +159,7 @@ def _claims(target: Target, log_delta: float, excess_risk: float | None) -> Clai
         The claim, with log₁₀ δ, and with δ itself unless it is too small for a double.
     """
     finite_log_delta = max(log_delta, LEAST_LOG_DELTA)
+    # The search for the noise ends within this distance of the target's log δ.
     tolerance = CLAIM_TOLERANCE * (1.0 + abs(finite_log_delta))
     if abs(finite_log_delta - target.log_delta) <= tolerance:
         return claims(target, excess_risk)
@@ -172,8 +175,9 @@ def _claims(target: Target, log_delta: float, excess_risk: float | None) -> Clai
 def _plan_at_printed_noise(problem: ProjectedSgdProblem, plan: RunSchedules, printed: PrintedBound) -> RunSchedules:
     """Return the run with the smallest noise at which a printed bound claims to meet the target.
 
-    The noise schedule is scaled as a whole. The run is unchanged if no noise within the factor 10⁸ meets the target, if
-    the changing steps are too many to search, or if its own noise is the smallest up to `SAME_NOISE`.
+    The noise schedule is scaled as a whole. The run is unchanged if no noise within the factor 10⁸ meets the target, or
+    if its own noise is the smallest up to `SAME_NOISE`. It is also unchanged if the changing steps are too many to
+    search.
 
     Args:
         problem: the request, with the target.

@@ -18,10 +18,11 @@ LAST_PAD = 1e-7
 
 
 def least_log_factor(excess: Callable[[float], float]) -> float | None:
-    """Return nearly the least factor of the noise, as a logarithm, at which a printed bound claims a target.
+    """Find nearly the least factor of the noise at which a printed bound claims to meet the target.
 
-    The search moves away from the factor 1, in steps that grow threefold, until the sign of the excess changes. Brent's
-    method then finds the root. The root is increased slightly until the target is met by evaluation.
+    The search moves away from the factor 1, in steps of the logarithm that grow about threefold, until the sign of the
+    excess changes. Brent's method then finds the root. The root is increased by the least of `ROOT_PADS` with which the
+    target is met by evaluation. If none suffices, it is increased by `LAST_PAD` without an evaluation.
 
     Args:
         excess: log δ of the bound minus log δ of the target; a decreasing function of the logarithm of the factor.

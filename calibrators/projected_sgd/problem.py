@@ -168,6 +168,8 @@ class ProjectedSgdProblem(PointTargets, TargetedProblem):
     def plan(self, **solved: float) -> RunSchedules:
         """Return the batch size and the schedules of the run at a value of the number that is solved for.
 
+        Schedules give the step size and the noise of each step of the pass.
+
         Args:
             solved: the unknown by name, at most one: `noise_std`, the least noise of all steps; `step_size`, the
                 largest step; or `participants`, the batch size m. Otherwise schedules are as given, or constant 1.

@@ -31,7 +31,7 @@ class ProjectedSgdUtility:
 
     Attributes:
         risk: the bound; None without one.
-        declared: conditions of the bound that the caller vouches for.
+        declared: conditions of the bound, which the caller declares to hold.
         reason: why no theorem applies; None if there is a bound.
     """
 
@@ -68,6 +68,9 @@ def has_inverse_time_steps(problem: ProjectedSgdProblem, plan: RunSchedules) -> 
     Args:
         problem: the request, with λ.
         plan: the batch size and the schedules.
+
+    Returns:
+        True if the schedule is proportional to 1/t and its factor is 1/λ.
     """
     steps, curvature = plan.step_schedule, problem.strong_convexity
     if not isinstance(steps, InverseTime) or curvature == 0.0:
@@ -126,7 +129,7 @@ def _last_model_utility(problem: ProjectedSgdProblem, plan: RunSchedules) -> Pro
     G the standard deviation of gradients. The bound needs the step size 1/(λt) in step t, and equal noise in all steps.
 
     Args:
-        problem: the request.
+        problem: the request, with the constants of the losses and the clients.
         plan: the batch size and the schedules.
 
     Returns:
@@ -147,7 +150,7 @@ def _mean_model_utility(problem: ProjectedSgdProblem, plan: RunSchedules) -> Pro
     the corollary uses has a constant, which the request gives or which is hidden.
 
     Args:
-        problem: the request.
+        problem: the request, with the losses, the clients and, if it states it, the constant.
         plan: the batch size and the schedules.
 
     Returns:

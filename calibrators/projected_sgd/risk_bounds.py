@@ -79,9 +79,13 @@ def given_run(problem: ProjectedSgdRiskProblem) -> NoisyRun | None:
 
     Args:
         problem: the request. It gives the run completely if it has `noise_std`, the least noise of all steps.
+
+    Returns:
+        The run at the requested noise, with its schedules in `details`; None without `noise_std`.
     """
     if problem.noise_std is None:
         return None
+    # A schedule of noise needs positive values, so that a tiny noise replaces 0.
     plan = problem.plan(noise_std=max(problem.noise_std, LEAST_NOISE_STD))
     return _run(problem, plan, problem.noise_std)
 
@@ -106,8 +110,11 @@ def certified_run(problem: ProjectedSgdRiskProblem, parameters: CertifiedSchedul
     """Return the requested run with its certified batch size, schedules and noise.
 
     Args:
-        problem: the request.
+        problem: the request, with the number of clients.
         parameters: parameters of its calibration.
+
+    Returns:
+        The run, with one step per whole batch and with its schedules in `details`.
     """
     plan = RunSchedules(
         participants=parameters.participants,
@@ -140,7 +147,7 @@ def bounds(problem: ProjectedSgdRiskProblem, run: NoisyRun) -> Bounds:
     errors corrected. If losses may not be convex, there is no bound. "Central" means that the server is trusted.
 
     Args:
-        problem: the request.
+        problem: the request, with the losses, the domain and the released model.
         run: the run, with its batch size and schedules in `details`.
 
     Returns:
@@ -151,6 +158,7 @@ def bounds(problem: ProjectedSgdRiskProblem, run: NoisyRun) -> Bounds:
     if not problem.convex:
         return Bounds(upper=(), start=start, open_question=NOT_CONVEX)
     upper = (*_scheduled_bounds(problem, plan), *_printed_bounds(problem, plan))
+    # The upper bounds have the condition of an interior minimiser themselves where they need it.
     declared = [condition for condition in SCHEDULED_STOPS.conditions if condition is not INTERIOR]
     uses_gradient_bounds = any(map(_has_gradient_bounds, upper))
     return Bounds(
@@ -173,7 +181,8 @@ def _stops(problem: ProjectedSgdRiskProblem, steps: int) -> int | None:
     """Return the number of last steps after which the run may stop.
 
     Args:
-        problem: the request. If a random model of a suffix is released, it has the suffix as a fraction of the steps.
+        problem: the request. If a random model of a suffix is released, it has the fraction α of the steps at which the
+            suffix begins.
         steps: number of steps of the pass.
 
     Returns:
@@ -181,6 +190,7 @@ def _stops(problem: ProjectedSgdRiskProblem, steps: int) -> int | None:
     """
     if problem.release != "suffix" or problem.suffix_fraction is None:
         return None
+    # The suffix consists of the steps ⌈αT⌉ to T, for T steps.
     return steps - math.ceil(problem.suffix_fraction * steps) + 1
 
 
@@ -191,7 +201,7 @@ def _scheduled_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> I
     after the other one, and only if it is smaller.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the losses and the released model.
         plan: the batch size and the schedules.
 
     Yields:
@@ -227,14 +237,16 @@ def _scheduled_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> I
 
 
 def _printed_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> Iterator[UpperBound]:
-    """Yield the risk bounds of Asoodeh et al. that apply: Corollaries 1 and 2, or the order without strong convexity.
+    """Yield the risk bound of Asoodeh et al. that applies to the request, if there is one.
+
+    It is that of Corollary 1 or 2 or, without strong convexity, an order of growth.
 
     Args:
-        problem: the request.
+        problem: the request, with the losses and the released model.
         plan: the batch size and the schedules.
 
     Yields:
-        At most one bound.
+        At most one bound, with explicit constants or as an order of growth.
     """
     # Corollary 1 or 2, with an explicit or a hidden constant.
     utility = utility_of(problem, plan)

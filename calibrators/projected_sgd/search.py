@@ -45,7 +45,7 @@ def demand_affordable(problem: ProjectedSgdProblem) -> None:
     Runs with constant schedules are quick to evaluate and are never rejected.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the schedules and the name of the unknown.
 
     Raises:
         BeyondBudget: the run has more steps than the limit.
@@ -67,12 +67,12 @@ def solve_unknown(
     """Solve for the number that the request leaves open: the noise, the step size or the batch size.
 
     Args:
-        problem: the request.
+        problem: the request, which names the unknown in `solve_for`.
         accounts: the guarantees of its runs.
 
     Returns:
-        The certificate, with the solved value in `noise`; the run with that value; and the batch sizes that meet the
-        target, None unless the batch size is the unknown.
+        The certificate, with the solved value in `noise`, and the run with that value. The third part has the batch
+        sizes that meet the target; it is None unless the batch size is the unknown.
 
     Raises:
         Infeasible: no value of the unknown meets the target.
@@ -97,7 +97,7 @@ def _smallest_noise(problem: ProjectedSgdProblem, accounts: Accounts) -> Certifi
     target, the search is repeated with it.
 
     Args:
-        problem: the request.
+        problem: the request, with the Lipschitz constant and the privacy target.
         accounts: the guarantees of its runs.
 
     Returns:
@@ -238,18 +238,20 @@ class StepSearch:
 def _offered_steps(problem: ProjectedSgdProblem) -> list[float]:
     """Return the step sizes to try: a logarithmic grid, and steps at which δ may turn from falling to rising.
 
-    The grid is centred at ρ/L, with which a step of the largest gradient L moves by the radius ρ. At the step sizes 2/β
-    and 2/(β + λ) the Lipschitz constant of a gradient step changes its form, for smoothness β and strong convexity λ.
+    The grid is centred at ρ/L, with which a step of the largest gradient L moves by the radius ρ. Let β be the
+    smoothness and λ the strong convexity. At the step sizes 2/β and 2/(β + λ) the Lipschitz constant of a gradient step
+    changes its form.
 
     Args:
         problem: the request, with the constants L, β, λ of the loss and the radius ρ of the domain.
 
     Returns:
-        The step sizes, ascending.
+        The step sizes in ascending order.
     """
     unit = problem.radius / problem.lipschitz
     steps = set(_log_grid(unit / STEP_RANGE, unit * STEP_RANGE, STEPS_PER_DECADE))
     if problem.smoothness is not None:
+        # Just below a turning point, so that conditions such as η ≤ 2/β hold in spite of rounding.
         turns = (2.0 / problem.smoothness, 2.0 / (problem.smoothness + problem.strong_convexity))
         steps |= {turn * (1.0 - TURN_MARGIN) for turn in turns}
     return sorted(steps)

@@ -79,7 +79,7 @@ def pass_with_losses(problem: ProjectedSgdProblem, losses: Fields, plan: RunSche
     The losses determine the diameter of the domain's image under each gradient step.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, the domain and the released model.
         losses: fields of the theorem that describe the losses.
         plan: the batch size and the schedules.
 

@@ -179,7 +179,7 @@ class GridCalibrator(
             solution: the certified noise, with the release that it protects.
 
         Returns:
-            A single specification.
+            A tuple with a single specification, that of all rounds together.
 
         Raises:
             ConditionViolated: rounding may move two updates further apart than the mechanism's sensitivities, with a
@@ -336,7 +336,8 @@ class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
         """Yield cautions about printed theorems, the mechanisms that are compared, and the certified noise.
 
         Args:
-            outcome: the certified noise of the request, with the readings of the printed theorems.
+            outcome: the certified noise of the request, with the evaluated interpretations ("readings") of the printed
+                theorems.
 
         Yields:
             The warnings that apply, in a fixed order.

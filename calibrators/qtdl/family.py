@@ -76,6 +76,9 @@ class IntegerRelease:
 
         Args:
             noise: the mechanism of one message.
+
+        Returns:
+            The specification of the mechanism, from which its privacy is computed.
         """
         round_spec = self.problem.round_of(noise)
         if self.problem.rounds == 1:
@@ -123,7 +126,7 @@ class IntegerRelease:
         return with_failure(escape_guarantee(noise, setting, problem.rounds), self.log_failure)
 
     def without_l2(self) -> IntegerRelease:
-        """Return the release with the ℓ2 bound replaced by its consequences for the other norms.
+        """Replace the bound on the ℓ2 distance by the bounds that it implies in the other norms.
 
         For integers, ‖x‖₂ ≤ Δ₂ implies ‖x‖₁ ≤ ⌊√(d ⌊Δ₂²⌋)⌋ in d dimensions, and ‖x‖∞ ≤ ⌊√⌊Δ₂²⌋⌋.
 

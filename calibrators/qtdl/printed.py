@@ -39,8 +39,8 @@ def noise_of_theorem_1(problem: GridProblem, epsilon: float) -> tuple[TheoremAtI
         epsilon: ε of one message, above 0.
 
     Returns:
-        The theorem at its inputs; and the parameters of the noise by name, empty if the theorem's number m of noise
-        levels is not defined at these inputs.
+        The theorem at its inputs, and the parameters of the noise by name. There are none if the theorem's number m of
+        noise levels is not defined at these inputs.
     """
     movement = problem.movement
     theorem_1 = TheoremAtInputs.of(
@@ -71,7 +71,7 @@ def printed_readings(problem: GridProblem) -> tuple[PrintedReading, ...]:
     its conditions are returned.
 
     Args:
-        problem: the request.
+        problem: the request, with its target, the grid and the dimension; it may exclude printed theorems.
 
     Returns:
         At most one reading (interpretation of the printed text); none if the request excludes printed statements.
@@ -175,7 +175,7 @@ def binomial_trials(problem: GridProblem) -> int | None:
     The theorem of the mechanism needs ε ≤ 1 and a bound on the ℓ2 distance of updates.
 
     Args:
-        problem: the request.
+        problem: the request, with its target, the grid, the dimension and the sensitivities.
 
     Returns:
         The number of flips; None if one of these conditions fails, for several rounds, and for a δ below every double.
@@ -184,6 +184,7 @@ def binomial_trials(problem: GridProblem) -> int | None:
     delta = problem.target.delta
     if problem.rounds > 1 or movement.l2 is None or delta is None:
         return None
+    # The theorem needs the sensitivities of the rounded messages, in grid steps.
     inputs = BinomialInputs(
         epsilon=problem.target.epsilon,
         delta=delta,

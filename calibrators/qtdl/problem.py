@@ -264,7 +264,7 @@ class GridProblem(SettingFields, BudgetFields):
         gives sensitivities, because these say nothing about the updates before rounding.
 
         Returns:
-            The bounds, in grid steps.
+            The bounds in grid steps, of which the first holds with certainty; empty without bounds.
         """
         if self.l1_sensitivity is not None:
             return ()

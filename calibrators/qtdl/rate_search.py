@@ -97,13 +97,16 @@ class RateSearch:
         self._support_log_delta = functools.cache(functools.partial(support_log_delta, release))
 
     def log_escape(self, rate: float) -> float:
-        """Return the part of δ that noise of a decay rate leaves for escapes, as a natural logarithm.
+        """Return the part of δ that a decay rate of the noise leaves for escapes, as a natural logarithm.
 
         An escape is a message that only one of two neighbours can send. The other part of δ is for messages with a
         privacy loss above ε. The logarithm is −∞ if nothing is left.
 
         Args:
             rate: decay rate α.
+
+        Returns:
+            The natural logarithm of this part of δ, or −∞.
         """
         return log_difference_of(self._log_delta, self._support_log_delta(rate))
 
@@ -152,7 +155,7 @@ class RateSearch:
             beat: number of noise levels.
 
         Returns:
-            True if that is proved.
+            True if it is proved that no decay rate needs at most `beat` levels.
         """
         if real_levels(self._release, LARGEST_RATE, self._log_delta) > beat:
             return False
@@ -162,6 +165,7 @@ class RateSearch:
             return real_levels(self._release, math.exp(log_rate), self._log_delta) > beat
 
         lossless = math.log(self._lossless_rate)
+        # The search covers log α from log 20 (`SPREAD`) below the lossless rate up to the largest rate.
         smallest, _ = bisect_reals(needs_more, lossless - SPREAD, math.log(LARGEST_RATE), width=LEVELS_TOLERANCE)
         return smallest > lossless and self._uses_up_delta(math.exp(smallest))
 
@@ -176,10 +180,10 @@ class RateSearch:
         return self._support_log_delta(rate) >= self._log_delta
 
     def _affordable_rate(self) -> float | None:
-        """Return a decay rate of the noise at which messages that both neighbours can send do not use all of δ.
+        """Return a decay rate of the noise that leaves some of δ for escapes; None if there is none.
 
-        The rest of δ is for escapes, messages that only one of them can send. Rates are tried from the lossless one on,
-        each a quarter of the one before.
+        An escape is a message that only one of two neighbours can send. Privacy losses in all other messages use the
+        rest of δ. Rates are tried from the lossless one on, each a quarter of the one before.
 
         Returns:
             The rate; None if no rate is suitable before the search falls to `LEAST_RATE_SHARE` of its start.
@@ -311,6 +315,7 @@ class RateSearch:
             The logarithm of the rate, found by bisection.
         """
         whole_levels = max(math.ceil(self._levels(best)), 1)
+        # The variance of the noise depends on this rate, so it is found more accurately than others.
         width = self._widths.fine if self._split else self._widths.spent * 1e-2
 
         def needs_no_more(log_rate: float) -> bool:
@@ -322,7 +327,7 @@ class RateSearch:
 
 
 def support_log_delta(release: IntegerRelease, rate: float) -> float:
-    """Estimate the log of the δ that privacy losses above the target ε in the common support use.
+    """Estimate the part of δ that privacy losses above the target ε use, as a natural logarithm.
 
     An escape is a message that only one of two neighbours can send. All other messages form the common support. The
     estimate assumes so many noise levels m that escapes are negligible.
@@ -351,6 +356,7 @@ def support_log_delta(release: IntegerRelease, rate: float) -> float:
 
     curve = release.run_guarantee(release.noise(rate, levels), "coarse").curve
     estimate = curve.estimate(target.epsilon)
+    # Far above the target, an estimate shows that this rate leaves nothing for escapes.
     leaves_no_room = estimate is not None and estimate > (1.0 - FAR) * target.log_delta
     if estimate is not None and leaves_no_room:  # an estimate is enough
         return estimate

@@ -45,7 +45,7 @@ def bounds(problem: QtdlRiskProblem, run: NoisyRun) -> Bounds:
     the risk. The baseline is the estimate 0, which has a squared error of at most 1.
 
     Args:
-        problem: the request.
+        problem: the request, with the grid and the dimension of the updates.
         run: the standard deviation of a message's noise, in units of the update.
 
     Returns:

@@ -93,7 +93,7 @@ def candidates(problem: GridProblem, approach: Approach, *, beat: float = math.i
     more than `beat` levels.
 
     Args:
-        problem: the request.
+        problem: the request, with the grid, the rounds and the privacy target.
         approach: the method of proof, with the distances of neighbours that it uses.
         beat: number of levels of the best candidate before.
 
@@ -152,6 +152,8 @@ class LevelsSearch:
     def certify(self, best: CertifiedNoise | None) -> CertifiedNoise | None:
         """Find the fewest noise levels m at the candidate's decay rate for which the certified δ meets the target.
 
+        The candidate's number of levels is an estimate, at which the search starts.
+
         Args:
             best: the best certified noise so far; None if there is none. Numbers of levels at which this noise would
                 not be better are not tried.
@@ -191,6 +193,9 @@ class LevelsSearch:
 
         Args:
             best: the best certified noise so far.
+
+        Returns:
+            The number of levels; 0 if this noise is worse even with a single level.
         """
         levels, least_variance = best.order
         if variance(self._candidate.rate, levels) < least_variance:
@@ -229,7 +234,7 @@ class LevelsSearch:
             is_minimal: whether it is proved that one level less misses the target.
 
         Returns:
-            The noise with its guarantee.
+            The noise with its guarantee, and the word `proved` or `searched` for its minimality.
         """
         return CertifiedNoise(
             method=self._candidate.method,
@@ -254,6 +259,7 @@ def _least_near(excess: Callable[[int], float], start: int, most: int, first_ste
     Returns:
         The least m; None if it is far above `start` or above `most`.
     """
+    # The search ends without an answer if it has moved so far up from the start.
     furthest = 2 * max(start, LEAST_FURTHEST)
     low, high = start - 1, start
 
@@ -287,7 +293,7 @@ def approaches(problem: GridProblem) -> Iterator[Approach]:
     reasonable time.
 
     Args:
-        problem: the request.
+        problem: the request, with bounds on the distance of neighbours; it may name one method.
 
     Yields:
         Methods of proof, each with the distances of neighbours that it uses.
@@ -325,7 +331,7 @@ def least_noise(problem: GridProblem) -> CertifiedNoise:
     estimate has clearly more levels than the best certified noise.
 
     Args:
-        problem: the request.
+        problem: the request, with the grid, the sensitivities, the rounds and the privacy target.
 
     Returns:
         The noise with its guarantee, which has the lower bounds on δ by an example of neighbours.
@@ -373,4 +379,5 @@ def _most_levels(best: CertifiedNoise, epsilon: float) -> float:
     levels = best.noise.noise_levels
     if closed_form_decides(best.guarantee.curve, epsilon, FAR):
         return max(WORSE * levels, levels + 1)
+    # Otherwise estimates are less accurate, so that candidates with somewhat more levels are tried.
     return HOPELESS * levels

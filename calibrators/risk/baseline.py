@@ -233,7 +233,7 @@ def _mark_vacuous_claim(reading: PrintedReading, start: Start) -> PrintedReading
         start: the bound on the risk before training.
 
     Returns:
-        The statement with the mark.
+        A copy of the statement with the mark, or the statement itself if it claims no risk.
     """
     claims = reading.claims
     if claims.excess_risk is None:

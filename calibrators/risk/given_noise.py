@@ -84,7 +84,7 @@ class GivenNoiseRiskPart(RiskPart[Asked], Generic[Asked]):
         because an infinite figure would not be a bound.
 
         Args:
-            problem: the request.
+            problem: the request: the run, its losses and, if given, its noise.
             calibrator: the calibrator of the algorithm.
 
         Returns:
@@ -95,6 +95,7 @@ class GivenNoiseRiskPart(RiskPart[Asked], Generic[Asked]):
             ConditionViolated: no noise was given, and no theorem covers this run under this relation.
             Infeasible: no noise was given, and none that is offered meets the target.
         """
+        # The bounds at the given or certified noise; an overflow is an error of the request's units.
         run = self._run_of(problem, calibrator)
         try:
             with np.errstate(over="raise", divide="raise", invalid="raise"):
@@ -102,6 +103,7 @@ class GivenNoiseRiskPart(RiskPart[Asked], Generic[Asked]):
         except ArithmeticError:
             raise InvalidInput.at("", "the figures leave the range of doubles; choose other units") from None
 
+        # Orders of growth with hidden constants get a general warning.
         has_hidden_constants = bounds.lower or any(bound.constant == "hidden" for bound in bounds.upper)
         warnings = bounds.cautions
         if has_hidden_constants:
@@ -130,7 +132,7 @@ class GivenNoiseRiskPart(RiskPart[Asked], Generic[Asked]):
         """Return the run that the request describes, with the smallest certified noise if it gives none.
 
         Args:
-            problem: the request.
+            problem: the request: the run, its losses and, if given, its noise.
             calibrator: the calibrator of the algorithm.
 
         Returns:
@@ -167,11 +169,14 @@ def run_at_certified_noise(problem: Any, parameters: CertifiedParameters) -> Noi
 def _calibrate(problem: Any, calibrator: NoiseCalibrator) -> Any:
     """Return the parameters of the smallest certified noise of a request.
 
-    It is calibrated without its printed readings, which are not needed for the noise.
+    The theorems as papers print them ("readings") are not evaluated, because the noise does not depend on them.
 
     Args:
         problem: the request, a data class.
         calibrator: the calibrator of the algorithm.
+
+    Returns:
+        The parameters of the answer; their class depends on the algorithm.
     """
     has_readings = any(field.name == "readings" for field in fields(problem))
     changes: Fields = {"readings": ()} if has_readings else {}
@@ -187,6 +192,8 @@ def explicit_upper(
     conditions: Iterable[ConditionResult] = (),
 ) -> UpperBound:
     """Make an upper bound with explicit constants, in the form of the answer.
+
+    An upper bound with explicit constants is a number. It does not hold if one of its conditions fails.
 
     Args:
         theorem: the theorem of the bound.

@@ -49,7 +49,7 @@ class MiniBatchRiskPart(RiskPart[MiniBatchAsked], Generic[MiniBatchAsked, Found]
         smallest certified noise.
 
         Args:
-            problem: the request.
+            problem: the request: the run, its losses and clients and, if given, its noise.
             calibrator: the calibrator of the algorithm.
 
         Returns:
@@ -93,7 +93,8 @@ class MiniBatchRiskPart(RiskPart[MiniBatchAsked], Generic[MiniBatchAsked, Found]
         """Return the run and its noise: as given, or calibrated if the request gives no noise.
 
         Args:
-            problem: the request. It is calibrated without its printed readings, which are not needed for the noise.
+            problem: the request. Printed theorems ("readings") are not evaluated for it, because the noise does not
+                depend on them.
             calibrator: the calibrator of the algorithm.
 
         Returns:

@@ -106,7 +106,7 @@ class RiskPart(ABC, Generic[Asked]):
         """Return the bounds on the risk of the run of a request.
 
         Args:
-            problem: the request.
+            problem: the request: the run, its losses and, if given, its noise.
             calibrator: the calibrator that finds the smallest noise if the request gives none.
 
         Returns:

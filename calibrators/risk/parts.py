@@ -91,7 +91,7 @@ class SteppedRiskFields(RiskFields):
 
 
 def check_run(problem: RiskFields) -> None:
-    """Check that a noise comes with a batch size and rounds, and that the deviation of gradients is at most L.
+    """Check that a given noise comes with batch size and rounds, and that gradients deviate at most by L.
 
     Args:
         problem: the request, with the Lipschitz constant L; it is also a `PacedProblem`.
@@ -141,6 +141,7 @@ class ExplicitBound:
         else:
             scaled_step = self.step_size * self.envelope_smoothness
             weighted_step = scaled_step
+        # The product of three rounded factors may exceed 1 by rounding only.
         is_allowed = Verdict.of(scaled_step < 1.0 and weighted_step <= 1.0 + STEP_ROUNDING)
         step_conditions = [condition for condition in theorem.conditions if condition.id == "step-size"]
         conditions = [
@@ -229,7 +230,7 @@ def lower_bound(problem: RiskFields, setting: LowerBoundSetting, trust: Trust) -
 
     Args:
         problem: the request, with the objective.
-        setting: the quantities that the bound depends on.
+        setting: the quantities that the bound depends on: target, sizes and constants of the losses.
         trust: the trusted party: `local` for none, `shuffle` for a shuffler, `central` for the server. The last two
             have the same lower bound.
 
@@ -252,9 +253,11 @@ def lower_bound(problem: RiskFields, setting: LowerBoundSetting, trust: Trust) -
 def _local_bound(problem: RiskFields, setting: LowerBoundSetting) -> tuple[Theorem, Any]:
     """Return the theorem with the lower bound for clients without a trusted server, and its inputs.
 
+    Without a trusted server, every report must be private by itself, which the theorem states for one round's ε and δ.
+
     Args:
         problem: the request. If it gives no δ of one report (`round_delta`), the δ of `setting` is used.
-        setting: the other quantities that the bound depends on.
+        setting: the other quantities that the bound depends on: target, sizes and constants of the losses.
 
     Returns:
         The theorem for the population risk or for the empirical one, with its inputs.
@@ -287,7 +290,7 @@ def _central_bound(problem: RiskFields, setting: LowerBoundSetting) -> tuple[The
 
     Args:
         problem: the request, with the objective, the radius of the domain, and the deviation of gradients.
-        setting: the other quantities that the bound depends on.
+        setting: the other quantities that the bound depends on: target, sizes and constants of the losses.
 
     Returns:
         The theorem for the population risk or for the empirical one, with its inputs.
@@ -310,7 +313,7 @@ def reference_rates(problem: RiskFields, setting: LowerBoundSetting) -> Referenc
 
     Args:
         problem: the request; only its standard deviation of gradients is used.
-        setting: the quantities that the rates depend on.
+        setting: the quantities that the rates depend on: target, sizes and constants of the losses.
 
     Returns:
         The orders, up to constants and logarithms.

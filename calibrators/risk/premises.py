@@ -18,6 +18,9 @@ def ids_of_risk_premises(guarantee: Guarantee, conditions: Iterable[Condition]) 
     Args:
         guarantee: the certified guarantee, with the conditions that it assumes.
         conditions: the conditions of the theorem that bounds the risk. Those that are checked are left out.
+
+    Returns:
+        The ids in the order of the conditions.
     """
     guarantee_ids = {condition.id for condition in guarantee.declared}
     declared_ids = [condition.id for condition in conditions if not condition.checked]

@@ -100,6 +100,9 @@ def _have_same_parameters(first: Mapping[str, float], second: Mapping[str, float
     Args:
         first: parameters of one interpretation, by name.
         second: those of the other.
+
+    Returns:
+        True if no parameter differs.
     """
     shared = (set(first) & set(second)) - set(RISK_ORDERS)
     same_names = all((name in first) == (name in second) for name in ALWAYS_SHARED)
@@ -204,7 +207,7 @@ class _Entry:
         claims: JsonObject,
         conditions: Mapping[str, ConditionAnswer],
     ) -> ReadingDetails:
-        """Return the parameters, claims and conditions of one reading that the readings of an entry do not share.
+        """Return the parts of one reading (interpretation) that the other readings of its entry do not share.
 
         Readings that agree are served as one entry, so that shared parts are written once.
 
@@ -246,7 +249,7 @@ class _Entry:
         objective and baseline of the certified risk. A claimed excess risk is rounded up to `DIGITS` digits.
 
         Args:
-            reading: one of the readings of the entry.
+            reading: one of the readings that the entry of the answer combines.
 
         Returns:
             The claims that the entry has to state.
@@ -308,6 +311,9 @@ def _round_side(value: float, *, up: bool) -> float:
     Args:
         value: the number on this side.
         up: whether to round up.
+
+    Returns:
+        The rounded number.
     """
     if isinstance(value, int):
         return value
@@ -317,10 +323,10 @@ def _round_side(value: float, *, up: bool) -> float:
 def _drop_repeated_statements(
     details: Iterable[ReadingDetails], common: Mapping[str, ConditionAnswer]
 ) -> tuple[ReadingDetails, ...]:
-    """Leave out the words of a condition where an earlier one with the same id has them.
+    """Leave out the statement of a condition that an earlier condition with the same id has.
 
     Args:
-        details: the details of the readings, in the order of the entry.
+        details: the parts in which interpretations ("readings") of a theorem differ, in the order of the answer.
         common: the conditions of the whole entry, by id, which come first.
 
     Returns:

@@ -83,7 +83,7 @@ def long_run_cautions(
     certified is called an estimate.
 
     Args:
-        problem: the request.
+        problem: the request, in which the rounds or the batch size may be open (None).
         parameters: the parameters of the answer.
         communication: the traffic of the run.
         frontier: the runs that were compared by their risk. If it is None, runs were compared by their noise, and
@@ -113,7 +113,7 @@ def _describe_long_run(problem: object, rounds: int, bits: float, shorter: RunFi
     """Write the warning of a long run: its size, and the best shorter run or other advice.
 
     Args:
-        problem: the request.
+        problem: the request, which may fix the rounds.
         rounds: rounds of the answer.
         bits: bits that one client sends over these rounds.
         shorter: the best shorter run, if there is one.

@@ -109,10 +109,13 @@ class BoundSearch:
             self._passing = self._trial(HIGHEST)
 
     def _is_settled(self) -> bool:
-        """Decide whether the search is finished.
+        """Decide whether the search for the smallest noise is finished.
 
         It is finished if the last noise that met the target is the least on offer, or one step above a noise that
         missed it.
+
+        Returns:
+            True if no further trial is needed.
         """
         if self._passing is None:
             return False
@@ -238,7 +241,7 @@ class BoundSearch:
         return self._miss(upper)
 
     def _miss(self, log_delta: float) -> float:
-        """Return the miss of a log δ: its excess over the target's log δ, relative to the size of the latter.
+        """Return by how much a log δ exceeds the target's log δ, relative to the size of the latter.
 
         Args:
             log_delta: natural logarithm of a bound on δ.
@@ -247,6 +250,7 @@ class BoundSearch:
             The miss, without unit. It is at most 0 if the target is met.
         """
         target_log_delta = self._target.log_delta
+        # Smaller values of log δ are not distinguished.
         excess = max(log_delta, _LEAST_LOG_DELTA) - target_log_delta
         return excess / -target_log_delta
 
@@ -271,12 +275,16 @@ class BoundSearch:
         return _clamp_log_noise(root)
 
     def _line_root(self, trial: CertifiedTrial | CoarseTrial) -> float:
-        """Return the log noise of miss 0 on the line through a trial with `slope`, or a nearer one.
+        """Return the log noise at which the target is just met, by the line through a trial with `slope`.
 
-        The step from the trial is cut to `LONGEST_STEP`, which doubles for each of the latest steps that were cut.
+        The miss of a trial is the excess of log δ over the target; it is 0 at the root. The step from the trial is cut
+        to `LONGEST_STEP`, which doubles for each of the latest steps that were cut.
 
         Args:
             trial: a trial, usually the last one.
+
+        Returns:
+            The log noise, which may be outside the range that is offered.
         """
         change = -trial.miss / self.slope
         longest = LONGEST_STEP * 2.0**self._cut_steps
@@ -285,7 +293,7 @@ class BoundSearch:
         return trial.log_noise + min(max(change, -longest), longest)
 
     def _trial(self, step: int) -> CertifiedTrial:
-        """Certify the bound at a noise.
+        """Evaluate the certified bound on δ at a noise.
 
         Args:
             step: log noise in multiples of `STEP`; it is limited to the noise that is offered.
@@ -313,7 +321,8 @@ class BoundSearch:
         """Store a trial as the last one, and as the last that met or missed the target; update the estimated slope.
 
         Args:
-            trial: the trial. Its miss is at most 0 if it meets the target.
+            trial: the trial. Its miss, the relative excess of log δ over the target's, is at most 0 if it meets the
+                target.
         """
         # Between neighbouring steps the slope is dominated by irregularities of the bound.
         if self._last is not None and abs(self._last.step - trial.step) > 1:

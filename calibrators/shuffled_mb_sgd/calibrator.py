@@ -92,7 +92,7 @@ def run_spec(problem: ShuffledMbSgdProblem, run: Run, noise_multiplier: float) -
     If whole clients are protected, all records of a report may change, so that the batch gives no amplification.
 
     Args:
-        problem: the request.
+        problem: the request, with the protected unit, the clients, their records and the participants.
         run: the batch size and the number of rounds.
         noise_multiplier: σ over the norm bound of one contribution: of a record, or of a whole report.
 
@@ -194,6 +194,8 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
         self, outcome: Outcome[RunSolution[ShuffledMbSgdProblem, Run], StepPlan], *, true_figures: bool
     ) -> tuple[PrintedReading, ...]:
         """Evaluate Theorem 4.1 of Lowy and Razaviyayn in each interpretation, and certify the guarantee at its noise.
+
+        The paper's shuffled algorithm needs a shuffler that hides which client sent a report.
 
         Args:
             outcome: the certified run.

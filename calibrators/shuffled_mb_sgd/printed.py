@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 def printed_readings(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> tuple[PrintedReading, ...]:
     """Return the noise that Theorem 4.1 of Lowy and Razaviyayn prints, and the explicit noise that replaces it here.
 
-    They are the readings `statement` and `corrected`. The statement uses the request's rounds or, for smooth losses,
-    the rounds that it prescribes. The explicit noise prescribes no rounds, so the run's are used.
+    They are two interpretations ("readings"), `statement` and `corrected`. The statement uses the request's rounds or,
+    for smooth losses, the rounds that it prescribes. The explicit noise prescribes no rounds, so the run's are used.
 
     Args:
-        problem: the request.
+        problem: the request, which may select readings and names the protected unit.
         run: the run of the answer.
         truth: function that certifies the ε and δ of a run at a printed noise multiplier.
 
@@ -62,7 +62,7 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> Pr
         truth: function that certifies the ε and δ of a run at a printed noise multiplier.
 
     Returns:
-        The reading `statement`, with the parameters that the theorem prescribes.
+        The interpretation ("reading") named `statement`, with the parameters that the theorem prescribes.
     """
     is_smooth = problem.smoothness is not None
     inputs = inputs_of(
@@ -106,6 +106,9 @@ def _excluded_conditions(problem: ShuffledMbSgdProblem) -> list[str]:
 
     Args:
         problem: the request. Its losses are smooth if `smoothness` is given.
+
+    Returns:
+        The ids, some of which may be repeated.
     """
     excluded = []
     if problem.strong_convexity == 0.0:
@@ -118,10 +121,10 @@ def _excluded_conditions(problem: ShuffledMbSgdProblem) -> list[str]:
 def _explicit(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> PrintedReading:
     """Evaluate the theorem with explicit constants that replaces Theorem 4.1 of Lowy and Razaviyayn here.
 
-    The reading is proved if all its conditions hold, among them batches of a single record.
+    The result ("reading") has the status `proved` if all its conditions hold, among them batches of a single record.
 
     Args:
-        problem: the request.
+        problem: the request, with the clients, their records and the privacy target.
         run: the run of the answer, with its batch size and rounds.
         truth: function that certifies the ε and δ of a run at a printed noise multiplier.
 
@@ -174,7 +177,9 @@ def _single_record_condition(run: Run) -> ConditionResult:
 def _decidable_conditions(
     theorem: Theorem, results: tuple[ConditionResult, ...], without: Sequence[str] = ()
 ) -> tuple[ConditionResult, ...]:
-    """Select the conditions of a theorem that are checked or can never be decided, not those that callers declare.
+    """Select the conditions of a theorem that are checked, or that can never be decided.
+
+    Conditions that a caller declares are left out.
 
     Args:
         theorem: the theorem, which says how each condition is decided.

@@ -41,11 +41,11 @@ def contribution_norm(problem: ShuffledMbSgdProblem, run: Run) -> float:
 
 
 def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
-    """Estimate the noise multiplier z that meets the target, by a normal approximation, to compare runs.
+    """Estimate the noise multiplier z that meets the target, to compare runs.
 
-    The estimate solves q√(R(e^{s²} − 1)) = μ by bisection. Here q is the sampling rate and R the number of rounds. The
-    privacy loss s of one round depends on z (`_ShuffledLoss`). The Gaussian parameter of the target (ε, δ) is μ = √(2
-    ln(1/δ) + 2ε) − √(2 ln(1/δ)).
+    The estimate is the root of q√(R(e^{s²} − 1)) = μ, a normal approximation. Here q is the sampling rate, R the number
+    of rounds, and s the privacy loss of one round, which depends on z (`_ShuffledLoss`). The Gaussian parameter of the
+    target (ε, δ) is μ = √(2 ln(1/δ) + 2ε) − √(2 ln(1/δ)).
 
     Args:
         problem: the request, with the target and the clients.
@@ -64,15 +64,20 @@ def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
         return loss.of_run(math.exp(log_noise)) > target_mu
 
     _, log_noise = bisect_reals(exceeds_target, math.log(LEAST), math.log(MOST), steps=BISECTIONS)
+    # The certified noise is typically this fraction of the estimate, which the factor e^ε(c) makes too large.
     return USUAL_EXCESS * math.exp(log_noise)
 
 
 class _ShuffledLoss:
     """An estimate of the privacy loss of a shuffled run, as a function of its noise multiplier z.
 
-    M is the number of reports in a round, and K the number of records in a report. A report that is not shuffled has
-    the privacy loss ε(c) = c²/2 + c√(2 ln(M/δ)). Here c is 2/z if one record changes, and 2K/z if all do. Among M
-    shuffled reports, the loss of a round is s = 2 tanh(ε(2/z)/2) e^{ε(2K/z)/2}/√M, or 2/z if that is less.
+    In each round, M clients send a report of K records each to a shuffler. The change c of a report between two
+    neighbours is measured in standard deviations of its noise. It is c = 2/z if one record changes, and c = 2K/z if all
+    do.
+
+    A report that is not shuffled has the privacy loss ε(c) = c²/2 + c√(2 ln(M/δ)). Shuffling reduces the loss of a
+    round to s = 2 tanh(ε(2/z)/2) e^{ε(2K/z)/2}/√M. If 2/z is less, the loss is 2/z. This is for a change of one record;
+    2K/z takes the place of 2/z for a change of the whole report. If whole clients are protected, K counts as 1.
     """
 
     def __init__(self, problem: ShuffledMbSgdProblem, run: Run) -> None:
@@ -109,7 +114,8 @@ class _ShuffledLoss:
         record_shift = 2.0 / noise
         report_shift = 2.0 * self._units_in_report / noise
 
-        # The reports of the other clients hide a change up to this factor, of which the exponent is kept finite.
+        # The reports of the other clients hide a change up to this factor. The limit on the exponent keeps the factor
+        # finite.
         largest_exponent = 300.0
         exponent = min(0.5 * self._loss_of_report(report_shift), largest_exponent)
         crowd_factor = math.exp(exponent) / math.sqrt(self._participants)
@@ -138,6 +144,9 @@ def _composed_loss(loss: float, rate: float, rounds: float) -> float:
         loss: privacy loss s of one round.
         rate: probability q that the protected unit is used in a round.
         rounds: number R of rounds, or its expectation.
+
+    Returns:
+        The privacy loss of the run, in the scale of the Gaussian parameter μ.
     """
     largest_exponent = 700.0  # the exponential of a larger one is not a double
     return rate * math.sqrt(rounds * math.expm1(min(loss * loss, largest_exponent)))

@@ -102,7 +102,7 @@ def target_cautions(problem: SettingFields, target: Target, *, prints: bool) -> 
     """Warn that δ was not requested and has a default, and that papers print no noise for ε = 0.
 
     Args:
-        problem: the request.
+        problem: the request, in which δ may be absent.
         target: the certified target.
         prints: True if the algorithm has printed theorems.
 

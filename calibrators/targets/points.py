@@ -40,8 +40,8 @@ def find_at_points(problem: Targeted, find: Callable[[Targeted], SolutionT]) -> 
     """Calibrate for an attacker's advantage or true positive rate, by calibrations at suitable (ε, δ).
 
     An attacker tests which of two neighbouring data sets was used. Its advantage is at most a if and only if δ(0) ≤ a.
-    A true positive rate of at most β at the false positive rate α follows from δ(ε) ≤ β − e^ε α at any one ε ≥ 0, and
-    the ε that needs about the least noise is searched.
+    The true positive rate is bounded by β, at the false positive rate α, if δ(ε) ≤ β − e^ε α at one ε ≥ 0. The ε that
+    needs about the least noise is searched.
 
     Args:
         problem: the request, with a risk as its target.
@@ -55,6 +55,7 @@ def find_at_points(problem: Targeted, find: Callable[[Targeted], SolutionT]) -> 
     risk = problem.risk
     assert risk is not None  # the caller has checked it
     if risk.kind == "advantage":
+        # The next smaller double covers the rounding of the logarithm.
         log_delta = math.nextafter(math.log(risk.bound), -math.inf)
         solution = find(_at_point(problem, 0.0, log_delta))
     else:
@@ -83,9 +84,12 @@ def _at_point(problem: Targeted, epsilon: float, log_delta: float) -> Targeted:
     """Return the request with a target (ε, δ) in place of its risk.
 
     Args:
-        problem: the request.
+        problem: the request, with a risk as its target.
         epsilon: the ε, at least 0.
         log_delta: log δ, natural logarithm. The request gets log₁₀ δ, rounded down.
+
+    Returns:
+        A copy of the request with ε and log₁₀ δ, and without the risk.
     """
     log10_delta = math.nextafter(log_delta / math.log(10.0), -math.inf)
     pair: Fields = {"epsilon": epsilon, "delta": None, "log10_delta": log10_delta}
@@ -99,7 +103,7 @@ def _find_for_rates(problem: Targeted, risk: RiskTarget, find: Callable[[Targete
     the true positive rate. The search ends when a new ε improves this bound by less than a relative `_SETTLED`.
 
     Args:
-        problem: the request.
+        problem: the request, with the risk as its target.
         risk: the true positive rate, at most 1 less the false positive rate.
         find: function that returns the solution of a request with a target (ε, δ).
 
@@ -138,6 +142,8 @@ def _rate_bound(curve: Curve, false_positive_rate: float, epsilon: float) -> flo
 def _argument_of_least(bound: Callable[[float], float], start: float, most: float) -> float:
     """Minimise a function on [0, `most`) approximately, by steps from a start that are halved without success.
 
+    It is a pattern search: both neighbours at the distance of the step are tried, and the best is kept.
+
     Args:
         bound: the function, convex in the exponential of its argument.
         start: initial argument, at least 0.
@@ -148,6 +154,7 @@ def _argument_of_least(bound: Callable[[float], float], start: float, most: floa
     """
     best = start
     least = bound(start)
+    # The step is relative to the start, and to the range if the start is near 0.
     step = _SIDE * max(start, 0.1 * most)
     while step > _NARROWEST * max(best, 1e-3):
         # Compare the two neighbours at the distance of the step.

@@ -50,7 +50,7 @@ def least_parameter_for_rates(
         risk: a risk of the kind `true_positive_rate`.
         guess: initial estimate of the parameter.
         limits: the smallest and the largest permitted parameter.
-        fall: assumed negative derivative of the shortfall at the guess.
+        fall: assumed negative derivative, at the guess, of the shortfall: the amount by which the target is missed.
         note: called with each parameter that misses the target, and with its guarantee.
 
     Returns:
@@ -92,6 +92,8 @@ def _shortfall_at(
 ) -> Callable[[float], float]:
     """Return a function that says by how much a parameter misses the bound on the true positive rate.
 
+    A test of an attacker has a threshold ε, at which δ bounds its true positive rate.
+
     Args:
         tests: the thresholds of the attacker's tests, which must not move while the function is used.
         family: function from a parameter to its guarantee.
@@ -125,7 +127,7 @@ def shortfall_of_limits(limits: list[PointLimit], risk: RiskTarget) -> float:
         risk: the risk that they are about. Its Gaussian parameter is the initial estimate of μ*.
 
     Returns:
-        The shortfall, without unit.
+        The largest shortfall of all conditions, without unit; positive if one of them is missed.
     """
     start = math.log(risk.gaussian_mu)
     return max(_shortfall_of_limit(limit, start) for limit in limits)
@@ -134,8 +136,8 @@ def shortfall_of_limits(limits: list[PointLimit], risk: RiskTarget) -> float:
 def _shortfall_of_limit(limit: PointLimit, start: float) -> float:
     """Return by how much one condition on δ is missed: log(μ/μ*) for the parameters μ of Gaussian mechanisms.
 
-    μ belongs to the certified δ, and μ* to the largest permitted one. The sign agrees with the certified comparison,
-    because both μ are approximate.
+    μ belongs to the certified δ, and μ* to the largest permitted one. Both μ are approximate, so that the sign is set
+    to that of the certified comparison.
 
     Args:
         limit: the condition: the largest permitted δ at an ε, and the certified δ.
@@ -145,11 +147,13 @@ def _shortfall_of_limit(limit: PointLimit, start: float) -> float:
         The shortfall, without unit. It is at most 0 if the condition is met, and at least `SHALLOW` otherwise.
     """
     allowed_log_delta = limit.largest_log_delta
+    # Extreme values of δ are clipped, because δ = 0 has no positive μ, and δ = 1 has no finite one.
     least_log_delta = DEEP * min(allowed_log_delta, -1.0)
     log_delta = min(max(limit.log_delta, least_log_delta), -SHALLOW)
     allowed_log_mu = central_log_mu(limit.epsilon, min(allowed_log_delta, -SHALLOW), start)
     log_mu = central_log_mu(limit.epsilon, log_delta, allowed_log_mu)
     distance = log_mu - allowed_log_mu
+    # The certified comparison decides the sign.
     if limit.is_met:
         return min(distance, 0.0)
     return max(distance, SHALLOW)

@@ -30,7 +30,7 @@ def least_for_target(
     """Find nearly the least parameter, such as log noise, that meets a privacy target.
 
     A true positive rate has a search of its own, because it is a condition on δ at several ε. Every other target is one
-    inequality, and the root of its shortfall is searched.
+    inequality. The shortfall says by how much a parameter misses it, and the root of the shortfall is searched.
 
     Args:
         family: function from a parameter to its guarantee; a larger parameter is safer.
@@ -57,8 +57,8 @@ def shortfall_of(
     """Return a function that says by how much a parameter misses the target; it is at most 0 if the target is met.
 
     The shortfall is log(μ/μ*). At the target ε, μ is the parameter of the Gaussian mechanism with the δ of the
-    guarantee, and μ* of the one with the target's δ. This scale is nearly linear in the logarithm of a noise, which
-    helps interpolation.
+    guarantee. μ* is the parameter of the one with the target's δ. This scale is nearly linear in the logarithm of a
+    noise, which helps interpolation.
 
     Args:
         family: function from a parameter to the guarantee.
@@ -79,6 +79,7 @@ def shortfall_of(
         """Return how far the guarantee at a parameter misses the target; positive if it misses it."""
         guarantee = family(parameter)
         log_delta = guarantee.curve.upper_log_delta(target.epsilon)
+        # Extreme values of δ are clipped, because δ = 0 has no positive μ, and δ = 1 has no finite one.
         clipped_log_delta = min(max(log_delta, least_log_delta), -SHALLOW)
         log_mu = central_log_mu(target.epsilon, clipped_log_delta, target_log_mu)
         distance = log_mu - target_log_mu

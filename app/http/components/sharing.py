@@ -73,6 +73,7 @@ def name_anonymous(document: Schema) -> None:
             The reference with the notes of the schema, such as its description. Without an equal named schema, the
             schema in its normal form.
         """
+        # The schema is returned unchanged unless it is a union or a map.
         if "properties" in schema or not ("anyOf" in schema or "additionalProperties" in schema):
             return schema
         if "anyOf" in schema:
@@ -83,6 +84,7 @@ def name_anonymous(document: Schema) -> None:
         notes = {key: item for key, item in schema.items() if key not in ("type", "anyOf", "additionalProperties")}
         return {"$ref": REF + name, **notes}
 
+    # Replace the schemas in the whole document, and add the named ones.
     map_schemas(document, refer)
     schemas |= {name: dict(schema) for name, schema in NAMED.items()}
 
@@ -172,7 +174,7 @@ def _alternatives(union: Schema) -> Iterator[Schema]:
         union: a schema with the member `anyOf`, which is not changed.
 
     Yields:
-        The alternatives, in order.
+        The alternatives in the order of the union, none of which is a nested union.
     """
     for alternative in union["anyOf"]:
         name = alternative.get("$ref", "").removeprefix(REF)

@@ -219,6 +219,8 @@ def _members(schema: Schema) -> Sequence[Schema]:
 def _merge_distinct(schemas: dict[str, Schema], name: str, distinct: Sequence[Schema]) -> Schema:
     """Merge different schemas of a property; return the empty schema, which allows any value, if that is impossible.
 
+    Schemas can be merged if all are enumerations, references to objects, lists, or numbers.
+
     Args:
         schemas: the named schemas of the document, to which a merged object is added.
         name: name of the property.
@@ -268,14 +270,14 @@ def _merge_references(schemas: dict[str, Schema], name: str, references: Sequenc
 
 
 def _union_of_all(schemas: Mapping[str, Schema], references: Sequence[Schema]) -> Schema | None:
-    """Return the reference to a tagged union that has all other referenced schemas as members; None if there is none.
+    """Find a tagged union, one of several referenced schemas, that has all others as members.
 
     Args:
         schemas: the named schemas of the document.
         references: different references.
 
     Returns:
-        The first such reference. None if no union has all other referenced schemas as members.
+        The first reference to such a union; None if there is none.
     """
     for reference in references:
         union = schemas[reference["$ref"].removeprefix(REF)]

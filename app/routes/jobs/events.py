@@ -151,7 +151,7 @@ async def _skip_repeated(jobs: AsyncIterator[Job], last_id: str | None) -> Async
 
 
 def _id(job: Job) -> str:
-    """Return the event id of a state of a job, which is the same in all replicas of the service.
+    """Return the event id of a state of a job, which is the same in all processes of the service.
 
     It consists of the state and the finished steps and, before the end of the job, the seconds left and spent.
 

@@ -74,6 +74,9 @@ def _endpoint(figures: str) -> Endpoint:
             id: id of the job.
             form: png or svg; None follows the Accept header.
 
+        Returns:
+            The response with the image, in the chosen format.
+
         Raises:
             Problem: the job is not a simulation, has no result, or the Accept header allows neither format.
         """

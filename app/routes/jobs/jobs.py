@@ -139,6 +139,9 @@ async def get_job(request: Request, id: str, preferences: OfLook) -> Response:  
         id: id of the job.
         preferences: longest preferred wait for the end of the job; without a wait the answer is immediate.
 
+    Returns:
+        The response with the job as JSON: its state, its progress and, once it has ended, its result or problem.
+
     Raises:
         Problem: the caller has no such job.
     """
@@ -158,6 +161,9 @@ async def get_job_result(request: Request, id: str, preferences: OfLook) -> Resp
         id: id of the job.
         preferences: longest preferred wait for the end of the job; without a wait the answer is immediate.
 
+    Returns:
+        The response with the stored result in its own media type, or with the problem of a failed job.
+
     Raises:
         Problem: the caller has no such job, or the job has no result.
     """
@@ -174,6 +180,9 @@ async def remove_job(request: Request, id: str) -> Response:  # noqa: A002 (the 
     Args:
         request: the HTTP request.
         id: id of the job.
+
+    Returns:
+        The response with the cancelled job, or an empty response with status 204 if the job is deleted.
 
     Raises:
         Problem: the caller has no such job.

@@ -18,7 +18,7 @@ async def find_job(request: Request, identifier: str, seconds: float) -> Job:
     Args:
         request: the HTTP request.
         identifier: id of the job.
-        seconds: longest wait; 0 to return the job at once.
+        seconds: longest wait [s]; 0 to return the job at once.
 
     Returns:
         The job, which may not have ended.

@@ -64,7 +64,7 @@ def _post(kinds: tuple[SimulationKind, ...]) -> Endpoint:
         kinds: the kinds of simulation that the service runs, each with a request class and an example.
 
     Returns:
-        The endpoint.
+        The endpoint, a function from a request and its body to the response with the job.
     """
 
     async def start_simulation(request: Request, simulation: bytes, preferences: OfQuestion) -> Response:

@@ -84,6 +84,9 @@ async def get_problem(request: Request, slug: str) -> Response:
         request: the HTTP request.
         slug: name of the kind of problem, the last part of its path.
 
+    Returns:
+        The description of the kind as JSON, or an empty response with status 304 if the client has it.
+
     Raises:
         Problem: there is no such kind of problem.
     """

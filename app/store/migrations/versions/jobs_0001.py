@@ -32,6 +32,8 @@ COPY = """
 def upgrade() -> None:
     """Create the tables of jobs, and move the simulations of version 0.2.0 from their table, which is then dropped.
 
+    It is the first step of the chain of migrations of the database.
+
     Raises:
         OSError: there is a table `simulations` that lacks columns of version 0.2.0.
     """
