@@ -13,6 +13,9 @@ def parts_of(spec: object) -> Iterator[object]:
 
     Args:
         spec: the description of a run. Its field `mechanisms` or `mechanism` has the specs inside it, if there are any.
+
+    Yields:
+        The nodes of the tree of mechanisms, in the order of a depth-first search.
     """
     yield spec
     children = getattr(spec, "mechanisms", None) or (getattr(spec, "mechanism", None),)

@@ -34,11 +34,14 @@ from epsilond.accountants.specs.primitives import KIND, Primitive
 
 
 def first_step_of_suffix(fraction: float | None, steps: int) -> int:
-    """Return the first step after which the model may be released: ⌈αT⌉, or 1 without a fraction.
+    """Return the first step of a run after which its model may be released.
 
     Args:
         fraction: share α in (0, 1), taken as its shortest decimal form; None if every step may be released.
         steps: number T of steps, at least 1.
+
+    Returns:
+        ⌈αT⌉, the number of a step from 1 to T; 1 if no fraction is given.
     """
     if fraction is None:
         return 1
