@@ -63,7 +63,8 @@ class CellAnswer:
 def table_cells(preset: Preset, answers: Sequence[tuple[Cell, Any]]) -> tuple[CellAnswer, ...]:
     """Make the result table of an experiment from the answers of its simulations.
 
-    A cell of the table is the result at one place of the grid: one value on each axis, such as ε and an algorithm.
+    A cell of the table is the result at one point of a parameter grid: one value on each axis, such as ε and an
+    algorithm. The point is called the place of the cell.
 
     Args:
         preset: the experiment.
@@ -160,11 +161,14 @@ def _merge_tuned(cells: Sequence[CellAnswer], tuned: str) -> CellAnswer:
 
 
 def _least_compared(cells: Sequence[CellAnswer], run: str) -> CellAnswer:
-    """Return the simulation ("cell") in which a comparison run has the least mean excess risk.
+    """Return the simulation, or table cell, in which a comparison run has the least mean excess risk.
 
     Args:
         cells: simulations that all have the run, at least one.
         run: name of the run.
+
+    Returns:
+        One of the given cells. A run that diverged counts as infinitely bad.
     """
     return min(cells, key=lambda cell: _mean(_compared_excess(cell, run)))
 
@@ -177,7 +181,7 @@ def _compared_excess(cell: CellAnswer, run: str) -> Measured:
         run: name of the run.
 
     Returns:
-        The mean with its confidence band.
+        The mean over repeated runs, in units of the loss, with its confidence interval.
     """
     assert cell.beside is not None  # cells that differ in a tuned value have the same runs
     return cell.beside[run]

@@ -91,8 +91,8 @@ Personalization = Annotated[Annotated[float, FINITE_PERSONALIZATION] | Literal["
 def personalization_value(value: float | str) -> float:
     """Return the personalisation parameter α of PPSGD from its JSON form.
 
-    PPSGD is personalised private gradient descent: a model has a part shared by all N clients, and a part of the client's
-    own. α is the step size of the shared part, divided by N times the step size of the own part.
+    PPSGD is personalised private gradient descent. A model has a part shared by all N clients, and a part of the
+    client's own. α is the step size of the shared part, divided by N times the step size of the own part.
 
     Args:
         value: α in JSON, a number or "unbounded".

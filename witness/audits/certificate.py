@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def certify(request: AuditSimulation) -> Ends:
-    """Return the certified lower and upper bound on ε at the audit's δ, with which the attack is compared.
+    """Return certified bounds on the ε of an audited mechanism, which are compared with the success of the attack.
 
-    The accountant computes them by theorems, without samples.
+    The accountant computes them by theorems, without samples, at the δ of the audit.
 
     Args:
         request: the audit, with a spec or a message.

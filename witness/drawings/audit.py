@@ -71,9 +71,10 @@ def _draw_rates(axes: Axes, answer: JsonObject) -> None:
 def _largest_true_positive_rates(
     false_positive_rates: npt.NDArray[np.float64], epsilon: float, delta: float
 ) -> npt.NDArray[np.float64]:
-    """Return the largest true positive rates of any test of an (ε, δ)-private mechanism.
+    """Return the largest true positive rates that a test of an (ε, δ)-private mechanism can have.
 
-    At the false positive rate f the largest rate is min(1, e^ε f + δ, 1 − e^−ε (1 − δ − f)).
+    The test guesses from an output which of two neighbouring data sets the mechanism ran on. At the false positive
+    rate f its true positive rate is at most min(1, e^ε f + δ, 1 − e^−ε (1 − δ − f)).
 
     Args:
         false_positive_rates: rates from 0 to 1.
@@ -83,6 +84,7 @@ def _largest_true_positive_rates(
     Returns:
         One rate for each false positive rate.
     """
+    # The exponent is limited, so that e^ε is finite. The minimum with 1 makes the limit harmless.
     steep_line = math.exp(min(epsilon, LARGEST_EXPONENT)) * false_positive_rates + delta
     flat_line = 1 - (1 - delta - false_positive_rates) * math.exp(-epsilon)
     return np.asarray(np.minimum(1.0, np.minimum(steep_line, flat_line)))
@@ -112,6 +114,7 @@ def _draw_interval(axes: Axes, answer: JsonObject) -> None:
     _draw_lower_bound(axes, 1, proved_lower, right_limit, style.MEASURED)
     # An output that is impossible on the other data set excludes every ε at this δ.
     if answer["evidence"] == "escape":
+        # The words are between the rows 0 and 1, on a white box.
         words = "no ε: outputs that the other data set cannot give"
         box = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
         axes.text(0.02 * right_limit, 0.72, words, color=style.MEASURED, fontsize=9, va="center", bbox=box)
@@ -146,7 +149,7 @@ def _draw_claim(axes: Axes, row: float, claim: JsonObject, right_limit: float) -
 
 
 def _largest_drawn(lower: float, upper: float, lower_bounds: tuple[float, ...]) -> float:
-    """Return the largest ε that must fit on the axis of the figure; 1 if there is none.
+    """Return the largest value of ε that must fit on the horizontal axis of an audit's figure.
 
     Args:
         lower: certified lower bound on ε.
@@ -154,7 +157,7 @@ def _largest_drawn(lower: float, upper: float, lower_bounds: tuple[float, ...]) 
         lower_bounds: the other values of ε in the figure: lower bounds from the attack, and the claim.
 
     Returns:
-        The largest value, in nats.
+        The largest value, in nats. If all other values are 0, the smallest positive finite certified bound; 1 without one.
     """
     finite_lower_bounds = [value for value in lower_bounds if math.isfinite(value)]
     largest = max(finite_lower_bounds, default=0.0)

@@ -39,7 +39,7 @@ class AxisScale:
     kind: str
 
     def positions(self, cells: Cells, name: str) -> npt.NDArray[np.float64]:
-        """Return where simulations ("cells") are drawn on the horizontal axis.
+        """Return the positions of simulations on the horizontal axis of a figure.
 
         Args:
             cells: the simulations in JSON form.
@@ -69,9 +69,10 @@ class AxisScale:
 
 
 def grid(answer: JsonObject) -> Figure:
-    """Draw the answer of an experiment: one panel for each value of its axis of panels, on a common vertical axis.
+    """Draw the figure of an experiment that varies up to three parameters.
 
-    The labels at the right ends of the lines are in the last panel only.
+    One parameter is on the horizontal axis, a second one has a line for each value, and a third one a panel for each
+    value. The panels share the vertical axis. The labels of the lines are in the last panel only.
 
     Args:
         answer: answer of kind `preset`, as a JSON object.
@@ -171,7 +172,7 @@ def _draw_legend(figure: Figure, legend: Legend) -> None:
 def _draw_line(line: GridLine) -> Labels:
     """Draw one line of a panel: the measured means, the theorems' bound on them, and the compared runs.
 
-    Cells of audits have their lower bounds on ε instead, with the certified and the claimed ε.
+    For audits the line shows their lower bounds on ε instead, with the certified and the claimed ε.
 
     Args:
         line: simulations of one line of a panel, with their axes, horizontal positions and colour.
@@ -205,7 +206,7 @@ def _draw_measured(line: GridLine) -> Labels:
     lower = style.numbers(final["lower"] for final in finals)
     upper = style.numbers(final["upper"] for final in finals)
 
-    # The lower end of a band stays above 0, which a logarithmic axis cannot show.
+    # The lower end of a band stays above 0, at least 0.1 % of the mean: a logarithmic axis cannot show 0.
     lengths_below = np.minimum(mean - lower, mean * 0.999)
     lengths_above = upper - mean
     line.look(MEASURED, "-", "o")
@@ -223,7 +224,7 @@ def _draw_measured(line: GridLine) -> Labels:
 
 
 def _draw_bound(line: GridLine) -> Labels:
-    """Draw for each cell the smallest bound that theorems give on its excess risk, and return the label.
+    """Draw the smallest bound that theorems give on the excess risk of each simulation, and return the label.
 
     Args:
         line: simulations of one line of a panel, with their axes, horizontal positions and colour.

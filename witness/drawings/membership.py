@@ -74,7 +74,7 @@ def _draw_bounds(axes: Axes, answer: JsonObject) -> None:
     is_near = largest_lower == 0.0 or upper <= FAR * largest_lower
     is_visible = math.isfinite(upper) and is_near
     largest_drawn = upper if is_visible else max(largest_lower, 1.0)
-    right_limit = 1.25 * largest_drawn
+    right_limit = 1.25 * largest_drawn  # a quarter of the bar's length is free for the text
     _draw_certificate(axes, answer["certified"], right_limit, is_visible=is_visible)
 
     # One bar for each attack, from 0 to its lower bound.
@@ -117,7 +117,7 @@ def _draw_certificate(axes: Axes, certified: JsonObject, right_limit: float, *, 
 
 
 def _title(answer: JsonObject) -> str:
-    """Return the title of the figure: the protected unit, the relation, and the numbers of canaries and runs.
+    """Return the title of the figure: the protected unit, the neighbouring relation, and the numbers of trainings.
 
     A canary is a record or client that is inserted to be detected. A reference is a further training that an attacker
     learns from.

@@ -99,7 +99,7 @@ def _draw_series(axes: Axes, series: JsonObject, colour: str) -> npt.NDArray[np.
     mean, rounds = style.numbers(series["mean"]), series["rounds"]
     lower, upper = style.numbers(series["lower"]), style.numbers(series["upper"])
 
-    # A band may reach 0 or less, which has no place on a logarithmic axis.
+    # A band may reach 0 or less, which has no place on a logarithmic axis: a tiny positive number replaces such values.
     positive_lower = np.maximum(lower, 1e-300)
     axes.fill_between(rounds, positive_lower, upper, color=colour, alpha=0.2, linewidth=0)
 

@@ -61,7 +61,7 @@ def run_spec(share: float) -> ProjectedSgd:
         share: fraction q of the users that is in a batch.
 
     Returns:
-        The mechanism as data, which accountant and audit read.
+        The specification of the run, from which its ε is computed and by which it is attacked.
     """
     return ProjectedSgd(
         clients=USERS,
@@ -84,7 +84,7 @@ def log10_deltas(epsilon: float, share: float) -> dict[str, float]:
         share: fraction q of the users that is in a batch.
 
     Returns:
-        The three values by name.
+        log₁₀ δ under the names `PRINTED`, `CORRECTED` and `CERTIFIED`. The certified value is an upper bound.
     """
     point = theorem_inputs(epsilon, share)
     answer = account(run_spec(share), relation="replace-one", observer="final-model")
@@ -204,9 +204,9 @@ def _falls(points: Sequence[Point], epsilon: object, reading: str) -> bool:
     """Decide whether δ falls strictly as the batch size grows, at a given ε.
 
     Args:
-        points: a result for each ε and batch size, by ascending batch size, with log₁₀ δ by reading.
-        epsilon: value of ε.
-        reading: which δ is meant: `PRINTED`, `CORRECTED` or `CERTIFIED`.
+        points: a result for each ε and batch size, by ascending batch size. Each has log₁₀ δ in three ways, by name.
+        epsilon: value of ε, in nats.
+        reading: the way in which δ is computed: `PRINTED`, `CORRECTED` or `CERTIFIED`.
 
     Returns:
         Whether every δ is smaller than that of the next smaller batch.

@@ -54,12 +54,11 @@ NOISE_STANDS_FOR = (
 
 
 def judge_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the claims of Das et al. on their noise and on normalised updates, by the accuracies of all arms.
+    """Judge the claims of Das et al. on their noise and on normalised updates, by measured accuracies.
 
-    An arm is a combination of a kind of noise, a kind of update, and the party that adds the noise.
-
-    The theorem of Binomial noise is proved up to ε = 1 in a round. For larger ε the noise for ε = 1 is used, which is
-    more than required. Such ε are left out of the comparison of both noises.
+    The experiment has several arms. An arm is a combination of a kind of noise, a kind of update, and the party that
+    adds the noise. The theorem of Binomial noise is proved up to ε = 1 in a round. For larger ε the noise for ε = 1 is
+    used, which is more than required. Such ε are left out of the comparison of both noises.
 
     Args:
         cells: results of the experiment, one for each arm and ε, at its best step size.
@@ -104,6 +103,7 @@ def _limited_epsilons(cells: Sequence[CellAnswer]) -> set[object]:
         if cell.place["arm"] != BINOMIAL or cell.epsilon is None:
             continue
         requested = cell.place["epsilon"]
+        # A certified ε more than 1 % below the requested one shows that more noise was added than needed.
         if cell.epsilon.upper < 0.99 * float(requested):
             limited.add(requested)
     return limited
@@ -201,9 +201,15 @@ def _judge_bits(cells: Sequence[CellAnswer], limited: Collection[object]) -> Fin
 
 
 def _laplace_bits(cell: CellAnswer) -> int:
-    """Return the bits of one coordinate of a message with truncated discrete Laplace noise.
+    """Return the number of bits of one coordinate of a message with truncated discrete Laplace noise.
 
     A coordinate has `LEVELS` grid steps in each direction, and the noise adds its own number of levels.
+
+    Args:
+        cell: result of a simulation, with the noise among its parameters.
+
+    Returns:
+        The bits that are needed for all possible values of the coordinate.
     """
     return int(2 * (LEVELS + cell.parameters.noise_levels)).bit_length()
 
@@ -284,7 +290,7 @@ def _format_delta(log_delta: float) -> str:
 
 
 def _noise_preset(name: str, title: str, *, epsilons: Sequence[float], repetitions: int) -> Preset:
-    """Return the experiment on noise: truncated discrete Laplace or Binomial, by clients or a trusted server.
+    """Return the definition of the experiment on noise: truncated discrete Laplace or Binomial, by clients or a server.
 
     Args:
         name: name of the experiment.
@@ -297,7 +303,7 @@ def _noise_preset(name: str, title: str, *, epsilons: Sequence[float], repetitio
     """
 
     def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-        """Return the simulations at the preset's values of ε."""
+        """Return the simulations at the preset's values of ε, each with its position on the grid."""
         return noisy_cells(repetitions, seed, epsilons=epsilons)
 
     epsilon_title = f"ε of each client's data at δ = {format_scientific(DELTA)}, all rounds"

@@ -49,6 +49,7 @@ class GeometricRepetitions:
     def odds(self) -> tuple[float, float]:
         """Bounds on (1 − γ)/γ = mean − 1, with the probability γ of stopping."""
         odds = self.mean - 1.0
+        # Rounded down and up by the relative error 2^−52, more than that of one subtraction.
         return odds * (1.0 - 2.0**-52), odds * (1.0 + 2.0**-52)
 
 
@@ -76,18 +77,23 @@ class NegativeBinomialRepetitions:
             )
 
     def _mean_at(self, odds: float) -> float:
-        """Return the mean number of runs at c = (1 − γ)/γ, which increases with c.
+        """Return the mean of the negative binomial distribution of the number of runs, given its parameter γ.
 
-        It is η c/(1 − (1 + c)^−η) for the shape η, and c/log(1 + c) for η = 0.
+        With c = (1 − γ)/γ the mean is η c/(1 − (1 + c)^−η) for the shape η. For η = 0 it is c/log(1 + c). It increases
+        with c.
 
         Args:
             odds: c, at least 0.
+
+        Returns:
+            The mean, at least 1 up to rounding.
         """
         if odds == 0.0:
             return 1.0
         exponent = -self.shape * math.log1p(odds)
         if abs(exponent) < 1e-9:  # the first two terms of the series in η
             return odds / math.log1p(odds) * (1.0 - 0.5 * exponent)
+        # The limit 700 keeps the exponential finite.
         return self.shape * odds / -math.expm1(min(exponent, 700.0))
 
     @property
