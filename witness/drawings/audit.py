@@ -73,8 +73,8 @@ def _largest_true_positive_rates(
 ) -> npt.NDArray[np.float64]:
     """Return the largest true positive rates that a test of an (ε, δ)-private mechanism can have.
 
-    The test guesses from an output which of two neighbouring data sets the mechanism ran on. At the false positive
-    rate f its true positive rate is at most min(1, e^ε f + δ, 1 − e^−ε (1 − δ − f)).
+    The test guesses from an output which of two neighbouring data sets the mechanism ran on. With the false positive
+    rate f, its true positive rate is at most min(1, e^ε f + δ, 1 − e^−ε (1 − δ − f)).
 
     Args:
         false_positive_rates: rates from 0 to 1.
@@ -157,7 +157,7 @@ def _largest_drawn(lower: float, upper: float, lower_bounds: tuple[float, ...]) 
         lower_bounds: the other values of ε in the figure: lower bounds from the attack, and the claim.
 
     Returns:
-        The largest value, in nats. If all other values are 0, the smallest positive finite certified bound; 1 without one.
+        The largest value, in nats. If the others are all 0, the least positive finite certified bound; 1 without one.
     """
     finite_lower_bounds = [value for value in lower_bounds if math.isfinite(value)]
     largest = max(finite_lower_bounds, default=0.0)

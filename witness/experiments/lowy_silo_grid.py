@@ -150,7 +150,7 @@ class Silos:
             seed: seed of all runs.
 
         Returns:
-            The simulation with its place, and with the paper's claim for the printed noise.
+            The simulation with its position on the grid, and with the paper's claim for the printed noise.
         """
         # The paper's formulas: δ = n⁻² for n training records of a silo, a batch size K, and a noise σ.
         problem = self.problems[value]
@@ -172,9 +172,9 @@ class Silos:
         return Cell(place=place, simulation=simulation)
 
     def _run(self, arm: str, participants: int, batch: int, step_size: float, printed_std: float) -> Any:
-        """Return the settings of a run of one arm, that is, of one algorithm with its noise.
+        """Return the parameters of the training that one arm runs, that is, one algorithm with its noise.
 
-        The run has the paper's noise, or no noise yet if the noise is to be calibrated.
+        They include the paper's noise for the arm with printed noise. Other noise is calibrated later.
 
         Args:
             arm: one of `arms`.
@@ -184,7 +184,7 @@ class Silos:
             printed_std: standard deviation σ of the paper's noise.
 
         Returns:
-            The settings of the run.
+            The algorithm with its parameters.
         """
         shape: Fields = {"rounds": self.rounds, "participants": participants}
         if arm == LOCAL:
@@ -212,8 +212,8 @@ class Silos:
         noiseless = self._measurements(cells, LOCAL, run="non-private")
         shuffled = self._measurements(cells, SHUFFLED)
 
-        # Pair the scores of two arms at equal settings. The comparison with noiseless local SGD is claimed from a least
-        # ε.
+        # Pair the scores of two arms at equal settings. The paper's claim on noiseless local SGD is only for ε above a
+        # least value.
         private_to_local = [(private[setting], local[setting]) for setting in private]
         private_to_noiseless = []
         for value, epsilon in private:
@@ -262,7 +262,7 @@ class Silos:
             run: name of the comparison run to read; None reads the private run.
 
         Returns:
-            The scores by pairs of the panel's value (a number of silos, in all or in a round) and ε.
+            Mean scores with their confidence bands. The keys are a panel's number of silos, and ε.
         """
         read = private_score(self.measure) if run is None else comparison_score(run, self.measure)
         measurements = {}
@@ -273,7 +273,7 @@ class Silos:
         return measurements
 
     def _line(self, measurements: Mapping[Setting, Measured], value: int) -> list[Measured]:
-        """Return the measurements of one panel by ascending ε."""
+        """Return the measured scores of one panel of the figure, by ascending ε."""
         return [measurements[value, epsilon] for epsilon in self.epsilons]
 
     def preset(self, name: str, title: str, *, repetitions: int) -> Preset:

@@ -107,7 +107,7 @@ def _regression(silos: Sequence[int], epsilons: Sequence[float]) -> Silos:
         epsilons: the paper's values of ε, to which larger ones are added.
 
     Returns:
-        The settings, measure and claims of the experiment.
+        The definition of the experiment: its problems, step sizes, measured score, and the paper's claims.
     """
     problems = {
         count: DataSetProblem(data_set="diabetes", clients=count, split="by-label", held_out=HELD_OUT, diameter=2.0)

@@ -142,7 +142,7 @@ def build_simulations(
 
 
 def _set_printed_noise(problem: DataSetProblem, run: Mu2SgdRun, mu: float) -> Mu2SgdRun:
-    """Return the run with the noise and the step size that Theorem 5.2 of Reshef and Levy prints.
+    """Set the noise and the step size of a training to those that Theorem 5.2 of Reshef and Levy prints.
 
     Args:
         problem: the data set problem.
@@ -150,7 +150,7 @@ def _set_printed_noise(problem: DataSetProblem, run: Mu2SgdRun, mu: float) -> Mu
         mu: μ of μ-Gaussian differential privacy, which the paper calls ρ.
 
     Returns:
-        A copy of the run with both.
+        A copy of the run with the standard deviation of the noise and the step size.
     """
     inputs = StatedInputs(**federation_fields(problem.build(), run), gaussian_dp_mu=mu)
     outputs = STATED.evaluate(inputs).outputs
@@ -172,8 +172,8 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         seed: seed of all randomness.
 
     Returns:
-        One simulation for each combination of the values, with its place, the claimed ε and the printed accuracy. The
-        latter is None for other numbers of clients than the paper's.
+        One simulation for each combination of the values, with its position on the grid. It has the claimed ε and the
+        printed accuracy, where the paper states them.
     """
     paper_clients, _ = SIZES[0]  # stands for the paper's number of clients, for which it prints accuracies
     grid = []
@@ -222,11 +222,14 @@ def shared_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def _claim(name: str, mu: float) -> Claimed | None:
-    """Return the ε that the paper claims for its printed noise; None for certified noise, which needs no claim.
+    """Return the (ε, δ) that Reshef and Levy claim for the noise that they print.
 
     Args:
         name: name of the algorithm.
         mu: μ of μ-Gaussian differential privacy, which the paper calls ρ.
+
+    Returns:
+        The smallest ε that μ implies, with the experiment's δ. None for certified noise, about which nothing is claimed.
     """
     if name != PRINTED:
         return None
@@ -234,9 +237,10 @@ def _claim(name: str, mu: float) -> Claimed | None:
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the claims of Reshef and Levy by comparing cancelled noise with the other algorithms, setting by setting.
+    """Judge the claims of Reshef and Levy on accuracy and privacy by measured accuracies and certified ε.
 
-    In their algorithm a client's next report takes back the noise of its earlier ones.
+    In their algorithm a client's next report takes back the noise of its last one. Algorithms are compared at equal
+    settings, that is, equal privacy and equal numbers of clients.
 
     Args:
         answers: results of the experiment, one for each setting and algorithm.

@@ -71,7 +71,7 @@ Steps = tuple[tuple[int, float], ...]
 
 @dataclass(frozen=True, kw_only=True)
 class DasArm:
-    """One algorithm on one data set.
+    """A training of a network by one algorithm on one data set, with its step sizes, noise and update rule.
 
     Attributes:
         algorithm: name of the algorithm.
@@ -260,9 +260,10 @@ def _scores(qualities: Sequence[ModelQuality]) -> dict[str, float]:
 
 @functools.lru_cache(maxsize=1)
 def deal_images(images: ImageName, folder: Path, seed: int) -> ImageFederation:
-    """Read the images of a data set, and divide the training images among the clients by shards of equal classes.
+    """Read the images of a data set, and divide the training images among the clients so that each has few classes.
 
-    A shard is a part of the images, sorted by class. Each client gets a few shards, so that it has few classes.
+    The images are sorted by class and cut into parts of equal size, the shards. Each client gets a few of them. The
+    last result is kept in memory.
 
     Args:
         images: the data set.
@@ -282,5 +283,6 @@ def deal_images(images: ImageName, folder: Path, seed: int) -> ImageFederation:
 
 def _vectors(images: Images) -> ImageVectors:
     """Convert images to vectors of pixels from −1 to 1, with their labels as integers."""
+    # Half of the largest byte, 255, is 127.5.
     pixels = images.pixels.astype(np.float32) / np.float32(127.5) - np.float32(1.0)
     return ImageVectors(pixels, images.labels.astype(np.int64))
