@@ -263,7 +263,7 @@ def _prepare_cell(cell: Cell) -> Prepared:
     """Prepare the simulation of one place of the grid: calibrate its noise, and estimate its cost.
 
     Args:
-        cell: the simulation with its place.
+        cell: the simulation with its position on the grid.
 
     Returns:
         The simulation, ready to run.

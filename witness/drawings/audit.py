@@ -73,8 +73,8 @@ def _largest_true_positive_rates(
 ) -> npt.NDArray[np.float64]:
     """Return the largest true positive rates that a test of an (ε, δ)-private mechanism can have.
 
-    The test guesses from an output which of two neighbouring data sets the mechanism ran on. With the false positive
-    rate f, its true positive rate is at most min(1, e^ε f + δ, 1 − e^−ε (1 − δ − f)).
+    The test guesses from an output which of two neighbouring data sets the mechanism ran on. The bound at the false
+    positive rate f is min(1, e^ε f + δ, 1 − e^−ε (1 − δ − f)).
 
     Args:
         false_positive_rates: rates from 0 to 1.

@@ -107,7 +107,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         seed: seed of all randomness.
 
     Returns:
-        One audit for each combination of the values, with its place.
+        One audit for each combination of the values, with its position on the grid.
     """
     grid = []
     for share, epsilon in product(SHARES, EPSILONS):

@@ -159,7 +159,7 @@ def _accuracies(cells: Sequence[CellAnswer], arm: str) -> list[Measured]:
         arm: name of the arm.
 
     Returns:
-        Mean accuracies with their bands.
+        Mean accuracies with their confidence bands.
     """
     read = private_score(ACCURACY)
     measurements = [read(cell) for cell in cells if cell.place["arm"] == arm]

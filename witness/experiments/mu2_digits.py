@@ -229,7 +229,7 @@ def _claim(name: str, mu: float) -> Claimed | None:
         mu: μ of μ-Gaussian differential privacy, which the paper calls ρ.
 
     Returns:
-        The smallest ε that μ implies, with the experiment's δ. None for certified noise, about which nothing is claimed.
+        The smallest ε that μ implies, with the experiment's δ. None for certified noise, which needs no claim.
     """
     if name != PRINTED:
         return None

@@ -49,7 +49,7 @@ def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple
         dimension: number of coordinates of a model, at least 1.
 
     Returns:
-        One simulation for each combination of the values, with its place.
+        One simulation for each combination of the values, with its position on the grid.
     """
     problem = PersonalizedLeastSquares(
         clients=clients,
@@ -78,7 +78,7 @@ def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple
 
 
 def _run(times: float, clients: int, *, has_noise: bool) -> PpsgdRun:
-    """Return the settings of PPSGD for one personalization.
+    """Return the parameters of PPSGD for one personalization.
 
     PPSGD trains one model that all clients share, and one of each client. α is the weight of the shared model.
 
@@ -88,7 +88,7 @@ def _run(times: float, clients: int, *, has_noise: bool) -> PpsgdRun:
         has_noise: whether the noise is to be calibrated. Otherwise there is none.
 
     Returns:
-        The run, without noise or with noise that is still to be calibrated.
+        The algorithm with its step sizes, without noise or with noise that is still to be calibrated.
     """
     return PpsgdRun(
         rounds=ROUNDS,
@@ -120,10 +120,13 @@ def personalization_fields(times: float, clients: int, step: float) -> Fields:
 
 
 def personalization_name(times: float) -> str:
-    """Return the personalization in words, for an axis: "all shared", "all own", or the value αN.
+    """Return a value of the personalization as text, for the axis of a figure.
 
     Args:
         times: personalization α times the number N of clients; infinite if all is shared.
+
+    Returns:
+        "all shared" for one model, "all own" without a shared model, or the value αN.
     """
     if math.isinf(times):
         return "all shared"
@@ -160,11 +163,11 @@ def _stage(noise: str, answers: Sequence[CellAnswer]) -> MeasuredPoint:
     Personalization is the weight of the model that all clients share.
 
     Args:
-        noise: name of the privacy level, the value of the cells' axis `epsilon`.
+        noise: name of the privacy level, the value of the results on the axis `epsilon`.
         answers: all results of the experiment.
 
     Returns:
-        Measured means by the name of the personalization.
+        Mean excess risks with their confidence bands, by the name of the personalization.
     """
     cells_of_level = [cell for cell in answers if cell.place["epsilon"] == noise]
     excess_by_name = {str(cell.place["personalization"]): cell.final_excess for cell in cells_of_level}

@@ -24,7 +24,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         seed: seed of all randomness.
 
     Returns:
-        One simulation for each ε, with its place.
+        One simulation for each ε, with its position on the grid.
     """
     table = []
     for epsilon in EPSILONS:

@@ -20,7 +20,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         seed: seed of all randomness.
 
     Returns:
-        One audit for each ε, with its place.
+        One audit for each ε, with its position on the grid.
     """
     samples = SAMPLES_PER_REPETITION * repetitions
     table = []

@@ -57,7 +57,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         seed: seed of all randomness.
 
     Returns:
-        One simulation for each combination of the values, with its place.
+        One simulation for each combination of the values, with its position on the grid.
     """
     grid = product((EQUAL, DIFFERENT, RANDOM), RUNS, EPSILONS)
     return tuple(_cell(clients, algorithm, epsilon, repetitions, seed) for clients, algorithm, epsilon in grid)

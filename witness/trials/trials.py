@@ -224,7 +224,7 @@ def assemble(request: TrialSimulation, prepared: PreparedTrials, blocks: Sequenc
         blocks: results of all trials.
 
     Returns:
-        Means with their bands, and the median of the chosen value of each tuned parameter.
+        Means with their confidence bands, and the median of the chosen value of each tuned parameter.
     """
     first_result = blocks[0]
     scores = {}

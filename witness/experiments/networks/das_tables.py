@@ -78,7 +78,15 @@ def _noise_arms(
     binomial_error, fine_error, coarse_error = errors
 
     def laplace_arm(power: int, noise: NoiseChoice) -> DasArm:
-        """Return the arm with truncated discrete Laplace noise on a grid with 2^`power` steps in a unit."""
+        """Return the arm with truncated discrete Laplace noise on a grid with 2^`power` steps in a unit.
+
+        Args:
+            power: base-two logarithm of the grid steps in a unit.
+            noise: whether the noise is the paper's or certified, and for which target.
+
+        Returns:
+            The training with the step sizes of experiment (i).
+        """
         return DasArm(
             algorithm=PRIVATE_NORMALISED,
             images=images,
@@ -131,6 +139,9 @@ def _run_arm(arm: DasArm, error: float) -> PrintedArm:
     Args:
         arm: the algorithm with its settings and noise.
         error: printed test error, as a share.
+
+    Returns:
+        The arm with both printed values.
     """
     return PrintedArm(arm=arm, error=error, claimed=CLAIM_OF_RUN)
 
@@ -158,17 +169,17 @@ def _clipping_arms(
 
 
 def _with_steps(arm: DasArm, steps: Steps, clipping_norm: float | None) -> DasArm:
-    """Return an arm with a schedule of server steps, and with clipped updates if there is a clipping norm.
+    """Return a training with a given schedule of server steps, and with clipped updates if there is a clipping norm.
 
-    All other settings are those of experiments (ii) and (iii).
+    All other settings are those of experiments (ii) and (iii) of Das et al.
 
     Args:
-        arm: an arm with the settings that all arms share.
+        arm: an algorithm with the settings that all trainings of the experiment share.
         steps: steps of the server, each with the first round of its use.
         clipping_norm: clipping norm; None normalises the updates.
 
     Returns:
-        The new arm; an arm is an algorithm with its noise.
+        A copy of the algorithm's settings with these steps and this scaling of updates.
     """
     return DasArm(
         algorithm=arm.algorithm,

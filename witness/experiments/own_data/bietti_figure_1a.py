@@ -118,7 +118,7 @@ class FigureArm:
         del folders
         risks_by_run = _risks(seed)
         measured_index = ROUNDS.index(self.rounds)
-        # One run for each step size, in the order of `STEPS`.
+        # There is one run for each step size, in the order of `STEPS`; the best one is chosen.
         runs = _find_runs(self.personalization, self.noise_multiplier)
         risks = [risks_by_run[run][measured_index] for run in runs]
         best = int(np.argmin(risks))
@@ -168,16 +168,16 @@ def distinct_runs() -> tuple[PersonalRun, ...]:
 
 @functools.lru_cache(maxsize=SEEDS_KEPT)
 def _risks(seed: int) -> Mapping[PersonalRun, npt.NDArray[np.float64]]:
-    """Run the training of all settings, and return the excess risks of each run after the measured rounds.
+    """Train with all settings of Figure 1a of Bietti et al., and return the excess risks after the measured rounds.
 
-    All runs have the same data and noise. The results are cached, because the cells of a trial need them one after
-    another.
+    A setting is a personalization, a noise and a step size. All runs have the same data and noise. The results are kept
+    in memory, because the simulations with one seed need them one after another.
 
     Args:
         seed: seed of data and noise.
 
     Returns:
-        For each run, the risks after `ROUNDS`.
+        For each run one excess risk after each number of rounds in `ROUNDS`, in units of the loss.
     """
     training = PersonalTraining(clipping_norm=CLIPPING_NORM, batch_size=BATCH_SIZE, measured=ROUNDS)
     runs = distinct_runs()
@@ -195,7 +195,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         seed: seed of all randomness.
 
     Returns:
-        The trials of each combination of the values, with its place.
+        For each combination of the values, the repeated trainings with their position on the grid.
     """
     table = []
     for noise, personalization, rounds in product(NOISE_MULTIPLIERS, TIMES_PARTICIPANTS, ROUNDS):
@@ -232,7 +232,7 @@ class _Scores:
             answers: simulations of the experiment; those without a measurement are left out.
 
         Returns:
-            The mean excess risks with their bands, by the three values.
+            The mean excess risks with their confidence bands, by the three values.
         """
         read_excess = private_score("excess_risk")
         by_place = {}

@@ -67,10 +67,10 @@ def arm_cells(
         participants: number of silos (clients) in a round, by panel.
         epsilons: values of ε of the noise.
         records: number n of training records of a silo, by panel; δ = n⁻².
-        simulate: returns the trials of an arm in a panel.
+        simulate: function that returns the repeated trainings of an arm in a panel.
 
     Returns:
-        The trials of each combination of the values, with its place.
+        For each combination of the values, the repeated trainings with their position on the grid.
     """
     cells = []
     for panel, arm, epsilon in itertools.product(participants, ARMS, epsilons):
@@ -133,7 +133,7 @@ def scores_by_setting(answers: Sequence[CellAnswer], measure: str) -> Mapping[tu
         measure: name of the score.
 
     Returns:
-        The mean score with its band, by the three.
+        The mean scores with their confidence bands. The keys are the panel, the arm and ε.
     """
     read = private_score(measure)
     scores = {}
@@ -155,7 +155,7 @@ def _pairs(scores: Mapping[tuple[str, str, float], Measured], claim: ArmClaim) -
         claim: both arms, with the panels and the range of ε.
 
     Returns:
-        Pairs of means: first the arm that is claimed to be better.
+        Pairs of mean scores with their confidence bands: first the arm that is claimed to be better.
     """
     pairs = []
     for (panel, arm, epsilon), first_score in scores.items():

@@ -88,7 +88,9 @@ CLAIMS: Final = (
 
 @dataclass(frozen=True)
 class InsuranceArm:
-    """One algorithm with one noise at one ε, for a number of silos, trained on medical costs.
+    """A training on medical costs by one algorithm with one noise at one ε, for a number of silos.
+
+    A silo is a client with many records.
 
     Attributes:
         settings: algorithm, noise, ε and participants.
@@ -160,7 +162,8 @@ class InsuranceArm:
 def _run_trial(arm: InsuranceArm, folder: Path, seed: int) -> TrialResult:
     """Run one trial on medical costs, and return its error with the chosen step size and clipping norm.
 
-    The cache answers repeated calls: equal arms without noise occur at several ε.
+    A trial is one training with its own split and randomness. Results are kept in memory, because simulations without
+    noise are the same at several ε.
 
     Args:
         arm: algorithm, noise and number of silos (clients with many records).
@@ -194,7 +197,10 @@ def training_records(silos: int) -> int:
     """Return the number of training records of the first silo, a client with many records.
 
     Args:
-        silos: number of silos.
+        silos: number of silos among which the medical costs are divided.
+
+    Returns:
+        The records of the silo without those that are held out for tests.
     """
     first_size, *_ = group_sizes(silos)
     test_records = math.ceil(TEST_SHARE * first_size)
@@ -254,7 +260,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         seed: seed of all randomness.
 
     Returns:
-        The trials of each combination of the values, with its place.
+        For each combination of the values, the repeated trainings with their position on the grid.
     """
 
     def simulate(panel: str, settings: ArmSettings) -> TrialSimulation:

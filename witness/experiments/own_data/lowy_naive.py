@@ -26,10 +26,10 @@ QUANTITY: Final = "relative root mean square error"
 
 
 def judge_naive(answers: Sequence[CellAnswer], measure: str) -> tuple[Finding, ...]:
-    """Judge the paper's claims about the naive predictor, and one panel in which local SGD is said to be better.
+    """Judge the claims of Lowy and Razaviyayn about the naive predictor, and one exception to their other claims.
 
-    The naive predictor is the mean of the training targets. That panel has 3 of 3 silos in a round, at ε = 3. Silos are
-    clients with many records.
+    The naive predictor is the mean of the training targets. In the exception local SGD is said to be better than
+    mini-batch SGD. It is the panel with 3 of 3 silos in a round, at ε = 3. Silos are clients with many records.
 
     Args:
         answers: results of the experiment, one for each panel, arm (algorithm with its noise) and ε.
@@ -89,13 +89,13 @@ def _judge_gain(scores: Sequence[Measured]) -> Finding:
 
 
 def _reversed_pair(scores: Mapping[tuple[str, str, float], Measured]) -> list[tuple[Measured, Measured]]:
-    """Return the errors of private local and private mini-batch SGD in the panel where the first is said to win.
+    """Return the errors of private local and private mini-batch SGD where the paper says that the first is better.
 
     Args:
-        scores: relative errors by panel, arm and ε.
+        scores: relative errors by panel of the figure, arm (algorithm with its noise) and ε.
 
     Returns:
-        One pair; none if one of them was not measured.
+        One pair of errors, with local SGD first; no pair if one of them was not measured.
     """
     local = scores.get((REVERSED_PANEL, NOISY_LOCAL, REVERSED_EPSILON))
     mini_batch = scores.get((REVERSED_PANEL, NOISY_MINI_BATCH, REVERSED_EPSILON))

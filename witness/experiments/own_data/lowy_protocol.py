@@ -51,7 +51,9 @@ Noise = Literal["printed", "certified", "none"]
 
 @dataclass(frozen=True, kw_only=True)
 class ArmSettings:
-    """One algorithm with one noise at one ε.
+    """Settings of a training in the experiments of Lowy and Razaviyayn: one algorithm with one noise at one ε.
+
+    Each client, a silo, has n records. A run has `ROUNDS` rounds, and its δ is n⁻².
 
     Attributes:
         algorithm: `mini-batch` for reports on batches, or `local` for several local steps in a round.
@@ -66,10 +68,13 @@ class ArmSettings:
     participants: int
 
     def gradients(self, records: int) -> int:
-        """Return the number K of gradients that a silo computes in a round: ⌈n√ε/(2√R)⌉, from 1 to n.
+        """Return the number of gradients that a silo, that is, a client, computes in a round.
 
         Args:
             records: number n of training records of the silo.
+
+        Returns:
+            ⌈n√ε/(2√R)⌉ for R rounds, limited to the range from 1 to n.
         """
         batch = experimental_batch_size(samples_per_client=records, rounds=ROUNDS, epsilon=self.epsilon)
         at_least_one = max(1, math.ceil(batch))
@@ -78,14 +83,14 @@ class ArmSettings:
     def draws(self, records: int) -> tuple[int, int]:
         """Return how many records a noisy vector of a silo is computed from, and how many such vectors a run has.
 
-        A noisy vector of mini-batch SGD is a report on K records (see `gradients`). In local SGD it is a local step on
-        one record.
+        A noisy vector of mini-batch SGD is a report on as many records as `gradients` states. In local SGD it is a
+        local step on one record.
 
         Args:
             records: number n of training records of the silo, a client with many records.
 
         Returns:
-            Both numbers.
+            The number of records of one vector, and the number of vectors in all rounds.
         """
         gradients = self.gradients(records)
         if self.algorithm == "mini-batch":
@@ -130,6 +135,7 @@ class ArmSettings:
             σ for each coordinate; 0 without noise.
         """
         batch, times = self.draws(records)
+        # The multiplier is the noise of a sum of gradients over the bound on one gradient, and a vector is a mean.
         if self.noise == "certified":
             multiplier = certified_multiplier(batch, records, times, self.epsilon)
             largest_gradient = lipschitz / lipschitz_ratio
@@ -175,7 +181,7 @@ class ArmSettings:
         """
 
         def noise_stds(clipping_norm: float) -> Floats:
-            """Return the standard deviation σ of every silo's noise."""
+            """Return the standard deviation of each silo's noise for a clipping norm, one entry for each silo."""
             constant = clipping_norm if lipschitz is None else lipschitz
             return np.array([self.noise_std(size, constant, lipschitz_ratio) for size in silos.sizes])
 
@@ -215,10 +221,13 @@ class ArmSettings:
 
 
 def log_delta(records: int) -> float:
-    """Return the natural logarithm of δ = n⁻².
+    """Return the natural logarithm of the experiments' δ = n⁻².
 
     Args:
-        records: number n of training records.
+        records: number n of training records of a client.
+
+    Returns:
+        log δ, at most 0.
     """
     return -2.0 * math.log(records)
 

@@ -144,11 +144,11 @@ def read_scores(answers: Sequence[CellAnswer], axis: str) -> Scores:
     """Collect the measured test accuracies, by pairs of an algorithm and a value of an axis.
 
     Args:
-        answers: results of the experiment's simulations ("cells"), with their places on its axes.
-        axis: name of the axis of ρ or m.
+        answers: results of the experiment's simulations, with their positions on its axes.
+        axis: name of the axis: that of ρ, the privacy parameter, or that of m, the number of machines in a round.
 
     Returns:
-        Mean accuracies with their confidence bands. Settings without a measured accuracy are left out.
+        Mean accuracies with their confidence bands. Combinations without a measured accuracy are left out.
     """
     read = private_score("test_accuracy")
     scores = {}
@@ -174,7 +174,7 @@ def _judge(
         **options: further arguments of `judge_pairs`.
 
     Returns:
-        The finding, from the confidence bands of the accuracies.
+        The claim with its verdict, from the confidence bands of the accuracies.
     """
     pairs = [(scores[first], scores[second]) for first, second in settings if first in scores and second in scores]
     return judge_pairs(claim, pairs, names=names, quantity=QUANTITY, lower_is_better=False, **options)
@@ -188,7 +188,7 @@ def _judge_algorithms(scores: Scores, table: Iterable[float]) -> tuple[Finding, 
 
     Args:
         scores: measured accuracies.
-        table: values of ρ or m.
+        table: values of the privacy parameter ρ, or of the number m of machines in a round.
 
     Returns:
         One finding for each comparison, from the confidence bands of the accuracies.
@@ -213,11 +213,11 @@ def _judge_algorithms(scores: Scores, table: Iterable[float]) -> tuple[Finding, 
 
 
 def _judge_nearness(scores: Scores, rho: float) -> Finding:
-    """Judge whether the rival's accuracy at the smallest ρ is closer to noisy SGD than to the paper's algorithm.
+    """Judge whether a rival's accuracy at the smallest ρ is closer to noisy SGD than to the algorithm of Reshef and Levy.
 
     The rival is the algorithm of Lowy and Razaviyayn. It is closer if its accuracy is below the midpoint of both,
-    because noisy SGD is stated to be the less accurate one. The bounds of the midpoint's band are the means of the
-    bounds of both bands, so that it covers at least as often as they do.
+    because noisy SGD is stated to be the less accurate one. The bounds of the midpoint's confidence band are the means
+    of the bounds of both bands. If both bands cover their means, so does that of the midpoint.
 
     Args:
         scores: measured accuracies.
@@ -336,7 +336,7 @@ def judge_printed(scores: Scores, table: PrintedTable) -> tuple[Finding, ...]:
         table: the printed accuracies by ρ or m.
 
     Returns:
-        One finding for each algorithm.
+        One finding for each algorithm that the tables compare.
     """
     return tuple(_judge_printed_accuracies(name, scores, table) for name in ARMS)
 
