@@ -29,7 +29,7 @@ BETTER, WORSE, LEVEL = "better", "worse", "alike"
 
 
 def private_score(name: str) -> ReadScore:
-    """Return a function that reads a score of the private run from the result of a simulation ("cell").
+    """Return a function that reads a score of the private run from the result of a simulation.
 
     The private run is the one with noise.
 
@@ -49,14 +49,16 @@ def private_score(name: str) -> ReadScore:
 
 
 def comparison_score(run: str, name: str) -> ReadScore:
-    """Return a function that reads a score of a comparison run from a cell; it returns None if there is none.
+    """Return a function that reads a score of a comparison run from the result of a simulation.
+
+    A comparison run is the same training without noise or with other noise, or another algorithm.
 
     Args:
         run: name of the run that is compared with the private one.
-        name: name of the score.
+        name: name of the score, such as `test_error`.
 
     Returns:
-        The function, which returns the mean of the score with its confidence band.
+        The function. It returns the mean of the score with its confidence band, or None if there is no such score.
     """
 
     def read_score(cell: CellAnswer) -> Measured | None:
@@ -133,8 +135,9 @@ def judge_pairs(
 def judge_printed_noise(cells: Sequence[CellAnswer], claim: str) -> Finding:
     """Judge a paper's claim on the privacy of its noise, by comparing the certified ε with the claimed ε.
 
-    The claim holds at a claimed ε if the certified upper bound is at most the claimed ε in every cell. It fails if a
-    certified lower bound exceeds the claimed ε in any cell. One failure refutes the claim, because it is about every ε.
+    The claim holds at a claimed ε if the certified upper bound is at most the claimed ε in every simulation. It fails
+    if a certified lower bound exceeds the claimed ε in any simulation. One failure refutes the claim, because it is
+    about every ε.
 
     Args:
         cells: results of the experiment's simulations. Those without a claim or a certified ε are ignored.
@@ -168,7 +171,7 @@ def judge_printed_noise(cells: Sequence[CellAnswer], claim: str) -> Finding:
 
 
 def _largest_bounds(cells: Sequence[CellAnswer]) -> dict[float, Ends]:
-    """Return for each claimed ε the largest certified lower and upper bound on ε over its cells.
+    """Return for each claimed ε the largest certified lower and upper bound on ε over all simulations.
 
     Args:
         cells: results of an experiment. Those without a claim or a certified ε are ignored.
@@ -233,7 +236,7 @@ def judge_trend(
         lower_is_better: whether a lower value is better.
 
     Returns:
-        The finding, from the number of lines for which the claim holds, fails or stays open.
+        The claim with its verdict, from the number of lines for which it holds, fails or stays open.
     """
     return judge_pairs(
         claim,

@@ -40,7 +40,7 @@ def build_groups(epsilon: float) -> tuple[RunGroup, ...]:
         epsilon: ε of the first group.
 
     Returns:
-        The groups, each with its numbers of clients and of records.
+        Both groups, each with its number of clients. Each client of the first group has `SAMPLES` records.
     """
     half = CLIENTS // 2
     small = RunGroup(clients=half, samples_per_client=SAMPLES // 2, weight=2.0, epsilon=epsilon / 2.0)
@@ -76,7 +76,7 @@ def _cell(clients: str, algorithm: str, epsilon: float, repetitions: int, seed: 
         seed: seed of all randomness.
 
     Returns:
-        The table cell with its place and its simulation.
+        The simulation with its position on the grid.
     """
     run_type, shape = RUNS[algorithm]
     participants: dict[str, object] = {"participants": CLIENTS // 2}
@@ -135,7 +135,7 @@ def _judge_bounds(clients: str, answers: Sequence[CellAnswer]) -> Finding:
         answers: all results of the experiment.
 
     Returns:
-        The verdict. One violated bound refutes the claim.
+        The claim with its verdict. One violated bound refutes the claim.
     """
     # Bounds that were compared with a measurement.
     bounds: list[BoundAnswer] = []

@@ -53,7 +53,10 @@ if TYPE_CHECKING:
 def calibrate(
     problem: SimulatedProblem, run: AcceleratedMbSgdRun, target: Target
 ) -> tuple[AcceleratedMbSgdRun, Calibration]:
-    """Give a run the smallest certified noise. It also gets calibrated stages, unless it has its own.
+    """Give a run of accelerated mini-batch SGD the smallest noise that is certified to meet a target.
+
+    The run also gets calibrated stages, unless it has its own. A stage is a number of rounds with one weight of the
+    proximal term. The guarantee is for one replaced record, against a server that sees all messages.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -119,7 +122,7 @@ def initial_gap(problem: SimulatedProblem) -> float:
     """
     constants = problem.constants
     largest = constants.lipschitz * constants.diameter
-    smallest = 1e-12 * largest
+    smallest = 1e-12 * largest  # positive, for runs that start at a minimiser
     return min(max(constants.initial_gap, smallest), largest)
 
 
@@ -210,7 +213,8 @@ def bound_for_stages(
     stages = tuple(Stage(rounds=stage.rounds, prox_weight=stage.prox_weight) for stage in run.stages or ())
     risk = accelerated_risk(risk_problem, noise_std=inputs.noise_std, rounds=run.rounds, stages=stages)
 
-    # Facts about the simulation decide the conditions that the theorem cannot check itself.
+    # Facts about the simulation decide the conditions that the theorem cannot check itself. Batches without replacement
+    # and full batches have unbiased gradients.
     is_unbiased = problem.objective == objective and run.batches in ("without-replacement", "full")
     facts = {
         "closed-convex-domain": Verdict.YES,
@@ -243,7 +247,7 @@ def _equal_clients(
         fields: the theorem's other inputs.
 
     Returns:
-        The inputs, and the problem with the mean number of participants.
+        The inputs, and the optimisation problem with the harmonic mean of the number of participants.
     """
     run_values = run_fields(problem, run)
     mean_participants = run_values["participants"]
@@ -266,7 +270,7 @@ def _different_clients(
         fields: the theorem's other inputs.
 
     Returns:
-        The inputs with statistics of each group of clients, and the problem.
+        The inputs with statistics of each group of clients, and the optimisation problem that follows from them.
     """
     assert run.client_groups is not None  # required of the caller
     clients = bound_clients(problem, run, run.participation, run.client_groups)

@@ -23,9 +23,9 @@ QUASAR_CONVEXITY = 1.0
 
 
 def calibrate(problem: SimulatedProblem, run: FedavgRun, target: Target) -> tuple[FedavgRun, Calibration]:
-    """Reject every target: FedAvg adds no noise and has no differential privacy.
+    """Reject every privacy target, because FedAvg adds no noise and has no differential privacy.
 
-    The list of algorithms requires a function that calibrates noise. A plain FedAvg run has none.
+    Every algorithm of the list has a function that calibrates its noise, and this one always raises an error.
 
     Args:
         problem: not used.

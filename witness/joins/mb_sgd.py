@@ -123,7 +123,7 @@ def certified_epsilon(problem: SimulatedProblem, run: MbSgdRun, log_delta: float
         scaled_noise = (clients.noise_stds / clients.scales).tolist()
         kinds_of_clients = set(zip(scaled_noise, clients.batches.tolist(), clients.sizes.tolist(), strict=True))
 
-    # Changing a record moves the sum of a batch's gradients in proportion to the Lipschitz constant.
+    # The noise of a mean gradient, times the batch size, is that of the sum. The Lipschitz constant bounds one gradient.
     intervals = []
     for noise_std, batch_size, records in kinds_of_clients:
         interval = account_batches(
@@ -155,8 +155,9 @@ def account_batches(
     The accountant composes the Gaussian mechanism on random batches. Neighbouring data sets differ in one record.
 
     Args:
-        noise_multiplier: noise standard deviation over the sensitivity of a batch's sum of gradients.
-        sampling: draw of the batches.
+        noise_multiplier: standard deviation of the noise on a batch's sum of gradients, over the bound on the norm of
+            one gradient.
+        sampling: sampling scheme of the batches.
         batch_size: records of a batch.
         samples_per_client: records of the client.
         times: number of batches.
@@ -181,7 +182,7 @@ def account_batches(
 
 
 def set_parameters(run: AnyRun, parameters: Parameters) -> AnyRun:
-    """Return the run with the calibrated noise. A run without a step size gets the calibrated one.
+    """Set the noise of a run to the calibrated one, and its step size too if it has none.
 
     Args:
         run: the run, with or without a step size.

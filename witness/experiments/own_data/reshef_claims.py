@@ -213,7 +213,7 @@ def _judge_algorithms(scores: Scores, table: Iterable[float]) -> tuple[Finding, 
 
 
 def _judge_nearness(scores: Scores, rho: float) -> Finding:
-    """Judge whether a rival's accuracy at the smallest ρ is closer to noisy SGD than to the algorithm of Reshef and Levy.
+    """Judge whether a rival's accuracy at the smallest ρ is closer to noisy SGD than to that of Reshef and Levy.
 
     The rival is the algorithm of Lowy and Razaviyayn. It is closer if its accuracy is below the midpoint of both,
     because noisy SGD is stated to be the less accurate one. The bounds of the midpoint's confidence band are the means

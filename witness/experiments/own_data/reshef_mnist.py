@@ -201,7 +201,7 @@ class ReshefArm:
     def _train(self, records: LabelledRecords, generator: np.random.Generator) -> Floats:
         """Train once for each step size of the grid, and return the models, of shape (step sizes, features, classes).
 
-        The whole run is to be ρ-Gaussian differentially private. Let S and G bound the norm of a report, T be the
+        The whole run is to be ρ-Gaussian differentially private. Let S and G bound the norm of a report. T is the
         number of rounds, and n the number of records in a full batch. The standard deviations of the noise are:
 
         - the paper's algorithm: 2S√(1 + ln T)/ρ for a first report;
@@ -256,8 +256,8 @@ class ReshefArm:
 def theorem_step(rho: float, participants: int, rounds: int) -> float:
     """Return the step size that Theorem 5.2 of Reshef and Levy prescribes for their algorithm.
 
-    It is min(ρDm/(2ST√(2Md(1 + ln T))), 1/(8LT)). D is the diameter of the ball, S the largest norm of a report, M the
-    number of machines, d the dimension, and L the smoothness.
+    It is min(ρDm/(2ST√(2Md(1 + ln T))), 1/(8LT)). D is the diameter of the ball, and S the largest norm of a report.
+    M is the number of machines, d the dimension, and L the smoothness.
 
     Args:
         rho: ρ, the μ of μ-Gaussian differential privacy.
