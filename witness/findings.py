@@ -79,7 +79,7 @@ def compare_bands(first: Measured, second: Measured, *, lower_is_better: bool = 
         lower_is_better: whether a lower value is better.
 
     Returns:
-        `better` if the whole band of the first is on the better side of the second's, `worse` if it is on the worse
+        `better` if the whole band of the first is on the better side of the second's. `worse` if it is on the worse
         side, and `alike` if the bands overlap.
     """
     is_below = first.upper < second.lower

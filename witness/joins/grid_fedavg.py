@@ -152,7 +152,7 @@ def binomial_rounds_epsilon(dimension: int, levels: int, trials: int, rounds: in
 def binomial_trials(dimension: int, levels: int, rounds: int, epsilon: float, delta: float) -> int | None:
     """Return the smallest even number N of coin flips with which Binomial noise is certified to meet a target.
 
-    If the target allows more than ε = 1 in a round, N is that of ε = 1, because the theorem is proved only up to there.
+    The theorem of the noise is proved only up to ε = 1 in a round. If the target allows more, N is that of ε = 1.
 
     Args:
         dimension: coordinates of a message.

@@ -70,7 +70,7 @@ def certified_epsilon(problem: SimulatedProblem, run: LocalSgdRun, log_delta: fl
         NoCertificate: the run has no noise.
     """
     noise_std = run.noise_std or 0.0
-    # The noise of a mean gradient, times the batch size, is that of the sum. The Lipschitz constant bounds one gradient.
+    # The noise of a mean gradient, times the batch size, is that of the sum. The Lipschitz constant bounds a gradient.
     noise_multiplier = noise_std * run.batch_size / problem.constants.lipschitz
     return account_batches(
         noise_multiplier=noise_multiplier,

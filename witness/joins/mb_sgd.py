@@ -123,7 +123,7 @@ def certified_epsilon(problem: SimulatedProblem, run: MbSgdRun, log_delta: float
         scaled_noise = (clients.noise_stds / clients.scales).tolist()
         kinds_of_clients = set(zip(scaled_noise, clients.batches.tolist(), clients.sizes.tolist(), strict=True))
 
-    # The noise of a mean gradient, times the batch size, is that of the sum. The Lipschitz constant bounds one gradient.
+    # The noise of a mean gradient, times the batch size, is that of the sum. The Lipschitz constant bounds a gradient.
     intervals = []
     for noise_std, batch_size, records in kinds_of_clients:
         interval = account_batches(

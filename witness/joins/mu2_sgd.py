@@ -153,13 +153,14 @@ def federation_fields(problem: SimulatedProblem, run: Mu2SgdRun) -> Fields:
 
 
 def _participation(run: Mu2SgdRun) -> Any:
-    """Return which groups of clients report in which rounds, in the form of the calibrator.
+    """Return the schedule of participation, that is, which groups of clients report in which rounds.
 
     Args:
         run: the run, with its groups of clients if participation is not drawn at random.
 
     Returns:
-        The groups, each with its number of clients and its rounds; None if the clients of each round are drawn.
+        The groups in the calibrator's form, each with its number of clients and its rounds. None if the clients of each
+        round are drawn.
     """
     groups = run.taking_part.groups
     if groups is None:
@@ -204,7 +205,7 @@ def decide_conditions(problem: SimulatedProblem, run: Mu2SgdRun) -> Mapping[str,
         run: the algorithm with its parameters.
 
     Returns:
-        The verdict by the id of the condition.
+        For each condition, by its id, whether it holds.
     """
     groups = run.taking_part.groups
     is_uniform = True
@@ -272,7 +273,8 @@ def _trusted_server_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterato
     norm, reporting = report_norm(problem), run.reporting(problem.clients)
     std = max(run.noise_std or 0.0, NO_NOISE * norm)
 
-    # The theorem requires a μ in its range, but does not use it if the noise is given.
+    # The theorem requires a μ in its range, but does not use it if the noise is given. This one belongs to the noise:
+    # each round releases a mean over `reporting` clients, which one record moves by at most 2 · norm/reporting.
     mu = 2.0 * norm * math.sqrt(run.rounds) / (std * reporting)
     largest_mu = GAUSSIAN_DP_MU.le or mu
     inputs = TrustedRunInputs(

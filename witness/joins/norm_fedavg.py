@@ -97,8 +97,9 @@ def calibration_problem(problem: SimulatedProblem, run: NormFedavgRun, target: T
 def calibrate(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> tuple[NormFedavgRun, Calibration]:
     """Give a run the least noise that is certified to meet a target, and two other noises for comparison.
 
-    The first is the noise that Das et al. print in Theorem 1, if it is defined. The second keeps their decay rate, but
-    has enough noise levels for the target, if such a number is certified.
+    All three are truncated discrete Laplace noise. The first one to compare with is the noise that Das et al. print in
+    Theorem 1, if it is defined. The second keeps their decay rate, but has enough noise levels for the target, if such
+    a number is certified.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -106,7 +107,7 @@ def calibrate(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> 
         target: the (ε, δ) to meet.
 
     Returns:
-        The run with its noise, and the calibrator's answer.
+        The run with all these noises, and the calibrator's answer.
 
     Raises:
         NoCertificate: the calibrator certifies no noise for the target.

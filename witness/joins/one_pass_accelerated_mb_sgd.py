@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 def calibrate(
     problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun, target: Target
 ) -> tuple[OnePassAcceleratedMbSgdRun, Calibration]:
-    """Give a run the smallest noise that is certified to meet a target, and stages unless it has its own.
+    """Give a one-pass run the smallest noise that is certified to meet a target, and stages unless it has its own.
+
+    A stage is a number of rounds with one weight of the proximal term. The guarantee is for one replaced record,
+    against a server that sees all messages.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -29,7 +32,7 @@ def calibrate(
         target: the (ε, δ) to meet.
 
     Returns:
-        The run with its noise, and the calibrator's answer.
+        The run with its noise and stages, and the calibrator's answer.
 
     Raises:
         InvalidInput: neither the run nor the calibration has stages.

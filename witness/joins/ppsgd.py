@@ -20,9 +20,10 @@ from epsilond.witness.joins.problem_fields import target_fields
 
 
 def calibrate(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> tuple[PpsgdRun, Calibration]:
-    """Give a run the least noise that is certified to meet a target, and the sharing α and steps that it leaves open.
+    """Give a run of PPSGD the least noise that is certified to meet a target, and the parameters that it leaves open.
 
-    α is the weight of the shared part of the model.
+    PPSGD trains one model part that all clients share, and one part of each client. The open parameters are the weight
+    α of the shared part and the step sizes.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -30,7 +31,7 @@ def calibrate(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> tu
         target: the (ε, δ) to meet.
 
     Returns:
-        The run with its noise, and the calibrator's answer.
+        The run with its noise, α and step sizes, and the calibrator's answer.
 
     Raises:
         InvalidInput: no clipping norm bounds the messages, or no bound applies that would choose α or the steps.

@@ -96,8 +96,8 @@ def decide_conditions(problem: PersonalizedProblem, run: PpsgdRun) -> Mapping[st
         run: the algorithm with its parameters.
 
     Returns:
-        The verdict by the id of the condition. If a message may exceed the clipping norm, it is undecidable whether any
-        message is clipped.
+        For each condition, by its id, whether it holds. If a message may exceed the clipping norm, it is undecidable
+        whether any message is clipped.
     """
     may_clip = False
     if run.clipping_norm is not None:

@@ -24,14 +24,16 @@ above 0. The smoothness of linear losses is 0, and every positive number is an u
 def settle_conditions(
     conditions: Iterable[ConditionResult], facts: Mapping[str, Verdict]
 ) -> tuple[ConditionResult, ...]:
-    """Fill in the verdicts of undecidable conditions that follow from the construction of a simulated problem and run.
+    """Decide conditions of a theorem that follow from the construction of a simulated problem and run.
+
+    A theorem cannot check all of its conditions on its own inputs, for example whether records are used only once.
 
     Args:
         conditions: results of evaluating a theorem's conditions.
-        facts: verdicts by id of the condition.
+        facts: whether a condition holds, by its id.
 
     Returns:
-        The conditions. Undecidable ones with an entry in `facts` take its verdict.
+        The conditions in the same order. Those that the theorem cannot decide are decided by `facts`, if it has them.
     """
     results = []
     for condition in conditions:
@@ -81,7 +83,7 @@ def initial_distance_bound(problem: SimulatedProblem) -> float:
     minimiser_error = 0.0
     if constants.strong_convexity > 0.0:
         minimiser_error = math.sqrt(2.0 * constants.optimum_gap / constants.strong_convexity)
-    least_distance = 1e-9 * constants.diameter
+    least_distance = 1e-9 * constants.diameter  # for runs that start at a minimiser
     distance = max(constants.optimum_norm + minimiser_error, least_distance)
     return min(distance, constants.diameter)
 

@@ -37,7 +37,9 @@ upper bound on the smoothness is valid."""
 
 
 def calibrate(problem: SimulatedProblem, run: ProjectedSgdRun, target: Target) -> tuple[ProjectedSgdRun, Calibration]:
-    """Give a run the least noise that is certified to meet a target, for one pass over shuffled batches.
+    """Give a run of projected SGD the least noise that is certified to meet a target, for one pass over the records.
+
+    The batches of the pass are shuffled. One replaced record is protected from an observer of only the final model.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -277,10 +279,10 @@ def _fresh_records(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Con
 
 
 def _random_stop_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBound, ...]:
-    """Return Corollary 2 of Asoodeh et al. for a random stop, as an order of growth: its hidden constant is set to 1.
+    """Return the bound of Corollary 2 of Asoodeh et al. on the excess risk of the model after a random step.
 
-    A run with a random stop releases the model of a random step. The bound is only displayed, because its true constant
-    is not known.
+    The corollary has a constant that it does not state, which is set to 1 here. The value shows the order of growth
+    only, and is displayed without a comparison.
 
     Args:
         problem: the simulated learning problem, with its exact constants.

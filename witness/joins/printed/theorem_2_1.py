@@ -26,7 +26,7 @@ SAME = 1e-9
 
 
 def printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[PromisedBound]:
-    """Yield the bound on the excess risk of Theorem 2.1 of Lowy and Razaviyayn for convex losses, without its errata.
+    """Yield the bound of Theorem 2.1 of Lowy and Razaviyayn on the excess risk for convex losses, with errors corrected.
 
     The bound is 272 L D ν/√M, for the Lipschitz constant L, the diameter D, M participants, and ν the larger of the
     statistical and the privacy cost. It is for the step size that the theorem prescribes. Nothing is yielded for the
@@ -43,6 +43,8 @@ def printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[Promis
     if not run.noise_std or not _has_printed_bound(problem, run):
         return
     evaluation = THEOREM_2_1.evaluate(_printed_inputs(problem, run, run.noise_std), "corrected")
+
+    # Facts about the simulation decide the conditions that the theorem cannot check itself.
     facts = {
         "fresh-noise": Verdict.YES,
         "bounded-gradients": Verdict.YES,
@@ -73,8 +75,8 @@ def printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[Promis
 def _has_printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> bool:
     """Return whether Theorem 2.1 of Lowy and Razaviyayn is stated for the problem and the run, at any noise.
 
-    It is stated for the risk of the population, convex losses, a fixed number of participants, and unquantised
-    messages.
+    It is stated for the risk of the population, losses that are convex but not strongly convex, a fixed number of
+    participants, and unquantised messages.
 
     Args:
         problem: the simulated learning problem.
