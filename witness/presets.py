@@ -171,6 +171,9 @@ def preset_cells(request: PresetSimulation) -> tuple[Cell, ...]:
 
     Args:
         request: the request. Without a number of repetitions, the experiment's own number is used.
+
+    Returns:
+        The simulations, in the order of the grid.
     """
     preset = find_preset(request)
     return preset.cells(request.repetitions or preset.repetitions, request.seed)
@@ -196,12 +199,13 @@ def plan(request: PresetSimulation) -> SimulationPlan:
 
 
 def _first_of_equal_trials(cells: Sequence[Cell]) -> list[int]:
-    """Return the indices of the simulations that take time: those that do not repeat the trials of an earlier one.
+    """Return the indices of the simulations that take time, because no earlier one has the same trials.
 
-    Runs without noise are the same at each ε. Their trials run once, because results are cached.
+    Trials are repeated trainings of one algorithm. Without noise they are the same at each ε, and run once, because
+    results are kept in memory.
 
     Args:
-        cells: the cells of the experiment.
+        cells: the simulations of the experiment.
 
     Returns:
         The indices in ascending order, from which the time of the experiment is estimated.

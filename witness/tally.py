@@ -124,5 +124,8 @@ class Tally:
         Args:
             claim: the claim in words.
             words: the measured numbers in sentences.
+
+        Returns:
+            The claim, the verdict, the verdict with its counts in words, and the measured numbers.
         """
         return Finding(claim=claim, verdict=self.verdict, told=self.statement, words=words)

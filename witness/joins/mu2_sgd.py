@@ -273,8 +273,8 @@ def _trusted_server_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterato
     norm, reporting = report_norm(problem), run.reporting(problem.clients)
     std = max(run.noise_std or 0.0, NO_NOISE * norm)
 
-    # The theorem requires a μ in its range, but does not use it if the noise is given. This one belongs to the noise:
-    # each round releases a mean over `reporting` clients, which one record moves by at most 2 · norm/reporting.
+    # The theorem requires a μ in its range, but does not use it if the noise is given. This μ is that for which the
+    # theorem's own formula gives the noise of the run, unless it is out of range.
     mu = 2.0 * norm * math.sqrt(run.rounds) / (std * reporting)
     largest_mu = GAUSSIAN_DP_MU.le or mu
     inputs = TrustedRunInputs(

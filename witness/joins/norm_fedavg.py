@@ -252,8 +252,8 @@ def _run_conditions(inputs: ConvergenceInputs, local_step_size: float) -> tuple[
 def _check_server_step(setting: DasSetting, step_ratio: float) -> ConditionResult:
     """Check whether the ratio β/η of the server's and the local step is the one that Das et al. prescribe.
 
-    Their Theorem 2 prescribes the ratio 4L ‖w₀ − w*‖/ζ, with the smoothness L, the start w₀, the minimiser w* and the
-    constant ζ of quasar-convexity.
+    Their Theorem 2 prescribes the ratio 4L ‖w₀ − w*‖/ζ. L is the smoothness, w₀ the start, w* the minimiser, and ζ the
+    constant of quasar-convexity.
 
     Args:
         setting: constants of the simulated problem.

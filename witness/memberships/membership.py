@@ -119,11 +119,11 @@ def prepare(request: MembershipSimulation) -> PreparedMembership:
 
 
 def run_block(prepared: PreparedMembership, index: int) -> TrainedRuns:
-    """Run the trainings of one block, each from its own generator.
+    """Run the trainings of one block of a membership inference, each from its own random generator.
 
     Args:
         prepared: the request with its certificate.
-        index: index of the block.
+        index: index of the block, from 0.
 
     Returns:
         The included canaries, the models and the attackers' statistics of these trainings.

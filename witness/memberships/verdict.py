@@ -164,11 +164,11 @@ def _bound_by_runs(request: MembershipSimulation, inside: Floats, outside: Float
 
     Args:
         request: δ and the confidence level.
-        inside: scores of the runs with the canary.
+        inside: scores of the runs with the canary, that is, the record or client inserted to be detected.
         outside: scores of the runs without it.
 
     Returns:
-        The bound, and fields of the answer with the counts that prove it.
+        The bound in nats. Then the numbers of true positives, false positives and runs that prove it, by field name.
     """
     delta, error = math.exp(request.log_delta), 1.0 - request.confidence
     halves = SplitStatistics.of(inside, outside)
@@ -185,13 +185,16 @@ def _bound_by_runs(request: MembershipSimulation, inside: Floats, outside: Float
 def _bound_by_guesses(request: MembershipSimulation, run_scores: Floats, members: Bools) -> tuple[float, Fields]:
     """Return the lower bound on ε that guesses about many canaries prove.
 
+    A canary is a record or client that is inserted to be detected. The attacker guesses from its score whether it was
+    in the data. The bound is Theorem 5.2 of Steinke, Nasr and Jagielski (2023).
+
     Args:
         request: δ and the confidence level.
-        run_scores: score of each canary in each run.
-        members: whether each canary is in each run.
+        run_scores: score of each canary in each run, of shape (runs, canaries).
+        members: whether each canary is in each run, of the same shape.
 
     Returns:
-        The bound, and fields of the answer with the counts that prove it.
+        The bound in nats. Then the number of guesses and the number of right ones, by field name.
     """
     delta, error = math.exp(request.log_delta), 1.0 - request.confidence
     guesses = guess(run_scores.ravel(), members.ravel(), delta=delta, error=error)
@@ -205,11 +208,11 @@ def _auc(inside: Floats, outside: Floats) -> float:
     A tie counts one half.
 
     Args:
-        inside: scores of the canaries in the data.
+        inside: scores of the canaries (inserted records or clients) in the data.
         outside: scores of the other canaries.
 
     Returns:
-        The area; ½ if either array is empty.
+        The area, from 0 to 1; ½ if either array is empty.
     """
     if not inside.size or not outside.size:
         return 0.5
@@ -224,11 +227,11 @@ def _rare_true_positive_rate(inside: Floats, outside: Floats) -> float:
     """Return the true positive rate at the least threshold with a false positive rate of at most `FALSE_POSITIVE_RATE`.
 
     Args:
-        inside: scores of the canaries in the data.
+        inside: scores of the canaries (inserted records or clients) in the data.
         outside: scores of the other canaries.
 
     Returns:
-        The rate; 0 if either array is empty.
+        The share of the scores inside that exceed the threshold; 0 if either array is empty.
     """
     if not inside.size or not outside.size:
         return 0.0

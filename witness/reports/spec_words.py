@@ -34,6 +34,9 @@ def count_phrase(number: object, noun: str) -> str:
     Args:
         number: the count.
         noun: the noun in the singular.
+
+    Returns:
+        The number with all its digits, and the noun in the singular or plural.
     """
     if number == 1:
         return f"{full(number)} {noun}"

@@ -93,7 +93,7 @@ def _protection_sentence(guarantee: JsonObject) -> tuple[str, ...]:
         guarantee: JSON form of the guarantee.
 
     Returns:
-        One sentence; none for reports of earlier engines, which lack it.
+        The sentence as the only entry; no entry for reports of earlier engines, which lack it.
     """
     if "in_words" not in guarantee:
         return ()
@@ -139,7 +139,7 @@ def _claim_sentence(claim: JsonObject | None) -> tuple[str, ...]:
         claim: JSON form of the claim and its verdict; None if nothing is claimed.
 
     Returns:
-        One sentence, or none.
+        The sentence as the only entry; no entry without a claim.
     """
     if claim is None:
         return ()

@@ -64,6 +64,9 @@ def _concatenate(blocks: Sequence[Mapping[str, Floats]]) -> Mapping[str, Floats]
 
     Args:
         blocks: for each block its values by name, one value for each repetition; at least one block.
+
+    Returns:
+        For each name the values of all repetitions, in the order of the blocks.
     """
     names = sorted(blocks[0])
     return {name: np.concatenate([values[name] for values in blocks]) for name in names}

@@ -258,6 +258,9 @@ def _point_below(parent: str) -> Iterator[None]:
     Args:
         parent: JSON pointer of the part within the request.
 
+    Yields:
+        Nothing; the context only changes errors.
+
     Raises:
         InvalidInput: the same faults, with pointers into the whole request.
     """
@@ -276,7 +279,7 @@ def _costs(request: RiskSimulation, problem: SimulatedProblem) -> tuple[Work, ..
         problem: the learning problem.
 
     Returns:
-        Operations, calls of numpy and bytes of each run.
+        The numbers of operations, of calls of numpy, and of bytes of each run, the requested one first.
 
     Raises:
         InvalidInput: the run is not possible on the problem, or the requested model is too large to return.

@@ -281,7 +281,7 @@ def reason_not_compared(bound: PromisedBound) -> str | None:
 def _warnings(
     problem: SimulatedProblem, series: Sequence[SeriesAnswer], bounds: Sequence[BoundAnswer]
 ) -> tuple[Caution, ...]:
-    """Return the warnings about large gradients, divergence, violated bounds, and the error of the optimum.
+    """Return the warnings about a risk simulation: large gradients, divergence, violated bounds, an inexact optimum.
 
     Args:
         problem: the problem, with its constants.

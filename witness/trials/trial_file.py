@@ -119,10 +119,13 @@ class TrialFile:
 
 
 def _read_lines(path: Path) -> list[str]:
-    """Return the lines of a text file with their ends; none if the file does not exist.
+    """Read the lines of a text file.
 
     Args:
         path: the file, in UTF-8.
+
+    Returns:
+        The lines, each with the characters that end it. The list is empty if the file does not exist.
 
     Raises:
         InvalidInput: the file cannot be read, or is not text.
@@ -136,7 +139,7 @@ def _read_lines(path: Path) -> list[str]:
 
 
 def _differences(kept: JsonObject, header: JsonObject, repetitions: int | None) -> list[str]:
-    """Say in words how the experiment that a file belongs to differs from the present one.
+    """Describe in words how the experiment that a file belongs to differs from the present one.
 
     Args:
         kept: first line of the file.

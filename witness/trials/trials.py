@@ -65,7 +65,13 @@ class TrialArm(Protocol):
         """Estimated memory of one trial."""
 
     def check(self, folders: Mapping[DataName, Path]) -> tuple[DataFile, ...]:
-        """Read the files once, and return them with their checksums.
+        """Read the data files once, and return them with their checksums.
+
+        Args:
+            folders: folder of each data set.
+
+        Returns:
+            One entry for each file.
 
         Raises:
             InvalidInput: a file is missing or is not the original.
@@ -200,13 +206,16 @@ def run_block(prepared: PreparedTrials, index: int) -> TrialResult:
 
 
 def trial_seed(seed: int, trial: int) -> int:
-    """Return the seed of one trial: a nonnegative integer of 63 bits.
+    """Return the seed of one trial, that is, of one training with its own split of the data.
 
-    It depends only on its arguments, so that all arms of an experiment have the same splits of the data.
+    It depends only on its arguments, so that all algorithms of an experiment have the same splits.
 
     Args:
         seed: seed of the request.
         trial: number of the trial, from 0.
+
+    Returns:
+        A nonnegative integer of at most 63 bits, which a signed integer of 64 bits can hold.
     """
     sequence = np.random.SeedSequence(seed, spawn_key=(trial,))
     (word,) = sequence.generate_state(1, np.uint64)

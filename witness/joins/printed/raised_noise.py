@@ -73,9 +73,9 @@ def raise_printed_noise(calibrator_problem: NormFedavgProblem) -> tuple[int, flo
 def _least_certified_levels(calibrator_problem: NormFedavgProblem, decay_rate: float) -> int | None:
     """Return nearly the least number of levels with which noise of a given decay rate is certified to meet the target.
 
-    Truncated discrete Laplace noise has this number of values on each side of 0. The search starts at the least number
-    for which an escape, an output that only one of two neighbours can have, is less probable than δ. It doubles the
-    number until the target is certified, and then bisects.
+    Truncated discrete Laplace noise has this number of values on each side of 0. An escape is an output that only one
+    of two neighbours can have. The search starts at the least number for which an escape is less probable than δ. It
+    doubles the number until the target is certified, and then bisects.
 
     Args:
         calibrator_problem: the problem for the calibrator, with the target.

@@ -26,9 +26,9 @@ SAME = 1e-9
 
 
 def printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[PromisedBound]:
-    """Yield the bound of Theorem 2.1 of Lowy and Razaviyayn on the excess risk for convex losses, with errors corrected.
+    """Yield the corrected bound of Theorem 2.1 of Lowy and Razaviyayn on the excess risk for convex losses.
 
-    The bound is 272 L D ν/√M, for the Lipschitz constant L, the diameter D, M participants, and ν the larger of the
+    The bound is 272 L D ν/√M, for the Lipschitz constant L, the diameter D and M participants. ν is the larger of the
     statistical and the privacy cost. It is for the step size that the theorem prescribes. Nothing is yielded for the
     empirical risk, for strongly convex losses, without noise, for a random number of participants, or for quantised
     messages.
@@ -106,8 +106,8 @@ def _check_prescribed_step(step: float, prescribed: float) -> ConditionResult:
 def _printed_inputs(problem: SimulatedProblem, run: MbSgdShape, noise_std: float) -> SmoothInputs:
     """Return inputs of Theorem 2.1 of Lowy and Razaviyayn for which its printed noise is the noise of the run.
 
-    The printed noise is σ = 16 L √(R log(2.5R/δ) log(2/δ)) / (nε), for the Lipschitz constant L, R rounds and n records
-    of a client. It is solved for ε at δ = `ANY_DELTA`. If that ε exceeds `LARGEST_EPSILON`, the largest ε is used, and
+    The printed noise is σ = 16 L √(R log(2.5R/δ) log(2/δ)) / (nε). L is the Lipschitz constant, R the number of rounds,
+    and n the number of records of a client. The formula is solved for ε at δ = `ANY_DELTA`. If that ε exceeds `LARGEST_EPSILON`, the largest ε is used, and
     the printed noise exceeds the run's noise. The bound is valid for less noise.
 
     Args:
