@@ -264,13 +264,13 @@ def prepare(request: PresetSimulation) -> tuple[Prepared, ...]:
 
 
 def _prepare_cell(cell: Cell) -> Prepared:
-    """Prepare the simulation of one place of the grid: calibrate its noise, and estimate its cost.
+    """Prepare one simulation of an experiment: calibrate its noise, and estimate its cost.
 
     Args:
         cell: the simulation with its position on the grid.
 
     Returns:
-        The simulation, ready to run.
+        The request of the simulation with its cost and its prepared form, which the blocks read.
     """
     kind = kind_of(cell.simulation, CELL_KINDS)
     return Prepared(cell.simulation, kind.plan(cell.simulation), kind.prepare(cell.simulation))

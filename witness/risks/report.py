@@ -224,7 +224,7 @@ def _bound(bound: PromisedBound, measured: Measured, gap: float) -> BoundAnswer:
     """Compare a theorem's bound with the measured mean of the quantity that it bounds.
 
     A bound with a hidden constant, or with a condition that fails, is reported without a comparison. The ratio of bound
-    and mean is left out if both are smaller than `gap`, because it would depend only on the error of the minimum.
+    and mean is left out if both are smaller than `gap`. It would depend only on the error of the minimum then.
 
     Args:
         bound: the bound.

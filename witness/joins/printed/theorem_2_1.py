@@ -107,8 +107,9 @@ def _printed_inputs(problem: SimulatedProblem, run: MbSgdShape, noise_std: float
     """Return inputs of Theorem 2.1 of Lowy and Razaviyayn for which its printed noise is the noise of the run.
 
     The printed noise is σ = 16 L √(R log(2.5R/δ) log(2/δ)) / (nε). L is the Lipschitz constant, R the number of rounds,
-    and n the number of records of a client. The formula is solved for ε at δ = `ANY_DELTA`. If that ε exceeds `LARGEST_EPSILON`, the largest ε is used, and
-    the printed noise exceeds the run's noise. The bound is valid for less noise.
+    and n the number of records of a client. The formula is solved for ε at δ = `ANY_DELTA`. If that ε exceeds
+    `LARGEST_EPSILON`, the largest ε is used, and the printed noise exceeds the run's noise. The bound is valid for less
+    noise.
 
     Args:
         problem: the simulated learning problem.
