@@ -85,7 +85,9 @@ def table_cells(preset: Preset, answers: Sequence[tuple[Cell, Any]]) -> tuple[Ce
 
 
 def _group_cells(cells: Sequence[CellAnswer], *, without: str) -> list[list[CellAnswer]]:
-    """Group table cells that have the same place on all axes except one.
+    """Group the results of an experiment that differ only in the value of one parameter.
+
+    A cell is the result of one simulation, with a value for each parameter (axis) of the experiment.
 
     Args:
         cells: cells of one experiment, each with a value for every axis.
@@ -102,16 +104,17 @@ def _group_cells(cells: Sequence[CellAnswer], *, without: str) -> list[list[Cell
 
 
 def _split_curve(cell: CellAnswer, axis: str) -> Iterator[CellAnswer]:
-    """Yield one table cell for each measured place on the curve of a simulation, with the scores at that place.
+    """Split the result of a simulation that was measured repeatedly into one result for each measurement.
 
-    Only the last place gets the scores that the paper prints, because the paper has them for the end of the run.
+    An example is a training with a test error after several numbers of rounds. Only the last measurement gets the
+    scores that the paper prints, because the paper has them for the end of the run.
 
     Args:
-        cell: cell of the simulation, with the scores of all places.
+        cell: result of the simulation, with the scores of all measurements.
         axis: name of the axis of the curve, such as the number of rounds.
 
     Yields:
-        The cells in the order of the curve.
+        The results in the order of the curve, each with its value on the axis.
     """
     scores_by_place = split_scores(cell.scores or {})
     for place, scores in scores_by_place.items():
@@ -125,17 +128,18 @@ def _split_curve(cell: CellAnswer, axis: str) -> Iterator[CellAnswer]:
 
 
 def _merge_tuned(cells: Sequence[CellAnswer], tuned: str) -> CellAnswer:
-    """Merge cells that differ only in a tuned value, such as the step size, so that each run has its own best value.
+    """Merge results that differ only in a tuned parameter, such as the step size: each run gets its best value.
 
-    The result is the cell in which the private run has the least mean excess risk. Each compared run is taken from the
-    cell in which its own mean is least. Field `tuned` of the result states the chosen values.
+    A cell is the result of one simulation: of the private run and of the runs that it is compared with. The private run
+    is taken from the cell in which its mean excess risk is least. Each compared run is taken from the cell in which its
+    own mean is least.
 
     Args:
         cells: cells that differ only in the tuned value.
         tuned: name of the tuned axis.
 
     Returns:
-        One cell. Its place has no value on the tuned axis.
+        One cell without a value on the tuned axis. Its field `tuned` states the chosen value of each run.
     """
     best = min(cells, key=_excess)
     chosen_values = {"private": best.place[tuned]}
@@ -326,7 +330,7 @@ def _membership_cell(cell: Cell, answer: MembershipAnswer) -> CellAnswer:
 
 
 def _trials_cell(cell: Cell, answer: TrialsAnswer) -> CellAnswer:
-    """Make the table cell of repeated trainings ("trials"): their mean scores, and the certified ε of the noise.
+    """Make the table cell of repeated trainings: their mean scores, and the certified ε of the noise.
 
     A trial trains an algorithm once, with fixed noise, and scores it on test records. Fields that a paper does not
     state are None.

@@ -99,16 +99,16 @@ def judge_pairs(
     lower_is_better: bool = True,
     no_worse: bool = False,
 ) -> Finding:
-    """Judge the claim that the first of each pair is better than the second.
+    """Judge the claim that one method is better than another, by their measured means in several settings.
 
-    A pair is two measured means in the same setting, such as two algorithms at one ε. The claim holds for a pair if the
+    A pair has the means of both methods in the same setting, such as the same ε. The claim holds for a pair if the
     whole confidence band of the first is on the better side of the second's. It fails if the band is on the worse side,
     and stays open if the bands overlap.
 
     Args:
         claim: the paper's claim in words.
-        pairs: measured means of both runs, in each setting.
-        names: names of both runs.
+        pairs: measured means of both methods, in each setting.
+        names: names of both methods.
         quantity: the measured quantity in words.
         lower_is_better: whether a lower value is better.
         no_worse: whether the claim is only that the first is no worse. It then holds if the bands overlap, too, and the
@@ -248,7 +248,7 @@ def judge_trend(
 
 
 class RankRange(NamedTuple):
-    """The range of the parameter values that may be best at one stage of an experiment, by their ranks.
+    """The range of the parameter values that may be best under one condition of an experiment, by their ranks.
 
     Attributes:
         smallest: index of the smallest of them, from 0, among all values in ascending order.
@@ -261,10 +261,10 @@ class RankRange(NamedTuple):
 
 @dataclass(frozen=True)
 class MeasuredPoint:
-    """A quantity that was measured at several parameter values under one condition ("stage"), such as a level of noise.
+    """A quantity that was measured at several parameter values under one condition, such as a level of noise.
 
     Attributes:
-        name: name of the stage.
+        name: name of the condition.
         measured: measured mean at each parameter value, by the name of the value, in ascending order of the values.
     """
 
@@ -367,10 +367,10 @@ def judge_order(
 
 
 def _judge_fall(stages: Sequence[RankRange]) -> Verdict:
-    """Decide whether the best parameter value falls from the first stage to the last.
+    """Decide whether the best value of a parameter falls along a sequence of conditions, such as levels of noise.
 
     Args:
-        stages: values that may be best at each stage, at least one stage.
+        stages: for each condition (stage) the range of the values that may be best, at least one.
 
     Returns:
         NO if the best value certainly rises between two stages, YES if it certainly falls from the first stage to the
@@ -384,7 +384,7 @@ def _judge_fall(stages: Sequence[RankRange]) -> Verdict:
 
 
 def _best_words(stage: MeasuredPoint, lower_is_better: bool) -> str:
-    """Name a stage with its best parameter value, and in brackets the values that its confidence band does not exclude.
+    """Name a condition with its best parameter value, and in brackets the values that its band does not exclude.
 
     Args:
         stage: measured means at each parameter value under one condition.

@@ -167,7 +167,7 @@ def find_preset(request: PresetSimulation) -> Preset:
 
 
 def preset_cells(request: PresetSimulation) -> tuple[Cell, ...]:
-    """Return the simulations of the requested experiment, each with its place on the grid of parameter values.
+    """Return the simulations of the requested experiment, each with its values of the varied parameters.
 
     Args:
         request: the request. Without a number of repetitions, the experiment's own number is used.
@@ -300,10 +300,10 @@ def run_block(resolved: Sequence[Prepared], index: int) -> object:
 
 
 def assemble(request: PresetSimulation, resolved: Sequence[Prepared], blocks: Sequence[object]) -> PresetAnswer:
-    """Assemble the answers of all simulations, and make the table and the findings of the experiment from them.
+    """Assemble the answer of an experiment: its table of results, and the verdicts on the paper's claims.
 
-    An experiment ("preset") runs one simulation for each place of a grid. Each simulation is split into blocks, which
-    can run in other processes.
+    An experiment (preset) runs one simulation for each point of a grid of parameters. Each simulation is split into
+    blocks, which can run in other processes.
 
     Args:
         request: the request, which names the experiment, its seed and its repetitions.

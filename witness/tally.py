@@ -119,7 +119,7 @@ class Tally:
         return f": no worse anywhere, better in {self.of - self.level}, level in {self.level}"
 
     def finding(self, claim: str, words: str) -> Finding:
-        """Return the finding on the claim: its verdict with the counts, and the measured numbers.
+        """Return the result of an experiment on a claim: its verdict with the counts, and the measured numbers.
 
         Args:
             claim: the claim in words.

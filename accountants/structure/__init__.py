@@ -230,10 +230,10 @@ def open_level(spec: Subsampled) -> bool:
 
 
 def of_records(spec: Spec) -> Spec:
-    """Return the same mechanism with the level "records" for its draws that state no level, where possible.
+    """Return a copy of a mechanism whose random draws are of records, where they do not say whether of clients.
 
-    This applies inside a draw of records, or to the data of one client. A level stays None if the draws inside exclude
-    a batch of records, and then means clients.
+    Inside a draw of records, and on the data of one client, only records can be drawn. A draw keeps its level None if
+    the draws inside it cannot be from a batch of records. It is then a draw of clients.
 
     Args:
         spec: a mechanism that runs on a batch of records, or on one client's data.
@@ -272,6 +272,7 @@ def pools_records(spec: Spec, relation: Relation, *, pooled: bool = False) -> bo
         return False
     is_pooled = pooled
     if isinstance(spec, Subsampled) and spec.sampling != "full":
+        # After a draw of clients, each client draws among its own records only.
         is_of_clients = not pooled and spec.level != "records"
         if is_of_clients:
             return False

@@ -314,7 +314,7 @@ def _vertical_title(answer: JsonObject) -> str:
 
 
 def _values(cells: Cells, axis: JsonObject | None) -> tuple[object, ...]:
-    """Return the distinct values that the simulations ("cells") have on an axis, in their order.
+    """Return the distinct values of a parameter in the simulations of an experiment, in their order.
 
     Args:
         cells: simulations of an experiment in JSON form.
@@ -330,7 +330,7 @@ def _values(cells: Cells, axis: JsonObject | None) -> tuple[object, ...]:
 
 
 def _select(cells: Cells, axis: JsonObject | None, value: object) -> Cells:
-    """Select the simulations ("cells") with a value on an axis.
+    """Select the simulations with a given value of one parameter.
 
     Args:
         cells: simulations of an experiment in JSON form.

@@ -134,13 +134,15 @@ def _judge_noises(cells: Sequence[CellAnswer], limited: Collection[object]) -> F
 
 
 def _judge_arms(by_arm: Mapping[str, list[Measured]], claim: str, first: str, second: str) -> Finding:
-    """Judge the claim that one arm is more accurate than another at the same ε.
+    """Judge the claim that one method is more accurate than another at the same ε.
+
+    A method, or arm, is a combination of a kind of noise, a kind of update, and the party that adds the noise.
 
     Args:
-        by_arm: accuracies of each arm, by ascending ε.
+        by_arm: accuracies of each method, by ascending ε.
         claim: the claim in words.
-        first: name of the arm that is said to be more accurate.
-        second: name of the other arm.
+        first: name of the method that is said to be more accurate.
+        second: name of the method that it is compared with.
 
     Returns:
         The claim with its verdict, from the confidence bands of the accuracies.
@@ -150,16 +152,16 @@ def _judge_arms(by_arm: Mapping[str, list[Measured]], claim: str, first: str, se
 
 
 def _accuracies(cells: Sequence[CellAnswer], arm: str) -> list[Measured]:
-    """Return the test accuracies of an algorithm with its noise (an arm), by ascending ε.
+    """Return the test accuracies of an algorithm with its noise, in the order of the results.
 
-    Simulations without a measurement are left out.
+    Results without a measurement are left out.
 
     Args:
-        cells: simulations of the experiment.
-        arm: name of the arm.
+        cells: results of the experiment, by ascending ε.
+        arm: name of the algorithm with its noise.
 
     Returns:
-        Mean accuracies with their confidence bands.
+        Mean accuracies, from 0 to 1, with their confidence bands.
     """
     read = private_score(ACCURACY)
     measurements = [read(cell) for cell in cells if cell.place["arm"] == arm]

@@ -60,9 +60,9 @@ def digits_problem(split: Split = "iid") -> DataSetProblem:
 
 
 def noisy_cells(repetitions: int, seed: int, *, epsilons: Sequence[float]) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment on noise: one for each arm, ε and step size of the server.
+    """Return the simulations of the experiment on noise: one for each method, ε and step size of the server.
 
-    An arm is a combination of a kind of noise, a kind of update, and the party that adds the noise.
+    A method, or arm, is a combination of a kind of noise, a kind of update, and the party that adds the noise.
 
     Args:
         repetitions: independent runs of each simulation.
@@ -77,12 +77,12 @@ def noisy_cells(repetitions: int, seed: int, *, epsilons: Sequence[float]) -> tu
 
 
 def _noisy_cell(arm: str, epsilon: float, step: float, repetitions: int, seed: int) -> Cell:
-    """Return the simulation of one arm: a kind of noise and of updates, at one ε and one step size of the server.
+    """Return the simulation of one kind of noise and updates, at one ε and one step size of the server.
 
     Binomial noise is prescribed by its own theorem, and its ε is accounted for. All other noise is calibrated to ε.
 
     Args:
-        arm: one of `ARMS`.
+        arm: name of the kind of noise and updates, one of `ARMS`.
         epsilon: ε of each client's data, for all rounds.
         step: largest distance that the server moves in a round.
         repetitions: independent runs.
@@ -105,13 +105,13 @@ def _noisy_cell(arm: str, epsilon: float, step: float, repetitions: int, seed: i
 
 
 def _noisy_run(arm: str, epsilon: float, step: float) -> Any:
-    """Return the training that one arm of the experiment runs, with noise only if it is Binomial.
+    """Return the parameters of a training by one method of the experiment, with noise only if it is Binomial.
 
-    An arm is a combination of a kind of noise, a kind of update, and the party that adds the noise. Noise that is not
-    Binomial is calibrated to ε later.
+    A method, or arm, is a combination of a kind of noise, a kind of update, and the party that adds the noise. Noise
+    that is not Binomial is calibrated to ε later.
 
     Args:
-        arm: name of the arm, one of `ARMS`.
+        arm: name of the method, one of `ARMS`.
         epsilon: ε of a client's data over all rounds; used for Binomial noise.
         step: distance that the server moves in a round if all messages have the same direction and full length.
 

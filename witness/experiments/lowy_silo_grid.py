@@ -117,10 +117,10 @@ class Silos:
         return ARMS if self.printed_lipschitz is not None else ARMS[:-1]
 
     def cells(self, repetitions: int, seed: int) -> tuple[Cell, ...]:
-        """Return the simulations of the experiment: one for each panel, arm, ε and step size.
+        """Return the simulations of the experiment: one for each number of silos, algorithm, ε and step size.
 
-        An arm is an algorithm with its noise. The arm with the paper's noise has only the values of ε for which the
-        paper prints a noise.
+        A silo is a client with many records. An algorithm with its noise is an arm of the experiment. The arm with the
+        paper's noise has only the values of ε for which the paper prints a noise.
 
         Args:
             repetitions: independent runs of each simulation.
@@ -137,13 +137,13 @@ class Silos:
         return tuple(cells)
 
     def _cell(self, value: int, arm: str, epsilon: float, step: float, repetitions: int, seed: int) -> Cell:
-        """Return the simulation of one arm: an algorithm and its noise, at one ε and one step size.
+        """Return the simulation of one algorithm with its noise, at one ε and one step size.
 
         The paper's own noise is taken as printed, with the ε that it claims. All other noise is calibrated.
 
         Args:
             value: value of the second axis, the number of silos or of silos in a round.
-            arm: one of `arms`.
+            arm: name of the algorithm with its noise, one of `arms`.
             epsilon: ε of each record.
             step: step size in units of the problem's own step.
             repetitions: independent runs.
@@ -172,12 +172,12 @@ class Silos:
         return Cell(place=place, simulation=simulation)
 
     def _run(self, arm: str, participants: int, batch: int, step_size: float, printed_std: float) -> Any:
-        """Return the parameters of the training that one arm runs, that is, one algorithm with its noise.
+        """Return the parameters of a training by one algorithm with its noise.
 
-        They include the paper's noise for the arm with printed noise. Other noise is calibrated later.
+        They include the paper's noise if it is the printed one. Other noise is calibrated later.
 
         Args:
-            arm: one of `arms`.
+            arm: name of the algorithm with its noise, one of `arms`.
             participants: silos in a round.
             batch: records of a silo in a round; local SGD divides them among its steps.
             step_size: step size of a round; local SGD divides it among its steps, too.
@@ -254,11 +254,11 @@ class Silos:
         return (judge_printed_noise(cells, "The printed noise of the experiments is private at the ε on their axes."),)
 
     def _measurements(self, cells: Sequence[CellAnswer], arm: str, run: str | None = None) -> dict[Setting, Measured]:
-        """Return the measured scores of one arm, that is, of one algorithm with its noise.
+        """Return the measured scores of one algorithm with its noise, by number of silos and ε.
 
         Args:
-            cells: results of the experiment's simulations, with their places.
-            arm: one of `arms`.
+            cells: results of the experiment's simulations, with their positions on the grid.
+            arm: name of the algorithm with its noise, one of `arms`.
             run: name of the comparison run to read; None reads the private run.
 
         Returns:

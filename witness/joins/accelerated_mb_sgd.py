@@ -127,7 +127,7 @@ def initial_gap(problem: SimulatedProblem) -> float:
 
 
 def set_stages(run: AnyRun, parameters: Parameters) -> AnyRun:
-    """Return the run with the calibrated noise, and with the calibrated stages if it has none.
+    """Set the noise of an accelerated run to the calibrated one, and its stages too if it has none.
 
     A stage is a number of rounds with one weight of the proximal term.
 

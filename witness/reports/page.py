@@ -110,7 +110,7 @@ def _template(name: str) -> Template:
 
 
 def _rows(members: object) -> list[tuple[str, str]]:
-    """Return all numbers and words inside a JSON value as rows of a table.
+    """Return all numbers and words inside a JSON value as lines of a table.
 
     Args:
         members: the value, which may contain objects and lists.

@@ -93,7 +93,7 @@ class TrialArm(Protocol):
         """
 
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
-        """Return the certified ε of the arm's noise.
+        """Return certified bounds on the ε of the algorithm's noise.
 
         Args:
             folders: folder of each data set, from which numbers of records come.
@@ -105,7 +105,9 @@ class TrialArm(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class TrialSimulation:
-    """Repeated independent trials of one arm: an algorithm with fixed noise and settings.
+    """Request for repeated independent trials of one algorithm with fixed noise and settings, an arm.
+
+    A trial splits the data at random, trains the algorithm on one part, and scores its output on the other.
 
     Attributes:
         arm: the algorithm with its settings.
@@ -122,7 +124,7 @@ class TrialSimulation:
 
 @dataclass(frozen=True, kw_only=True)
 class TrialsAnswer:
-    """Scores of an arm, an algorithm with fixed settings, over its trials.
+    """Scores of an algorithm with fixed settings over repeated trainings, with the certified ε of its noise.
 
     Attributes:
         algorithm: name of the algorithm.
@@ -223,9 +225,9 @@ def trial_seed(seed: int, trial: int) -> int:
 
 
 def assemble(request: TrialSimulation, prepared: PreparedTrials, blocks: Sequence[TrialResult]) -> TrialsAnswer:
-    """Summarise all trials of an arm: the mean and the confidence band of each score, with the certified ε.
+    """Summarise repeated trainings of an algorithm: the mean of each score with its band, and the certified ε.
 
-    An arm is one algorithm in one setting. A trial trains it once on a random split of the data.
+    The algorithm has fixed noise and settings. A trial trains it once on a random split of the data.
 
     Args:
         request: the request.

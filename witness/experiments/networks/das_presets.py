@@ -33,12 +33,10 @@ TRIALS: Final = 3
 
 
 def _cell(printed: PrintedArm, place: Mapping[str, str], repetitions: int, seed: int) -> Cell:
-    """Return the simulation of an arm, with the test error and the ε that the paper prints for it.
-
-    An arm is an algorithm with its noise.
+    """Return the simulation of one algorithm with its noise, and the test error and ε that the paper prints for it.
 
     Args:
-        printed: the arm, with the paper's values.
+        printed: the algorithm with its noise (an arm of the experiment), and the paper's values.
         place: its position on the axes of the grid, without the number of rounds.
         repetitions: independent trainings of the arm.
         seed: seed of all randomness.
@@ -60,10 +58,10 @@ def _cell(printed: PrintedArm, place: Mapping[str, str], repetitions: int, seed:
 def _cells_of(
     arms: Mapping[str, PrintedArm], place: Mapping[str, str], repetitions: int, seed: int
 ) -> tuple[Cell, ...]:
-    """Return the simulations of several arms (algorithms with their noise), one for each arm.
+    """Return the simulations of several algorithms with their noise, one for each.
 
     Args:
-        arms: the arms, by name.
+        arms: the algorithms with their noise (arms of the experiment), by name.
         place: their position on the other axes of the grid, without the number of rounds.
         repetitions: independent trainings of each arm.
         seed: seed of all randomness.
@@ -89,9 +87,9 @@ def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def last_errors(answers: Sequence[CellAnswer], **place: str) -> dict[str, Measured]:
-    """Return the test error of each arm, averaged over the last five rounds, by the arm's name.
+    """Return the test error of each algorithm with its noise, averaged over the last five rounds.
 
-    An arm is an algorithm with its noise.
+    An algorithm with its noise is an arm of the experiment.
 
     Args:
         answers: results of the experiment.
@@ -113,9 +111,10 @@ def last_errors(answers: Sequence[CellAnswer], **place: str) -> dict[str, Measur
 def _judge_first_against(
     answers: Sequence[CellAnswer], claim: str, *, first: str, second: str, names: tuple[str, str]
 ) -> Finding:
-    """Judge whether every arm of one kind has a lower test error than every arm of another kind.
+    """Judge whether every method of one kind has a lower test error than every method of another kind.
 
-    An arm is an algorithm with its noise. Arms with certified noise are left out, because the paper has none.
+    A method, or arm of the experiment, is an algorithm with its noise. Methods with certified noise are left out,
+    because the paper has none.
 
     Args:
         answers: results of the experiment.

@@ -92,19 +92,19 @@ class FigureArm:
         return {"step_size": STEPS}
 
     def check(self, folders: Mapping[DataName, Path]) -> tuple[DataFile, ...]:
-        """Check the data files of the arm, of which there are none, because the data are drawn.
+        """Return the data files that the experiment reads: none, because its data are drawn at random.
 
         Args:
             folders: not used.
 
         Returns:
-            No file.
+            An empty tuple.
         """
         del folders
         return ()
 
     def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
-        """Return the smallest excess risk over a grid of step sizes, after the arm's rounds, and its step size.
+        """Return the smallest excess risk over a grid of step sizes, and the step size that reaches it.
 
         Runs that differ only in the number of rounds are trained once, and their results are reused.
 
@@ -113,7 +113,7 @@ class FigureArm:
             seed: seed of data and noise.
 
         Returns:
-            The excess risk and the step size that reaches it.
+            The excess risk after `rounds` rounds, in units of the loss, and the step size.
         """
         del folders
         risks_by_run = _risks(seed)

@@ -250,10 +250,9 @@ def sort_into_silos(folder: Path, silos: int, seed: int) -> SiloRecords:
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the figure: one for each panel, arm and ε.
+    """Return the simulations of the figure: one for each panel, algorithm with its noise, and ε.
 
-    A panel has a number of silos (clients with many records) and of silos in a round. An arm is an algorithm with its
-    noise.
+    A panel has a number of silos (clients with many records) and of silos in a round.
 
     Args:
         repetitions: number of trials of each simulation.

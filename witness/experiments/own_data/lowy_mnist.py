@@ -300,9 +300,9 @@ def _features_by_digit(folder: Path) -> list[Floats]:
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the figure: one for each panel, arm and ε.
+    """Return the simulations of the figure: one for each panel, algorithm with its noise, and ε.
 
-    A panel has a number of silos (clients with many records) in a round. An arm is an algorithm with its noise.
+    A panel has a number of silos (clients with many records) in a round, with their own digits or with mixed ones.
 
     Args:
         repetitions: number of trials of each simulation.

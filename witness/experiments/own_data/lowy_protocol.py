@@ -201,7 +201,7 @@ class ArmSettings:
         return choose(silos, value=value, slope=slope, search=search, noise_stds=noise_stds, generator=generator)
 
     def certify(self, records: int, lipschitz_ratio: float) -> Ends | None:
-        """Return certified bounds on ε of the arm's noise at δ = n⁻², if one record is replaced, against the server.
+        """Return certified bounds on the ε of the noise at δ = n⁻², for one replaced record, against the server.
 
         Args:
             records: number n of training records of the silo.

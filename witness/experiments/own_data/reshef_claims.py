@@ -28,10 +28,10 @@ PrintedTable = Mapping[float, PrintedRow] | Mapping[int, PrintedRow]
 
 
 def printed_accuracy(arms: PrintedRow, name: str) -> float:
-    """Return the accuracy that Reshef and Levy print for an algorithm, in one row of a table.
+    """Return the accuracy that Reshef and Levy print for an algorithm, at one value of a table's parameter.
 
     Args:
-        arms: one row of a table, as in `TABLE_1`.
+        arms: the printed accuracies at this value, as in `TABLE_1`.
         name: name of the algorithm, one of `ARMS`.
 
     Returns:
@@ -123,9 +123,9 @@ def judge_over_participants(answers: Sequence[CellAnswer]) -> tuple[Finding, ...
 
 
 def _rising_pairs(values: Sequence[float]) -> list[tuple[Setting, Setting]]:
-    """Return the pairs of settings to compare for the claim that accuracy rises with a parameter.
+    """Return the comparisons that test the claim that accuracy rises with a parameter.
 
-    A setting is an algorithm at one value of the parameter.
+    A comparison is a pair of settings. A setting is an algorithm at one value of the parameter.
 
     Args:
         values: values of the parameter, ascending.
@@ -162,9 +162,10 @@ def read_scores(answers: Sequence[CellAnswer], axis: str) -> Scores:
 def _judge(
     claim: str, scores: Scores, settings: Iterable[tuple[Setting, Setting]], *, names: tuple[str, str], **options: bool
 ) -> Finding:
-    """Judge the claim that in each pair of settings the first setting is more accurate than the second.
+    """Judge the claim that one setting is more accurate than another, for several pairs of settings.
 
-    A setting is an algorithm at one value of a parameter.
+    A setting is an algorithm at one value of a parameter. The claim is that the first setting of each pair is the more
+    accurate one.
 
     Args:
         claim: the claim in words.
