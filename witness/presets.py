@@ -284,7 +284,7 @@ def run_block(resolved: Sequence[Prepared], index: int) -> object:
         index: index of the block. Blocks are numbered through all simulations, in order.
 
     Returns:
-        The block's plain data, for `assemble`.
+        The results of the block as plain data, for `assemble`.
 
     Raises:
         IndexError: the simulations have fewer blocks.

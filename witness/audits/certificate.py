@@ -23,7 +23,7 @@ def certify(request: AuditSimulation) -> Ends:
         request: the audit, with a spec or a message.
 
     Returns:
-        The bounds, in nats.
+        A lower and an upper bound on ε, in nats; the upper bound is infinite if no finite ε is certified.
 
     Raises:
         NoCertificate: no theorem covers the spec in this setting.

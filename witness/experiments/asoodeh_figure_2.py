@@ -40,7 +40,7 @@ def theorem_inputs(epsilon: float, share: float) -> OnePass:
         share: fraction q of the users that is in a batch.
 
     Returns:
-        The inputs, with the constants of the figure.
+        The inputs: ε, the numbers of users and of users in a batch, and the figure's constants.
     """
     return OnePass(
         epsilon=epsilon,
@@ -137,7 +137,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         answers: results of the audits, each with log₁₀ δ as printed, corrected and certified.
 
     Returns:
-        One finding for each claim.
+        For each claim a verdict, such as confirmed or refuted, and the measured numbers in words.
     """
     points = [(cell, cell.log10_deltas) for cell in answers if cell.log10_deltas is not None]
     return (_judge_privacy(points), _judge_order(points))

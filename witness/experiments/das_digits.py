@@ -64,7 +64,7 @@ def judge_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         cells: results of the experiment, one for each arm and ε, at its best step size.
 
     Returns:
-        One finding for each claim.
+        For each claim a verdict, such as confirmed or refuted, and the measured numbers in words.
     """
     by_arm = {arm: _accuracies(cells, arm) for arm in ARMS}
     lines = [by_arm[arm] for arm in ARMS]

@@ -205,7 +205,7 @@ class Silos:
             cells: results of the experiment, one for each setting and arm.
 
         Returns:
-            One finding for each claim.
+            For each claim a verdict, such as confirmed or refuted, and the measured numbers in words.
         """
         private = self._measurements(cells, MINI_BATCH)
         local = self._measurements(cells, LOCAL)

@@ -63,7 +63,7 @@ def _digits(loss: Literal["logistic", "softmax"], participants: Sequence[int], e
         epsilons: values of ε.
 
     Returns:
-        The settings, measure and claims of the experiment.
+        The definition of the experiment: its problem, step sizes, measured score, and the paper's claims.
     """
     problem = DataSetProblem(
         data_set="digits",

@@ -114,7 +114,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         answers: results of the experiment's trainings, with the lower bound on ε of each attack.
 
     Returns:
-        One finding for each of the two claims.
+        For each of the two claims a verdict, such as confirmed or refuted, and the measured numbers in words.
     """
     return (_judge_certificates(answers), _judge_observers(answers))
 

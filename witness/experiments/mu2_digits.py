@@ -125,7 +125,7 @@ def build_simulations(
         seed: seed of all randomness.
 
     Returns:
-        The simulations by name.
+        The simulations by the name of the algorithm: `TAKEN_BACK`, `PRINTED` and `ONE_PASS`.
     """
     problem = digits_problem(clients, rounds)
     epsilon = _epsilon(mu)

@@ -111,7 +111,7 @@ def personalization_fields(times: float, clients: int, step: float) -> Fields:
         step: step size of a client's own part for αN ≤ 1, and of the shared part for larger αN.
 
     Returns:
-        Values by the names of the run's fields.
+        The personalization and either a client's own or the shared step size, by the names of the run's fields.
     """
     if math.isinf(times):
         return {"personalization": "unbounded", "shared_step_size": step}
@@ -145,7 +145,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         answers: a result for each ε and personalization.
 
     Returns:
-        One finding for each of the two claims.
+        For each of the two claims a verdict, such as confirmed or refuted, and the measured numbers in words.
     """
     stages = [_stage(noise_name(epsilon), answers) for epsilon in EPSILONS]
     _, *private_stages = stages  # the first has no noise

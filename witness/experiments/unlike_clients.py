@@ -112,7 +112,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         answers: results of all simulations of the experiment.
 
     Returns:
-        One finding for each kind of clients.
+        For each kind of clients a verdict, such as confirmed or refuted, and the measured numbers in words.
     """
     return tuple(_judge_bounds(clients, answers) for clients in CLAIMS)
 

@@ -64,7 +64,7 @@ def calibrate(
         target: the (ε, δ) to meet.
 
     Returns:
-        The run with its noise and stages, and the calibrator's answer.
+        A copy of the run with noise and stages. Then the calibrator's answer, with its certified guarantee.
 
     Raises:
         InvalidInput: the run has no stages, and no bound for this sampling chooses them.
@@ -97,7 +97,7 @@ def accelerated_fields(problem: SimulatedProblem, run: AcceleratedShape) -> Fiel
         run: the run of either algorithm.
 
     Returns:
-        Values by the names of the fields.
+        Numbers of clients, records and rounds, and the constants of the problem, by the names of the fields.
     """
     constants = problem.constants
     return {
@@ -158,7 +158,7 @@ def bounds(problem: SimulatedProblem, run: AcceleratedShape) -> tuple[PromisedBo
         run: the algorithm with its parameters and noise.
 
     Returns:
-        One bound, with its conditions and whether each holds.
+        One bound, in the unit of the loss, with the theorem's conditions and whether each holds.
     """
     bound = bound_for_stages(
         problem,

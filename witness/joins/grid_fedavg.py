@@ -59,7 +59,7 @@ def calibrate(problem: SimulatedProblem, run: GridFedavgRun, target: Target) -> 
         target: the (ε, δ) to meet.
 
     Returns:
-        The run with its noise, and the calibrator's answer.
+        A copy of the run with the calibrated noise. Then the calibrator's answer, with its certified guarantee.
 
     Raises:
         NoCertificate: the calibrator certifies no noise for the target.

@@ -35,7 +35,7 @@ def calibrate(problem: SimulatedProblem, run: LocalSgdRun, target: Target) -> tu
         target: the (ε, δ) to meet.
 
     Returns:
-        The run with its noise, and the calibrator's answer.
+        A copy of the run with the calibrated noise. Then the calibrator's answer, with its certified guarantee.
 
     Raises:
         NoCertificate: the calibrator certifies no noise for the target.

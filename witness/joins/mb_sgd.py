@@ -60,7 +60,7 @@ def calibrate(problem: SimulatedProblem, run: MbSgdRun, target: Target) -> tuple
         target: the (ε, δ) to meet.
 
     Returns:
-        The run with its noise, and the calibrator's answer.
+        A copy of the run with the calibrated noise. Then the calibrator's answer, with its certified guarantee.
 
     Raises:
         InvalidInput: the run has no step, and no bound for this sampling chooses one.

@@ -50,7 +50,7 @@ def calibrate(problem: SimulatedProblem, run: Mu2SgdRun, target: Target) -> tupl
         target: the (ε, δ) to meet.
 
     Returns:
-        The run with its noise, and the calibrator's answer.
+        A copy of the run with the calibrated noise. Then the calibrator's answer, with its certified guarantee.
 
     Raises:
         InvalidInput: the data is used more than once, or no bound applies that would choose a step.
@@ -116,7 +116,7 @@ def _setting(run: Mu2SgdRun) -> Fields:
         run: the run, with its trust in the server.
 
     Returns:
-        Values by the names of the calibrator's fields.
+        The three values by the names of the calibrator's fields.
     """
     observer = "server" if run.server == "untrusted" else "released-models"
     return {"relation": "replace-one", "unit": "record", "observer": observer}
@@ -134,7 +134,7 @@ def federation_fields(problem: SimulatedProblem, run: Mu2SgdRun) -> Fields:
         run: the algorithm with its parameters.
 
     Returns:
-        Values by the names of the fields.
+        Numbers of clients and rounds, and the constants of the problem, by the names of the fields.
     """
     constants = problem.constants
     equal_clients = {"smoothness_heterogeneity": 0.0} if constants.heterogeneity == 0.0 else {}
@@ -180,7 +180,7 @@ def bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> tuple[PromisedBound, ..
         run: the algorithm with its parameters and noise.
 
     Returns:
-        The bounds; empty if none is known.
+        The bounds, in the unit of the loss, each with its theorem's conditions; empty if none is known.
     """
     is_trusted = run.server == "trusted"
     if run.method == "noisy-sgd":
@@ -268,7 +268,7 @@ def _trusted_server_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterato
         run: the run, with a trusted server.
 
     Yields:
-        One bound, with its conditions and whether each holds.
+        One bound, in the unit of the loss, with the theorem's conditions and whether each holds.
     """
     norm, reporting = report_norm(problem), run.reporting(problem.clients)
     std = max(run.noise_std or 0.0, NO_NOISE * norm)

@@ -107,7 +107,7 @@ def calibrate(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> 
         target: the (ε, δ) to meet.
 
     Returns:
-        The run with all these noises, and the calibrator's answer.
+        A copy of the run with all these noises. Then the calibrator's answer, with its certified guarantee.
 
     Raises:
         NoCertificate: the calibrator certifies no noise for the target.

@@ -32,7 +32,7 @@ def calibrate(
         target: the (ε, δ) to meet.
 
     Returns:
-        The run with its noise and stages, and the calibrator's answer.
+        A copy of the run with noise and stages. Then the calibrator's answer, with its certified guarantee.
 
     Raises:
         InvalidInput: neither the run nor the calibration has stages.
@@ -69,7 +69,7 @@ def bounds(problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun) -> tuple[
         run: the algorithm with its parameters and noise; it uses each record once.
 
     Returns:
-        One bound, with its conditions and whether each holds.
+        One bound, in the unit of the loss, with the theorem's conditions and whether each holds.
     """
     constants = problem.constants
     bound = bound_for_stages(

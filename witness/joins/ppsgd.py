@@ -31,7 +31,7 @@ def calibrate(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> tu
         target: the (ε, δ) to meet.
 
     Returns:
-        The run with its noise, α and step sizes, and the calibrator's answer.
+        A copy of the run with noise, α and steps. Then the calibrator's answer, with its certified guarantee.
 
     Raises:
         InvalidInput: no clipping norm bounds the messages, or no bound applies that would choose α or the steps.
@@ -113,7 +113,7 @@ def _optimum_fields(constants: PersonalizedConstants) -> Fields:
         constants: constants of the learning problem.
 
     Returns:
-        Values by the names of the fields.
+        Standard deviations and norms of gradients, and the norm and spread of the clients' optima.
     """
     names = ("shared_gradient_std", "local_gradient_std", "shared_gradient_norm", "optimum_norm", "optimum_spread")
     values = {name: getattr(constants, name) for name in names}

@@ -47,7 +47,7 @@ def bounds(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[PromisedBound, 
         run: the algorithm with its parameters, noise and step.
 
     Returns:
-        The bounds; empty if the loss is not smooth.
+        The bounds, in the unit of the loss, each with its theorem's conditions; empty if the loss is not smooth.
     """
     if not math.isfinite(problem.constants.smoothness):
         return ()
@@ -217,7 +217,7 @@ def _full_participation_inputs(problem: PersonalizedProblem, run: PpsgdRun, norm
         norm: least norm of an optimum, in which α weights the shared part.
 
     Returns:
-        The inputs at the run's parameters.
+        The inputs: sizes and noise of the run, the constants of the problem, and standard deviations of its gradients.
     """
     constants = problem.constants
     sizes = batch_sizes(problem, run)

@@ -109,9 +109,9 @@ def empirical_gradient_std(problem: SimulatedProblem) -> float:
 
 
 def empirical_heterogeneity(problem: SimulatedProblem) -> float:
-    """Return an upper bound on v̂, the heterogeneity of the clients' data sets.
+    """Return an upper bound on the heterogeneity v̂ of the clients' data sets.
 
-    If the data sets are drawn anew from the populations, only the Lipschitz constant bounds v̂.
+    v̂ is the root mean square distance of the clients' mean gradients from their common mean. If the data sets are drawn anew from the populations, only the Lipschitz constant bounds v̂.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -135,7 +135,7 @@ def run_fields(problem: SimulatedProblem, run: AnyRun) -> Fields:
         run: the run of an algorithm with batches.
 
     Returns:
-        The values by the names of the fields.
+        Numbers of clients, records and rounds, and the constants of the problem, by the names of the fields.
     """
     constants = problem.constants
     return {

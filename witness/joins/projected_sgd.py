@@ -47,7 +47,7 @@ def calibrate(problem: SimulatedProblem, run: ProjectedSgdRun, target: Target) -
         target: the (ε, δ) to meet.
 
     Returns:
-        The run with its noise, and the calibrator's answer.
+        A copy of the run with the calibrated noise. Then the calibrator's answer, with its certified guarantee.
 
     Raises:
         InvalidInput: the run is not one pass over shuffled batches.

@@ -33,7 +33,7 @@ def concatenate_runs(blocks: Sequence[TrainedRuns]) -> TrainedRuns:
         blocks: for each block its runs: the included canaries, the models, and the attackers' statistics.
 
     Returns:
-        The same data for all runs.
+        The canaries, models and statistics of all runs, in the same order.
     """
     members = np.concatenate([block.members for block in blocks])
     models = np.concatenate([block.models for block in blocks])

@@ -37,7 +37,7 @@ def render(record: JsonObject, seal: str) -> str:
         seal: hash of the data, which the page shows.
 
     Returns:
-        The HTML text.
+        The HTML text, without the data.
     """
     # A run that an observation contradicts has a page of its own, with the reasons and without ε.
     if record["kind"] == CONTRADICTED:
@@ -116,7 +116,7 @@ def _rows(members: object) -> list[tuple[str, str]]:
         members: the value, which may contain objects and lists.
 
     Returns:
-        Name and value of each, as texts.
+        For each its dotted path as a name, and its value, both as texts.
     """
     return [(name_of(name), numbers.full(value)) for name, value in numbers.flat(members)]
 

@@ -13,10 +13,10 @@ SpecBody = JsonObject
 
 
 def describe_spec(spec: SpecBody, unit: str) -> str:
-    """Describe the run of a spec (a mechanism as data) in one phrase, with every given number.
+    """Describe a mechanism, given as data, in one phrase with every number of the data.
 
     Args:
-        spec: the spec in its JSON form.
+        spec: specification of the mechanism in its JSON form.
         unit: protected unit, record or client. Batches consist of it, unless the spec says otherwise.
 
     Returns:

@@ -18,7 +18,7 @@ def name_at(score: str, place: int) -> str:
         place: position on the curve, such as a number of rounds.
 
     Returns:
-        Both, separated by `SEPARATOR`.
+        The name and the position, separated by `SEPARATOR`.
     """
     return f"{score}{SEPARATOR}{place}"
 

@@ -168,7 +168,7 @@ def _stated_values(header: JsonObject, repetitions: int | None) -> JsonObject:
         repetitions: number of repetitions of a request that states none.
 
     Returns:
-        The values by name.
+        The number of repetitions, the other fields of the request, and the version, by name.
     """
     request = header.get("request")
     values = request if isinstance(request, dict) else {}

@@ -71,7 +71,7 @@ class TrialArm(Protocol):
             folders: folder of each data set.
 
         Returns:
-            One entry for each file.
+            For each file its data set, name and checksum.
 
         Raises:
             InvalidInput: a file is missing or is not the original.
@@ -183,7 +183,7 @@ def prepare(request: TrialSimulation) -> PreparedTrials:
         request: the trials.
 
     Returns:
-        The trials with the folders of their data.
+        The trials with the folders of their data, and the files with their checksums.
 
     Raises:
         InvalidInput: a folder or a file is missing, or a file is not the original.

@@ -148,7 +148,7 @@ def judge_noise(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         answers: results of the experiment, with test errors and the certified ε of the noise.
 
     Returns:
-        One finding for each of the two claims.
+        For each of the two claims a verdict, such as confirmed or refuted, and the measured numbers in words.
     """
     return (
         _judge_first_against(
@@ -172,7 +172,7 @@ def judge_clipping(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         answers: results of the experiment, with test errors and the certified ε of the noise.
 
     Returns:
-        One finding for each of the two claims.
+        For each of the two claims a verdict, such as confirmed or refuted, and the measured numbers in words.
     """
     return (
         _judge_first_against(

@@ -60,8 +60,8 @@ def _noise_arms(
 ) -> dict[str, PrintedArm]:
     """Return the methods that experiment (i) of Das et al. compares: algorithms with four kinds of noise.
 
-    These are Binomial noise, the paper's own noise on two grids, and certified noise. QTDL is the paper's noise: truncated discrete Laplace noise on
-    updates that are rounded to a grid.
+    These are Binomial noise, the paper's own noise on two grids, and certified noise. The paper's noise, QTDL, is
+    truncated discrete Laplace noise on updates that are rounded to a grid.
 
     Args:
         images: the data set.
@@ -69,10 +69,10 @@ def _noise_arms(
         steps: step sizes of the server with truncated discrete Laplace noise, each with its first round.
         binomial_local_step: η₀ with Binomial noise, the clients' step size in the first round.
         binomial_steps: step sizes of the server with Binomial noise, each with its first round.
-        errors: printed test errors of the paper's three arms, between 0 and 1.
+        errors: printed test errors with Binomial noise, and with the paper's on the fine and the coarse grid, between 0 and 1.
 
     Returns:
-        The arms by name. The certified arm has no printed error and no claim.
+        The methods by name, each with its printed test error and claim. Certified noise has neither.
     """
     fine, coarse = powers
     binomial_error, fine_error, coarse_error = errors

@@ -255,7 +255,7 @@ class _Scores:
             rounds: number of rounds.
 
         Returns:
-            The mean with its confidence band.
+            The mean excess risk in units of the loss, with its confidence band.
         """
         return self.by_place[noise, personalization_name(personalization), rounds]
 

@@ -279,7 +279,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         answers: results of the experiment, one for each number of silos, arm (algorithm with its noise) and ε.
 
     Returns:
-        One finding for each statement.
+        For each statement a verdict, such as confirmed or refuted, and the measured numbers in words.
     """
     arm_findings = judge_arms(answers, CLAIMS, measure="test_rrmse", quantity="relative root mean square error")
     naive_findings = judge_naive(answers, "test_rrmse")

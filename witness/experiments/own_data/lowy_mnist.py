@@ -329,7 +329,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         answers: results of the experiment, one for each panel of the figure, arm (algorithm with its noise) and ε.
 
     Returns:
-        One finding for each statement.
+        For each statement a verdict, such as confirmed or refuted, and the measured numbers in words.
     """
     return judge_arms(answers, CLAIMS, measure="test_error", quantity="test error")
 

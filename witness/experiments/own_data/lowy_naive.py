@@ -36,7 +36,7 @@ def judge_naive(answers: Sequence[CellAnswer], measure: str) -> tuple[Finding, .
         measure: name of the relative error.
 
     Returns:
-        One finding for each claim.
+        For each claim a verdict, such as confirmed or refuted, and the measured numbers in words.
     """
     # Errors of private training in all settings, and those of mini-batch SGD at ε = 1.
     private_errors = []

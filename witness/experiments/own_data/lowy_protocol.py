@@ -132,7 +132,7 @@ class ArmSettings:
             lipschitz_ratio: L over the largest norm of a record's gradient.
 
         Returns:
-            σ for each coordinate; 0 without noise.
+            σ of each coordinate, in the unit of a gradient; 0 without noise.
         """
         batch, times = self.draws(records)
         # The multiplier is the noise of a sum of gradients over the bound on one gradient, and a vector is a mean.
@@ -246,7 +246,7 @@ def certified_multiplier(batch: int, records: int, times: int, epsilon: float) -
         epsilon: ε of a record.
 
     Returns:
-        The multiplier, which is certified to meet the target.
+        The multiplier, rounded so that the target is met.
     """
     target = Target.of(epsilon, None, log_delta(records) / math.log(10.0))
 
@@ -268,7 +268,7 @@ def _guarantee(multiplier: float, batch: int, records: int, times: int, effort: 
         effort: work that the composition may take.
 
     Returns:
-        The guarantee, with δ as a function of ε.
+        The guarantee, with certified bounds on δ as a function of ε.
     """
     noisy_vector = Subsampled(
         sampling="with-replacement",

@@ -303,7 +303,7 @@ def read_features(folder: Path) -> tuple[LabelledRecords, LabelledRecords]:
         folder: folder of MNIST.
 
     Returns:
-        Two tables of features and digits.
+        The training records and the test records, each with features and digits.
     """
     images = read_images("mnist", folder)
     return _records(images.training), _records(images.test)

@@ -83,7 +83,7 @@ def _has_printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> bool:
         run: the algorithm with its parameters.
 
     Returns:
-        Whether all of this holds.
+        True if all four conditions hold.
     """
     is_convex_risk = problem.objective == "population" and problem.constants.strong_convexity == 0.0
     return is_convex_risk and run.count_distribution is None and run.levels is None
