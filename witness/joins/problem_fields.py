@@ -111,7 +111,8 @@ def empirical_gradient_std(problem: SimulatedProblem) -> float:
 def empirical_heterogeneity(problem: SimulatedProblem) -> float:
     """Return an upper bound on the heterogeneity v̂ of the clients' data sets.
 
-    v̂ is the root mean square distance of the clients' mean gradients from their common mean. If the data sets are drawn anew from the populations, only the Lipschitz constant bounds v̂.
+    v̂ is the root mean square distance of the clients' mean gradients from their common mean. If the data sets are
+    drawn anew from the populations, only the Lipschitz constant bounds v̂.
 
     Args:
         problem: the simulated learning problem, with its exact constants.

@@ -69,10 +69,10 @@ def _noise_arms(
         steps: step sizes of the server with truncated discrete Laplace noise, each with its first round.
         binomial_local_step: η₀ with Binomial noise, the clients' step size in the first round.
         binomial_steps: step sizes of the server with Binomial noise, each with its first round.
-        errors: printed test errors with Binomial noise, and with the paper's on the fine and the coarse grid, between 0 and 1.
+        errors: printed test errors, between 0 and 1: Binomial noise, and the paper's on the fine and the coarse grid.
 
     Returns:
-        The methods by name, each with its printed test error and claim. Certified noise has neither.
+        The methods by name. Only the paper's own noise has a claim, and certified noise has no printed error.
     """
     fine, coarse = powers
     binomial_error, fine_error, coarse_error = errors

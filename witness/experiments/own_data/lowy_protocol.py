@@ -246,7 +246,7 @@ def certified_multiplier(batch: int, records: int, times: int, epsilon: float) -
         epsilon: ε of a record.
 
     Returns:
-        The multiplier, rounded so that the target is met.
+        The multiplier, which is certified to meet the target.
     """
     target = Target.of(epsilon, None, log_delta(records) / math.log(10.0))
 
