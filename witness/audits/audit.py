@@ -110,7 +110,7 @@ def plan(request: AuditSimulation) -> SimulationPlan:
     drawn_at_once = min(CELLS_AT_ONCE, int(largest_block * work))
     cells_at_once = max(largest_block, drawn_at_once)
     block_bytes = BYTES_PER_CELL * cells_at_once
-    statistics_bytes = 16 * request.samples
+    statistics_bytes = 16 * request.samples  # two doubles for each sample
     return SimulationPlan(blocks=len(sizes), seconds=seconds, bytes=block_bytes + statistics_bytes)
 
 

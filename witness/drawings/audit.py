@@ -61,6 +61,7 @@ def _draw_rates(axes: Axes, answer: JsonObject) -> None:
         largest_rates = _largest_true_positive_rates(grid, upper, 10.0 ** answer["log10_delta"])
         axes.plot(grid, largest_rates, color=style.CERTIFIED, linewidth=1.3, linestyle="--")
         title += " (dashed: most that is certified)"
+    # Rates are from 0 to 1; a margin of 1 % keeps lines at the ends visible.
     axes.set_xlim(-0.01, 1.01)
     axes.set_ylim(-0.01, 1.01)
     axes.set_xlabel("false positive rate")
@@ -143,6 +144,7 @@ def _draw_claim(axes: Axes, row: float, claim: JsonObject, right_limit: float) -
         right_limit: right limit of the horizontal axis, in units of ε.
     """
     epsilon = claim["epsilon"]
+    # The rows are at the heights 0 to 3, and the line extends beyond them.
     axes.plot((epsilon, epsilon), (-0.4, 3.4), color=style.BOUND, linewidth=1.5, linestyle="-.")
     words = f"at most {_format_bound(epsilon)}; violated: {claim['violated']}"
     axes.text(epsilon + 0.012 * right_limit, row, words, color=style.BOUND, fontsize=9, va="center")
@@ -206,7 +208,7 @@ def _draw_lower_bound(axes: Axes, row: float, value: float, right_limit: float, 
         right_limit: right limit of the horizontal axis, at which the arrow ends at the latest.
         colour: colour of mark, arrow and text.
     """
-    # The mark with its arrow.
+    # The mark with its arrow, which is 16 % of the axis long unless the axis ends before.
     arrow_length = 0.16 * right_limit
     arrow_end = min(value + arrow_length, right_limit)
     axes.annotate(

@@ -48,6 +48,7 @@ def _draw_rates(axes: Axes, answer: JsonObject) -> None:
         colour, dash = style.COLOURS[number % len(style.COLOURS)], style.DASHES[number]
         axes.plot(false_rates, true_rates, color=colour, linewidth=1.8, linestyle=dash, label=label)
     axes.plot((0, 1), (0, 1), color=style.NON_PRIVATE, linewidth=1.0, linestyle=":", label="guessing")
+    # Rates are from 0 to 1; a margin of 1 % keeps lines at the ends visible.
     axes.set_xlim(-0.01, 1.01)
     axes.set_ylim(-0.01, 1.01)
     axes.set_xlabel("false positive rate")
@@ -87,6 +88,7 @@ def _draw_bounds(axes: Axes, answer: JsonObject) -> None:
 
     row_titles = [style.wrap(style.run_words(attack["attack"])) for attack in attacks]
     axes.set_yticks(range(len(attacks)), row_titles)
+    # The first attack is at the top, below the words on the certified bound.
     axes.set_ylim(len(attacks) - 0.45, -0.75)
     axes.set_xlim(0.0, right_limit)
     axes.set_xlabel(f"ε at δ = {style.power_of_ten(answer['log10_delta'])} (nats)")

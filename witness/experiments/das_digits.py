@@ -282,7 +282,7 @@ def _format_delta(log_delta: float) -> str:
     Returns:
         The text, such as 0.0123 or 1 − 2e-05.
     """
-    missing = -math.expm1(log_delta)  # 1 − δ
+    missing = -math.expm1(log_delta)  # 1 − δ, exact even if δ is close to 1
     if missing > 1e-3:
         return f"{math.exp(log_delta):.3g}"
     if missing <= 0.0:

@@ -59,10 +59,10 @@ def delta(log10_delta: float) -> str:
         The text, such as `1e-5`, `3.2e-07` or `10^(-412.3)`.
     """
     nearest_integer = round(log10_delta)
-    rounding = 1e-12 * max(abs(log10_delta), 1.0)
+    rounding = 1e-12 * max(abs(log10_delta), 1.0)  # exceeds the error of a computed logarithm
     if abs(log10_delta - nearest_integer) < rounding:
         return f"1e{nearest_integer}"
-    if log10_delta > -300.0:
+    if log10_delta > -300.0:  # δ is a normal double
         return short(10.0**log10_delta)
     return f"10^({short(log10_delta)})"
 

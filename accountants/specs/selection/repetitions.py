@@ -101,6 +101,7 @@ class NegativeBinomialRepetitions:
         """Bounds on c = (1 − γ)/γ, by bisection. They differ by 1e-9 relative, far above the roundings of the mean."""
         if self.mean == 1.0:
             return 0.0, 0.0
+        # The mean increases with c, so that a bisection encloses c. It ends at a relative width of 1e-12.
         low, high = 0.0, LARGEST_ODDS
         while high - low > 1e-12 * high:
             middle = _middle_of_odds(low, high)
@@ -108,6 +109,7 @@ class NegativeBinomialRepetitions:
                 low = middle
             else:
                 high = middle
+        # Widened by more than the error that roundings of the mean cause.
         return low * (1.0 - 1e-9), high * (1.0 + 1e-9)
 
 

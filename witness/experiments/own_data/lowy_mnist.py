@@ -248,7 +248,7 @@ def read_components(folder: Path) -> tuple[Floats, Floats]:
         The components, of shape (60000, 50), and one digit for each image.
     """
     images = read_images("mnist", folder).training
-    pixels = images.pixels.astype(np.float64) / 255.0
+    pixels = images.pixels.astype(np.float64) / 255.0  # bytes, scaled to [0, 1]
     centred = pixels - pixels.mean(axis=0)
     _, directions = np.linalg.eigh(centred.T @ centred)  # by ascending eigenvalue
     largest_first = directions[:, ::-1]

@@ -119,7 +119,7 @@ def _printed_inputs(problem: SimulatedProblem, run: MbSgdShape, noise_std: float
     Returns:
         The inputs, with ε, δ and the other parameters of the theorem.
     """
-    # Solve the formula of the printed noise for ε. Its two logarithms do not depend on ε.
+    # Solve the formula of the printed noise, with its constants 16 and 2.5, for ε. The logarithms do not depend on ε.
     constants = problem.constants
     logarithms = math.log(2.5 * run.rounds / ANY_DELTA) * math.log(2.0 / ANY_DELTA)
     numerator = 16.0 * constants.lipschitz * math.sqrt(run.rounds * logarithms)
