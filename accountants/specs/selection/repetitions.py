@@ -98,7 +98,7 @@ class NegativeBinomialRepetitions:
 
     @property
     def odds(self) -> tuple[float, float]:
-        """Bounds on c = (1 − γ)/γ, by bisection. They differ by 1e-9 relative, far above the roundings of the mean."""
+        """Bounds on c = (1 − γ)/γ by bisection. Each is 1e-9 relative from it, far above the roundings of the mean."""
         if self.mean == 1.0:
             return 0.0, 0.0
         # The mean increases with c, so that a bisection encloses c. It ends at a relative width of 1e-12.
