@@ -24,11 +24,11 @@ Scores = Mapping[str, Measured]
 
 @dataclass(frozen=True, kw_only=True)
 class CellAnswer:
-    """Result of one simulation of an experiment's grid. Members that its kind does not have are absent.
+    """Result of one simulation of an experiment's grid. Fields that its kind of simulation does not have are None.
 
     A cell belongs to one place of the grid, that is, one value on each axis, such as ε and an algorithm. Simulations of
     kind `risk` measure excess risk. An `audit` attacks a mechanism, `membership` attacks trained models, and `trials`
-    train an algorithm repeatedly.
+    train an algorithm repeatedly. All fields except `kind` have a description of their own.
     """
 
     place: Annotated[Place, Served("its value on each axis of the grid")]

@@ -135,7 +135,11 @@ class PresetSimulation:
 
 @dataclass(frozen=True, kw_only=True)
 class PresetAnswer:
-    """The answer of an experiment: a grid of simulations over one to three axes, cell by cell."""
+    """The answer of an experiment: the result of every simulation, and the verdicts on the paper's claims.
+
+    The simulations form a grid: an experiment varies one to three parameters, each of which is an axis of the figure.
+    `cells` has one result for each point of the grid. `source` is the paper, with its section, figure or table.
+    """
 
     kind: Literal["preset"] = "preset"
     preset: str
