@@ -166,7 +166,7 @@ class PresetAnswer:
 
 
 def find_preset(request: PresetSimulation) -> Preset:
-    """Return the experiment with the requested name."""
+    """Return the definition of the experiment with the requested name."""
     return next(preset for preset in PRESETS if preset.name == request.preset)
 
 

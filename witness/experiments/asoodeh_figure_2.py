@@ -131,7 +131,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the paper's claims: that the printed δ is valid, and that it falls as the batch grows.
+    """Judge the claims of Asoodeh et al. that their printed δ is valid, and that it falls as the batch grows.
 
     Args:
         answers: results of the audits, each with log₁₀ δ as printed, corrected and certified.

@@ -93,7 +93,7 @@ def _limited_epsilons(cells: Sequence[CellAnswer]) -> set[object]:
     Its theorem is proved up to ε = 1 in a round, so that the noise for larger targets has a smaller ε than requested.
 
     Args:
-        cells: results of the experiment's simulations, with their places.
+        cells: results of the experiment's simulations, with their positions on the grid.
 
     Returns:
         Values of ε that exceed their certified upper bound by more than 1 %.

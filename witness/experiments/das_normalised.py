@@ -37,10 +37,10 @@ PLAIN_STEPS = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0)
 
 
 def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment without noise, one for each combination of its parameters.
+    """Return the simulations that compare normalised updates with FedAvg, without noise.
 
-    The parameters are the split of the records, the algorithm, the number of local steps and the step size. A split is
-    the way in which records are divided among clients.
+    There is one for each combination of the parameters. The parameters are the split of the records, the algorithm, the
+    number of local steps and the step size. A split is the way in which records are divided among clients.
 
     Args:
         repetitions: independent runs of each simulation.

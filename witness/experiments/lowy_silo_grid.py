@@ -196,7 +196,7 @@ class Silos:
         return MbSgdRun(**shape, batch_size=batch, step_size=step_size, noise_std=noise_std)
 
     def judge(self, cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-        """Judge each of the paper's claims by the measured scores, in the settings that the claim is about.
+        """Judge the claims of Lowy and Razaviyayn on private mini-batch and local SGD by the measured scores.
 
         A setting is a panel and an ε. An arm is one algorithm with its noise. Each claim compares two arms at equal
         settings by the confidence bands of their mean scores.

@@ -14,7 +14,7 @@ RUN = MbSgdRun(rounds=40, batch_size=20)
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment, one for each ε.
+    """Return the simulations that compare the excess risk of noisy mini-batch SGD with its bound, one for each ε.
 
     Each estimates a mean by mini-batch SGD, with noise that is calibrated to the ε.
 

@@ -78,7 +78,7 @@ def training(canaries: str, noise: float) -> CanaryTraining:
 
 
 def cells(repetitions: int, seed: int, *, noises: Sequence[float], references: int) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment: one for each noise and kind of canaries.
+    """Return the simulations of membership inference on trained models: one for each noise and kind of canaries.
 
     A canary is a record or client that is inserted into the training data to be detected.
 

@@ -85,10 +85,10 @@ def build_simulation(
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment: one for each split, ε, personalization and step size.
+    """Return the simulations of PPSGD on digits: one for each split of the records, ε, personalization and step size.
 
-    A split is the way in which records are divided among clients. Personalization is the weight of the model that all
-    clients share.
+    PPSGD trains one model that all clients share, and one of each client. A split is the way in which records are
+    divided among clients. Personalization is the weight of the model that all clients share.
 
     Args:
         repetitions: independent runs of each simulation, at least 2.
@@ -111,7 +111,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the paper's claims that personal models help under privacy, and the more so the smaller ε is.
+    """Judge the claims of Bietti et al. that personal models help under privacy, and the more so the smaller ε is.
 
     A split is the way in which records are divided among clients. Runs without noise are left out of the first claim.
 

@@ -45,18 +45,19 @@ DELTA = 1e-4
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment: one for each step size, personalization and noise multiplier.
+    """Return the simulations of PPSGD over the grids of Bietti et al.: step size, personalization and noise.
 
-    All of them solve the same least-squares problem, in which every client has an optimum of its own. Personalization
-    is the weight of the model that all clients share.
+    PPSGD trains one model that all clients share, and one of each client. All simulations solve the same least-squares
+    problem, in which every client has an optimum of its own. Personalization is the weight of the model that all
+    clients share.
 
     Args:
         repetitions: independent runs of each simulation, at least 2.
         seed: seed of all randomness.
 
     Returns:
-        One simulation for each combination of the values, with its place; noise multipliers vary slowest, and step
-        sizes fastest.
+        One simulation for each combination of the values, with its position on the grid. Noise multipliers vary
+        slowest, and step sizes fastest.
     """
     problem = PersonalizedLeastSquares(
         clients=CLIENTS,

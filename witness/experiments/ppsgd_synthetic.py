@@ -37,10 +37,11 @@ noise of targets."""
 
 
 def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment: one for each personalization and ε.
+    """Return the simulations of PPSGD on synthetic data of Bietti et al.: one for each personalization and ε.
 
-    All of them solve the same least-squares problem, in which every client has an optimum of its own. Personalization
-    is the weight of the model that all clients share. An ε of None means no noise.
+    PPSGD trains one model that all clients share, and one of each client. All simulations solve the same least-squares
+    problem, in which every client has an optimum of its own. Personalization is the weight of the model that all
+    clients share. An ε of None means no noise.
 
     Args:
         repetitions: independent runs of each simulation, at least 2.

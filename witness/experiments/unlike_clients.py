@@ -48,9 +48,10 @@ def build_groups(epsilon: float) -> tuple[RunGroup, ...]:
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment: one for each kind of clients, algorithm and ε.
+    """Return the simulations of mini-batch algorithms on clients that differ: one for each algorithm and ε.
 
-    Clients are equal, differ in two groups, or also take part in random numbers.
+    There is one for each kind of clients, too. Clients are equal, differ in two groups, or also take part in random
+    numbers.
 
     Args:
         repetitions: independent runs of each simulation.

@@ -171,9 +171,11 @@ def _participation(run: Mu2SgdRun) -> Any:
 
 # Bounds -------------------------------------------------------------------------------------------------------------
 def bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> tuple[PromisedBound, ...]:
-    """Return the bounds on the excess risk of a run: those of Reshef and Levy, and certified ones.
+    """Return the theorems' bounds on the excess risk of federated learning with noise by Reshef and Levy.
 
-    They depend on the run's method, on the trust in the server, and on its noise and step.
+    Some are theirs, and others are certified here. They depend on the run's method, on the trust in the server, and on
+    its noise and step. With `cancelled-noise` a client's next report takes back the noise of its last one. With
+    `independent-noise` it does not, and `noisy-sgd` is the algorithm that both are compared with.
 
     Args:
         problem: the simulated learning problem, with its exact constants.

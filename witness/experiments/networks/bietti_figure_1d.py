@@ -176,7 +176,9 @@ def _images(written: WrittenImages) -> UserImages:
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment: one for each noise and personalization, with a curve over rounds.
+    """Return the simulations for Figure 1d of Bietti et al.: one for each noise and personalization.
+
+    Each trains the network repeatedly, and measures its test accuracy after several numbers of rounds.
 
     Personalization is the weight of the model that all users share.
 

@@ -186,7 +186,7 @@ def _risks(seed: int) -> Mapping[PersonalRun, npt.NDArray[np.float64]]:
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment: one for each noise, personalization and number of rounds.
+    """Return the simulations for Figure 1a of Bietti et al.: one for each noise, personalization and number of rounds.
 
     Personalization is the weight of the model that all users share. A trial trains once, with its own randomness.
 

@@ -16,7 +16,7 @@ from epsilond.witness.findings import judge_pairs
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment: one for each noise, personalization and share of the rounds.
+    """Return the simulations for Figure 1b of Bietti et al.: one for each noise, personalization and share of rounds.
 
     Personalization is the weight of the model that all users share.
 

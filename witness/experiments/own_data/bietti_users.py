@@ -306,7 +306,7 @@ def _train(
 
 # Figures 1b and 1c ----------------------------------------------------------------------------------------------------
 def figure_cells(study: DataName, repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of a figure: one for each noise, personalization and share of the rounds.
+    """Return the simulations for Figure 1b or 1c of Bietti et al.: each noise, personalization and share of rounds.
 
     Personalization is the weight of the model that all users share. A trial trains once, with its own randomness.
 

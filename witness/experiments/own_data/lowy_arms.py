@@ -99,7 +99,7 @@ def arm_cells(
 def judge_arms(
     answers: Sequence[CellAnswer], claims: Sequence[ArmClaim], *, measure: str, quantity: str
 ) -> tuple[Finding, ...]:
-    """Judge the paper's claims that one algorithm is better than another, and the privacy of the printed noise.
+    """Judge the claims of Lowy and Razaviyayn that one algorithm is better than another, and their noise's privacy.
 
     Args:
         answers: results of the experiment.

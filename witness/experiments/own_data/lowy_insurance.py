@@ -250,7 +250,9 @@ def sort_into_silos(folder: Path, silos: int, seed: int) -> SiloRecords:
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the figure: one for each panel, algorithm with its noise, and ε.
+    """Return the simulations for the figures of Lowy and Razaviyayn on medical costs: one for each panel and ε.
+
+    There is one for each algorithm with its noise, too.
 
     A panel has a number of silos (clients with many records) and of silos in a round.
 

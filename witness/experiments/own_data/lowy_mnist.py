@@ -300,7 +300,7 @@ def _features_by_digit(folder: Path) -> list[Floats]:
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the figure: one for each panel, algorithm with its noise, and ε.
+    """Return the simulations for the figures of Lowy and Razaviyayn on MNIST: one for each panel, algorithm and ε.
 
     A panel has a number of silos (clients with many records) in a round, with their own digits or with mixed ones.
 
