@@ -91,9 +91,10 @@ class ProjectedSgd:
     suffix_fraction: Annotated[float | None, SUFFIX_FRACTION] = None
 
     def check(self) -> None:
-        """Check that m ≤ n, λ ≤ β, λ = 0 unless convex, a suffix has its fraction, and lists have T entries.
+        """Check that the clients, the constants of the losses, the release and the schedules fit together.
 
-        Here m of n clients are in a batch, λ is the strong convexity, β the smoothness, and T the number of steps.
+        A batch has at most all clients. The strong convexity is at most the smoothness, and 0 unless losses are convex.
+        A release from a suffix of the steps has its fraction. Listed schedules have one entry for each step.
 
         Raises:
             InvalidInput: if one of these conditions fails.
