@@ -217,6 +217,7 @@ def _risk_cell(cell: Cell, answer: RiskAnswer) -> CellAnswer:
     Returns:
         The cell. A field is None if the experiment has no such number.
     """
+    # The private run is the first series. All other runs are compared with it, and listed by their names.
     private, *comparisons = answer.series
     excess_of_runs = {run.name: run.final for run in comparisons}
     scores_of_runs = {run.name: run.scores for run in comparisons if run.scores is not None}

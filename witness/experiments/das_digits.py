@@ -70,6 +70,7 @@ def judge_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     lines = [by_arm[arm] for arm in ARMS]
     limited = _limited_epsilons(cells)
 
+    # One verdict for each claim, in the order of the paper's experiments.
     return (
         _judge_noises(cells, limited),
         _judge_bits(cells, limited),
@@ -308,6 +309,7 @@ def _noise_preset(name: str, title: str, *, epsilons: Sequence[float], repetitio
         """Return the simulations at the preset's values of ε, each with its position on the grid."""
         return noisy_cells(repetitions, seed, epsilons=epsilons)
 
+    # The figure has ε on its horizontal axis, and one line for each kind of noise and updates.
     epsilon_title = f"ε of each client's data at δ = {format_scientific(DELTA)}, all rounds"
     return Preset(
         name=name,

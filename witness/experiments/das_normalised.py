@@ -94,6 +94,7 @@ def judge_plain(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     for split in SPLITS:
         normalised = _accuracies(cells, NORMALISED, split)
         plain = _accuracies(cells, PLAIN, split)
+        # Both lists have one accuracy for each number of local steps.
         finding = judge_pairs(
             f"Normalising updates costs no accuracy, on records dealt {words_of_splits[split]}.",
             list(zip(normalised, plain, strict=True)),

@@ -52,6 +52,7 @@ def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple
     Returns:
         One simulation for each combination of the values, with its position on the grid.
     """
+    # The optima have independent Gaussian coordinates, so that their norms grow as the root of the dimension.
     problem = PersonalizedLeastSquares(
         clients=clients,
         dimension=dimension,

@@ -36,7 +36,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
             repetitions=repetitions,
             seed=seed,
             points=1,
-            alternatives=("non-private", "as-printed-raised"),
+            alternatives=("non-private", "as-printed-raised"),  # without noise, and the printed decay rate
         )
         table.append(Cell(place={"epsilon": epsilon}, simulation=simulation))
     return tuple(table)

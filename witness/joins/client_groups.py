@@ -60,6 +60,7 @@ def calibration_clients(
     if groups is None:
         return fields
 
+    # Each group has its own records, batches, weight and target.
     targeted_groups = [
         TargetedGroup(
             clients=group.clients,

@@ -126,6 +126,7 @@ def _conditions(
         Four conditions: shape of the losses, objective, minimiser inside the ball, and minimisers of the clients. The
         third is undecidable if the minimiser is not known.
     """
+    # The minimiser is inside the ball if its distance from the centre, the start, is below the radius.
     radius = 0.5 * problem.constants.diameter
     is_inside = Verdict.UNDECIDABLE
     if is_minimiser_known:

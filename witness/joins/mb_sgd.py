@@ -67,6 +67,7 @@ def calibrate(problem: SimulatedProblem, run: MbSgdRun, target: Target) -> tuple
         NoCertificate: the calibrator certifies no noise for the target.
     """
     constants = problem.constants
+    # Fields for clients that differ replace those of equal clients.
     clients = calibration_clients(problem, run, run.count_distribution, run.groups)
     calibration_problem = MbSgdProblem(
         **target_fields(target),

@@ -231,6 +231,7 @@ def _run_conditions(inputs: ConvergenceInputs, local_step_size: float) -> tuple[
     Returns:
         Three conditions. The first two hold by construction of the simulation.
     """
+    # The local step that the theorem prescribes for the run's own numbers of steps and participants.
     prescribed = local_step(
         smoothness=inputs.smoothness,
         quasar_convexity=QUASAR_CONVEXITY,

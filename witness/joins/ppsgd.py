@@ -79,6 +79,7 @@ def calibration_problem(problem: PersonalizedProblem, run: PpsgdRun, target: Tar
         InvalidInput: gradients have no bound, and the run has no clipping norm.
     """
     constants = problem.constants
+    # A message needs a bound on its norm: the clipping norm, or one that follows from bounded gradients.
     clipping_norm = run.clipping_norm or largest_message(problem, run)
     if math.isinf(clipping_norm):
         message = "is needed: gradients of this problem have no bound"

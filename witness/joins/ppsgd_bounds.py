@@ -220,6 +220,7 @@ def _full_participation_inputs(problem: PersonalizedProblem, run: PpsgdRun, norm
         The inputs: sizes and noise of the run, the constants of the problem, and standard deviations of its gradients.
     """
     constants = problem.constants
+    # Variance of a client's mean gradient over that of one record's gradient, as a mean over clients.
     sizes = batch_sizes(problem, run)
     variance_ratio = math.fsum(1.0 / sizes) / problem.clients
     std_ratio = math.sqrt(variance_ratio)

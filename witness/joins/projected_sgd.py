@@ -306,7 +306,7 @@ def _random_stop_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tupl
         gradient_std=constants.gradient_std,
         step_sizes=tuple(map(float, run.step_schedule.at(1, steps))),
         noise_stds=tuple(map(float, run.noise_stds(steps))),
-        shamir_constant=1.0,
+        shamir_constant=1.0,  # the constant that the corollary does not state
     )
     value = float(corollary_2(inputs, "corrected")["excess_risk"])
     bound = PromisedBound(

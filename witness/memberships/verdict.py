@@ -273,6 +273,7 @@ def _meaning(request: MembershipSimulation, certified: Ends, attacks: Sequence[M
     Returns:
         One or two sentences for the answer.
     """
+    # The attack with the largest lower bound; a bound of 0 proves nothing.
     strongest = max(attacks, key=lambda attack: attack.epsilon_lower)
     delta = f"10^{request.log_delta / math.log(10.0):.6g}"
     if not strongest.epsilon_lower:

@@ -101,6 +101,7 @@ def _batch_details(spec: SpecBody, noun: str) -> str:
     Returns:
         The text with a leading space, or an empty text.
     """
+    # Numbers that are given although the way of sampling does not need them.
     details = []
     if spec["sampling"] == "full" and "rate" in spec:
         details.append(f"probability {full(spec['rate'])}")
@@ -212,6 +213,8 @@ def _describe_projected_sgd(spec: SpecBody, _: str) -> str:
         "without-replacement": "drawn anew in each step",
     }
     batches = batch_phrases[spec.get("batches", "shuffled")]
+
+    # The released model.
     share = full(spec.get("suffix_fraction"))
     release_phrases = {
         "last": "the last model is released",

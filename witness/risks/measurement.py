@@ -92,6 +92,7 @@ def plan(request: RiskSimulation) -> SimulationPlan:
     block_size = _block_size(request, costs)
     block_count = math.ceil(request.repetitions / block_size)
 
+    # Calls of numpy are counted for each block, and array operations for each repetition.
     run_seconds = 0.0
     for work in costs:
         call_seconds = block_count * work.calls / CALLS_A_SECOND

@@ -162,6 +162,7 @@ class DasArm:
         Returns:
             Sizes of the network and its batches, step sizes of clients and server by round, and the rule for updates.
         """
+        # Step sizes of the rounds 0, 1, …; measurements are after the rounds 1, 2, ….
         local_steps = [self.local_step * STEP_DECAY**index for index in range(ROUNDS)]
         last_rounds = range(ROUNDS - LAST + 1, ROUNDS + 1)
         return FederatedTraining(

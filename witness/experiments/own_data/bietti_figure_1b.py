@@ -42,6 +42,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     Returns:
         A finding on the best personalization without noise, and one on how it changes with the noise.
     """
+    # Accuracies at the end of training: without noise, of the best combination and of both extremes; and at each noise.
     last_share = users.SHARES[-1]
     noiseless = users.select(answers, noise_multiplier=0.0, share=last_share)
     best = users.best_between(noiseless)

@@ -194,6 +194,7 @@ def _judge_algorithms(scores: Scores, table: Iterable[float]) -> tuple[Finding, 
     Returns:
         One finding for each comparison, from the confidence bands of the accuracies.
     """
+    # Both algorithms of a comparison have the same value of the table's parameter.
     to_noisy_sgd = [((TAKEN_BACK, value), (NOISY_SGD, value)) for value in table]
     to_several_passes = [((TAKEN_BACK, value), (SEVERAL_PASSES, value)) for value in table]
     return (
@@ -353,6 +354,7 @@ def _judge_printed_accuracies(name: str, scores: Scores, table: PrintedTable) ->
     Returns:
         One finding. The claim holds at a value if the printed accuracy is in the band.
     """
+    # Compare the printed accuracy with the band and with the mean, at each value that was measured.
     is_inside = []
     differences = []
     for value, accuracies in table.items():
