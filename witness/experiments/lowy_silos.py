@@ -73,7 +73,7 @@ def _digits(loss: Literal["logistic", "softmax"], participants: Sequence[int], e
         held_out=HELD_OUT,
         diameter=20.0,
     )
-    # The unit of the step sizes is about 1/β. The paper prints a noise for the logistic loss only.
+    # The unit of the step sizes is about 1/β. The paper prints a noise for the logistic and not for the softmax loss.
     source, stands_in_for, step = LOGISTIC_SOURCE, LOGISTIC_STANDS_FOR, 4.0
     printed_lipschitz: Callable[[DataSetProblem], float] | None = twice_the_largest_norm
     if loss == "softmax":

@@ -59,7 +59,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         One simulation for each combination of the values, with its position on the grid. Noise multipliers vary
         slowest, and step sizes fastest.
     """
-    # The optima have independent Gaussian coordinates, so that their norms grow as the root of the dimension.
+    # A vector with this standard deviation per coordinate has a root mean square norm of √dimension times as much.
     problem = PersonalizedLeastSquares(
         clients=CLIENTS,
         dimension=DIMENSION,

@@ -52,7 +52,7 @@ def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple
     Returns:
         One simulation for each combination of the values, with its position on the grid.
     """
-    # The optima have independent Gaussian coordinates, so that their norms grow as the root of the dimension.
+    # A vector with this standard deviation per coordinate has a root mean square norm of √dimension times as much.
     problem = PersonalizedLeastSquares(
         clients=clients,
         dimension=dimension,

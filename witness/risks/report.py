@@ -237,7 +237,7 @@ def _bound(bound: PromisedBound, measured: Measured, gap: float) -> BoundAnswer:
     reason = reason_not_compared(bound)
     is_compared = reason is None
 
-    # The ratio is meaningful only for a positive finite mean that exceeds the error of the minimum.
+    # The ratio needs a positive finite mean, and a bound or a mean that is at least the error of the minimum.
     verdict = None
     ratio = None
     if is_compared:

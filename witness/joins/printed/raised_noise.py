@@ -97,7 +97,7 @@ def _least_certified_levels(calibrator_problem: NormFedavgProblem, decay_rate: f
         log_delta = curve.bound_log_delta(target.epsilon)
         return log_delta.upper <= target.log_delta
 
-    # With fewer levels an escape alone would be as probable as δ.
+    # With fewer levels, escapes would be too probable for the target.
     start = max(least_levels(decay_rate, release.parts, target.log_delta), 1)
     return _search_levels(is_certified, start)
 
