@@ -230,7 +230,7 @@ def open_level(spec: Subsampled) -> bool:
 
 
 def of_records(spec: Spec) -> Spec:
-    """Return a copy of a mechanism whose random draws are of records, where they do not say whether of clients.
+    """Return a copy of a mechanism in which draws that name neither records nor clients are draws of records.
 
     Inside a draw of records, and on the data of one client, only records can be drawn. A draw keeps its level None if
     the draws inside it cannot be from a batch of records. It is then a draw of clients.

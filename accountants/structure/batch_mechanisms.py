@@ -17,7 +17,7 @@ def of_the_batch(spec: Spec) -> Iterator[Spec]:
     """Yield the mechanisms of a run that receive the whole batch as their data.
 
     The search goes through compositions, repetitions and batches of all units, because these pass on the batch
-    unchanged. A mechanism that draws a random part of the batch is yielded, but not what it runs on that part.
+    unchanged. A mechanism that draws a random part of the batch is yielded, but no mechanism that runs on that part.
 
     Args:
         spec: specification of a mechanism that is run on a batch.

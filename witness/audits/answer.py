@@ -133,7 +133,7 @@ class AuditAnswer:
         kind: kind of the simulation.
         relation: the data sets that count as neighbours.
         unit: the protected unit.
-        observer: the adversary, and what it sees.
+        observer: the adversary, named after the messages or models that it sees.
         attack: the program that was attacked.
         log10_delta: base-10 logarithm of δ.
         confidence: confidence level of each lower bound.
