@@ -257,6 +257,8 @@ GivenLogDelta = Annotated[float, ReadFrom(DeltaFields)]
 def delta_outputs(log_delta: float, name: str = "delta") -> dict[str, float]:
     """Return log10 δ and δ as outputs; δ is left out if it is neither 0 nor a normal double.
 
+    A δ below every normal double is stated only by its logarithm.
+
     Args:
         log_delta: natural logarithm of δ; −inf for δ = 0.
         name: name of the output δ; that of log10 δ is `log10_` and this name.

@@ -60,6 +60,8 @@ def base_unit(unit: ProtectedUnit) -> Unit:
 def require_unit(unit: object) -> ProtectedUnit:
     """Return a protected unit from itself or from its JSON form.
 
+    A windowed unit is the contributions of one record or client within one day, week or month.
+
     Args:
         unit: "record" or "client", a windowed unit, or an object with the members `of` and `window`.
 
@@ -80,6 +82,8 @@ def require_unit(unit: object) -> ProtectedUnit:
 
 def _windowed_unit(members: JsonObject) -> WindowedUnit:
     """Return a windowed unit from its JSON form.
+
+    A windowed unit is the contributions of one record or client within one day, week or month.
 
     Args:
         members: an object, which should have exactly the members `of` and `window`.

@@ -42,6 +42,8 @@ def sensitivity_factor(relation: Relation) -> float:
 def inner(spec: Spec) -> tuple[Spec, ...]:
     """Return the mechanisms that a spec is directly made of, its children in the tree of mechanisms.
 
+    Composition has several children. Sampling, shuffling, repetition and selection have one.
+
     Args:
         spec: the description of a run.
 

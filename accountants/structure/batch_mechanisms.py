@@ -69,6 +69,8 @@ def misfit(spec: Subsampled, level: Level) -> str | None:
 def _draws_from_batch(part: Subsampled, level: Level) -> bool:
     """Return whether a draw inside a batch is made from the units of the batch, and not among a client's own records.
 
+    Inside a batch of clients, a draw may be of some of these clients, or of records within each client.
+
     Args:
         part: the inner draw. Without a level it is of clients if it cannot be of records.
         level: whether the batch is of records or of clients.

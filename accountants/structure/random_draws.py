@@ -71,6 +71,8 @@ def _draws(spec: Spec, unit: Unit, *, outermost: bool) -> Iterator[Draw]:
 def _draw_of_batch(spec: Subsampled, unit: Unit, *, outermost: bool) -> Draw:
     """Return the properties of the draw of a random batch: its scheme, its level, and which protection it gives.
 
+    The draw of a batch can make ε smaller, if the observer does not see who is in the batch.
+
     Args:
         spec: a mechanism that is run on random batches.
         unit: the protected unit, a record or a client.

@@ -137,6 +137,8 @@ def _draw_interval(axes: Axes, answer: JsonObject) -> None:
 def _draw_claim(axes: Axes, row: float, claim: JsonObject, right_limit: float) -> None:
     """Draw the claimed ε as a vertical line through all rows, with the verdict on it in the given row.
 
+    The audit compares the claim with the lower bounds that its attack proves, and with the certified ε.
+
     Args:
         axes: the panel.
         row: vertical position of the text.
@@ -152,6 +154,8 @@ def _draw_claim(axes: Axes, row: float, claim: JsonObject, right_limit: float) -
 
 def _largest_drawn(lower: float, upper: float, lower_bounds: tuple[float, ...]) -> float:
     """Return the largest value of ε that must fit on the horizontal axis of an audit's figure.
+
+    The values are proved lower bounds, the claimed ε, and the certified bounds unless they are far larger.
 
     Args:
         lower: certified lower bound on ε.
@@ -172,6 +176,8 @@ def _largest_drawn(lower: float, upper: float, lower_bounds: tuple[float, ...]) 
 
 def _draw_certificate(axes: Axes, lower: float, upper: float, right_limit: float) -> None:
     """Draw the certified interval of ε as a bar, or state it in words if it starts beyond the axis.
+
+    The bounds of the interval are written next to the bar.
 
     Args:
         axes: axes of the figure, on which the certified interval is in row 0.

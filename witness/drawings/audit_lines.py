@@ -111,6 +111,8 @@ def _audit_notes(cells: Cells) -> list[str]:
 def _draw_certificates(line: GridLine) -> None:
     """Draw the certified lower and upper bounds on ε, except those too large to be of use.
 
+    Each kind of bound is a curve over the simulations, with an entry in the legend. A curve without points is left out.
+
     Args:
         line: simulations of one line of a panel, with their axes, horizontal positions and colour.
     """

@@ -110,6 +110,8 @@ def grid(answer: JsonObject) -> Figure:
 def _draw_panel(axes: Axes, cells: Cells, legend: Legend, answer: JsonObject) -> Labels:
     """Draw the lines and the horizontal axis of one panel, and return the labels of the lines.
 
+    A line connects the results that have the same value of the parameter for which the figure has lines.
+
     Args:
         axes: axes of the panel, which are drawn on.
         cells: results of the panel's simulations ("cells").
@@ -190,6 +192,8 @@ def _draw_line(line: GridLine) -> Labels:
 
 def _draw_measured(line: GridLine) -> Labels:
     """Draw the measured means of the private runs with their confidence bands, and return their label.
+
+    The measured quantity is the excess risk, or a score on held-out records. The private run is the one with noise.
 
     Args:
         line: simulations of one line of a panel, with their axes, horizontal positions and colour.
@@ -285,6 +289,8 @@ def _excess_bounds(cell: JsonObject) -> Cells:
 
 def _comparison_mean(cell: JsonObject, name: str, measure: str | None) -> str | float:
     """Return the mean of a compared run: its final excess risk, or the named score.
+
+    A simulation runs the private algorithm, and others that are compared with it, such as the same one without noise.
 
     Args:
         cell: result of a simulation in JSON form.

@@ -53,6 +53,8 @@ class GridLine:
     ) -> GridLine:
         """Make a line from results in any order, sorted by ascending position.
 
+        Curves are drawn from point to point, so that the points must be in the order of the horizontal axis.
+
         Args:
             axes: axes of the panel.
             positions: horizontal positions of the cells, in any order.

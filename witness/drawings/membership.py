@@ -38,6 +38,9 @@ def membership(answer: JsonObject) -> Figure:
 def _draw_rates(axes: Axes, answer: JsonObject) -> None:
     """Draw the true positive rate of every attack against its false positive rate, with guessing as a diagonal.
 
+    Each attack guesses which inserted records or clients were in the training data. Its label states the area under its
+    curve.
+
     Args:
         axes: axes of the panel.
         answer: answer of the membership inference in its JSON form.

@@ -64,6 +64,8 @@ def draw_formulas(line: GridLine) -> Labels:
 def draw_attacks(line: GridLine) -> Labels:
     """Draw the lower bound on ε by each attack on trained models, with the certified upper bound.
 
+    The certified bound holds for every attack. A proved bound above it would contradict the certificate.
+
     Args:
         line: simulations of one line of a panel, with their axes, horizontal positions and colour.
 

@@ -117,6 +117,8 @@ def _draw_bounds(
 ) -> dict[str, Line2D]:
     """Draw a mark for each theorem's bound on the risk of the output, and add its label.
 
+    A bound whose conditions fail, or cannot be decided, is dotted.
+
     Args:
         axes: the axes.
         answer: the answer of the risk simulation in its JSON form.
@@ -144,6 +146,8 @@ def _draw_bounds(
 
 def _visible_bounds(answer: JsonObject, top: float) -> list[JsonObject]:
     """Return the bounds on the excess risk with explicit constants that are near enough to the curves to be drawn.
+
+    A bound with a hidden constant has no height, and bounds on other quantities have another axis.
 
     Args:
         answer: the answer of the risk simulation in its JSON form.

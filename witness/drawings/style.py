@@ -119,6 +119,8 @@ def power_of_ten(exponent: float) -> str:
 def run_words(name: str) -> str:
     """Return the name of a run or of a score in the words that figures display.
 
+    A run is one training of a comparison, for example the training without noise.
+
     Args:
         name: name in the answer, such as `non-private` or `test_error`.
 

@@ -35,6 +35,8 @@ Point = tuple[CellAnswer, Mapping[str, float]]
 def theorem_inputs(epsilon: float, share: float) -> OnePass:
     """Return the inputs of Theorem 2 of Asoodeh et al. that belong to one point of their Figure 2.
 
+    The theorem states δ at ε for one pass of noisy projected SGD whose last model is released.
+
     Args:
         epsilon: ε of the point, in nats.
         share: fraction q of the users that is in a batch.
@@ -56,6 +58,8 @@ def theorem_inputs(epsilon: float, share: float) -> OnePass:
 
 def run_spec(share: float) -> ProjectedSgd:
     """Return the mechanism that Figure 2 of Asoodeh et al. is about: noisy projected SGD on batches of users.
+
+    The run is one pass over shuffled batches, with constant step size and noise. Only its last model is released.
 
     Args:
         share: fraction q of the users that is in a batch.

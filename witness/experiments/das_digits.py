@@ -113,6 +113,8 @@ def _limited_epsilons(cells: Sequence[CellAnswer]) -> set[object]:
 def _judge_noises(cells: Sequence[CellAnswer], limited: Collection[object]) -> Finding:
     """Judge whether truncated discrete Laplace noise is more accurate than Binomial noise at equal ε.
 
+    The noises are compared by test accuracies with the same kind of updates.
+
     Args:
         cells: results of the experiment.
         limited: values of ε at which the Binomial theorem prescribes more noise than the target needs. They are left
@@ -171,6 +173,8 @@ def _accuracies(cells: Sequence[CellAnswer], arm: str) -> list[Measured]:
 
 def _judge_bits(cells: Sequence[CellAnswer], limited: Collection[object]) -> Finding:
     """Judge whether truncated discrete Laplace noise needs fewer bits per coordinate of a message than Binomial noise.
+
+    A message has integer coordinates, and the number of their possible values determines the bits.
 
     Args:
         cells: results of the experiment, with the parameters of both noises at each ε.
@@ -259,6 +263,8 @@ def _judge_printed_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 def _printed_log_deltas(cells: Sequence[CellAnswer]) -> dict[float, float]:
     """Return a lower bound on log δ of the noise that Das et al. prescribe, for each ε.
+
+    The bound is for two updates of a client that are as far apart as possible, over all rounds.
 
     Args:
         cells: one result for each ε, with the paper's noise among its parameters.

@@ -46,6 +46,8 @@ def loss_lipschitz(problem: DataSetProblem) -> float:
 def printed_parameters(lipschitz: float, samples: int, rounds: int, epsilon: float, delta: float) -> tuple[int, float]:
     """Return the batch size K and the noise σ that Appendix H of Lowy and Razaviyayn prescribes for their experiments.
 
+    The noise is Gaussian, and is added by each client to the mean gradient of its batch in every round.
+
     Args:
         lipschitz: Lipschitz constant L in the formula of the noise.
         samples: number n of records of each client.

@@ -90,6 +90,8 @@ AS_ACCURATE = (
 def digits_problem(clients: int, rounds: int) -> DataSetProblem:
     """Return softmax regression on the digits, whose records are assigned to the clients at random.
 
+    The records of a client are drawn anew from its own ones, as the theorems assume.
+
     Args:
         clients: number of clients.
         rounds: number of rounds. A client has as many records, because it uses each in at most one round.
@@ -197,6 +199,8 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 def shared_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations for Table 2 of Reshef and Levy: one for each number of participants and algorithm.
+
+    The table has one privacy parameter, and varies the number of clients that report in a round.
 
     Args:
         repetitions: independent runs of each simulation, at least 2.

@@ -134,6 +134,8 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 def _best_of_each(noise: float, cells: Sequence[CellAnswer]) -> MeasuredPoint:
     """Return for each personalization (weight of the shared model) the smallest mean excess risk over the step sizes.
 
+    The paper takes each personalization with the best step size, too.
+
     Args:
         noise: noise multiplier, which names the result.
         cells: answers at this noise, one for each personalization and step size. Diverged runs are left out.

@@ -152,6 +152,8 @@ def set_stages(run: AnyRun, parameters: Parameters) -> AnyRun:
 def bounds(problem: SimulatedProblem, run: AcceleratedShape) -> tuple[PromisedBound, ...]:
     """Return the certified bound on the mean excess empirical risk of an accelerated run, for its noise and stages.
 
+    The empirical risk is the mean loss on the data at hand. A stage is a number of rounds with one proximal weight.
+
     Args:
         problem: the simulated learning problem. Its constants bound the standard deviation of the gradients of the
             records, and the differences of the clients.
@@ -263,6 +265,8 @@ def _different_clients(
     problem: SimulatedProblem, run: AcceleratedShape, fields: Fields
 ) -> tuple[FederatedAcceleratedInputs, AcceleratedProblem]:
     """Return the inputs of the risk theorem for clients that differ, and the problem that it bounds.
+
+    Clients may differ in their numbers of records, batch sizes, noise and weights.
 
     Args:
         problem: the simulated learning problem.

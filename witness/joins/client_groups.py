@@ -44,6 +44,8 @@ def calibration_clients(
 ) -> Fields:
     """Return the fields of a calibration request that describe clients that differ or participate in random numbers.
 
+    The calibrator then finds a noise for each group of equal clients.
+
     Args:
         problem: the simulated learning problem.
         run: the algorithm with its parameters.
@@ -80,6 +82,8 @@ def calibration_clients(
 
 def _batch(problem: SimulatedProblem, run: AnyRun, group: RunGroup) -> int:
     """Return the batch size K of a client of a group.
+
+    The group may have its own batch size. Full batches have all records of the client.
 
     Args:
         problem: the simulated learning problem.
@@ -142,6 +146,8 @@ def bound_clients(
     problem: SimulatedProblem, run: AnyRun, count_distribution: CountDistribution | None, groups: Groups
 ) -> Fields:
     """Return the fields of a risk theorem that describe clients that differ, and their participation.
+
+    The effective noise of a group includes the error of compressed messages.
 
     Args:
         problem: the simulated learning problem.

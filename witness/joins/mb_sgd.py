@@ -54,6 +54,8 @@ SAME = 1e-9
 def calibrate(problem: SimulatedProblem, run: MbSgdRun, target: Target) -> tuple[MbSgdRun, Calibration]:
     """Give a run the smallest noise that is certified to meet a target, and a step size unless it has one.
 
+    The guarantee is for one replaced record, against a server that sees all messages.
+
     Args:
         problem: the simulated learning problem, with its exact constants.
         run: the algorithm with its parameters, still without noise.
@@ -86,6 +88,8 @@ def calibrate(problem: SimulatedProblem, run: MbSgdRun, target: Target) -> tuple
 @functools.lru_cache(maxsize=ANSWERS_KEPT)
 def solve(calibration_problem: MbSgdProblem) -> Calibration:
     """Solve a calibration problem, and keep the answer, because an experiment's simulations repeat the problem.
+
+    The calibrator finds the least noise that is certified to meet a target (ε, δ).
 
     Args:
         calibration_problem: the request for the calibrator.
@@ -203,6 +207,8 @@ def set_parameters(run: AnyRun, parameters: Parameters) -> AnyRun:
 
 def bounds(problem: SimulatedProblem, run: MbSgdShape) -> tuple[PromisedBound, ...]:
     """Return the theorems' bounds on the excess risk of a run, at its own noise, rounds, batches and step.
+
+    The bounds are on the mean over all randomness of the run.
 
     Args:
         problem: the simulated learning problem.

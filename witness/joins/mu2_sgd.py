@@ -366,6 +366,8 @@ def _baseline_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[Prom
 def _bound(theorem: Theorem, inputs: object, value: str, problem: SimulatedProblem, run: Mu2SgdRun) -> PromisedBound:
     """Return the bound that a theorem gives for a run, with its conditions decided as far as possible.
 
+    Conditions that the theorem cannot check on its inputs are decided by the construction of problem and run.
+
     Args:
         theorem: the theorem.
         inputs: inputs of the theorem, at the parameters of the run.

@@ -135,6 +135,8 @@ def calibrate(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> 
 def solve(calibrator_problem: NormFedavgProblem) -> Calibration:
     """Solve a calibration problem, and keep the answer, because an experiment's simulations repeat the problem.
 
+    The calibrator finds the least noise that is certified to meet a target (ε, δ).
+
     Args:
         calibrator_problem: the request for the calibrator.
 
@@ -272,6 +274,8 @@ def _check_server_step(setting: DasSetting, step_ratio: float) -> ConditionResul
 def check_step(name: str, statement: str, left: float, right: float, *, tolerance: float = SAME) -> ConditionResult:
     """Check whether a step size of the run is the one that a theorem prescribes.
 
+    The theorem's bound holds only at that step size.
+
     Args:
         name: id of the condition.
         statement: the condition in words.
@@ -290,6 +294,8 @@ def _bound(
     theorem: Theorem, inputs: ConvergenceInputs, quantity: str, conditions: tuple[ConditionResult, ...]
 ) -> PromisedBound:
     """Return a theorem's bound on the gradient norm at the run's parameters.
+
+    It bounds the norm of the mean loss's gradient, over the rounds of the run.
 
     Args:
         theorem: the theorem.

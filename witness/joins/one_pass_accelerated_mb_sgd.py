@@ -64,6 +64,8 @@ def calibrate(
 def bounds(problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun) -> tuple[PromisedBound, ...]:
     """Return the certified bound on the mean excess population risk of a one-pass run, at its own noise and stages.
 
+    The population risk is the expected loss of a new record. A stage is a number of rounds with one proximal weight.
+
     Args:
         problem: the simulated learning problem. No gradient exceeds its Lipschitz constant.
         run: the algorithm with its parameters and noise; it uses each record once.

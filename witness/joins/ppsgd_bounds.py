@@ -116,6 +116,8 @@ def _conditions(
 ) -> tuple[ConditionResult, ...]:
     """Return the conditions of a theorem at its inputs; those that hold by construction are decided.
 
+    Some conditions cannot be checked on the theorem's inputs, such as that every record is used once.
+
     Args:
         theorem: the theorem.
         inputs: inputs of the theorem.
@@ -243,6 +245,8 @@ def _bound_at_prescribed_step(
     theorem: Theorem, inputs: object, problem: PersonalizedProblem, run: PpsgdRun, step: float
 ) -> PromisedBound:
     """Return a theorem's bound on the excess risk, with the condition that the run takes the theorem's step.
+
+    The bound is valid only for the step size that the theorem prescribes.
 
     Args:
         theorem: the theorem, with outputs `excess_risk` and `step_size`.

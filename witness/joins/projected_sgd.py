@@ -139,6 +139,8 @@ def bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBou
 def _constant_step_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBound, ...]:
     """Return the certified bound on the mean excess risk for constant steps and convex losses.
 
+    It is that of theorem `CONVEX_STOPS`, which requires no strong convexity.
+
     Args:
         problem: the simulated learning problem, with its exact constants.
         run: the algorithm with its parameters and noise. It returns its last model, or the model after a random one of
@@ -257,6 +259,8 @@ def _conditions(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Condit
 
 def _fresh_records(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[ConditionResult, ...]:
     """Check that each record is used at most once, and that all are drawn from the one population of the objective.
+
+    Bounds on the risk of the population need such records.
 
     Args:
         problem: the simulated learning problem.

@@ -142,6 +142,8 @@ def assemble(
 ) -> MembershipAnswer:
     """Attack all trained runs, and compare the resulting lower bounds on ε with the certified ε.
 
+    Each attack guesses which canaries, inserted records or clients, were in the data of a training.
+
     Args:
         request: the attacks to make, with their δ and confidence level.
         prepared: the request with its certificate and the number of ordinary members.

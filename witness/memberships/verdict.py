@@ -29,6 +29,8 @@ FALSE_POSITIVE_RATE = 0.01
 def concatenate_runs(blocks: Sequence[TrainedRuns]) -> TrainedRuns:
     """Join the training runs of all blocks of a simulation, in order of the blocks.
 
+    A block is a number of trainings that ran together.
+
     Args:
         blocks: for each block its runs: the included canaries, the models, and the attackers' statistics.
 
@@ -161,6 +163,8 @@ def _attack(
 
 def _bound_by_runs(request: MembershipSimulation, inside: Floats, outside: Floats) -> tuple[float, Fields]:
     """Return the lower bound on ε that independent runs with and without one canary prove.
+
+    A threshold test on the score guesses whether the canary was in the data. Its error rates bound ε from below.
 
     Args:
         request: δ and the confidence level.

@@ -90,6 +90,8 @@ def compare_records(signed: JsonObject, computed: JsonObject) -> tuple[Agreement
 def _list_disagreements(signed: JsonObject, computed: JsonObject, *, same_engine: bool) -> list[Disagreement]:
     """List the values in which the answers and the privacy profiles of two reports disagree.
 
+    Values are compared within tolerances that depend on the versions of the engines.
+
     Args:
         signed: the data of the report.
         computed: the data of this engine.

@@ -99,6 +99,8 @@ def _extend_name(prefix: str, part: object) -> str:
 def _round(value: object, rounding: str) -> str:
     """Round a number to `DIGITS` significant digits; other values are converted to strings.
 
+    Words, such as those for infinities, are not rounded.
+
     Args:
         value: a number or a word in JSON form.
         rounding: a rounding mode of `decimal`, such as `ROUND_CEILING`.

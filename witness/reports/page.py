@@ -353,6 +353,8 @@ def _steps(answer: JsonObject) -> Iterator[JsonObject]:
 def _theorem_words(theorem: Theorem | None) -> dict[str, str]:
     """Return title, statement, status and source of a theorem, as texts for the page.
 
+    The source is the paper, with the number of the statement in it.
+
     Args:
         theorem: the theorem; None if this engine does not know it, as with reports of other engines.
 

@@ -15,6 +15,8 @@ SpecBody = JsonObject
 def describe_spec(spec: SpecBody, unit: str) -> str:
     """Describe a mechanism, given as data, in one phrase with every number of the data.
 
+    The mechanism may contain others, which are described within the same phrase.
+
     Args:
         spec: specification of the mechanism in its JSON form.
         unit: protected unit, record or client. Batches consist of it, unless the spec says otherwise.
@@ -62,6 +64,8 @@ def _describe_subsampled(spec: SpecBody, unit: str) -> str:
 
 def _sampling_phrase(spec: SpecBody, noun: str) -> str:
     """Describe in words how a batch is drawn.
+
+    The phrase is about the members of a batch and not about the mechanism that runs on it.
 
     Args:
         spec: JSON form of a subsampled mechanism, with the name of its sampling and its rate or batch size.
@@ -139,6 +143,8 @@ def _describe_repeated(spec: SpecBody, unit: str) -> str:
 
 def _describe_composed(spec: SpecBody, unit: str) -> str:
     """Describe the mechanisms of a composition, numbered if there are several.
+
+    Compositions of one mechanism are described as that mechanism.
 
     Args:
         spec: JSON form of the composition, with its list of mechanisms.

@@ -103,6 +103,8 @@ def _protection_sentence(guarantee: JsonObject) -> tuple[str, ...]:
 def _bound_phrase(guarantee: JsonObject) -> str:
     """State the bound on ε at the requested δ, or the bound on δ at the requested ε.
 
+    An account has one of the two as its input, and certified bounds on the other.
+
     Args:
         guarantee: `epsilon`, `delta` and `log10_delta`, each with `lower` and `upper`. If δ was requested, both bounds
             of `log10_delta` are this δ.
@@ -134,6 +136,8 @@ _CLAIM_VERDICTS = {
 
 def _claim_sentence(claim: JsonObject | None) -> tuple[str, ...]:
     """Return a sentence with the verdict on the claimed (ε, δ).
+
+    A claim is confirmed or refuted by the certified bounds, or stays open between them.
 
     Args:
         claim: JSON form of the claim and its verdict; None if nothing is claimed.

@@ -231,6 +231,8 @@ def rounds_to_measure(resolved: ResolvedRuns, run: Run) -> tuple[int, ...]:
 def build(spec: Any, run: Run) -> SimulatedProblem:
     """Build the learning problem that a run is measured on.
 
+    The clients' data are drawn or read once. The constants, such as the smoothness, hold by construction.
+
     Args:
         spec: spec of the problem in the request.
         run: the run. Its groups of clients, if any, change the numbers of records and the weights of the problem.
@@ -274,6 +276,8 @@ def _point_below(parent: str) -> Iterator[None]:
 
 def _costs(request: RiskSimulation, problem: SimulatedProblem) -> tuple[Work, ...]:
     """Return the computing work of one repetition of the requested run, and then of each comparison run.
+
+    The work determines the size of the blocks and the estimated time.
 
     Args:
         request: the request, with its run.

@@ -203,6 +203,8 @@ def _compare_bound(
 def mean_over_repetitions(values: Floats, confidence: float, most: float = math.inf) -> Measured:
     """Return the mean of a quantity over repetitions, with a confidence band that ends at the largest possible value.
 
+    The band is a confidence interval by Student's t distribution.
+
     Args:
         values: one value for each repetition, from 0 to `most`.
         confidence: confidence level, between 0 and 1.
@@ -263,6 +265,8 @@ def _bound(bound: PromisedBound, measured: Measured, gap: float) -> BoundAnswer:
 def reason_not_compared(bound: PromisedBound) -> str | None:
     """Return the reason why a theorem's bound cannot be compared with a measurement.
 
+    Only a bound with explicit constants, under conditions that hold, can be contradicted by a measurement.
+
     Args:
         bound: the bound, with its conditions checked for the run.
 
@@ -283,6 +287,8 @@ def _warnings(
     problem: SimulatedProblem, series: Sequence[SeriesAnswer], bounds: Sequence[BoundAnswer]
 ) -> tuple[Caution, ...]:
     """Return the warnings about a risk simulation: large gradients, divergence, violated bounds, an inexact optimum.
+
+    A warning does not change the answer.
 
     Args:
         problem: the problem, with its constants.

@@ -71,6 +71,8 @@ class TrialFile:
     def _check_header(self, stored: JsonObject, header: JsonObject, request: object) -> None:
         """Check that the file belongs to the present experiment.
 
+        The first line of a file has the request and the version of the engine that computed its blocks.
+
         Args:
             stored: first line of the file.
             header: first line that the experiment would write.

@@ -179,6 +179,8 @@ def plan(request: TrialSimulation) -> SimulationPlan:
 def prepare(request: TrialSimulation) -> PreparedTrials:
     """Find the files of the data sets that the trials read, and check them.
 
+    A trial trains an algorithm on data of a paper, which must be on this machine.
+
     Args:
         request: the trials.
 

@@ -116,6 +116,8 @@ class NegativeBinomialRepetitions:
 def _middle_of_odds(low: float, high: float) -> float:
     """Return a point between two bounds that span many powers of ten, at which a bisection divides them.
 
+    A bisection by arithmetic means would need many steps to reach a small number.
+
     Args:
         low: lower bound, at least 0.
         high: upper bound, above `low`.

@@ -132,6 +132,9 @@ class EmnistArm:
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
         """Return certified bounds on ε for all data of a user, against an observer of the models of all rounds.
 
+        Each round draws a fixed number of users without replacement, and adds Gaussian noise to the sum of clipped
+        updates.
+
         Args:
             folders: not used.
 
@@ -156,6 +159,8 @@ class EmnistArm:
 @functools.lru_cache(maxsize=1)
 def read_users(folder: Path) -> UserFederation:
     """Read the images of the first `USERS` users. They are kept in memory for the next call.
+
+    A user is a writer of digits. Users are ordered by name.
 
     Args:
         folder: folder of federated EMNIST.

@@ -222,6 +222,9 @@ class DasArm:
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
         """Return certified bounds on the ε of truncated discrete Laplace noise, at the δ that the noise is meant for.
 
+        Results are for the least protected data: any two updates for noise of the whole run, and the paper's
+        sensitivities otherwise.
+
         Args:
             folders: not used.
 

@@ -156,6 +156,8 @@ def _certified_noise(dimension: int, levels: int, movement: Movement) -> Laplace
 def _printed_noise(epsilon: float, dimension: int, movement: Movement) -> LaplaceLevels:
     """Return the truncated discrete Laplace noise that Theorem 1 of Das et al. prescribes for the ε of a message.
 
+    The theorem prescribes the decay rate from ε and the ℓ1 sensitivity, and a number of levels.
+
     Args:
         epsilon: ε of a message.
         dimension: number d of weights.

@@ -127,6 +127,8 @@ class FigureArm:
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
         """Return certified bounds on ε for all data of a user, against an observer of the models of all rounds.
 
+        All users take part in every round, which releases a sum of clipped updates with Gaussian noise.
+
         Args:
             folders: not used.
 
@@ -263,6 +265,8 @@ class _Scores:
         self, personalization: float, noises: Sequence[float], rounds: Sequence[int]
     ) -> list[tuple[Measured, Measured]]:
         """Compare the excess risk of one personalization with that of each other one, in every setting.
+
+        Personalization αQ weights the model that all users share against their own models.
 
         Args:
             personalization: αQ, the first of each pair.

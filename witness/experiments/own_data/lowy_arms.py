@@ -101,6 +101,8 @@ def judge_arms(
 ) -> tuple[Finding, ...]:
     """Judge the claims of Lowy and Razaviyayn that one algorithm is better than another, and their noise's privacy.
 
+    Two algorithms are compared by the confidence bands of their mean scores in the same settings.
+
     Args:
         answers: results of the experiment.
         claims: the claims, each that one algorithm with its noise is better or no worse than another one.

@@ -203,6 +203,8 @@ class ArmSettings:
     def certify(self, records: int, lipschitz_ratio: float) -> Ends | None:
         """Return certified bounds on the ε of the noise at δ = n⁻², for one replaced record, against the server.
 
+        A silo is a client. Its batches are drawn with replacement, and the server sees all its noisy vectors.
+
         Args:
             records: number n of training records of the silo.
             lipschitz_ratio: L of the noise over the largest norm of a record's gradient.
@@ -259,6 +261,8 @@ def certified_multiplier(batch: int, records: int, times: int, epsilon: float) -
 
 def _guarantee(multiplier: float, batch: int, records: int, times: int, effort: Effort) -> Guarantee:
     """Return the certified guarantee of a silo's run for one replaced record, against the server.
+
+    A silo is a client. It draws each batch with replacement, and adds Gaussian noise to its sum of gradients.
 
     Args:
         multiplier: standard deviation of the noise of a sum of gradients, over the bound on one gradient.

@@ -48,6 +48,8 @@ def printed_accuracy(arms: PrintedRow, name: str) -> float:
 def judge_over_rho(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claims of Reshef and Levy about Table 1: accuracies over ρ, the μ of μ-Gaussian differential privacy.
 
+    The table compares the algorithm of Reshef and Levy with noisy SGD and with that of Lowy and Razaviyayn.
+
     Args:
         answers: results of the experiment, one for each ρ and algorithm.
 
@@ -82,6 +84,8 @@ def judge_over_rho(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 def judge_over_participants(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claims of Reshef and Levy about Table 2: accuracies over the number m of machines in a round.
+
+    The table compares the algorithm of Reshef and Levy with noisy SGD and with that of Lowy and Razaviyayn.
 
     Args:
         answers: results of the experiment, one for each m and algorithm.
@@ -345,6 +349,8 @@ def judge_printed(scores: Scores, table: PrintedTable) -> tuple[Finding, ...]:
 
 def _judge_printed_accuracies(name: str, scores: Scores, table: PrintedTable) -> Finding:
     """Judge for one algorithm whether the printed accuracies are within the confidence bands of the measured means.
+
+    A table of Reshef and Levy prints an accuracy for each value of its parameter.
 
     Args:
         name: name of the algorithm.
