@@ -14,7 +14,7 @@ MOST_NAMED = 3
 def tuning_warnings(preset: Preset) -> tuple[Caution, ...]:
     """Return the warning that tuning on private data costs privacy, if the experiment tunes a parameter.
 
-    The best value of the parameter is chosen for each run after all of them have run.
+    The best value of the parameter is chosen for each run by the measured results themselves.
 
     Args:
         preset: the experiment, with the axis of the tuned parameter if it has one.

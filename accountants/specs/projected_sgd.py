@@ -36,7 +36,8 @@ from epsilond.accountants.specs.primitives import KIND, Primitive
 def first_step_of_suffix(fraction: float | None, steps: int) -> int:
     """Return the first step of a run after which its model may be released.
 
-    The model of a uniformly random step among the last ones is released. The share α of the steps comes before them.
+    The model of a uniformly random step among the last ones is released. About the share α of the steps comes before
+    them.
 
     Args:
         fraction: share α in (0, 1), taken as its shortest decimal form; None if every step may be released.

@@ -117,7 +117,7 @@ def _draw_bounds(
 ) -> dict[str, Line2D]:
     """Draw a mark for each theorem's bound on the risk of the output, and add its label.
 
-    A bound whose conditions fail, or cannot be decided, is dotted.
+    A bound with conditions that fail, or cannot be decided, is dotted.
 
     Args:
         axes: the axes.
@@ -147,7 +147,7 @@ def _draw_bounds(
 def _visible_bounds(answer: JsonObject, top: float) -> list[JsonObject]:
     """Return the bounds on the excess risk with explicit constants that are near enough to the curves to be drawn.
 
-    A bound with a hidden constant has no height, and bounds on other quantities have another axis.
+    A bound with a hidden constant has no definite height. Bounds on other quantities do not belong to this figure.
 
     Args:
         answer: the answer of the risk simulation in its JSON form.

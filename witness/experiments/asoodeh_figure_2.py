@@ -35,7 +35,7 @@ Point = tuple[CellAnswer, Mapping[str, float]]
 def theorem_inputs(epsilon: float, share: float) -> OnePass:
     """Return the inputs of Theorem 2 of Asoodeh et al. that belong to one point of their Figure 2.
 
-    The theorem states δ at ε for one pass of noisy projected SGD whose last model is released.
+    The theorem states δ at ε for one pass of noisy projected SGD that releases only its last model.
 
     Args:
         epsilon: ε of the point, in nats.

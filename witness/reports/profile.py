@@ -122,7 +122,7 @@ class Drawing:
 def drawing(points: Sequence[JsonObject], target: tuple[float, float] | None) -> Drawing | None:
     """Draw a privacy profile: a band between the lower and upper bounds on log₁₀ δ over ε.
 
-    The band is drawn as a polygon, whose upper side is also drawn as a line.
+    The band is drawn as a polygon, and its upper side as a line, too.
 
     Args:
         points: points of the profile in JSON form, by ascending ε.

@@ -231,7 +231,7 @@ def rounds_to_measure(resolved: ResolvedRuns, run: Run) -> tuple[int, ...]:
 def build(spec: Any, run: Run) -> SimulatedProblem:
     """Build the learning problem that a run is measured on.
 
-    The clients' data are drawn or read once. The constants, such as the smoothness, hold by construction.
+    The constants of the problem, such as the smoothness of its losses, hold by construction.
 
     Args:
         spec: spec of the problem in the request.

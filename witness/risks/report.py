@@ -288,7 +288,7 @@ def _warnings(
 ) -> tuple[Caution, ...]:
     """Return the warnings about a risk simulation: large gradients, divergence, violated bounds, an inexact optimum.
 
-    A warning does not change the answer.
+    A warning does not change the measured numbers.
 
     Args:
         problem: the problem, with its constants.

@@ -179,7 +179,7 @@ def plan(request: TrialSimulation) -> SimulationPlan:
 def prepare(request: TrialSimulation) -> PreparedTrials:
     """Find the files of the data sets that the trials read, and check them.
 
-    A trial trains an algorithm on data of a paper, which must be on this machine.
+    Trials read the papers' own data sets from folders on this machine, if they need any.
 
     Args:
         request: the trials.

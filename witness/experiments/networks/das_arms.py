@@ -222,8 +222,8 @@ class DasArm:
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
         """Return certified bounds on the ε of truncated discrete Laplace noise, at the δ that the noise is meant for.
 
-        Results are for the least protected data: any two updates for noise of the whole run, and the paper's
-        sensitivities otherwise.
+        For noise of the whole run, neighbours may have any two updates. For noise of a round, the sensitivities are
+        those that the paper assumes.
 
         Args:
             folders: not used.

@@ -127,7 +127,7 @@ class FigureArm:
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
         """Return certified bounds on ε for all data of a user, against an observer of the models of all rounds.
 
-        All users take part in every round, which releases a sum of clipped updates with Gaussian noise.
+        Each round releases a sum of clipped updates with Gaussian noise. No gain from sampling users is counted.
 
         Args:
             folders: not used.

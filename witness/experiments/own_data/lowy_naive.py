@@ -91,7 +91,7 @@ def _judge_gain(scores: Sequence[Measured]) -> Finding:
 def _reversed_pair(scores: Mapping[tuple[str, str, float], Measured]) -> list[tuple[Measured, Measured]]:
     """Return the errors of private local and private mini-batch SGD where the paper says that the first is better.
 
-    The paper names one exception to its claim that mini-batch SGD is better: 3 of 3 silos at ε = 3.
+    The text names one case in which local SGD is better: 3 of 3 silos at ε = 3. A silo is a client with many records.
 
     Args:
         scores: relative errors by panel of the figure, arm (algorithm with its noise) and ε.
