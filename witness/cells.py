@@ -24,11 +24,11 @@ Scores = Mapping[str, Measured]
 
 @dataclass(frozen=True, kw_only=True)
 class CellAnswer:
-    """Result of one simulation of an experiment's grid. Members that its kind does not have are absent.
+    """Result of one simulation of an experiment's grid. Fields that its kind of simulation does not have are None.
 
     A cell belongs to one place of the grid, that is, one value on each axis, such as ε and an algorithm. Simulations of
     kind `risk` measure excess risk. An `audit` attacks a mechanism, `membership` attacks trained models, and `trials`
-    train an algorithm repeatedly.
+    train an algorithm repeatedly. All fields except `kind` have a description of their own.
     """
 
     place: Annotated[Place, Served("its value on each axis of the grid")]
@@ -63,7 +63,8 @@ class CellAnswer:
 def table_cells(preset: Preset, answers: Sequence[tuple[Cell, Any]]) -> tuple[CellAnswer, ...]:
     """Make the result table of an experiment from the answers of its simulations.
 
-    A cell of the table is the result at one place of the grid: one value on each axis, such as ε and an algorithm.
+    A cell of the table is the result at one point of a parameter grid: one value on each axis, such as ε and an
+    algorithm. The point is called the place of the cell.
 
     Args:
         preset: the experiment.
@@ -84,7 +85,9 @@ def table_cells(preset: Preset, answers: Sequence[tuple[Cell, Any]]) -> tuple[Ce
 
 
 def _group_cells(cells: Sequence[CellAnswer], *, without: str) -> list[list[CellAnswer]]:
-    """Group table cells that have the same place on all axes except one.
+    """Group the results of an experiment that differ only in the value of one parameter.
+
+    A cell is the result of one simulation, with a value for each parameter (axis) of the experiment.
 
     Args:
         cells: cells of one experiment, each with a value for every axis.
@@ -101,16 +104,17 @@ def _group_cells(cells: Sequence[CellAnswer], *, without: str) -> list[list[Cell
 
 
 def _split_curve(cell: CellAnswer, axis: str) -> Iterator[CellAnswer]:
-    """Yield one table cell for each measured place on the curve of a simulation, with the scores at that place.
+    """Split the result of a simulation that was measured repeatedly into one result for each measurement.
 
-    Only the last place gets the scores that the paper prints, because the paper has them for the end of the run.
+    An example is a training with a test error after several numbers of rounds. Only the last measurement gets the
+    scores that the paper prints, because the paper has them for the end of the run.
 
     Args:
-        cell: cell of the simulation, with the scores of all places.
+        cell: result of the simulation, with the scores of all measurements.
         axis: name of the axis of the curve, such as the number of rounds.
 
     Yields:
-        The cells in the order of the curve.
+        The results in the order of the curve, each with its value on the axis.
     """
     scores_by_place = split_scores(cell.scores or {})
     for place, scores in scores_by_place.items():
@@ -124,17 +128,18 @@ def _split_curve(cell: CellAnswer, axis: str) -> Iterator[CellAnswer]:
 
 
 def _merge_tuned(cells: Sequence[CellAnswer], tuned: str) -> CellAnswer:
-    """Merge cells that differ only in a tuned value, such as the step size, so that each run has its own best value.
+    """Merge results that differ only in a tuned parameter, such as the step size: each run gets its best value.
 
-    The result is the cell in which the private run has the least mean excess risk. Each compared run is taken from the
-    cell in which its own mean is least. Field `tuned` of the result states the chosen values.
+    A cell is the result of one simulation: of the private run and of the runs that it is compared with. The private run
+    is taken from the cell in which its mean excess risk is least. Each compared run is taken from the cell in which its
+    own mean is least.
 
     Args:
         cells: cells that differ only in the tuned value.
         tuned: name of the tuned axis.
 
     Returns:
-        One cell. Its place has no value on the tuned axis.
+        One cell without a value on the tuned axis. Its field `tuned` states the chosen value of each run.
     """
     best = min(cells, key=_excess)
     chosen_values = {"private": best.place[tuned]}
@@ -160,11 +165,14 @@ def _merge_tuned(cells: Sequence[CellAnswer], tuned: str) -> CellAnswer:
 
 
 def _least_compared(cells: Sequence[CellAnswer], run: str) -> CellAnswer:
-    """Return the simulation ("cell") in which a comparison run has the least mean excess risk.
+    """Return the simulation, or table cell, in which a comparison run has the least mean excess risk.
 
     Args:
         cells: simulations that all have the run, at least one.
         run: name of the run.
+
+    Returns:
+        One of the given cells. A run that diverged counts as infinitely bad.
     """
     return min(cells, key=lambda cell: _mean(_compared_excess(cell, run)))
 
@@ -177,7 +185,7 @@ def _compared_excess(cell: CellAnswer, run: str) -> Measured:
         run: name of the run.
 
     Returns:
-        The mean with its confidence band.
+        The mean over repeated runs, in units of the loss, with its confidence interval.
     """
     assert cell.beside is not None  # cells that differ in a tuned value have the same runs
     return cell.beside[run]
@@ -209,6 +217,7 @@ def _risk_cell(cell: Cell, answer: RiskAnswer) -> CellAnswer:
     Returns:
         The cell. A field is None if the experiment has no such number.
     """
+    # The private run is the first series. All other runs are compared with it, and listed by their names.
     private, *comparisons = answer.series
     excess_of_runs = {run.name: run.final for run in comparisons}
     scores_of_runs = {run.name: run.scores for run in comparisons if run.scores is not None}
@@ -322,7 +331,7 @@ def _membership_cell(cell: Cell, answer: MembershipAnswer) -> CellAnswer:
 
 
 def _trials_cell(cell: Cell, answer: TrialsAnswer) -> CellAnswer:
-    """Make the table cell of repeated trainings ("trials"): their mean scores, and the certified ε of the noise.
+    """Make the table cell of repeated trainings: their mean scores, and the certified ε of the noise.
 
     A trial trains an algorithm once, with fixed noise, and scores it on test records. Fields that a paper does not
     state are None.

@@ -12,7 +12,7 @@ from epsilond.simulators.files.known import DataFile
 
 @dataclass(frozen=True, kw_only=True)
 class DataFileAnswer:
-    """A file of a data set that an experiment read."""
+    """A file of a data set that an experiment read, with its checksum. Each field has a description of its own."""
 
     data: Annotated[str, Served("name of the data set")]
     name: Annotated[str, Served("name of the file in the folder of the data set")]

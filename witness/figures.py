@@ -49,7 +49,7 @@ def draw(answer: JsonObject, file_format: Format) -> bytes:
 
 
 def _kinds() -> Mapping[str, Callable[[JsonObject], Figure]]:
-    """Return the drawing function of each kind of answer. matplotlib is imported here, because it is slow to import."""
+    """Return the drawing function of each kind of answer. matplotlib is imported here, because its import is slow."""
     from epsilond.witness.drawings.audit import audit  # noqa: PLC0415
     from epsilond.witness.drawings.grid import grid  # noqa: PLC0415
     from epsilond.witness.drawings.membership import membership  # noqa: PLC0415

@@ -29,7 +29,7 @@ BETTER, WORSE, LEVEL = "better", "worse", "alike"
 
 
 def private_score(name: str) -> ReadScore:
-    """Return a function that reads a score of the private run from the result of a simulation ("cell").
+    """Return a function that reads a score of the private run from the result of a simulation.
 
     The private run is the one with noise.
 
@@ -49,14 +49,16 @@ def private_score(name: str) -> ReadScore:
 
 
 def comparison_score(run: str, name: str) -> ReadScore:
-    """Return a function that reads a score of a comparison run from a cell; it returns None if there is none.
+    """Return a function that reads a score of a comparison run from the result of a simulation.
+
+    A comparison run is the same training without noise or with other noise, or another algorithm.
 
     Args:
         run: name of the run that is compared with the private one.
-        name: name of the score.
+        name: name of the score, such as `test_error`.
 
     Returns:
-        The function, which returns the mean of the score with its confidence band.
+        The function. It returns the mean of the score with its confidence band, or None if there is no such score.
     """
 
     def read_score(cell: CellAnswer) -> Measured | None:
@@ -77,7 +79,7 @@ def compare_bands(first: Measured, second: Measured, *, lower_is_better: bool = 
         lower_is_better: whether a lower value is better.
 
     Returns:
-        `better` if the whole band of the first is on the better side of the second's, `worse` if it is on the worse
+        `better` if the whole band of the first is on the better side of the second's. `worse` if it is on the worse
         side, and `alike` if the bands overlap.
     """
     is_below = first.upper < second.lower
@@ -97,16 +99,16 @@ def judge_pairs(
     lower_is_better: bool = True,
     no_worse: bool = False,
 ) -> Finding:
-    """Judge the claim that the first of each pair is better than the second.
+    """Judge the claim that one method is better than another, by their measured means in several settings.
 
-    A pair is two measured means in the same setting, such as two algorithms at one ε. The claim holds for a pair if the
+    A pair has the means of both methods in the same setting, such as the same ε. The claim holds for a pair if the
     whole confidence band of the first is on the better side of the second's. It fails if the band is on the worse side,
     and stays open if the bands overlap.
 
     Args:
         claim: the paper's claim in words.
-        pairs: measured means of both runs, in each setting.
-        names: names of both runs.
+        pairs: measured means of both methods, in each setting.
+        names: names of both methods.
         quantity: the measured quantity in words.
         lower_is_better: whether a lower value is better.
         no_worse: whether the claim is only that the first is no worse. It then holds if the bands overlap, too, and the
@@ -133,8 +135,9 @@ def judge_pairs(
 def judge_printed_noise(cells: Sequence[CellAnswer], claim: str) -> Finding:
     """Judge a paper's claim on the privacy of its noise, by comparing the certified ε with the claimed ε.
 
-    The claim holds at a claimed ε if the certified upper bound is at most the claimed ε in every cell. It fails if a
-    certified lower bound exceeds the claimed ε in any cell. One failure refutes the claim, because it is about every ε.
+    The claim holds at a claimed ε if the certified upper bound is at most the claimed ε in every simulation. It fails
+    if a certified lower bound exceeds the claimed ε in any simulation. One failure refutes the claim, because it is
+    about every ε.
 
     Args:
         cells: results of the experiment's simulations. Those without a claim or a certified ε are ignored.
@@ -168,7 +171,7 @@ def judge_printed_noise(cells: Sequence[CellAnswer], claim: str) -> Finding:
 
 
 def _largest_bounds(cells: Sequence[CellAnswer]) -> dict[float, Ends]:
-    """Return for each claimed ε the largest certified lower and upper bound on ε over its cells.
+    """Return for each claimed ε the largest certified lower and upper bound on ε over all simulations.
 
     Args:
         cells: results of an experiment. Those without a claim or a certified ε are ignored.
@@ -233,7 +236,7 @@ def judge_trend(
         lower_is_better: whether a lower value is better.
 
     Returns:
-        The finding, from the number of lines for which the claim holds, fails or stays open.
+        The claim with its verdict, from the number of lines for which it holds, fails or stays open.
     """
     return judge_pairs(
         claim,
@@ -245,7 +248,7 @@ def judge_trend(
 
 
 class RankRange(NamedTuple):
-    """The range of the parameter values that may be best at one stage of an experiment, by their ranks.
+    """The range of the parameter values that may be best under one condition of an experiment, by their ranks.
 
     Attributes:
         smallest: index of the smallest of them, from 0, among all values in ascending order.
@@ -258,10 +261,10 @@ class RankRange(NamedTuple):
 
 @dataclass(frozen=True)
 class MeasuredPoint:
-    """A quantity that was measured at several parameter values under one condition ("stage"), such as a level of noise.
+    """A quantity that was measured at several parameter values under one condition, such as a level of noise.
 
     Attributes:
-        name: name of the stage.
+        name: name of the condition.
         measured: measured mean at each parameter value, by the name of the value, in ascending order of the values.
     """
 
@@ -364,10 +367,10 @@ def judge_order(
 
 
 def _judge_fall(stages: Sequence[RankRange]) -> Verdict:
-    """Decide whether the best parameter value falls from the first stage to the last.
+    """Decide whether the best value of a parameter falls along a sequence of conditions, such as levels of noise.
 
     Args:
-        stages: values that may be best at each stage, at least one stage.
+        stages: for each condition (stage) the range of the values that may be best, at least one.
 
     Returns:
         NO if the best value certainly rises between two stages, YES if it certainly falls from the first stage to the
@@ -381,7 +384,7 @@ def _judge_fall(stages: Sequence[RankRange]) -> Verdict:
 
 
 def _best_words(stage: MeasuredPoint, lower_is_better: bool) -> str:
-    """Name a stage with its best parameter value, and in brackets the values that its confidence band does not exclude.
+    """Name a condition with its best parameter value, and in brackets the values that its band does not exclude.
 
     Args:
         stage: measured means at each parameter value under one condition.

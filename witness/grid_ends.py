@@ -20,8 +20,8 @@ def end_warnings(
 
     Args:
         preset: the experiment; without a tuned axis there is no warning.
-        simulations: every simulation of the experiment; their places are the grid.
-        cells: cells of its table, with the best value of each run.
+        simulations: every simulation of the experiment, with its values of the varied parameters.
+        cells: lines of its table of results, with the best value of each run.
 
     Yields:
         One warning for each run and each end of the grid at which it has a best value.

@@ -53,7 +53,7 @@ class Allowance:
     seconds_per_decade: float = 0.0
 
     def of(self, target: Target) -> float:
-        """Return the expected time of a calibration for a target (ε, δ), in seconds."""
+        """Return the expected time of a calibration for a target (ε, δ), in seconds. A smaller δ takes longer."""
         return self.seconds - self.seconds_per_decade * target.log10_delta
 
 

@@ -23,6 +23,9 @@ def point_into(request: object) -> Iterator[None]:
     Args:
         request: request of a simulation with the fields `run` and `problem`.
 
+    Yields:
+        Nothing; the context only changes errors.
+
     Raises:
         InvalidInput: the fault of the context, with converted pointers.
     """

@@ -14,6 +14,8 @@ MOST_NAMED = 3
 def tuning_warnings(preset: Preset) -> tuple[Caution, ...]:
     """Return the warning that tuning on private data costs privacy, if the experiment tunes a parameter.
 
+    The best value of the parameter is chosen for each run by the measured results themselves.
+
     Args:
         preset: the experiment, with the axis of the tuned parameter if it has one.
 
@@ -32,13 +34,13 @@ def tuning_warnings(preset: Preset) -> tuple[Caution, ...]:
 def cell_warnings(answers: Sequence[tuple[Cell, object]]) -> Iterator[Caution]:
     """Yield the warnings of all simulations of an experiment.
 
-    A warning of more than three simulations is given once, with their number.
+    A warning of more than `MOST_NAMED` simulations is given once, with their number.
 
     Args:
-        answers: the simulations with their places on the grid ("cells"), each with its answer.
+        answers: the simulations with their positions on the grid of parameters, each with its answer.
 
     Yields:
-        Each warning, with the place of its simulation or with the number of simulations.
+        Each warning, with the parameter values of its simulation or with the number of simulations.
     """
     # Collect the simulations of each warning.
     cells_by_warning: dict[tuple[str, str], list[Cell]] = {}

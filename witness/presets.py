@@ -135,7 +135,11 @@ class PresetSimulation:
 
 @dataclass(frozen=True, kw_only=True)
 class PresetAnswer:
-    """The answer of an experiment: a grid of simulations over one to three axes, cell by cell."""
+    """The answer of an experiment: the result of every simulation, and the verdicts on the paper's claims.
+
+    The simulations form a grid: an experiment varies one to three parameters, each of which is an axis of the figure.
+    `cells` has one result for each point of the grid. `source` is the paper, with its section, figure or table.
+    """
 
     kind: Literal["preset"] = "preset"
     preset: str
@@ -162,15 +166,18 @@ class PresetAnswer:
 
 
 def find_preset(request: PresetSimulation) -> Preset:
-    """Return the experiment with the requested name."""
+    """Return the definition of the experiment with the requested name."""
     return next(preset for preset in PRESETS if preset.name == request.preset)
 
 
 def preset_cells(request: PresetSimulation) -> tuple[Cell, ...]:
-    """Return the simulations of the requested experiment, each with its place on the grid of parameter values.
+    """Return the simulations of the requested experiment, each with its values of the varied parameters.
 
     Args:
         request: the request. Without a number of repetitions, the experiment's own number is used.
+
+    Returns:
+        The simulations, in the order of the grid.
     """
     preset = find_preset(request)
     return preset.cells(request.repetitions or preset.repetitions, request.seed)
@@ -196,12 +203,13 @@ def plan(request: PresetSimulation) -> SimulationPlan:
 
 
 def _first_of_equal_trials(cells: Sequence[Cell]) -> list[int]:
-    """Return the indices of the simulations that take time: those that do not repeat the trials of an earlier one.
+    """Return the indices of the simulations that take time, because no earlier one has the same trials.
 
-    Runs without noise are the same at each ε. Their trials run once, because results are cached.
+    Trials are repeated trainings of one algorithm. Without noise they are the same at each ε, and run once, because
+    results are kept in memory.
 
     Args:
-        cells: the cells of the experiment.
+        cells: the simulations of the experiment.
 
     Returns:
         The indices in ascending order, from which the time of the experiment is estimated.
@@ -260,13 +268,13 @@ def prepare(request: PresetSimulation) -> tuple[Prepared, ...]:
 
 
 def _prepare_cell(cell: Cell) -> Prepared:
-    """Prepare the simulation of one place of the grid: calibrate its noise, and estimate its cost.
+    """Prepare one simulation of an experiment: calibrate its noise, and estimate its cost.
 
     Args:
-        cell: the simulation with its place.
+        cell: the simulation with its position on the grid.
 
     Returns:
-        The simulation, ready to run.
+        The request of the simulation with its cost and its prepared form, which the blocks read.
     """
     kind = kind_of(cell.simulation, CELL_KINDS)
     return Prepared(cell.simulation, kind.plan(cell.simulation), kind.prepare(cell.simulation))
@@ -280,7 +288,7 @@ def run_block(resolved: Sequence[Prepared], index: int) -> object:
         index: index of the block. Blocks are numbered through all simulations, in order.
 
     Returns:
-        The block's plain data, for `assemble`.
+        The results of the block as plain data, for `assemble`.
 
     Raises:
         IndexError: the simulations have fewer blocks.
@@ -296,10 +304,10 @@ def run_block(resolved: Sequence[Prepared], index: int) -> object:
 
 
 def assemble(request: PresetSimulation, resolved: Sequence[Prepared], blocks: Sequence[object]) -> PresetAnswer:
-    """Assemble the answers of all simulations, and make the table and the findings of the experiment from them.
+    """Assemble the answer of an experiment: its table of results, and the verdicts on the paper's claims.
 
-    An experiment ("preset") runs one simulation for each place of a grid. Each simulation is split into blocks, which
-    can run in other processes.
+    An experiment (preset) runs one simulation for each point of a grid of parameters. Each simulation is split into
+    blocks, which can run in other processes.
 
     Args:
         request: the request, which names the experiment, its seed and its repetitions.

@@ -119,10 +119,13 @@ class Tally:
         return f": no worse anywhere, better in {self.of - self.level}, level in {self.level}"
 
     def finding(self, claim: str, words: str) -> Finding:
-        """Return the finding on the claim: its verdict with the counts, and the measured numbers.
+        """Return the result of an experiment on a claim: its verdict with the counts, and the measured numbers.
 
         Args:
             claim: the claim in words.
             words: the measured numbers in sentences.
+
+        Returns:
+            The claim, the verdict, the verdict with its counts in words, and the measured numbers.
         """
         return Finding(claim=claim, verdict=self.verdict, told=self.statement, words=words)

@@ -208,10 +208,13 @@ def check_unit(setting: NeighbourFields) -> None:
 
 @cache
 def _unit_of(request_class: Hashable) -> Quantity:
-    """Return the quantity of the protected unit in a request class. It may have fewer choices than elsewhere.
+    """Return the allowed values of the protected unit in a request class, which may admit fewer units than others.
 
     Args:
         request_class: a request class with the field `unit`.
+
+    Returns:
+        The description and choices of the field, from its annotation; the general ones if it has none.
     """
     own: Any = request_class
     hints = get_type_hints(own, include_extras=True)
@@ -254,11 +257,17 @@ GivenLogDelta = Annotated[float, ReadFrom(DeltaFields)]
 def delta_outputs(log_delta: float, name: str = "delta") -> dict[str, float]:
     """Return log10 δ and δ as outputs; δ is left out if it is neither 0 nor a normal double.
 
+    A δ below every normal double is stated only by its logarithm.
+
     Args:
         log_delta: natural logarithm of δ; −inf for δ = 0.
         name: name of the output δ; that of log10 δ is `log10_` and this name.
+
+    Returns:
+        The outputs by name, both without unit.
     """
     outputs = {f"log10_{name}": log_delta / math.log(10.0)}
+    # Between these limits e^x is neither subnormal nor infinite in double precision.
     has_normal_exponential = -708.0 < log_delta < 709.0
     if has_normal_exponential or log_delta == -math.inf:
         outputs[name] = math.exp(log_delta)

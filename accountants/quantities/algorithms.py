@@ -89,10 +89,16 @@ Personalization = Annotated[Annotated[float, FINITE_PERSONALIZATION] | Literal["
 
 
 def personalization_value(value: float | str) -> float:
-    """Return the personalisation α of PPSGD, the weight of the shared part of the models, as a double.
+    """Return the personalisation parameter α of PPSGD from its JSON form.
+
+    PPSGD is personalised private gradient descent. A model has a part shared by all N clients, and a part of the
+    client's own. α is the step size of the shared part, divided by N times the step size of the own part.
 
     Args:
-        value: α in JSON, a number or "unbounded", which gives math.inf.
+        value: α in JSON, a number or "unbounded".
+
+    Returns:
+        α as a double; infinity for "unbounded", where all clients have one model.
 
     Raises:
         InvalidInput: the value is neither "unbounded" nor a number in [0, 1e100].

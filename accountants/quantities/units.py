@@ -60,8 +60,13 @@ def base_unit(unit: ProtectedUnit) -> Unit:
 def require_unit(unit: object) -> ProtectedUnit:
     """Return a protected unit from itself or from its JSON form.
 
+    A windowed unit is the contributions of one record or client within one day, week or month.
+
     Args:
         unit: "record" or "client", a windowed unit, or an object with the members `of` and `window`.
+
+    Returns:
+        The word "record" or "client", or the contributions of one of them within a window of time.
 
     Raises:
         InvalidInput: it is neither a word nor a window of a record or client.
@@ -78,8 +83,13 @@ def require_unit(unit: object) -> ProtectedUnit:
 def _windowed_unit(members: JsonObject) -> WindowedUnit:
     """Return a windowed unit from its JSON form.
 
+    A windowed unit is the contributions of one record or client within one day, week or month.
+
     Args:
         members: an object, which should have exactly the members `of` and `window`.
+
+    Returns:
+        The contributions of a record or client within a window of time.
 
     Raises:
         InvalidInput: members are missing, unknown or invalid. Pointers begin with /unit.
@@ -105,10 +115,13 @@ def unit_json(unit: ProtectedUnit | JsonObject) -> object:
 
 
 def unit_named(name: str) -> str | JsonRecord:
-    """Return the JSON form of a unit from its word, such as client-day; another word is returned as it is.
+    """Return the JSON form of a protected unit from its name, such as "client-day".
 
     Args:
-        name: "record" or "client", or one of them with a window, as "client-day".
+        name: "record" or "client", or one of them with a window of time, as "client-day".
+
+    Returns:
+        An object with the members `of` and `window` for a name with a window. Any other name is returned unchanged.
     """
     base, dash, window = name.partition("-")
     if dash and base in get_args(Unit) and window in get_args(Window):

@@ -11,8 +11,13 @@ from epsilond.accountants.specs.integers.poisson_binomial import PoissonBinomial
 def parts_of(spec: object) -> Iterator[object]:
     """Yield the spec and every spec inside it, each before its own children.
 
+    A spec is data that describes a run: one mechanism, or several that are composed, repeated, sampled or shuffled.
+
     Args:
         spec: the description of a run. Its field `mechanisms` or `mechanism` has the specs inside it, if there are any.
+
+    Yields:
+        The nodes of the tree of mechanisms, in the order of a depth-first search.
     """
     yield spec
     children = getattr(spec, "mechanisms", None) or (getattr(spec, "mechanism", None),)
@@ -33,6 +38,8 @@ def most_summed_clients(spec: object) -> int:
 
 def reject_enclosed_draws(mechanism: object) -> None:
     """Reject a draw from all records, by `largest_batch` or `records_of_one_client`, inside a batch or a report.
+
+    Both fields refer to the whole data set, which a mechanism does not have inside a batch or on one client.
 
     Args:
         mechanism: specification of the mechanism of the batch or of the report.

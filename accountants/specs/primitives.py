@@ -73,7 +73,11 @@ class IntegerShift(NamedTuple):
             l2: bound on the ℓ2 norm, at least 0.
             dimension: number d of coordinates, at least 1.
             l1: bound on the ℓ1 norm; infinite if there is none.
+
+        Returns:
+            Bounds on the ℓ1, ℓ2 and ℓ∞ norms of the difference, in grid steps.
         """
+        # The ℓ∞ norm is at most the ℓ2 norm.
         least_l1 = min(l1, l2 * l2, math.sqrt(dimension) * l2)
         return cls(least_l1, l2, l2, dimension)
 

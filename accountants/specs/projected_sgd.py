@@ -34,11 +34,17 @@ from epsilond.accountants.specs.primitives import KIND, Primitive
 
 
 def first_step_of_suffix(fraction: float | None, steps: int) -> int:
-    """Return the first step after which the model may be released: ⌈αT⌉, or 1 without a fraction.
+    """Return the first step of a run after which its model may be released.
+
+    The model of a uniformly random step among the last ones is released. About the share α of the steps comes before
+    them.
 
     Args:
         fraction: share α in (0, 1), taken as its shortest decimal form; None if every step may be released.
         steps: number T of steps, at least 1.
+
+    Returns:
+        ⌈αT⌉, the number of a step from 1 to T; 1 if no fraction is given.
     """
     if fraction is None:
         return 1
@@ -88,9 +94,10 @@ class ProjectedSgd:
     suffix_fraction: Annotated[float | None, SUFFIX_FRACTION] = None
 
     def check(self) -> None:
-        """Check that m ≤ n, λ ≤ β, λ = 0 unless convex, a suffix has its fraction, and lists have T entries.
+        """Check that the clients, the constants of the losses, the release and the schedules fit together.
 
-        Here m of n clients are in a batch, λ is the strong convexity, β the smoothness, and T the number of steps.
+        A batch has at most all clients. The strong convexity is at most the smoothness, and 0 unless losses are convex.
+        A release from a suffix of the steps has its fraction. Listed schedules have one entry for each step.
 
         Raises:
             InvalidInput: if one of these conditions fails.

@@ -139,7 +139,7 @@ class Subsampled:
             raise InvalidInput.at("/rate", "sampling with replacement needs batch_size and population")
 
     def _check_batch_fits(self) -> None:
-        """Reject a batch that is larger than its population. Both counts or neither are given here."""
+        """Reject a batch that is larger than its population. Either both counts are given, or neither."""
         if (self.batch_size or 0) > (self.population or 0):
             raise InvalidInput.at("/batch_size", "a batch cannot exceed its population", allowed=f"≤ {self.population}")
 

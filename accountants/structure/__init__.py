@@ -30,13 +30,19 @@ if TYPE_CHECKING:
 def sensitivity_factor(relation: Relation) -> float:
     """Return the sensitivity of a sum of contributions of norm at most C, in units of C.
 
-    It is 2 for replace-one, where one contribution becomes another, and 1 where one is added, removed or zeroed.
+    Args:
+        relation: the neighbouring relation.
+
+    Returns:
+        2 for replace-one, where one contribution becomes another. 1 where one contribution is added, removed or zeroed.
     """
     return 2.0 if relation == "replace-one" else 1.0
 
 
 def inner(spec: Spec) -> tuple[Spec, ...]:
     """Return the mechanisms that a spec is directly made of, its children in the tree of mechanisms.
+
+    Composition has several children. Sampling, shuffling, repetition and selection have one.
 
     Args:
         spec: the description of a run.
@@ -56,6 +62,9 @@ def parts(spec: Spec) -> Iterator[Spec]:
 
     Args:
         spec: the description of a run.
+
+    Yields:
+        The nodes of the tree of mechanisms, in the order of a depth-first search.
     """
     pending = [spec]
     while pending:
@@ -65,12 +74,15 @@ def parts(spec: Spec) -> Iterator[Spec]:
 
 
 def leaves(spec: Spec) -> Iterator[Spec]:
-    """Yield the mechanisms that are run in a spec, below everything that only repeats, lists or samples them.
+    """Yield the mechanisms that a run is built from by composition, repetition and sampling.
 
-    A shuffled or selected mechanism is one leaf.
+    A shuffled mechanism, or a selection among several runs of a mechanism, is yielded as one.
 
     Args:
         spec: the description of a run.
+
+    Yields:
+        The mechanisms, in their order in the run.
     """
     if not isinstance(spec, (Composed, Repeated, Subsampled)):
         yield spec
@@ -128,7 +140,11 @@ def removing_is_replacing(spec: Spec, unit: Unit) -> bool:
     Args:
         spec: the description of a run.
         unit: the protected unit, a record or a client.
+
+    Returns:
+        True if a bound for replacing a unit also holds for removing or zeroing it.
     """
+    # A draw of protected units must include each unit independently of the others, or use all units.
     for part in parts(spec):
         if not isinstance(part, Subsampled):
             continue
@@ -145,6 +161,9 @@ def tells_places(spec: Spec) -> bool:
 
     Args:
         spec: the description of a run.
+
+    Returns:
+        True if the run contains such reports, or projected gradient descent with batches in a cyclic order.
     """
     return any(
         isinstance(leaf.primitive, CategoryReport) or (isinstance(leaf, ProjectedSgd) and leaf.batches == "cyclic")
@@ -153,13 +172,16 @@ def tells_places(spec: Spec) -> bool:
 
 
 def may_tell_places(spec: Spec) -> bool:
-    """Return whether the output of a mechanism in a spec could depend on the order of a batch.
+    """Return whether the output of a mechanism in a run could depend on the order of the units in a batch.
 
-    A condition then excludes it. Sums do not depend on an order, and projected SGD has a condition of its own on the
-    secrecy of its batches.
+    Guarantees for a random batch need an output that does not depend on the order. The caller must then declare this as
+    a condition. Sums do not depend on an order. Projected SGD has a condition of its own on the secrecy of its batches.
 
     Args:
         spec: the description of a run.
+
+    Returns:
+        True if some mechanism is neither a noisy sum nor projected SGD.
     """
     return not all(
         isinstance(leaf.primitive, (NoisySum, RandomSum)) or isinstance(leaf, ProjectedSgd) for leaf in leaves(spec)
@@ -175,20 +197,27 @@ def left_out_is_the_same(sampling: DrawScheme, relation: Relation) -> bool:
     Args:
         sampling: the sampling scheme of the batches.
         relation: the neighbouring relation.
+
+    Returns:
+        True for Poisson sampling and full batches. True for sampling without replacement if no unit is removed.
     """
     return sampling in ("poisson", "full") or (sampling == "without-replacement" and relation != "add-or-remove-one")
 
 
 def drawn_level(spec: Subsampled, unit: Unit) -> Level:
-    """Return whether a spec draws records or clients: its own level, or the safe interpretation if it states none.
+    """Return whether the batches of a subsampled mechanism consist of records or of clients.
 
-    A draw around another draw may be a batch of records, of which a smaller batch is drawn. It may also be a batch of
-    clients, which draw among their own records. For a protected record, the second interpretation amplifies less. Its
-    bound covers the first one if `left_out_is_the_same`.
+    The spec may state this. If it does not, the interpretation with the larger ε is used. A draw around another draw
+    may be a batch of records, of which a smaller batch is drawn. It may also be a batch of clients, which draw among
+    their own records. For a protected record, the second interpretation amplifies less. Its bound covers the first one
+    if `left_out_is_the_same` holds for the draw.
 
     Args:
         spec: a mechanism that is run on random batches.
         unit: the protected unit, a record or a client.
+
+    Returns:
+        "records" or "clients".
     """
     if spec.level is not None:
         return spec.level
@@ -203,13 +232,16 @@ def open_level(spec: Subsampled) -> bool:
 
 
 def of_records(spec: Spec) -> Spec:
-    """Return the same mechanism with the level "records" for its draws that state no level, where possible.
+    """Return a copy of a mechanism in which draws that name neither records nor clients are draws of records.
 
-    This applies inside a draw of records, or to the data of one client. A level stays None if the draws inside exclude
-    a batch of records, and then means clients.
+    Inside a draw of records, and on the data of one client, only records can be drawn. A draw keeps its level None if
+    the draws inside it cannot be from a batch of records. It is then a draw of clients.
 
     Args:
         spec: a mechanism that runs on a batch of records, or on one client's data.
+
+    Returns:
+        A copy of the spec with the levels filled in.
     """
     if isinstance(spec, Composed):
         return replace(spec, mechanisms=tuple(map(of_records, spec.mechanisms)))
@@ -234,11 +266,15 @@ def pools_records(spec: Spec, relation: Relation, *, pooled: bool = False) -> bo
         spec: the description of a run.
         relation: the neighbouring relation.
         pooled: whether a draw from the pool encloses the spec.
+
+    Returns:
+        True if some draw is from a common pool of records, and an absent client changes it for the others.
     """
     if isinstance(spec, Shuffled):
         return False
     is_pooled = pooled
     if isinstance(spec, Subsampled) and spec.sampling != "full":
+        # After a draw of clients, each client draws among its own records only.
         is_of_clients = not pooled and spec.level != "records"
         if is_of_clients:
             return False
@@ -338,8 +374,11 @@ def sees_clients_drawn(observer: Observer, sampling: DrawScheme) -> bool:
     whether the last client takes part if the number drawn is fixed.
 
     Args:
-        observer: the adversary.
+        observer: the adversary, named after the messages or models that it sees.
         sampling: the sampling scheme of the clients.
+
+    Returns:
+        True if the participants are visible, so that their random choice hides nothing.
     """
     if observer == "server":
         return True

@@ -14,10 +14,16 @@ if TYPE_CHECKING:
 
 
 def of_the_batch(spec: Spec) -> Iterator[Spec]:
-    """Yield the mechanisms that run on a batch as it is: through lists, repetitions and full batches only.
+    """Yield the mechanisms of a run that receive the whole batch as their data.
+
+    The search goes through compositions, repetitions and batches of all units, because these pass on the batch
+    unchanged. A mechanism that draws a random part of the batch is yielded, but no mechanism that runs on that part.
 
     Args:
-        spec: a mechanism that is run on a batch.
+        spec: specification of a mechanism that is run on a batch.
+
+    Yields:
+        Specifications of the mechanisms, in their order in the run.
     """
     is_full_batch = isinstance(spec, Subsampled) and spec.sampling == "full"
     if not isinstance(spec, Composed | Repeated) and not is_full_batch:
@@ -35,6 +41,9 @@ def misfit(spec: Subsampled, level: Level) -> str | None:
     Args:
         spec: a mechanism that is run on random batches.
         level: whether the batch is of records or of clients.
+
+    Returns:
+        The reason in words, for an error message. It is None if every mechanism inside can run on the batch.
     """
     for part in of_the_batch(spec.mechanism):
         # Find the number of units that the part needs; None if it takes any number.
@@ -60,10 +69,16 @@ def misfit(spec: Subsampled, level: Level) -> str | None:
 def _draws_from_batch(part: Subsampled, level: Level) -> bool:
     """Return whether a draw inside a batch is made from the units of the batch, and not among a client's own records.
 
+    Inside a batch of clients, a draw may be of some of these clients, or of records within each client.
+
     Args:
         part: the inner draw. Without a level it is of clients if it cannot be of records.
         level: whether the batch is of records or of clients.
+
+    Returns:
+        True if the inner draw is from the batch.
     """
+    # A draw inside a batch of records, or of the same level as the batch, can only be from the batch.
     if level in (part.level, "records"):
         return True
     return part.level is None and not part.may_be_of_records

@@ -31,22 +31,29 @@ class Draw(NamedTuple):
 
 
 def draws_of(spec: Spec, unit: ProtectedUnit) -> tuple[Draw, ...]:
-    """Return the random draws in a spec as its guarantee interprets them, outermost first, without repetition.
+    """Return the random draws of records or clients in a run, outermost first, without repetition.
 
     Args:
         spec: the description of a run.
-        unit: the protected unit, which determines the level of a draw that states none.
+        unit: the protected unit, which determines whether a draw is of records or of clients if it states neither.
+
+    Returns:
+        One entry for each different draw.
     """
     return tuple(dict.fromkeys(_draws(spec, base_unit(unit), outermost=True)))
 
 
 def _draws(spec: Spec, unit: Unit, *, outermost: bool) -> Iterator[Draw]:
-    """Yield the random draws in a spec, outermost first.
+    """Yield the random draws of records or clients in a run, outermost first.
 
     Args:
         spec: the description of a run.
         unit: the protected unit, a record or a client.
-        outermost: whether no other draw encloses this one. Otherwise a level of None means records if it may be so.
+        outermost: whether no random batch encloses the spec. Inside a batch, a draw that does not state its level is of
+            records where its other fields allow it.
+
+    Yields:
+        The sampling scheme and the level of each draw. Equal draws are repeated.
     """
     children = inner(spec)
     is_outermost = outermost
@@ -62,12 +69,18 @@ def _draws(spec: Spec, unit: Unit, *, outermost: bool) -> Iterator[Draw]:
 
 
 def _draw_of_batch(spec: Subsampled, unit: Unit, *, outermost: bool) -> Draw:
-    """Return the draw of a random batch, with its level and the protection that it gives.
+    """Return the properties of the draw of a random batch: its scheme, its level, and which protection it gives.
+
+    The draw of a batch can make ε smaller, if the observer does not see who is in the batch.
 
     Args:
         spec: a mechanism that is run on random batches.
         unit: the protected unit, a record or a client.
         outermost: whether no other draw encloses this one.
+
+    Returns:
+        The sampling scheme, and whether records or clients are drawn. Also whether the reports of the batch are
+        shuffled, and whether the draw protects a client through a bound on its number of records.
     """
     is_of_records = not outermost and spec.level is None and spec.may_be_of_records
     level = "records" if is_of_records else drawn_level(spec, unit)
@@ -105,9 +118,14 @@ def loses_amplification(draws: Sequence[Draw], observer: Observer, unit: Protect
 
     Args:
         draws: the random draws of a spec.
-        observer: the observer of the guarantee.
-        unit: the unit of protection.
+        observer: the adversary, and which messages or models it sees.
+        unit: the protected unit: a record or a client, or a part of one within a window of time.
+
+    Returns:
+        True if at least one draw of clients is visible to the observer and would amplify otherwise.
     """
+    # A draw of clients amplifies for a client, or for the single report of a client to a shuffler. A batch of all
+    # clients and a fixed partition into batches amplify for neither.
     protects_clients = base_unit(unit) == "client"
     for draw in draws:
         is_of_clients = draw.level == "clients"

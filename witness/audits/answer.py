@@ -123,7 +123,27 @@ class RocPoint:
 
 @dataclass(frozen=True, kw_only=True)
 class AuditAnswer:
-    """The answer of an audit. Every lower bound holds with the stated confidence, separately."""
+    """The answer of an audit: lower bounds on ε that attacks prove, and the certified bounds on ε.
+
+    An audit runs a mechanism on two neighbouring data sets. The error rates of an attacker who tells the outputs apart
+    prove a lower bound on ε. Every lower bound holds with the stated confidence, separately. Fields with a description
+    of their own are not repeated here.
+
+    Attributes:
+        kind: kind of the simulation.
+        relation: the data sets that count as neighbours.
+        unit: the protected unit.
+        observer: the adversary, named after the messages or models that it sees.
+        attack: the program that was attacked.
+        log10_delta: base-10 logarithm of δ.
+        confidence: confidence level of each lower bound.
+        epsilon: lower bound on ε by the error rates of a test.
+        gaussian: lower bound on the μ of Gaussian differential privacy.
+        escape: outputs that are impossible on the other data set.
+        meaning: the result in words.
+        seed: seed of all randomness.
+        engine_version: version of the engine that answered.
+    """
 
     kind: Literal["audit"] = "audit"
     relation: Relation

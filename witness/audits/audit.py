@@ -110,12 +110,14 @@ def plan(request: AuditSimulation) -> SimulationPlan:
     drawn_at_once = min(CELLS_AT_ONCE, int(largest_block * work))
     cells_at_once = max(largest_block, drawn_at_once)
     block_bytes = BYTES_PER_CELL * cells_at_once
-    statistics_bytes = 16 * request.samples
+    statistics_bytes = 16 * request.samples  # two doubles for each sample
     return SimulationPlan(blocks=len(sizes), seconds=seconds, bytes=block_bytes + statistics_bytes)
 
 
 def prepare(request: AuditSimulation) -> PreparedAudit:
     """Build the attack, and certify the ε that its lower bounds are compared with.
+
+    An audit runs a mechanism on two neighbouring data sets. Nothing is drawn yet.
 
     Args:
         request: the audit.
@@ -154,6 +156,8 @@ def run_block(prepared: PreparedAudit, index: int) -> Losses:
 def assemble(request: AuditSimulation, prepared: PreparedAudit, blocks: Sequence[Losses]) -> AuditAnswer:
     """Compute the lower bounds on ε from all samples, and compare them with the certified ε.
 
+    The lower bounds follow from the errors of an attacker who tells the outputs on both data sets apart.
+
     Args:
         request: the audit, with its δ and its confidence level.
         prepared: the audit with its certificate.
@@ -191,6 +195,8 @@ AUDIT = SimulationKind(
 
 def run(request: AuditSimulation) -> AuditAnswer:
     """Run the whole audit in this process, block by block.
+
+    An audit attacks a mechanism, and compares the lower bounds on ε that it proves with the certified ε.
 
     Args:
         request: the audit.

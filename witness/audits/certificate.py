@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 def certify(request: AuditSimulation) -> Ends:
-    """Return the certified lower and upper bound on ε at the audit's δ, with which the attack is compared.
+    """Return certified bounds on the ε of an audited mechanism, which are compared with the success of the attack.
 
-    The accountant computes them by theorems, without samples.
+    The accountant computes them by theorems, without samples, at the δ of the audit.
 
     Args:
         request: the audit, with a spec or a message.
 
     Returns:
-        The bounds, in nats.
+        A lower and an upper bound on ε, in nats; the upper bound is infinite if no finite ε is certified.
 
     Raises:
         NoCertificate: no theorem covers the spec in this setting.

@@ -104,6 +104,7 @@ def printed_truncated_discrete_laplace(
     inputs = PrintedInputs(
         epsilon=epsilon, dimension=dimension, l1_sensitivity=l1_sensitivity, linf_sensitivity=linf_sensitivity
     )
+    # The noise as the theorem prints it: its largest value and its decay rate.
     prescribed = theorem_1(inputs)
     noise = TruncatedDiscreteLaplace(
         noise_levels=int(float(prescribed["noise_levels"])),
@@ -112,6 +113,7 @@ def printed_truncated_discrete_laplace(
         l1_sensitivity=l1_sensitivity,
         linf_sensitivity=linf_sensitivity,
     )
+    # The audit is at the claimed δ, and checks the claimed ε.
     return AuditSimulation(
         spec=noise,
         relation="replace-one",

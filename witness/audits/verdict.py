@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 def make_answer(request: AuditSimulation, certified: Ends, first: Floats, second: Floats) -> AuditAnswer:
     """Compute lower bounds on ε from the attacker's statistics, and compare them with the certified ε.
 
-    There are three lower bounds. The first is for any mechanism, by the error rates of a test. The second is for a
-    Gaussian mechanism. The third comes from escapes: outputs that are impossible on the other data set. If they are
-    more probable than δ, no ε holds. The first halves of both samples decide whether the third or the first bound
-    counts as the evidence.
+    There are three bounds. The first is a lower bound on ε, by the error rates of a test. The second is a lower bound
+    on the μ of Gaussian differential privacy, with the ε of a Gaussian mechanism for that μ. The third comes from
+    escapes, that is, outputs that are impossible on the other data set. If they are more probable than δ, no ε holds.
+    The first halves of both samples decide whether the third or the first bound counts as the evidence.
 
     Args:
         request: the audit, with its δ and its confidence level.
@@ -124,7 +124,7 @@ def _escape_bound(halves: SplitStatistics, delta: float, error: float) -> Escape
 
 
 def _stated_delta(request: AuditSimulation) -> float | None:
-    """Return δ as it was requested, or from its logarithm; None if it is below every double."""
+    """Return the δ of an audit, as it was requested or from its logarithm; None if it is below every double."""
     if request.delta is not None:
         return request.delta
     return math.exp(request.log_delta) or None
@@ -156,7 +156,7 @@ def _gaussian_bound(halves: SplitStatistics, error: float, log_delta: float) -> 
         log_delta: natural logarithm of the audit's δ.
 
     Returns:
-        The bound with its test. It holds only for a Gaussian mechanism.
+        The bound on μ with its test, which holds for every mechanism. The ε, in nats, holds only for a Gaussian one.
     """
     mu_bound = best(halves, mu_score, error)
     epsilon = gaussian_epsilon(mu_bound.value, log_delta)

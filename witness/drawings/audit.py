@@ -61,6 +61,7 @@ def _draw_rates(axes: Axes, answer: JsonObject) -> None:
         largest_rates = _largest_true_positive_rates(grid, upper, 10.0 ** answer["log10_delta"])
         axes.plot(grid, largest_rates, color=style.CERTIFIED, linewidth=1.3, linestyle="--")
         title += " (dashed: most that is certified)"
+    # Rates are from 0 to 1; a margin of 1 % keeps lines at the ends visible.
     axes.set_xlim(-0.01, 1.01)
     axes.set_ylim(-0.01, 1.01)
     axes.set_xlabel("false positive rate")
@@ -71,9 +72,10 @@ def _draw_rates(axes: Axes, answer: JsonObject) -> None:
 def _largest_true_positive_rates(
     false_positive_rates: npt.NDArray[np.float64], epsilon: float, delta: float
 ) -> npt.NDArray[np.float64]:
-    """Return the largest true positive rates of any test of an (ε, δ)-private mechanism.
+    """Return the largest true positive rates that a test of an (ε, δ)-private mechanism can have.
 
-    At the false positive rate f the largest rate is min(1, e^ε f + δ, 1 − e^−ε (1 − δ − f)).
+    The test guesses from an output which of two neighbouring data sets the mechanism ran on. The bound at the false
+    positive rate f is min(1, e^ε f + δ, 1 − e^−ε (1 − δ − f)).
 
     Args:
         false_positive_rates: rates from 0 to 1.
@@ -83,6 +85,7 @@ def _largest_true_positive_rates(
     Returns:
         One rate for each false positive rate.
     """
+    # The exponent is limited, so that e^ε is finite. The minimum with 1 makes the limit harmless.
     steep_line = math.exp(min(epsilon, LARGEST_EXPONENT)) * false_positive_rates + delta
     flat_line = 1 - (1 - delta - false_positive_rates) * math.exp(-epsilon)
     return np.asarray(np.minimum(1.0, np.minimum(steep_line, flat_line)))
@@ -112,6 +115,7 @@ def _draw_interval(axes: Axes, answer: JsonObject) -> None:
     _draw_lower_bound(axes, 1, proved_lower, right_limit, style.MEASURED)
     # An output that is impossible on the other data set excludes every ε at this δ.
     if answer["evidence"] == "escape":
+        # The words are between the rows 0 and 1, on a white box.
         words = "no ε: outputs that the other data set cannot give"
         box = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
         axes.text(0.02 * right_limit, 0.72, words, color=style.MEASURED, fontsize=9, va="center", bbox=box)
@@ -133,6 +137,8 @@ def _draw_interval(axes: Axes, answer: JsonObject) -> None:
 def _draw_claim(axes: Axes, row: float, claim: JsonObject, right_limit: float) -> None:
     """Draw the claimed ε as a vertical line through all rows, with the verdict on it in the given row.
 
+    The audit compares the claim with the lower bounds that its attack proves, and with the certified ε.
+
     Args:
         axes: the panel.
         row: vertical position of the text.
@@ -140,13 +146,16 @@ def _draw_claim(axes: Axes, row: float, claim: JsonObject, right_limit: float) -
         right_limit: right limit of the horizontal axis, in units of ε.
     """
     epsilon = claim["epsilon"]
+    # The rows are at the heights 0 to 3, and the line extends beyond them.
     axes.plot((epsilon, epsilon), (-0.4, 3.4), color=style.BOUND, linewidth=1.5, linestyle="-.")
     words = f"at most {_format_bound(epsilon)}; violated: {claim['violated']}"
     axes.text(epsilon + 0.012 * right_limit, row, words, color=style.BOUND, fontsize=9, va="center")
 
 
 def _largest_drawn(lower: float, upper: float, lower_bounds: tuple[float, ...]) -> float:
-    """Return the largest ε that must fit on the axis of the figure; 1 if there is none.
+    """Return the largest value of ε that must fit on the horizontal axis of an audit's figure.
+
+    The values are proved lower bounds, the claimed ε, and the certified bounds unless they are far larger.
 
     Args:
         lower: certified lower bound on ε.
@@ -154,7 +163,7 @@ def _largest_drawn(lower: float, upper: float, lower_bounds: tuple[float, ...]) 
         lower_bounds: the other values of ε in the figure: lower bounds from the attack, and the claim.
 
     Returns:
-        The largest value, in nats.
+        The largest value, in nats. If the others are all 0, the least positive finite certified bound; 1 without one.
     """
     finite_lower_bounds = [value for value in lower_bounds if math.isfinite(value)]
     largest = max(finite_lower_bounds, default=0.0)
@@ -167,6 +176,8 @@ def _largest_drawn(lower: float, upper: float, lower_bounds: tuple[float, ...]) 
 
 def _draw_certificate(axes: Axes, lower: float, upper: float, right_limit: float) -> None:
     """Draw the certified interval of ε as a bar, or state it in words if it starts beyond the axis.
+
+    The bounds of the interval are written next to the bar.
 
     Args:
         axes: axes of the figure, on which the certified interval is in row 0.
@@ -203,7 +214,7 @@ def _draw_lower_bound(axes: Axes, row: float, value: float, right_limit: float, 
         right_limit: right limit of the horizontal axis, at which the arrow ends at the latest.
         colour: colour of mark, arrow and text.
     """
-    # The mark with its arrow.
+    # The mark with its arrow, which is 16 % of the axis long unless the axis ends before.
     arrow_length = 0.16 * right_limit
     arrow_end = min(value + arrow_length, right_limit)
     axes.annotate(

@@ -25,8 +25,8 @@ MARGIN = 1.5
 def draw_audits(line: GridLine) -> Labels:
     """Draw the lower bounds on ε that audits prove, with the certified and the claimed ε, and return their labels.
 
-    An audit attacks a mechanism, and its success proves a lower bound on ε. Statements that hold for all cells are
-    written at the top of the panel.
+    An audit attacks a mechanism, and its success proves a lower bound on ε. Statements that hold for all audits of the
+    line are written at the top of the panel.
 
     Args:
         line: simulations of one line of a panel, with their axes, horizontal positions and colour.
@@ -111,6 +111,8 @@ def _audit_notes(cells: Cells) -> list[str]:
 def _draw_certificates(line: GridLine) -> None:
     """Draw the certified lower and upper bounds on ε, except those too large to be of use.
 
+    Each kind of bound is a curve over the simulations, with an entry in the legend. A curve without points is left out.
+
     Args:
         line: simulations of one line of a panel, with their axes, horizontal positions and colour.
     """
@@ -143,8 +145,8 @@ def _annotate_deltas(line: GridLine, heights: npt.NDArray[np.float64], colour: s
     """Write below each point the lower bound on δ at the claimed ε, if an audit proves one.
 
     Args:
-        line: the cells with their axes. Each has a claimed ε that its audit checked.
-        heights: vertical position of each cell's point, its lower bound on ε. A point at 0 is not on the axis and gets
+        line: results of audits with their axes. Each has a claimed ε that its audit checked.
+        heights: vertical position of each audit's point, its lower bound on ε. A point at 0 is not on the axis and gets
             no text.
         colour: colour of the text.
     """

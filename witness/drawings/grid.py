@@ -39,7 +39,7 @@ class AxisScale:
     kind: str
 
     def positions(self, cells: Cells, name: str) -> npt.NDArray[np.float64]:
-        """Return where simulations ("cells") are drawn on the horizontal axis.
+        """Return the positions of simulations on the horizontal axis of a figure.
 
         Args:
             cells: the simulations in JSON form.
@@ -69,9 +69,10 @@ class AxisScale:
 
 
 def grid(answer: JsonObject) -> Figure:
-    """Draw the answer of an experiment: one panel for each value of its axis of panels, on a common vertical axis.
+    """Draw the figure of an experiment that varies up to three parameters.
 
-    The labels at the right ends of the lines are in the last panel only.
+    One parameter is on the horizontal axis, a second one has a line for each value, and a third one a panel for each
+    value. The panels share the vertical axis. The labels of the lines are in the last panel only.
 
     Args:
         answer: answer of kind `preset`, as a JSON object.
@@ -108,6 +109,8 @@ def grid(answer: JsonObject) -> Figure:
 
 def _draw_panel(axes: Axes, cells: Cells, legend: Legend, answer: JsonObject) -> Labels:
     """Draw the lines and the horizontal axis of one panel, and return the labels of the lines.
+
+    A line connects the results that have the same value of the parameter for which the figure has lines.
 
     Args:
         axes: axes of the panel, which are drawn on.
@@ -171,7 +174,7 @@ def _draw_legend(figure: Figure, legend: Legend) -> None:
 def _draw_line(line: GridLine) -> Labels:
     """Draw one line of a panel: the measured means, the theorems' bound on them, and the compared runs.
 
-    Cells of audits have their lower bounds on ε instead, with the certified and the claimed ε.
+    For audits the line shows their lower bounds on ε instead, with the certified and the claimed ε.
 
     Args:
         line: simulations of one line of a panel, with their axes, horizontal positions and colour.
@@ -190,6 +193,8 @@ def _draw_line(line: GridLine) -> Labels:
 def _draw_measured(line: GridLine) -> Labels:
     """Draw the measured means of the private runs with their confidence bands, and return their label.
 
+    The measured quantity is the excess risk, or a score on held-out records. The private run is the one with noise.
+
     Args:
         line: simulations of one line of a panel, with their axes, horizontal positions and colour.
 
@@ -205,7 +210,7 @@ def _draw_measured(line: GridLine) -> Labels:
     lower = style.numbers(final["lower"] for final in finals)
     upper = style.numbers(final["upper"] for final in finals)
 
-    # The lower end of a band stays above 0, which a logarithmic axis cannot show.
+    # The lower end of a band stays above 0, at least 0.1 % of the mean: a logarithmic axis cannot show 0.
     lengths_below = np.minimum(mean - lower, mean * 0.999)
     lengths_above = upper - mean
     line.look(MEASURED, "-", "o")
@@ -223,7 +228,7 @@ def _draw_measured(line: GridLine) -> Labels:
 
 
 def _draw_bound(line: GridLine) -> Labels:
-    """Draw for each cell the smallest bound that theorems give on its excess risk, and return the label.
+    """Draw the smallest bound that theorems give on the excess risk of each simulation, and return the label.
 
     Args:
         line: simulations of one line of a panel, with their axes, horizontal positions and colour.
@@ -285,6 +290,8 @@ def _excess_bounds(cell: JsonObject) -> Cells:
 def _comparison_mean(cell: JsonObject, name: str, measure: str | None) -> str | float:
     """Return the mean of a compared run: its final excess risk, or the named score.
 
+    A simulation runs the private algorithm, and others that are compared with it, such as the same one without noise.
+
     Args:
         cell: result of a simulation in JSON form.
         name: name of the compared run.
@@ -313,7 +320,7 @@ def _vertical_title(answer: JsonObject) -> str:
 
 
 def _values(cells: Cells, axis: JsonObject | None) -> tuple[object, ...]:
-    """Return the distinct values that the simulations ("cells") have on an axis, in their order.
+    """Return the distinct values of a parameter in the simulations of an experiment, in their order.
 
     Args:
         cells: simulations of an experiment in JSON form.
@@ -329,7 +336,7 @@ def _values(cells: Cells, axis: JsonObject | None) -> tuple[object, ...]:
 
 
 def _select(cells: Cells, axis: JsonObject | None, value: object) -> Cells:
-    """Select the simulations ("cells") with a value on an axis.
+    """Select the simulations with a given value of one parameter.
 
     Args:
         cells: simulations of an experiment in JSON form.

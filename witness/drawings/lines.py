@@ -21,7 +21,9 @@ Labels = list[tuple[float, str, str]]
 
 @dataclass(frozen=True)
 class GridLine:
-    """One line in a panel of a figure: the simulations ("cells") that it connects, and where and how it is drawn.
+    """One line in a panel of a figure, with the results that it connects, their positions, and its colour.
+
+    A cell is the result of one simulation in JSON form.
 
     Attributes:
         axes: axes of the panel.
@@ -49,12 +51,14 @@ class GridLine:
         legend: Legend,
         answer: JsonObject,
     ) -> GridLine:
-        """Make a line from cells in any order, sorted by ascending position.
+        """Make a line from results in any order, sorted by ascending position.
+
+        Curves are drawn from point to point, so that the points must be in the order of the horizontal axis.
 
         Args:
             axes: axes of the panel.
             positions: horizontal positions of the cells, in any order.
-            cells: cells of the line, in the order of `positions`.
+            cells: results of the simulations on the line, in the order of `positions`.
             colour: colour of the line, or None.
             legend: entries of the figure's legend.
             answer: the answer of the experiment.

@@ -38,6 +38,9 @@ def membership(answer: JsonObject) -> Figure:
 def _draw_rates(axes: Axes, answer: JsonObject) -> None:
     """Draw the true positive rate of every attack against its false positive rate, with guessing as a diagonal.
 
+    Each attack guesses which inserted records or clients were in the training data. Its label states the area under its
+    curve.
+
     Args:
         axes: axes of the panel.
         answer: answer of the membership inference in its JSON form.
@@ -48,6 +51,7 @@ def _draw_rates(axes: Axes, answer: JsonObject) -> None:
         colour, dash = style.COLOURS[number % len(style.COLOURS)], style.DASHES[number]
         axes.plot(false_rates, true_rates, color=colour, linewidth=1.8, linestyle=dash, label=label)
     axes.plot((0, 1), (0, 1), color=style.NON_PRIVATE, linewidth=1.0, linestyle=":", label="guessing")
+    # Rates are from 0 to 1; a margin of 1 % keeps lines at the ends visible.
     axes.set_xlim(-0.01, 1.01)
     axes.set_ylim(-0.01, 1.01)
     axes.set_xlabel("false positive rate")
@@ -74,7 +78,7 @@ def _draw_bounds(axes: Axes, answer: JsonObject) -> None:
     is_near = largest_lower == 0.0 or upper <= FAR * largest_lower
     is_visible = math.isfinite(upper) and is_near
     largest_drawn = upper if is_visible else max(largest_lower, 1.0)
-    right_limit = 1.25 * largest_drawn
+    right_limit = 1.25 * largest_drawn  # a quarter of the bar's length is free for the text
     _draw_certificate(axes, answer["certified"], right_limit, is_visible=is_visible)
 
     # One bar for each attack, from 0 to its lower bound.
@@ -87,6 +91,7 @@ def _draw_bounds(axes: Axes, answer: JsonObject) -> None:
 
     row_titles = [style.wrap(style.run_words(attack["attack"])) for attack in attacks]
     axes.set_yticks(range(len(attacks)), row_titles)
+    # The first attack is at the top, below the words on the certified bound.
     axes.set_ylim(len(attacks) - 0.45, -0.75)
     axes.set_xlim(0.0, right_limit)
     axes.set_xlabel(f"ε at δ = {style.power_of_ten(answer['log10_delta'])} (nats)")
@@ -117,7 +122,7 @@ def _draw_certificate(axes: Axes, certified: JsonObject, right_limit: float, *, 
 
 
 def _title(answer: JsonObject) -> str:
-    """Return the title of the figure: the protected unit, the relation, and the numbers of canaries and runs.
+    """Return the title of the figure: the protected unit, the neighbouring relation, and the numbers of trainings.
 
     A canary is a record or client that is inserted to be detected. A reference is a further training that an attacker
     learns from.

@@ -17,15 +17,15 @@ CERTIFIED = "certified: at most"
 
 
 def line_drawers(answer: JsonObject) -> Mapping[str, Callable[[GridLine], Labels]]:
-    """Return the functions that draw one line of the grid, by the kind of its cells.
+    """Return the drawing functions for simulations that prove values and measure none, by kind of simulation.
 
-    Kinds that are not in the result are drawn as measured or audited values.
+    Other kinds of simulations are drawn as measured or audited values.
 
     Args:
-        answer: the answer of the experiment.
+        answer: the answer of the experiment in its JSON form.
 
     Returns:
-        Functions that draw a line and return its labels.
+        Functions by kind. Each draws one line of a figure and returns the labels at its end.
     """
     drawers: dict[str, Callable[[GridLine], Labels]] = {"membership": draw_attacks}
     if answer.get("measure") == DELTA:
@@ -40,7 +40,7 @@ def draw_formulas(line: GridLine) -> Labels:
         line: simulations of one line of a panel, with their axes, horizontal positions and colour.
 
     Returns:
-        The labels to write at the right of the line.
+        Labels for the ends of the curves: height, words and colour of each.
     """
     labels: Labels = []
     colour = line.colour or style.MEASURED
@@ -64,11 +64,13 @@ def draw_formulas(line: GridLine) -> Labels:
 def draw_attacks(line: GridLine) -> Labels:
     """Draw the lower bound on ε by each attack on trained models, with the certified upper bound.
 
+    The certified bound holds for every attack. A proved bound above it would contradict the certificate.
+
     Args:
         line: simulations of one line of a panel, with their axes, horizontal positions and colour.
 
     Returns:
-        The labels to write at the right of the line.
+        Labels for the ends of the curves: height, words and colour of each. Curves without a finite end have none.
     """
     labels: Labels = []
     for number, name in enumerate(line.cells[0]["attacks"]):

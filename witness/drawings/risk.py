@@ -99,7 +99,7 @@ def _draw_series(axes: Axes, series: JsonObject, colour: str) -> npt.NDArray[np.
     mean, rounds = style.numbers(series["mean"]), series["rounds"]
     lower, upper = style.numbers(series["lower"]), style.numbers(series["upper"])
 
-    # A band may reach 0 or less, which has no place on a logarithmic axis.
+    # A band may reach 0 or less, which has no place on a logarithmic axis: a tiny positive number replaces such values.
     positive_lower = np.maximum(lower, 1e-300)
     axes.fill_between(rounds, positive_lower, upper, color=colour, alpha=0.2, linewidth=0)
 
@@ -116,6 +116,8 @@ def _draw_bounds(
     axes: Axes, answer: JsonObject, top: float, length: float, labels: list[tuple[float, str, str]]
 ) -> dict[str, Line2D]:
     """Draw a mark for each theorem's bound on the risk of the output, and add its label.
+
+    A bound with conditions that fail, or cannot be decided, is dotted.
 
     Args:
         axes: the axes.
@@ -144,6 +146,8 @@ def _draw_bounds(
 
 def _visible_bounds(answer: JsonObject, top: float) -> list[JsonObject]:
     """Return the bounds on the excess risk with explicit constants that are near enough to the curves to be drawn.
+
+    A bound with a hidden constant has no definite height. Bounds on other quantities do not belong to this figure.
 
     Args:
         answer: the answer of the risk simulation in its JSON form.

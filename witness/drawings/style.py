@@ -119,6 +119,8 @@ def power_of_ten(exponent: float) -> str:
 def run_words(name: str) -> str:
     """Return the name of a run or of a score in the words that figures display.
 
+    A run is one training of a comparison, for example the training without noise.
+
     Args:
         name: name in the answer, such as `non-private` or `test_error`.
 
@@ -163,7 +165,7 @@ def label_ends(axes: Axes, labels: Sequence[tuple[float, str, str]], *, heading:
 
     # Heights are in units of the axes' height, and horizontal positions in units of their width.
     for (_, words, colour), line_height, label_height in zip(drawable, line_heights, label_heights, strict=True):
-        was_moved = abs(label_height - line_height) > 0.005
+        was_moved = abs(label_height - line_height) > 0.005  # half a percent of the axes' height
         if was_moved:
             ends = (line_height, label_height)
             axes.plot((1.0, 1.018), ends, color=colour, linewidth=0.8, transform=axes.transAxes, clip_on=False)
@@ -215,7 +217,7 @@ def _separate(heights: Sequence[float], sizes: Sequence[float]) -> list[float]:
     for _ in range(SWEEPS):
         for index, needed in enumerate(needed_distances):
             overlap = needed - (ascending[index + 1] - ascending[index])
-            if overlap > 1e-9:
+            if overlap > 1e-9:  # more than rounding
                 ascending[index] -= overlap / 2
                 ascending[index + 1] += overlap / 2
 

@@ -35,12 +35,14 @@ Point = tuple[CellAnswer, Mapping[str, float]]
 def theorem_inputs(epsilon: float, share: float) -> OnePass:
     """Return the inputs of Theorem 2 of Asoodeh et al. that belong to one point of their Figure 2.
 
+    The theorem states δ at ε for one pass of noisy projected SGD that releases only its last model.
+
     Args:
         epsilon: ε of the point, in nats.
         share: fraction q of the users that is in a batch.
 
     Returns:
-        The inputs, with the constants of the figure.
+        The inputs: ε, the numbers of users and of users in a batch, and the figure's constants.
     """
     return OnePass(
         epsilon=epsilon,
@@ -57,11 +59,13 @@ def theorem_inputs(epsilon: float, share: float) -> OnePass:
 def run_spec(share: float) -> ProjectedSgd:
     """Return the mechanism that Figure 2 of Asoodeh et al. is about: noisy projected SGD on batches of users.
 
+    The run is one pass over shuffled batches, with constant step size and noise. Only its last model is released.
+
     Args:
         share: fraction q of the users that is in a batch.
 
     Returns:
-        The mechanism as data, which accountant and audit read.
+        The specification of the run, from which its ε is computed and by which it is attacked.
     """
     return ProjectedSgd(
         clients=USERS,
@@ -84,7 +88,7 @@ def log10_deltas(epsilon: float, share: float) -> dict[str, float]:
         share: fraction q of the users that is in a batch.
 
     Returns:
-        The three values by name.
+        log₁₀ δ under the names `PRINTED`, `CORRECTED` and `CERTIFIED`. The certified value is an upper bound.
     """
     point = theorem_inputs(epsilon, share)
     answer = account(run_spec(share), relation="replace-one", observer="final-model")
@@ -107,7 +111,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         seed: seed of all randomness.
 
     Returns:
-        One audit for each combination of the values, with its place.
+        One audit for each combination of the values, with its position on the grid.
     """
     grid = []
     for share, epsilon in product(SHARES, EPSILONS):
@@ -131,13 +135,13 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the paper's claims: that the printed δ is valid, and that it falls as the batch grows.
+    """Judge the claims of Asoodeh et al. that their printed δ is valid, and that it falls as the batch grows.
 
     Args:
         answers: results of the audits, each with log₁₀ δ as printed, corrected and certified.
 
     Returns:
-        One finding for each claim.
+        For each claim a verdict, such as confirmed or refuted, and the measured numbers in words.
     """
     points = [(cell, cell.log10_deltas) for cell in answers if cell.log10_deltas is not None]
     return (_judge_privacy(points), _judge_order(points))
@@ -204,9 +208,9 @@ def _falls(points: Sequence[Point], epsilon: object, reading: str) -> bool:
     """Decide whether δ falls strictly as the batch size grows, at a given ε.
 
     Args:
-        points: a result for each ε and batch size, by ascending batch size, with log₁₀ δ by reading.
-        epsilon: value of ε.
-        reading: which δ is meant: `PRINTED`, `CORRECTED` or `CERTIFIED`.
+        points: a result for each ε and batch size, by ascending batch size. Each has log₁₀ δ in three ways, by name.
+        epsilon: value of ε, in nats.
+        reading: the way in which δ is computed: `PRINTED`, `CORRECTED` or `CERTIFIED`.
 
     Returns:
         Whether every δ is smaller than that of the next smaller batch.

@@ -54,23 +54,23 @@ NOISE_STANDS_FOR = (
 
 
 def judge_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the claims of Das et al. on their noise and on normalised updates, by the accuracies of all arms.
+    """Judge the claims of Das et al. on their noise and on normalised updates, by measured accuracies.
 
-    An arm is a combination of a kind of noise, a kind of update, and the party that adds the noise.
-
-    The theorem of Binomial noise is proved up to ε = 1 in a round. For larger ε the noise for ε = 1 is used, which is
-    more than required. Such ε are left out of the comparison of both noises.
+    The experiment has several arms. An arm is a combination of a kind of noise, a kind of update, and the party that
+    adds the noise. The theorem of Binomial noise is proved up to ε = 1 in a round. For larger ε the noise for ε = 1 is
+    used, which is more than required. Such ε are left out of the comparison of both noises.
 
     Args:
         cells: results of the experiment, one for each arm and ε, at its best step size.
 
     Returns:
-        One finding for each claim.
+        For each claim a verdict, such as confirmed or refuted, and the measured numbers in words.
     """
     by_arm = {arm: _accuracies(cells, arm) for arm in ARMS}
     lines = [by_arm[arm] for arm in ARMS]
     limited = _limited_epsilons(cells)
 
+    # One verdict for each claim, in the order of the paper's experiments.
     return (
         _judge_noises(cells, limited),
         _judge_bits(cells, limited),
@@ -94,7 +94,7 @@ def _limited_epsilons(cells: Sequence[CellAnswer]) -> set[object]:
     Its theorem is proved up to ε = 1 in a round, so that the noise for larger targets has a smaller ε than requested.
 
     Args:
-        cells: results of the experiment's simulations, with their places.
+        cells: results of the experiment's simulations, with their positions on the grid.
 
     Returns:
         Values of ε that exceed their certified upper bound by more than 1 %.
@@ -104,6 +104,7 @@ def _limited_epsilons(cells: Sequence[CellAnswer]) -> set[object]:
         if cell.place["arm"] != BINOMIAL or cell.epsilon is None:
             continue
         requested = cell.place["epsilon"]
+        # A certified ε more than 1 % below the requested one shows that more noise was added than needed.
         if cell.epsilon.upper < 0.99 * float(requested):
             limited.add(requested)
     return limited
@@ -111,6 +112,8 @@ def _limited_epsilons(cells: Sequence[CellAnswer]) -> set[object]:
 
 def _judge_noises(cells: Sequence[CellAnswer], limited: Collection[object]) -> Finding:
     """Judge whether truncated discrete Laplace noise is more accurate than Binomial noise at equal ε.
+
+    The noises are compared by test accuracies with the same kind of updates.
 
     Args:
         cells: results of the experiment.
@@ -134,13 +137,15 @@ def _judge_noises(cells: Sequence[CellAnswer], limited: Collection[object]) -> F
 
 
 def _judge_arms(by_arm: Mapping[str, list[Measured]], claim: str, first: str, second: str) -> Finding:
-    """Judge the claim that one arm is more accurate than another at the same ε.
+    """Judge the claim that one method is more accurate than another at the same ε.
+
+    A method, or arm, is a combination of a kind of noise, a kind of update, and the party that adds the noise.
 
     Args:
-        by_arm: accuracies of each arm, by ascending ε.
+        by_arm: accuracies of each method, by ascending ε.
         claim: the claim in words.
-        first: name of the arm that is said to be more accurate.
-        second: name of the other arm.
+        first: name of the method that is said to be more accurate.
+        second: name of the method that it is compared with.
 
     Returns:
         The claim with its verdict, from the confidence bands of the accuracies.
@@ -150,16 +155,16 @@ def _judge_arms(by_arm: Mapping[str, list[Measured]], claim: str, first: str, se
 
 
 def _accuracies(cells: Sequence[CellAnswer], arm: str) -> list[Measured]:
-    """Return the test accuracies of an algorithm with its noise (an arm), by ascending ε.
+    """Return the test accuracies of an algorithm with its noise, in the order of the results.
 
-    Simulations without a measurement are left out.
+    Results without a measurement are left out.
 
     Args:
-        cells: simulations of the experiment.
-        arm: name of the arm.
+        cells: results of the experiment, by ascending ε.
+        arm: name of the algorithm with its noise.
 
     Returns:
-        Mean accuracies with their bands.
+        Mean accuracies, from 0 to 1, with their confidence bands.
     """
     read = private_score(ACCURACY)
     measurements = [read(cell) for cell in cells if cell.place["arm"] == arm]
@@ -168,6 +173,8 @@ def _accuracies(cells: Sequence[CellAnswer], arm: str) -> list[Measured]:
 
 def _judge_bits(cells: Sequence[CellAnswer], limited: Collection[object]) -> Finding:
     """Judge whether truncated discrete Laplace noise needs fewer bits per coordinate of a message than Binomial noise.
+
+    A message has integer coordinates, and the number of their possible values determines the bits.
 
     Args:
         cells: results of the experiment, with the parameters of both noises at each ε.
@@ -201,9 +208,15 @@ def _judge_bits(cells: Sequence[CellAnswer], limited: Collection[object]) -> Fin
 
 
 def _laplace_bits(cell: CellAnswer) -> int:
-    """Return the bits of one coordinate of a message with truncated discrete Laplace noise.
+    """Return the number of bits of one coordinate of a message with truncated discrete Laplace noise.
 
     A coordinate has `LEVELS` grid steps in each direction, and the noise adds its own number of levels.
+
+    Args:
+        cell: result of a simulation, with the noise among its parameters.
+
+    Returns:
+        The bits that are needed for all possible values of the coordinate.
     """
     return int(2 * (LEVELS + cell.parameters.noise_levels)).bit_length()
 
@@ -251,6 +264,8 @@ def _judge_printed_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 def _printed_log_deltas(cells: Sequence[CellAnswer]) -> dict[float, float]:
     """Return a lower bound on log δ of the noise that Das et al. prescribe, for each ε.
 
+    The bound is for two updates of a client that are as far apart as possible, over all rounds.
+
     Args:
         cells: one result for each ε, with the paper's noise among its parameters.
 
@@ -274,7 +289,7 @@ def _format_delta(log_delta: float) -> str:
     Returns:
         The text, such as 0.0123 or 1 − 2e-05.
     """
-    missing = -math.expm1(log_delta)  # 1 − δ
+    missing = -math.expm1(log_delta)  # 1 − δ, exact even if δ is close to 1
     if missing > 1e-3:
         return f"{math.exp(log_delta):.3g}"
     if missing <= 0.0:
@@ -284,7 +299,7 @@ def _format_delta(log_delta: float) -> str:
 
 
 def _noise_preset(name: str, title: str, *, epsilons: Sequence[float], repetitions: int) -> Preset:
-    """Return the experiment on noise: truncated discrete Laplace or Binomial, by clients or a trusted server.
+    """Return the definition of the experiment on noise: truncated discrete Laplace or Binomial, by clients or a server.
 
     Args:
         name: name of the experiment.
@@ -297,9 +312,10 @@ def _noise_preset(name: str, title: str, *, epsilons: Sequence[float], repetitio
     """
 
     def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-        """Return the simulations at the preset's values of ε."""
+        """Return the simulations at the preset's values of ε, each with its position on the grid."""
         return noisy_cells(repetitions, seed, epsilons=epsilons)
 
+    # The figure has ε on its horizontal axis, and one line for each kind of noise and updates.
     epsilon_title = f"ε of each client's data at δ = {format_scientific(DELTA)}, all rounds"
     return Preset(
         name=name,

@@ -52,14 +52,17 @@ def digits_problem(split: Split = "iid") -> DataSetProblem:
 
     Args:
         split: how records are assigned to clients: at random (`iid`), or sorted by digit (`by-label`).
+
+    Returns:
+        The learning problem, with models in a ball of diameter 100.
     """
     return DataSetProblem(data_set="digits", loss="softmax", clients=CLIENTS, split=split, held_out=0.2, diameter=100.0)
 
 
 def noisy_cells(repetitions: int, seed: int, *, epsilons: Sequence[float]) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment on noise: one for each arm, ε and step size of the server.
+    """Return the simulations of the experiment on noise: one for each method, ε and step size of the server.
 
-    An arm is a combination of a kind of noise, a kind of update, and the party that adds the noise.
+    A method, or arm, is a combination of a kind of noise, a kind of update, and the party that adds the noise.
 
     Args:
         repetitions: independent runs of each simulation.
@@ -67,26 +70,26 @@ def noisy_cells(repetitions: int, seed: int, *, epsilons: Sequence[float]) -> tu
         epsilons: values of ε.
 
     Returns:
-        The simulations, each with its place on the grid.
+        The simulations, each with its position on the grid.
     """
     grid = product(ARMS, epsilons, STEPS)
     return tuple(_noisy_cell(arm, epsilon, step, repetitions, seed) for arm, epsilon, step in grid)
 
 
 def _noisy_cell(arm: str, epsilon: float, step: float, repetitions: int, seed: int) -> Cell:
-    """Return the simulation of one arm: a kind of noise and of updates, at one ε and one step of the server.
+    """Return the simulation of one kind of noise and updates, at one ε and one step size of the server.
 
     Binomial noise is prescribed by its own theorem, and its ε is accounted for. All other noise is calibrated to ε.
 
     Args:
-        arm: one of `ARMS`.
+        arm: name of the kind of noise and updates, one of `ARMS`.
         epsilon: ε of each client's data, for all rounds.
         step: largest distance that the server moves in a round.
         repetitions: independent runs.
         seed: seed of all randomness.
 
     Returns:
-        The simulation with its place, and with the claimed ε for Binomial noise.
+        The simulation with its position on the grid, and with the claimed ε for Binomial noise.
     """
     run = _noisy_run(arm, epsilon, step)
     place: Place = {"arm": arm, "epsilon": epsilon, "step": step}
@@ -102,17 +105,18 @@ def _noisy_cell(arm: str, epsilon: float, step: float, repetitions: int, seed: i
 
 
 def _noisy_run(arm: str, epsilon: float, step: float) -> Any:
-    """Return the run of one arm of the experiment: a kind of noise, of updates, and of the party that adds noise.
+    """Return the parameters of a training by one method of the experiment, with noise only if it is Binomial.
 
-    Only Binomial noise is set here. Other noise is calibrated later.
+    A method, or arm, is a combination of a kind of noise, a kind of update, and the party that adds the noise. Noise
+    that is not Binomial is calibrated to ε later.
 
     Args:
-        arm: name of the arm, one of `ARMS`.
+        arm: name of the method, one of `ARMS`.
         epsilon: ε of a client's data over all rounds; used for Binomial noise.
         step: distance that the server moves in a round if all messages have the same direction and full length.
 
     Returns:
-        The settings of the run.
+        The algorithm with its parameters: numbers of clients, rounds and local steps, step sizes, and the grid.
     """
     if arm == QTDL:
         return NormFedavgRun(**SHAPE, server_step_size=step)

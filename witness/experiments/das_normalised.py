@@ -37,17 +37,17 @@ PLAIN_STEPS = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0)
 
 
 def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment without noise, one for each combination of its settings.
+    """Return the simulations that compare normalised updates with FedAvg, without noise.
 
-    The settings are the split of the records, the algorithm, the number of local steps and the step size. A split is
-    the way in which records are dealt to clients.
+    There is one for each combination of the parameters. The parameters are the split of the records, the algorithm, the
+    number of local steps and the step size. A split is the way in which records are divided among clients.
 
     Args:
         repetitions: independent runs of each simulation.
         seed: seed of all randomness.
 
     Returns:
-        One simulation for each combination, with its place.
+        The simulations, each with its position on the grid of parameters.
     """
     shared: Fields = {"repetitions": repetitions, "seed": seed, "points": 1}
     table = []
@@ -60,7 +60,9 @@ def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def _plain_run(arm: str, local: int, step: float) -> Any:
-    """Return the settings of a run of FedAvg, or of NormFedAvg without noise, with half of the clients in a round.
+    """Return the parameters of a training by FedAvg, or by NormFedAvg without noise.
+
+    Half of the clients take part in a round. NormFedAvg divides the update of each client by its norm.
 
     Args:
         arm: `PLAIN` for FedAvg, or `NORMALISED`.
@@ -68,7 +70,7 @@ def _plain_run(arm: str, local: int, step: float) -> Any:
         step: step size: a multiple of the clients' step in FedAvg, and the server's step in NormFedAvg.
 
     Returns:
-        The settings of the run.
+        The algorithm with its parameters.
     """
     shape: Fields = {"participants": CLIENTS // 2, "rounds": ROUNDS, "local_steps": local}
     if arm == PLAIN:
@@ -79,7 +81,7 @@ def _plain_run(arm: str, local: int, step: float) -> Any:
 def judge_plain(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claim that normalising updates costs no accuracy, once for each split of the records.
 
-    A normalised update is divided by its norm. A split is the way in which records are dealt to clients.
+    A normalised update is divided by its norm. A split is the way in which records are divided among clients.
 
     Args:
         cells: results of the experiment without noise.
@@ -92,6 +94,7 @@ def judge_plain(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     for split in SPLITS:
         normalised = _accuracies(cells, NORMALISED, split)
         plain = _accuracies(cells, PLAIN, split)
+        # Both lists have one accuracy for each number of local steps.
         finding = judge_pairs(
             f"Normalising updates costs no accuracy, on records dealt {words_of_splits[split]}.",
             list(zip(normalised, plain, strict=True)),
@@ -107,15 +110,15 @@ def judge_plain(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 def _accuracies(cells: Sequence[CellAnswer], arm: str, split: str) -> list[Measured]:
     """Return the measured accuracies of an algorithm on one split of the records.
 
-    A split is the way in which records are dealt to clients.
+    A split is the way in which records are divided among clients.
 
     Args:
-        cells: results of the experiment. Those without a measured accuracy are left out.
+        cells: results of the experiment, one for each simulation. Those without a measured accuracy are left out.
         arm: name of the algorithm.
         split: name of the split.
 
     Returns:
-        Mean accuracies with their confidence bands, in the order of the cells.
+        Mean accuracies with their confidence bands, in the order of the results.
     """
     read_accuracy = private_score(ACCURACY)
     accuracies = []

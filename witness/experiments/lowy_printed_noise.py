@@ -12,10 +12,10 @@ from epsilond.simulators.problems.data_sets import DataSetProblem
 
 @lru_cache(maxsize=64)
 def twice_the_largest_norm(problem: DataSetProblem) -> float:
-    """Return the constant L = 2 max‖x‖ of Appendix H.1, with the maximum over the training records x.
+    """Return the constant L = 2 max‖x‖ that Appendix H.1 of Lowy and Razaviyayn puts into its noise.
 
-    The Lipschitz constant of the logistic loss is half of this. The last results are kept, because an experiment asks
-    for the same problems.
+    The maximum is over the features x of the training records. The Lipschitz constant of the logistic loss is half of
+    this. The last results are kept in memory, because an experiment uses the same problem repeatedly.
 
     Args:
         problem: the data set problem.
@@ -32,16 +32,21 @@ def twice_the_largest_norm(problem: DataSetProblem) -> float:
 def loss_lipschitz(problem: DataSetProblem) -> float:
     """Return the Lipschitz constant of the problem's loss.
 
-    It takes the place of the clipping threshold that Appendix H.2 tunes.
+    It takes the place of the clipping threshold that Appendix H.2 of Lowy and Razaviyayn tunes.
 
     Args:
         problem: the data set problem.
+
+    Returns:
+        The constant, in units of the loss over those of the model's length.
     """
     return problem.build().constants.lipschitz
 
 
 def printed_parameters(lipschitz: float, samples: int, rounds: int, epsilon: float, delta: float) -> tuple[int, float]:
     """Return the batch size K and the noise σ that Appendix H of Lowy and Razaviyayn prescribes for their experiments.
+
+    The noise is Gaussian, and is added by each client to the mean gradient of its batch in every round.
 
     Args:
         lipschitz: Lipschitz constant L in the formula of the noise.

@@ -117,10 +117,10 @@ class Silos:
         return ARMS if self.printed_lipschitz is not None else ARMS[:-1]
 
     def cells(self, repetitions: int, seed: int) -> tuple[Cell, ...]:
-        """Return the simulations of the experiment: one for each panel, arm, ε and step size.
+        """Return the simulations of the experiment: one for each number of silos, algorithm, ε and step size.
 
-        An arm is an algorithm with its noise. The arm with the paper's noise has only the values of ε for which the
-        paper prints a noise.
+        A silo is a client with many records. An algorithm with its noise is an arm of the experiment. The arm with the
+        paper's noise has only the values of ε for which the paper prints a noise.
 
         Args:
             repetitions: independent runs of each simulation.
@@ -137,20 +137,20 @@ class Silos:
         return tuple(cells)
 
     def _cell(self, value: int, arm: str, epsilon: float, step: float, repetitions: int, seed: int) -> Cell:
-        """Return the simulation of one arm: an algorithm and its noise, at one ε and one step size.
+        """Return the simulation of one algorithm with its noise, at one ε and one step size.
 
         The paper's own noise is taken as printed, with the ε that it claims. All other noise is calibrated.
 
         Args:
             value: value of the second axis, the number of silos or of silos in a round.
-            arm: one of `arms`.
+            arm: name of the algorithm with its noise, one of `arms`.
             epsilon: ε of each record.
             step: step size in units of the problem's own step.
             repetitions: independent runs.
             seed: seed of all runs.
 
         Returns:
-            The simulation with its place, and with the paper's claim for the printed noise.
+            The simulation with its position on the grid, and with the paper's claim for the printed noise.
         """
         # The paper's formulas: δ = n⁻² for n training records of a silo, a batch size K, and a noise σ.
         problem = self.problems[value]
@@ -172,19 +172,19 @@ class Silos:
         return Cell(place=place, simulation=simulation)
 
     def _run(self, arm: str, participants: int, batch: int, step_size: float, printed_std: float) -> Any:
-        """Return the settings of a run of one arm, that is, of one algorithm with its noise.
+        """Return the parameters of a training by one algorithm with its noise.
 
-        The run has the paper's noise, or no noise yet if the noise is to be calibrated.
+        They include the paper's noise if it is the printed one. Other noise is calibrated later.
 
         Args:
-            arm: one of `arms`.
+            arm: name of the algorithm with its noise, one of `arms`.
             participants: silos in a round.
             batch: records of a silo in a round; local SGD divides them among its steps.
             step_size: step size of a round; local SGD divides it among its steps, too.
             printed_std: standard deviation σ of the paper's noise.
 
         Returns:
-            The settings of the run.
+            The algorithm with its parameters.
         """
         shape: Fields = {"rounds": self.rounds, "participants": participants}
         if arm == LOCAL:
@@ -196,7 +196,7 @@ class Silos:
         return MbSgdRun(**shape, batch_size=batch, step_size=step_size, noise_std=noise_std)
 
     def judge(self, cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-        """Judge each of the paper's claims by the measured scores, in the settings that the claim is about.
+        """Judge the claims of Lowy and Razaviyayn on private mini-batch and local SGD by the measured scores.
 
         A setting is a panel and an ε. An arm is one algorithm with its noise. Each claim compares two arms at equal
         settings by the confidence bands of their mean scores.
@@ -205,15 +205,15 @@ class Silos:
             cells: results of the experiment, one for each setting and arm.
 
         Returns:
-            One finding for each claim.
+            For each claim a verdict, such as confirmed or refuted, and the measured numbers in words.
         """
         private = self._measurements(cells, MINI_BATCH)
         local = self._measurements(cells, LOCAL)
         noiseless = self._measurements(cells, LOCAL, run="non-private")
         shuffled = self._measurements(cells, SHUFFLED)
 
-        # Pair the scores of two arms at equal settings. The comparison with noiseless local SGD is claimed from a least
-        # ε.
+        # Pair the scores of two arms at equal settings. The paper's claim on noiseless local SGD is only for ε above a
+        # least value.
         private_to_local = [(private[setting], local[setting]) for setting in private]
         private_to_noiseless = []
         for value, epsilon in private:
@@ -254,15 +254,15 @@ class Silos:
         return (judge_printed_noise(cells, "The printed noise of the experiments is private at the ε on their axes."),)
 
     def _measurements(self, cells: Sequence[CellAnswer], arm: str, run: str | None = None) -> dict[Setting, Measured]:
-        """Return the measured scores of one arm, that is, of one algorithm with its noise.
+        """Return the measured scores of one algorithm with its noise, by number of silos and ε.
 
         Args:
-            cells: results of the experiment's simulations, with their places.
-            arm: one of `arms`.
+            cells: results of the experiment's simulations, with their positions on the grid.
+            arm: name of the algorithm with its noise, one of `arms`.
             run: name of the comparison run to read; None reads the private run.
 
         Returns:
-            The scores by pairs of the panel's value (a number of silos, in all or in a round) and ε.
+            Mean scores with their confidence bands. The keys are a panel's number of silos, and ε.
         """
         read = private_score(self.measure) if run is None else comparison_score(run, self.measure)
         measurements = {}
@@ -273,7 +273,7 @@ class Silos:
         return measurements
 
     def _line(self, measurements: Mapping[Setting, Measured], value: int) -> list[Measured]:
-        """Return the measurements of one panel by ascending ε."""
+        """Return the measured scores of one panel of the figure, by ascending ε."""
         return [measurements[value, epsilon] for epsilon in self.epsilons]
 
     def preset(self, name: str, title: str, *, repetitions: int) -> Preset:

@@ -63,7 +63,7 @@ def _digits(loss: Literal["logistic", "softmax"], participants: Sequence[int], e
         epsilons: values of ε.
 
     Returns:
-        The settings, measure and claims of the experiment.
+        The definition of the experiment: its problem, step sizes, measured score, and the paper's claims.
     """
     problem = DataSetProblem(
         data_set="digits",
@@ -73,6 +73,7 @@ def _digits(loss: Literal["logistic", "softmax"], participants: Sequence[int], e
         held_out=HELD_OUT,
         diameter=20.0,
     )
+    # The unit of the step sizes is about 1/β. The paper prints a noise for the logistic and not for the softmax loss.
     source, stands_in_for, step = LOGISTIC_SOURCE, LOGISTIC_STANDS_FOR, 4.0
     printed_lipschitz: Callable[[DataSetProblem], float] | None = twice_the_largest_norm
     if loss == "softmax":
@@ -107,7 +108,7 @@ def _regression(silos: Sequence[int], epsilons: Sequence[float]) -> Silos:
         epsilons: the paper's values of ε, to which larger ones are added.
 
     Returns:
-        The settings, measure and claims of the experiment.
+        The definition of the experiment: its problems, step sizes, measured score, and the paper's claims.
     """
     problems = {
         count: DataSetProblem(data_set="diabetes", clients=count, split="by-label", held_out=HELD_OUT, diameter=2.0)

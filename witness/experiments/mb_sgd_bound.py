@@ -14,7 +14,7 @@ RUN = MbSgdRun(rounds=40, batch_size=20)
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment, one for each ε.
+    """Return the simulations that compare the excess risk of noisy mini-batch SGD with its bound, one for each ε.
 
     Each estimates a mean by mini-batch SGD, with noise that is calibrated to the ε.
 
@@ -23,7 +23,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         seed: seed of all randomness.
 
     Returns:
-        One simulation for each ε, with its place.
+        One simulation for each ε, with its position on the axis of ε.
     """
     table = []
     for epsilon in EPSILONS:

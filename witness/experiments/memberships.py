@@ -31,7 +31,7 @@ WORST, FLIPPED, CLIENTS = "worst gradients", "flipped labels", "whole clients"
 
 
 def training(canaries: str, noise: float) -> CanaryTraining:
-    """Return the settings of a training with canaries: inserted records or clients that an attacker has to detect.
+    """Return the parameters of a training with canaries: inserted records or clients that an attacker has to detect.
 
     The worst canaries are records with a gradient along one coordinate, as long as the clipping norm. Each has its own
     coordinate. `FLIPPED` takes digits with wrong labels instead, and `CLIENTS` whole clients with such an update. The
@@ -42,7 +42,7 @@ def training(canaries: str, noise: float) -> CanaryTraining:
         noise: noise multiplier, in units of the clipping norm.
 
     Returns:
-        The settings, from which the training and its canaries follow.
+        The problem, the algorithm's parameters, and the kind and number of canaries.
     """
     if canaries == FLIPPED:
         return CanaryTraining(
@@ -78,7 +78,7 @@ def training(canaries: str, noise: float) -> CanaryTraining:
 
 
 def cells(repetitions: int, seed: int, *, noises: Sequence[float], references: int) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment: one for each noise and kind of canaries.
+    """Return the simulations of membership inference on trained models: one for each noise and kind of canaries.
 
     A canary is a record or client that is inserted into the training data to be detected.
 
@@ -86,10 +86,10 @@ def cells(repetitions: int, seed: int, *, noises: Sequence[float], references: i
         repetitions: number of attacked trainings of each simulation, times `RUNS_PER_REPETITION`.
         seed: seed of all randomness.
         noises: noise multipliers, in units of the clipping norm.
-        references: number of further trainings, known to the attacker, in the cells with flipped labels.
+        references: number of further trainings that the attacker learns from, for the canaries with flipped labels.
 
     Returns:
-        One simulation for each combination of the values, with its place.
+        One simulation for each combination of the values, with its position on the grid.
     """
     table = []
     for kind, noise in product((WORST, FLIPPED, CLIENTS), noises):
@@ -114,7 +114,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         answers: results of the experiment's trainings, with the lower bound on ε of each attack.
 
     Returns:
-        One finding for each of the two claims.
+        For each of the two claims a verdict, such as confirmed or refuted, and the measured numbers in words.
     """
     return (_judge_certificates(answers), _judge_observers(answers))
 
@@ -145,7 +145,7 @@ def _judge_certificates(answers: Sequence[CellAnswer]) -> Finding:
         answers: results of the experiment, with the certified ε and the lower bound on ε of each attack.
 
     Returns:
-        The verdict. One contradicting bound refutes the claim, because it is about every training.
+        The claim with its verdict. One contradicting bound refutes the claim, because it is about every training.
     """
     bounds: list[_AttackBound] = []
     for cell in answers:
@@ -180,11 +180,11 @@ def _judge_observers(answers: Sequence[CellAnswer]) -> Finding:
     Each attack guesses which planted records were in the training data, and proves a lower bound on ε by its success.
 
     Args:
-        answers: results of the experiment, one for each training, with the lower bound on ε of each attack. Cells
+        answers: results of the experiment, one for each training, with the lower bound on ε of each attack. Results
             without attacks are ignored.
 
     Returns:
-        The verdict, with the number of trainings in which the bound is larger or smaller.
+        The claim with its verdict, and the number of trainings in which the bound is larger or smaller.
     """
     # For each training, the bound by all models and the largest bound by the last model.
     pairs = []

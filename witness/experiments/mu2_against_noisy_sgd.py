@@ -23,20 +23,23 @@ PROBLEM = LogisticProblem(clients=20, samples_per_client=100, dimension=10, diam
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment: one for each number of participants and each μ of μ-Gaussian DP.
+    """Return the simulations that compare DP-μ²-FL with fresh noise and noisy SGD at the same privacy.
 
-    The paper's name of μ is ρ. The run's target is the smallest ε that μ implies at `DELTA`. Each simulation also runs
-    the algorithms that it is compared with, noisy SGD among them.
+    There is one for each number of participants and each μ of μ-Gaussian differential privacy, which the paper calls ρ.
+    DP-μ²-FL is the algorithm of Reshef and Levy, in which a client's next report takes back its last noise. The run's
+    target is the smallest ε that μ implies at `DELTA`. Each simulation also runs the algorithms that it is compared
+    with, noisy SGD among them.
 
     Args:
         repetitions: independent runs of each simulation.
         seed: seed of all randomness.
 
     Returns:
-        One simulation for each combination of the values, with its place.
+        One simulation for each combination of the values, with its position on the grid.
     """
     log_delta = math.log(DELTA)
     grid = []
+    # The noise is calibrated to the ε that μ-Gaussian differential privacy implies.
     for participants, mu in product(PARTICIPANTS, MUS):
         simulation = RiskSimulation(
             run=Mu2SgdRun(rounds=ROUNDS, participants=participants),

@@ -90,6 +90,8 @@ AS_ACCURATE = (
 def digits_problem(clients: int, rounds: int) -> DataSetProblem:
     """Return softmax regression on the digits, whose records are assigned to the clients at random.
 
+    The records of a client are drawn anew from its own ones, as the theorems assume.
+
     Args:
         clients: number of clients.
         rounds: number of rounds. A client has as many records, because it uses each in at most one round.
@@ -125,7 +127,7 @@ def build_simulations(
         seed: seed of all randomness.
 
     Returns:
-        The simulations by name.
+        The simulations by the name of the algorithm: `TAKEN_BACK`, `PRINTED` and `ONE_PASS`.
     """
     problem = digits_problem(clients, rounds)
     epsilon = _epsilon(mu)
@@ -142,7 +144,7 @@ def build_simulations(
 
 
 def _set_printed_noise(problem: DataSetProblem, run: Mu2SgdRun, mu: float) -> Mu2SgdRun:
-    """Return the run with the noise and the step size that Theorem 5.2 of Reshef and Levy prints.
+    """Set the noise and the step size of a training to those that Theorem 5.2 of Reshef and Levy prints.
 
     Args:
         problem: the data set problem.
@@ -150,7 +152,7 @@ def _set_printed_noise(problem: DataSetProblem, run: Mu2SgdRun, mu: float) -> Mu
         mu: μ of μ-Gaussian differential privacy, which the paper calls ρ.
 
     Returns:
-        A copy of the run with both.
+        A copy of the run with the standard deviation of the noise and the step size.
     """
     inputs = StatedInputs(**federation_fields(problem.build(), run), gaussian_dp_mu=mu)
     outputs = STATED.evaluate(inputs).outputs
@@ -172,8 +174,8 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         seed: seed of all randomness.
 
     Returns:
-        One simulation for each combination of the values, with its place, the claimed ε and the printed accuracy. The
-        latter is None for other numbers of clients than the paper's.
+        One simulation for each combination of the values, with its position on the grid. It has the claimed ε and the
+        printed accuracy, where the paper states them.
     """
     paper_clients, _ = SIZES[0]  # stands for the paper's number of clients, for which it prints accuracies
     grid = []
@@ -197,6 +199,8 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 def shared_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations for Table 2 of Reshef and Levy: one for each number of participants and algorithm.
+
+    The table has one privacy parameter, and varies the number of clients that report in a round.
 
     Args:
         repetitions: independent runs of each simulation, at least 2.
@@ -222,11 +226,14 @@ def shared_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def _claim(name: str, mu: float) -> Claimed | None:
-    """Return the ε that the paper claims for its printed noise; None for certified noise, which needs no claim.
+    """Return the (ε, δ) that Reshef and Levy claim for the noise that they print.
 
     Args:
         name: name of the algorithm.
         mu: μ of μ-Gaussian differential privacy, which the paper calls ρ.
+
+    Returns:
+        The smallest ε that μ implies, with the experiment's δ. None for certified noise, which needs no claim.
     """
     if name != PRINTED:
         return None
@@ -234,9 +241,10 @@ def _claim(name: str, mu: float) -> Claimed | None:
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the claims of Reshef and Levy by comparing cancelled noise with the other algorithms, setting by setting.
+    """Judge the claims of Reshef and Levy on accuracy and privacy by measured accuracies and certified ε.
 
-    In their algorithm a client's next report takes back the noise of its earlier ones.
+    In their algorithm a client's next report takes back the noise of its last one. Algorithms are compared at equal
+    settings, that is, equal privacy and equal numbers of clients.
 
     Args:
         answers: results of the experiment, one for each setting and algorithm.

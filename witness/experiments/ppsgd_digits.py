@@ -85,17 +85,17 @@ def build_simulation(
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment: one for each split, ε, personalization and step size.
+    """Return the simulations of PPSGD on digits: one for each split of the records, ε, personalization and step size.
 
-    A split is the way in which records are dealt to clients. Personalization is the weight of the model that all
-    clients share.
+    PPSGD trains one model that all clients share, and one of each client. A split is the way in which records are
+    divided among clients. Personalization is the weight of the model that all clients share.
 
     Args:
         repetitions: independent runs of each simulation, at least 2.
         seed: seed of all randomness.
 
     Returns:
-        One simulation for each combination of the values, with its place.
+        One simulation for each combination of the values, with its position on the grid.
     """
     grid = []
     for split_name, epsilon, times, step in product(SPLITS, EPSILONS, TIMES_CLIENTS, STEPS):
@@ -111,15 +111,15 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the paper's claims that personal models help under privacy, and the more so the smaller ε is.
+    """Judge the claims of Bietti et al. that personal models help under privacy, and the more so the smaller ε is.
 
-    A split is the way in which records are dealt to clients. Runs without noise are left out of the first claim.
+    A split is the way in which records are divided among clients. Runs without noise are left out of the first claim.
 
     Args:
         answers: a result for each split of the data, ε, and personalization (weight of the shared model).
 
     Returns:
-        One finding for each of the two claims.
+        For each of the two claims a verdict, such as confirmed or refuted, and the measured numbers in words.
     """
     lines = {split: _points_by_noise(answers, split) for split in SPLITS}
     all_shared = PERSONALIZATIONS[-1]
@@ -135,9 +135,9 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 def _points_by_noise(answers: Sequence[CellAnswer], split: str) -> list[MeasuredPoint]:
-    """Return the accuracies on one split of the data, as one point for each ε with a value for each personalization.
+    """Return the mean test accuracies of all personalizations at each ε, for one split of the data.
 
-    A split is the way in which records are dealt to clients. Personalization is the weight of the model that all
+    A split is the way in which records are divided among clients. Personalization is the weight of the model that all
     clients share.
 
     Args:
@@ -145,7 +145,7 @@ def _points_by_noise(answers: Sequence[CellAnswer], split: str) -> list[Measured
         split: name of the split.
 
     Returns:
-        Points in the order of the values of ε.
+        One entry for each ε, in the order of `EPSILONS`, with the accuracies by the name of the personalization.
     """
     scores = {}
     for cell in answers:

@@ -45,19 +45,21 @@ DELTA = 1e-4
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment: one for each step size, personalization and noise multiplier.
+    """Return the simulations of PPSGD over the grids of Bietti et al.: step size, personalization and noise.
 
-    All of them solve the same least-squares problem, in which every client has an optimum of its own. Personalization
-    is the weight of the model that all clients share.
+    PPSGD trains one model that all clients share, and one of each client. All simulations solve the same least-squares
+    problem, in which every client has an optimum of its own. Personalization is the weight of the model that all
+    clients share.
 
     Args:
         repetitions: independent runs of each simulation, at least 2.
         seed: seed of all randomness.
 
     Returns:
-        One simulation for each combination of the values, with its place; noise multipliers vary slowest, and step
-        sizes fastest.
+        One simulation for each combination of the values, with its position on the grid. Noise multipliers vary
+        slowest, and step sizes fastest.
     """
+    # A vector with this standard deviation per coordinate has a root mean square norm of √dimension times as much.
     problem = PersonalizedLeastSquares(
         clients=CLIENTS,
         dimension=DIMENSION,
@@ -86,7 +88,10 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def _run(times: float, step: float, noise: float) -> PpsgdRun:
-    """Return the settings of PPSGD at one point of the grid. Noise of σC/N is added to the mean of N clients.
+    """Return the parameters of PPSGD at one point of the grid.
+
+    PPSGD trains one model that N clients share, and one of each client. Noise with the standard deviation σC/N is added
+    to the mean of the clients' messages, of which each has at most the norm C.
 
     Args:
         times: personalization α times the number N of clients; infinite if all is shared.
@@ -94,7 +99,7 @@ def _run(times: float, step: float, noise: float) -> PpsgdRun:
         noise: noise multiplier σ, in units of the clipping norm C.
 
     Returns:
-        The run with its noise and step sizes.
+        The algorithm with its noise, step sizes and batch size.
     """
     noise_std_of_mean = noise * CLIPPING_NORM / CLIENTS
     return PpsgdRun(
@@ -116,7 +121,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         answers: results of the experiment's simulations, one for each noise, personalization and step size.
 
     Returns:
-        One finding for the claim.
+        The claim with its verdict, as the only entry.
     """
     stages = []
     for noise in NOISES:
@@ -129,12 +134,14 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 def _best_of_each(noise: float, cells: Sequence[CellAnswer]) -> MeasuredPoint:
     """Return for each personalization (weight of the shared model) the smallest mean excess risk over the step sizes.
 
+    The paper takes each personalization with the best step size, too.
+
     Args:
         noise: noise multiplier, which names the result.
         cells: answers at this noise, one for each personalization and step size. Diverged runs are left out.
 
     Returns:
-        The measured means by the name of the personalization.
+        The mean excess risks with their confidence bands, by the name of the personalization.
     """
     best: dict[str, Measured] = {}
     for cell in cells:
@@ -151,9 +158,10 @@ def _best_of_each(noise: float, cells: Sequence[CellAnswer]) -> MeasuredPoint:
 
 
 def _noise_name(noise: float) -> str:
-    """Return a noise multiplier in words, with the ε of Gaussian noise in every round at `DELTA`.
+    """Return a noise multiplier in words, with the ε of all rounds together at `DELTA`.
 
-    All rounds together are μ-Gaussian differentially private, with μ proportional to the root of their number.
+    Every round releases a sum with Gaussian noise. For T rounds and the sensitivity Δ in units of the clipping norm,
+    all rounds together are μ-Gaussian differentially private, with μ = Δ√T/σ.
 
     Args:
         noise: noise multiplier σ; 0 for no noise.

@@ -37,10 +37,11 @@ noise of targets."""
 
 
 def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment: one for each personalization and ε.
+    """Return the simulations of PPSGD on synthetic data of Bietti et al.: one for each personalization and ε.
 
-    All of them solve the same least-squares problem, in which every client has an optimum of its own. Personalization
-    is the weight of the model that all clients share. An ε of None means no noise.
+    PPSGD trains one model that all clients share, and one of each client. All simulations solve the same least-squares
+    problem, in which every client has an optimum of its own. Personalization is the weight of the model that all
+    clients share. An ε of None means no noise.
 
     Args:
         repetitions: independent runs of each simulation, at least 2.
@@ -49,8 +50,9 @@ def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple
         dimension: number of coordinates of a model, at least 1.
 
     Returns:
-        One simulation for each combination of the values, with its place.
+        One simulation for each combination of the values, with its position on the grid.
     """
+    # A vector with this standard deviation per coordinate has a root mean square norm of √dimension times as much.
     problem = PersonalizedLeastSquares(
         clients=clients,
         dimension=dimension,
@@ -78,7 +80,7 @@ def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple
 
 
 def _run(times: float, clients: int, *, has_noise: bool) -> PpsgdRun:
-    """Return the settings of PPSGD for one personalization.
+    """Return the parameters of PPSGD for one personalization.
 
     PPSGD trains one model that all clients share, and one of each client. α is the weight of the shared model.
 
@@ -88,7 +90,7 @@ def _run(times: float, clients: int, *, has_noise: bool) -> PpsgdRun:
         has_noise: whether the noise is to be calibrated. Otherwise there is none.
 
     Returns:
-        The run, without noise or with noise that is still to be calibrated.
+        The algorithm with its step sizes, without noise or with noise that is still to be calibrated.
     """
     return PpsgdRun(
         rounds=ROUNDS,
@@ -111,7 +113,7 @@ def personalization_fields(times: float, clients: int, step: float) -> Fields:
         step: step size of a client's own part for αN ≤ 1, and of the shared part for larger αN.
 
     Returns:
-        Values by the names of the run's fields.
+        The personalization and either a client's own or the shared step size, by the names of the run's fields.
     """
     if math.isinf(times):
         return {"personalization": "unbounded", "shared_step_size": step}
@@ -120,10 +122,13 @@ def personalization_fields(times: float, clients: int, step: float) -> Fields:
 
 
 def personalization_name(times: float) -> str:
-    """Return the personalization in words, for an axis: "all shared", "all own", or the value αN.
+    """Return a value of the personalization as text, for the axis of a figure.
 
     Args:
         times: personalization α times the number N of clients; infinite if all is shared.
+
+    Returns:
+        "all shared" for one model, "all own" without a shared model, or the value αN.
     """
     if math.isinf(times):
         return "all shared"
@@ -142,7 +147,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         answers: a result for each ε and personalization.
 
     Returns:
-        One finding for each of the two claims.
+        For each of the two claims a verdict, such as confirmed or refuted, and the measured numbers in words.
     """
     stages = [_stage(noise_name(epsilon), answers) for epsilon in EPSILONS]
     _, *private_stages = stages  # the first has no noise
@@ -160,11 +165,11 @@ def _stage(noise: str, answers: Sequence[CellAnswer]) -> MeasuredPoint:
     Personalization is the weight of the model that all clients share.
 
     Args:
-        noise: name of the privacy level, the value of the cells' axis `epsilon`.
+        noise: name of the privacy level, the value of the results on the axis `epsilon`.
         answers: all results of the experiment.
 
     Returns:
-        Measured means by the name of the personalization.
+        Mean excess risks with their confidence bands, by the name of the personalization.
     """
     cells_of_level = [cell for cell in answers if cell.place["epsilon"] == noise]
     excess_by_name = {str(cell.place["personalization"]): cell.final_excess for cell in cells_of_level}

@@ -14,17 +14,17 @@ RUN = NormFedavgRun(participants=50, rounds=30, local_steps=2, quantization_leve
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment, one for each ε.
+    """Return the simulations that compare certified with printed noise for quantised updates, one for each ε.
 
-    Each compares noise that is certified for ε with two other runs: one without noise, and one with the noise that the
-    paper prints.
+    Each runs the algorithm of Das et al. with noise that is certified for ε. It also runs the algorithm without noise,
+    and with noise of the decay rate that the paper prints and enough levels for ε.
 
     Args:
         repetitions: independent runs of each simulation, at least 2.
         seed: seed of all randomness.
 
     Returns:
-        One simulation for each ε, with its place.
+        One simulation for each ε, with its position on the grid.
     """
     table = []
     for epsilon in EPSILONS:
@@ -36,7 +36,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
             repetitions=repetitions,
             seed=seed,
             points=1,
-            alternatives=("non-private", "as-printed-raised"),
+            alternatives=("non-private", "as-printed-raised"),  # without noise, and the printed decay rate
         )
         table.append(Cell(place={"epsilon": epsilon}, simulation=simulation))
     return tuple(table)

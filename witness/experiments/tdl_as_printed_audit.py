@@ -10,17 +10,17 @@ SAMPLES_PER_REPETITION = 2000
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the audits of the experiment, one for each claimed ε.
+    """Return audits of the truncated discrete Laplace noise that Theorem 1 of Das et al. prescribes, one for each ε.
 
-    An audit attacks truncated discrete Laplace noise as a paper prescribes it. Its success proves a lower bound on the
-    true ε.
+    An audit attacks the noise, and its success proves a lower bound on the true ε. The audits are at values of ε that
+    the theorem claims.
 
     Args:
         repetitions: number of blocks of `SAMPLES_PER_REPETITION` outputs in each audit.
         seed: seed of all randomness.
 
     Returns:
-        One audit for each ε, with its place.
+        One audit for each ε, with its position on the grid.
     """
     samples = SAMPLES_PER_REPETITION * repetitions
     table = []

@@ -40,7 +40,7 @@ def build_groups(epsilon: float) -> tuple[RunGroup, ...]:
         epsilon: ε of the first group.
 
     Returns:
-        The groups, each with its numbers of clients and of records.
+        Both groups, each with its number of clients. Each client of the first group has `SAMPLES` records.
     """
     half = CLIENTS // 2
     small = RunGroup(clients=half, samples_per_client=SAMPLES // 2, weight=2.0, epsilon=epsilon / 2.0)
@@ -48,16 +48,17 @@ def build_groups(epsilon: float) -> tuple[RunGroup, ...]:
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment: one for each kind of clients, algorithm and ε.
+    """Return the simulations of mini-batch algorithms on clients that differ: one for each algorithm and ε.
 
-    Clients are equal, differ in two groups, or also take part in random numbers.
+    There is one for each kind of clients, too. Clients are equal, differ in two groups, or also take part in random
+    numbers.
 
     Args:
         repetitions: independent runs of each simulation.
         seed: seed of all randomness.
 
     Returns:
-        One simulation for each combination of the values, with its place.
+        One simulation for each combination of the values, with its position on the grid.
     """
     grid = product((EQUAL, DIFFERENT, RANDOM), RUNS, EPSILONS)
     return tuple(_cell(clients, algorithm, epsilon, repetitions, seed) for clients, algorithm, epsilon in grid)
@@ -76,7 +77,7 @@ def _cell(clients: str, algorithm: str, epsilon: float, repetitions: int, seed: 
         seed: seed of all randomness.
 
     Returns:
-        The table cell with its place and its simulation.
+        The simulation with its position on the grid.
     """
     run_type, shape = RUNS[algorithm]
     participants: dict[str, object] = {"participants": CLIENTS // 2}
@@ -112,7 +113,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         answers: results of all simulations of the experiment.
 
     Returns:
-        One finding for each kind of clients.
+        For each kind of clients a verdict, such as confirmed or refuted, and the measured numbers in words.
     """
     return tuple(_judge_bounds(clients, answers) for clients in CLAIMS)
 
@@ -135,7 +136,7 @@ def _judge_bounds(clients: str, answers: Sequence[CellAnswer]) -> Finding:
         answers: all results of the experiment.
 
     Returns:
-        The verdict. One violated bound refutes the claim.
+        The claim with its verdict. One violated bound refutes the claim.
     """
     # Bounds that were compared with a measurement.
     bounds: list[BoundAnswer] = []

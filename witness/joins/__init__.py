@@ -34,5 +34,5 @@ JOINS: tuple[Join, ...] = (
 
 
 def find_join(algorithm: str) -> Join:
-    """Return the join of the algorithm with the given name."""
+    """Return the functions that calibrate and bound the algorithm with the given name, which must be in the list."""
     return next(join for join in JOINS if join.algorithm == algorithm)

@@ -53,7 +53,10 @@ if TYPE_CHECKING:
 def calibrate(
     problem: SimulatedProblem, run: AcceleratedMbSgdRun, target: Target
 ) -> tuple[AcceleratedMbSgdRun, Calibration]:
-    """Give a run the smallest certified noise. It also gets calibrated stages, unless it has its own.
+    """Give a run of accelerated mini-batch SGD the smallest noise that is certified to meet a target.
+
+    The run also gets calibrated stages, unless it has its own. A stage is a number of rounds with one weight of the
+    proximal term. The guarantee is for one replaced record, against a server that sees all messages.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -61,7 +64,7 @@ def calibrate(
         target: the (ε, δ) to meet.
 
     Returns:
-        The run with its noise and stages, and the calibrator's answer.
+        A copy of the run with noise and stages. Then the calibrator's answer, with its certified guarantee.
 
     Raises:
         InvalidInput: the run has no stages, and no bound for this sampling chooses them.
@@ -94,7 +97,7 @@ def accelerated_fields(problem: SimulatedProblem, run: AcceleratedShape) -> Fiel
         run: the run of either algorithm.
 
     Returns:
-        Values by the names of the fields.
+        Numbers of clients, records and rounds, and the constants of the problem, by the names of the fields.
     """
     constants = problem.constants
     return {
@@ -119,12 +122,12 @@ def initial_gap(problem: SimulatedProblem) -> float:
     """
     constants = problem.constants
     largest = constants.lipschitz * constants.diameter
-    smallest = 1e-12 * largest
+    smallest = 1e-12 * largest  # positive, for runs that start at a minimiser
     return min(max(constants.initial_gap, smallest), largest)
 
 
 def set_stages(run: AnyRun, parameters: Parameters) -> AnyRun:
-    """Return the run with the calibrated noise, and with the calibrated stages if it has none.
+    """Set the noise of an accelerated run to the calibrated one, and its stages too if it has none.
 
     A stage is a number of rounds with one weight of the proximal term.
 
@@ -149,13 +152,15 @@ def set_stages(run: AnyRun, parameters: Parameters) -> AnyRun:
 def bounds(problem: SimulatedProblem, run: AcceleratedShape) -> tuple[PromisedBound, ...]:
     """Return the certified bound on the mean excess empirical risk of an accelerated run, for its noise and stages.
 
+    The empirical risk is the mean loss on the data at hand. A stage is a number of rounds with one proximal weight.
+
     Args:
         problem: the simulated learning problem. Its constants bound the standard deviation of the gradients of the
             records, and the differences of the clients.
         run: the algorithm with its parameters and noise.
 
     Returns:
-        One bound, with its conditions and whether each holds.
+        One bound, in the unit of the loss, with the theorem's conditions and whether each holds.
     """
     bound = bound_for_stages(
         problem,
@@ -210,7 +215,8 @@ def bound_for_stages(
     stages = tuple(Stage(rounds=stage.rounds, prox_weight=stage.prox_weight) for stage in run.stages or ())
     risk = accelerated_risk(risk_problem, noise_std=inputs.noise_std, rounds=run.rounds, stages=stages)
 
-    # Facts about the simulation decide the conditions that the theorem cannot check itself.
+    # Facts about the simulation decide the conditions that the theorem cannot check itself. Batches without replacement
+    # and full batches have unbiased gradients.
     is_unbiased = problem.objective == objective and run.batches in ("without-replacement", "full")
     facts = {
         "closed-convex-domain": Verdict.YES,
@@ -243,7 +249,7 @@ def _equal_clients(
         fields: the theorem's other inputs.
 
     Returns:
-        The inputs, and the problem with the mean number of participants.
+        The inputs, and the optimisation problem with the harmonic mean of the number of participants.
     """
     run_values = run_fields(problem, run)
     mean_participants = run_values["participants"]
@@ -260,13 +266,15 @@ def _different_clients(
 ) -> tuple[FederatedAcceleratedInputs, AcceleratedProblem]:
     """Return the inputs of the risk theorem for clients that differ, and the problem that it bounds.
 
+    Clients may differ in their numbers of records, batch sizes, noise and weights.
+
     Args:
         problem: the simulated learning problem.
         run: the run, which must have groups of clients.
         fields: the theorem's other inputs.
 
     Returns:
-        The inputs with statistics of each group of clients, and the problem.
+        The inputs with statistics of each group of clients, and the optimisation problem that follows from them.
     """
     assert run.client_groups is not None  # required of the caller
     clients = bound_clients(problem, run, run.participation, run.client_groups)

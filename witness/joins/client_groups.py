@@ -44,6 +44,8 @@ def calibration_clients(
 ) -> Fields:
     """Return the fields of a calibration request that describe clients that differ or participate in random numbers.
 
+    The calibrator then finds a noise for each group of equal clients.
+
     Args:
         problem: the simulated learning problem.
         run: the algorithm with its parameters.
@@ -60,6 +62,7 @@ def calibration_clients(
     if groups is None:
         return fields
 
+    # Each group has its own records, batches, weight and target.
     targeted_groups = [
         TargetedGroup(
             clients=group.clients,
@@ -80,6 +83,8 @@ def calibration_clients(
 def _batch(problem: SimulatedProblem, run: AnyRun, group: RunGroup) -> int:
     """Return the batch size K of a client of a group.
 
+    The group may have its own batch size. Full batches have all records of the client.
+
     Args:
         problem: the simulated learning problem.
         run: the algorithm with its parameters.
@@ -94,7 +99,7 @@ def _batch(problem: SimulatedProblem, run: AnyRun, group: RunGroup) -> int:
 
 
 def set_noise(run: AnyRun, parameters: Parameters) -> AnyRun:
-    """Return the run with the calibrated noise.
+    """Set the noise of a run to the calibrated noise.
 
     If clients differ, each group has its own noise, and the run's noise is the root mean square over clients.
 
@@ -117,7 +122,9 @@ def set_noise(run: AnyRun, parameters: Parameters) -> AnyRun:
 
 
 def _root_mean_square(values_with_counts: Iterable[tuple[float, int]]) -> float:
-    """Return the root mean square of non-negative values. They are divided by the largest, so that no square overflows.
+    """Return the root mean square of non-negative values with multiplicities, without overflow.
+
+    The values are divided by the largest one before they are squared.
 
     Args:
         values_with_counts: pairs of a value and its multiplicity.
@@ -139,6 +146,8 @@ def bound_clients(
     problem: SimulatedProblem, run: AnyRun, count_distribution: CountDistribution | None, groups: Groups
 ) -> Fields:
     """Return the fields of a risk theorem that describe clients that differ, and their participation.
+
+    The effective noise of a group includes the error of compressed messages.
 
     Args:
         problem: the simulated learning problem.
@@ -169,10 +178,10 @@ def _group_run(problem: SimulatedProblem, run: AnyRun, group: RunGroup, scale: f
         problem: the simulated learning problem.
         run: the run; its noise is that of groups without their own.
         group: the group.
-        scale: factor of the losses of its clients.
+        scale: factor of the losses of its clients, which their weight determines.
 
     Returns:
-        The group; its noise is at least a negligible positive number.
+        The group's numbers of clients and records, batch size, noise, Lipschitz constant and weight.
     """
     noise_std = run.noise_std if group.noise_std is None else group.noise_std
     effective_std = effective_noise_std(problem, run, noise_std, scale)
@@ -220,6 +229,9 @@ def has_equal_weights(groups: Groups | None) -> bool:
 
     Args:
         groups: groups of equal clients, or None if all clients are equal.
+
+    Returns:
+        True without groups, or if every group's losses have the factor 1 in the mean loss.
     """
     if groups is None:
         return True

@@ -95,12 +95,14 @@ class DasSetting:
 def _mean_curvature(problem: AnyProblem, hessians: Floats | None) -> float:
     """Return a lower bound on the strong convexity of the mean loss.
 
+    For quadratic losses the smallest eigenvalue of the mean Hessian is such a bound.
+
     Args:
-        problem: the simulated learning problem.
+        problem: the simulated learning problem, with a constant of strong convexity that holds for every client.
         hessians: Hessian of each client's loss if losses are quadratic, or None.
 
     Returns:
-        The bound: at least the problem's constant, or the smallest eigenvalue of the mean Hessian if it is larger.
+        The larger of the constant and the eigenvalue, which is rounded down.
     """
     curvature: float = problem.constants.strong_convexity
     if hessians is None:
@@ -124,6 +126,7 @@ def _conditions(
         Four conditions: shape of the losses, objective, minimiser inside the ball, and minimisers of the clients. The
         third is undecidable if the minimiser is not known.
     """
+    # The minimiser is inside the ball if its distance from the centre, the start, is below the radius.
     radius = 0.5 * problem.constants.diameter
     is_inside = Verdict.UNDECIDABLE
     if is_minimiser_known:

@@ -23,9 +23,9 @@ QUASAR_CONVEXITY = 1.0
 
 
 def calibrate(problem: SimulatedProblem, run: FedavgRun, target: Target) -> tuple[FedavgRun, Calibration]:
-    """Reject every target: FedAvg adds no noise and has no differential privacy.
+    """Reject every privacy target, because FedAvg adds no noise and has no differential privacy.
 
-    The list of algorithms requires a function that calibrates noise. A plain FedAvg run has none.
+    Every algorithm of the list has a function that calibrates its noise, and this one always raises an error.
 
     Args:
         problem: not used.
@@ -49,9 +49,8 @@ def bounds(problem: SimulatedProblem, run: FedavgRun) -> tuple[PromisedBound, ..
 
     Args:
         problem: the simulated learning problem, with convex and smooth losses.
-        run: the run; the theorem prescribes its local step size η = ζ/(c̄LE). Here ζ is the quasar-convexity, c̄ a
-            constant that depends on the numbers of clients and participants, L the smoothness and E the number of local
-            steps.
+        run: the run; the theorem prescribes its local step size η = ζ/(c̄LE). Here ζ is the quasar-convexity, L the
+            smoothness and E the number of local steps. c̄ depends on the numbers of clients and participants.
 
     Returns:
         The bound with its conditions. Empty if the run starts at the minimiser: the theorem's inputs need a positive

@@ -59,7 +59,7 @@ def calibrate(problem: SimulatedProblem, run: GridFedavgRun, target: Target) -> 
         target: the (ε, δ) to meet.
 
     Returns:
-        The run with its noise, and the calibrator's answer.
+        A copy of the run with the calibrated noise. Then the calibrator's answer, with its certified guarantee.
 
     Raises:
         NoCertificate: the calibrator certifies no noise for the target.
@@ -97,7 +97,9 @@ def calibrate(problem: SimulatedProblem, run: GridFedavgRun, target: Target) -> 
 
 
 def certified_epsilon(problem: SimulatedProblem, run: GridFedavgRun, log_delta: float) -> Interval:
-    """Return an upper bound on ε at δ for the run's Binomial noise, as an interval with the lower bound 0.
+    """Return certified bounds on ε at δ for a run with Binomial noise; the lower bound is 0.
+
+    The upper bound composes all rounds, each by the theorem of cpSGD (Agarwal et al. 2018).
 
     Args:
         problem: the simulated learning problem.
@@ -150,7 +152,7 @@ def binomial_rounds_epsilon(dimension: int, levels: int, trials: int, rounds: in
 def binomial_trials(dimension: int, levels: int, rounds: int, epsilon: float, delta: float) -> int | None:
     """Return the smallest even number N of coin flips with which Binomial noise is certified to meet a target.
 
-    If the target allows more than ε = 1 in a round, N is that of ε = 1, because the theorem is proved only up to there.
+    The theorem of the noise is proved only up to ε = 1 in a round. If the target allows more, N is that of ε = 1.
 
     Args:
         dimension: coordinates of a message.
@@ -172,7 +174,7 @@ def binomial_trials(dimension: int, levels: int, rounds: int, epsilon: float, de
 def _round_epsilon(rounds: int, epsilon: float, delta: float) -> float:
     """Return the largest ε ≤ 1 that one round may have, so that the composition of all rounds meets the target.
 
-    The result is rounded down by a bisection. It is 0 if no positive double meets the target.
+    The composed ε increases with that of a round. A bisection therefore finds it, and its lower end meets the target.
 
     Args:
         rounds: number of rounds.
@@ -180,7 +182,7 @@ def _round_epsilon(rounds: int, epsilon: float, delta: float) -> float:
         delta: target δ of all rounds together.
 
     Returns:
-        The ε of a round, in nats.
+        The ε of a round, in nats, rounded down. It is 0 if the bisection finds no positive value that meets the target.
     """
     slack = SLACK_SHARE * delta
     if best_composition(epsilon=PROVED_EPSILON, delta=slack, rounds=rounds) <= epsilon:

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 
 def calibrate(problem: SimulatedProblem, run: LocalSgdRun, target: Target) -> tuple[LocalSgdRun, Calibration]:
-    """Give a run of local SGD the smallest noise that is certified to meet a target. All local steps have it.
+    """Give a run of local SGD the smallest noise that is certified to meet a target.
+
+    Every local step adds this noise to its gradient, and counts as one release. The guarantee is for one replaced
+    record, against a server that sees all messages.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -32,7 +35,7 @@ def calibrate(problem: SimulatedProblem, run: LocalSgdRun, target: Target) -> tu
         target: the (ε, δ) to meet.
 
     Returns:
-        The run with its noise, and the calibrator's answer.
+        A copy of the run with the calibrated noise. Then the calibrator's answer, with its certified guarantee.
 
     Raises:
         NoCertificate: the calibrator certifies no noise for the target.
@@ -67,6 +70,7 @@ def certified_epsilon(problem: SimulatedProblem, run: LocalSgdRun, log_delta: fl
         NoCertificate: the run has no noise.
     """
     noise_std = run.noise_std or 0.0
+    # The noise of a mean gradient, times the batch size, is that of the sum. The Lipschitz constant bounds a gradient.
     noise_multiplier = noise_std * run.batch_size / problem.constants.lipschitz
     return account_batches(
         noise_multiplier=noise_multiplier,

@@ -54,19 +54,22 @@ SAME = 1e-9
 def calibrate(problem: SimulatedProblem, run: MbSgdRun, target: Target) -> tuple[MbSgdRun, Calibration]:
     """Give a run the smallest noise that is certified to meet a target, and a step size unless it has one.
 
+    The guarantee is for one replaced record, against a server that sees all messages.
+
     Args:
         problem: the simulated learning problem, with its exact constants.
         run: the algorithm with its parameters, still without noise.
         target: the (ε, δ) to meet.
 
     Returns:
-        The run with its noise, and the calibrator's answer.
+        A copy of the run with the calibrated noise. Then the calibrator's answer, with its certified guarantee.
 
     Raises:
         InvalidInput: the run has no step, and no bound for this sampling chooses one.
         NoCertificate: the calibrator certifies no noise for the target.
     """
     constants = problem.constants
+    # Fields for clients that differ replace those of equal clients.
     clients = calibration_clients(problem, run, run.count_distribution, run.groups)
     calibration_problem = MbSgdProblem(
         **target_fields(target),
@@ -85,6 +88,8 @@ def calibrate(problem: SimulatedProblem, run: MbSgdRun, target: Target) -> tuple
 @functools.lru_cache(maxsize=ANSWERS_KEPT)
 def solve(calibration_problem: MbSgdProblem) -> Calibration:
     """Solve a calibration problem, and keep the answer, because an experiment's simulations repeat the problem.
+
+    The calibrator finds the least noise that is certified to meet a target (ε, δ).
 
     Args:
         calibration_problem: the request for the calibrator.
@@ -123,7 +128,7 @@ def certified_epsilon(problem: SimulatedProblem, run: MbSgdRun, log_delta: float
         scaled_noise = (clients.noise_stds / clients.scales).tolist()
         kinds_of_clients = set(zip(scaled_noise, clients.batches.tolist(), clients.sizes.tolist(), strict=True))
 
-    # Changing a record moves the sum of a batch's gradients in proportion to the Lipschitz constant.
+    # The noise of a mean gradient, times the batch size, is that of the sum. The Lipschitz constant bounds a gradient.
     intervals = []
     for noise_std, batch_size, records in kinds_of_clients:
         interval = account_batches(
@@ -155,8 +160,9 @@ def account_batches(
     The accountant composes the Gaussian mechanism on random batches. Neighbouring data sets differ in one record.
 
     Args:
-        noise_multiplier: noise standard deviation over the sensitivity of a batch's sum of gradients.
-        sampling: draw of the batches.
+        noise_multiplier: standard deviation of the noise on a batch's sum of gradients, over the bound on the norm of
+            one gradient.
+        sampling: sampling scheme of the batches.
         batch_size: records of a batch.
         samples_per_client: records of the client.
         times: number of batches.
@@ -181,7 +187,7 @@ def account_batches(
 
 
 def set_parameters(run: AnyRun, parameters: Parameters) -> AnyRun:
-    """Return the run with the calibrated noise. A run without a step size gets the calibrated one.
+    """Set the noise of a run to the calibrated one, and its step size too if it has none.
 
     Args:
         run: the run, with or without a step size.
@@ -201,6 +207,8 @@ def set_parameters(run: AnyRun, parameters: Parameters) -> AnyRun:
 
 def bounds(problem: SimulatedProblem, run: MbSgdShape) -> tuple[PromisedBound, ...]:
     """Return the theorems' bounds on the excess risk of a run, at its own noise, rounds, batches and step.
+
+    The bounds are on the mean over all randomness of the run.
 
     Args:
         problem: the simulated learning problem.

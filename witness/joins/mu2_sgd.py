@@ -50,7 +50,7 @@ def calibrate(problem: SimulatedProblem, run: Mu2SgdRun, target: Target) -> tupl
         target: the (ε, δ) to meet.
 
     Returns:
-        The run with its noise, and the calibrator's answer.
+        A copy of the run with the calibrated noise. Then the calibrator's answer, with its certified guarantee.
 
     Raises:
         InvalidInput: the data is used more than once, or no bound applies that would choose a step.
@@ -116,7 +116,7 @@ def _setting(run: Mu2SgdRun) -> Fields:
         run: the run, with its trust in the server.
 
     Returns:
-        Values by the names of the calibrator's fields.
+        The three values by the names of the calibrator's fields.
     """
     observer = "server" if run.server == "untrusted" else "released-models"
     return {"relation": "replace-one", "unit": "record", "observer": observer}
@@ -134,7 +134,7 @@ def federation_fields(problem: SimulatedProblem, run: Mu2SgdRun) -> Fields:
         run: the algorithm with its parameters.
 
     Returns:
-        Values by the names of the fields.
+        Numbers of clients and rounds, and the constants of the problem, by the names of the fields.
     """
     constants = problem.constants
     equal_clients = {"smoothness_heterogeneity": 0.0} if constants.heterogeneity == 0.0 else {}
@@ -153,13 +153,14 @@ def federation_fields(problem: SimulatedProblem, run: Mu2SgdRun) -> Fields:
 
 
 def _participation(run: Mu2SgdRun) -> Any:
-    """Return which groups of clients report in which rounds, in the form of the calibrator.
+    """Return the schedule of participation, that is, which groups of clients report in which rounds.
 
     Args:
         run: the run, with its groups of clients if participation is not drawn at random.
 
     Returns:
-        The groups, each with its number of clients and its rounds; None if the clients of each round are drawn.
+        The groups in the calibrator's form, each with its number of clients and its rounds. None if the clients of each
+        round are drawn.
     """
     groups = run.taking_part.groups
     if groups is None:
@@ -170,16 +171,18 @@ def _participation(run: Mu2SgdRun) -> Any:
 
 # Bounds -------------------------------------------------------------------------------------------------------------
 def bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> tuple[PromisedBound, ...]:
-    """Return the bounds on the excess risk of a run: those of Reshef and Levy, and certified ones.
+    """Return the theorems' bounds on the excess risk of federated learning with noise by Reshef and Levy.
 
-    They depend on the run's method, on the trust in the server, and on its noise and step.
+    Some are theirs, and others are certified here. They depend on the run's method, on the trust in the server, and on
+    its noise and step. With `cancelled-noise` a client's next report takes back the noise of its last one. With
+    `independent-noise` it does not, and `noisy-sgd` is the algorithm that both are compared with.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
         run: the algorithm with its parameters and noise.
 
     Returns:
-        The bounds; empty if none is known.
+        The bounds, in the unit of the loss, each with its theorem's conditions; empty if none is known.
     """
     is_trusted = run.server == "trusted"
     if run.method == "noisy-sgd":
@@ -204,7 +207,7 @@ def decide_conditions(problem: SimulatedProblem, run: Mu2SgdRun) -> Mapping[str,
         run: the algorithm with its parameters.
 
     Returns:
-        The verdict by the id of the condition.
+        For each condition, by its id, whether it holds.
     """
     groups = run.taking_part.groups
     is_uniform = True
@@ -267,12 +270,13 @@ def _trusted_server_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterato
         run: the run, with a trusted server.
 
     Yields:
-        One bound, with its conditions and whether each holds.
+        One bound, in the unit of the loss, with the theorem's conditions and whether each holds.
     """
     norm, reporting = report_norm(problem), run.reporting(problem.clients)
     std = max(run.noise_std or 0.0, NO_NOISE * norm)
 
-    # The theorem requires a μ in its range, but does not use it if the noise is given.
+    # The theorem requires a μ in its range, but does not use it if the noise is given. This μ is that for which the
+    # theorem's own formula gives the noise of the run, unless it is out of range.
     mu = 2.0 * norm * math.sqrt(run.rounds) / (std * reporting)
     largest_mu = GAUSSIAN_DP_MU.le or mu
     inputs = TrustedRunInputs(
@@ -361,6 +365,8 @@ def _baseline_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[Prom
 
 def _bound(theorem: Theorem, inputs: object, value: str, problem: SimulatedProblem, run: Mu2SgdRun) -> PromisedBound:
     """Return the bound that a theorem gives for a run, with its conditions decided as far as possible.
+
+    Conditions that the theorem cannot check on its inputs are decided by the construction of problem and run.
 
     Args:
         theorem: the theorem.

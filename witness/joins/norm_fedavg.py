@@ -97,8 +97,9 @@ def calibration_problem(problem: SimulatedProblem, run: NormFedavgRun, target: T
 def calibrate(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> tuple[NormFedavgRun, Calibration]:
     """Give a run the least noise that is certified to meet a target, and two other noises for comparison.
 
-    The first is the noise that Das et al. print in Theorem 1, if it is defined. The second keeps their decay rate, but
-    has enough noise levels for the target, if such a number is certified.
+    All three are truncated discrete Laplace noise. The first one to compare with is the noise that Das et al. print in
+    Theorem 1, if it is defined. The second keeps their decay rate, but has enough noise levels for the target, if such
+    a number is certified.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -106,7 +107,7 @@ def calibrate(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> 
         target: the (ε, δ) to meet.
 
     Returns:
-        The run with its noise, and the calibrator's answer.
+        A copy of the run with all these noises. Then the calibrator's answer, with its certified guarantee.
 
     Raises:
         NoCertificate: the calibrator certifies no noise for the target.
@@ -133,6 +134,8 @@ def calibrate(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> 
 @functools.lru_cache(maxsize=ANSWERS_KEPT)
 def solve(calibrator_problem: NormFedavgProblem) -> Calibration:
     """Solve a calibration problem, and keep the answer, because an experiment's simulations repeat the problem.
+
+    The calibrator finds the least noise that is certified to meet a target (ε, δ).
 
     Args:
         calibrator_problem: the request for the calibrator.
@@ -230,6 +233,7 @@ def _run_conditions(inputs: ConvergenceInputs, local_step_size: float) -> tuple[
     Returns:
         Three conditions. The first two hold by construction of the simulation.
     """
+    # The local step that the theorem prescribes for the run's own numbers of steps and participants.
     prescribed = local_step(
         smoothness=inputs.smoothness,
         quasar_convexity=QUASAR_CONVEXITY,
@@ -251,8 +255,8 @@ def _run_conditions(inputs: ConvergenceInputs, local_step_size: float) -> tuple[
 def _check_server_step(setting: DasSetting, step_ratio: float) -> ConditionResult:
     """Check whether the ratio β/η of the server's and the local step is the one that Das et al. prescribe.
 
-    Their Theorem 2 prescribes the ratio 4L ‖w₀ − w*‖/ζ, with the smoothness L, the start w₀, the minimiser w* and the
-    constant ζ of quasar-convexity.
+    Their Theorem 2 prescribes the ratio 4L ‖w₀ − w*‖/ζ. L is the smoothness, w₀ the start, w* the minimiser, and ζ the
+    constant of quasar-convexity.
 
     Args:
         setting: constants of the simulated problem.
@@ -269,6 +273,8 @@ def _check_server_step(setting: DasSetting, step_ratio: float) -> ConditionResul
 
 def check_step(name: str, statement: str, left: float, right: float, *, tolerance: float = SAME) -> ConditionResult:
     """Check whether a step size of the run is the one that a theorem prescribes.
+
+    The theorem's bound holds only at that step size.
 
     Args:
         name: id of the condition.
@@ -288,6 +294,8 @@ def _bound(
     theorem: Theorem, inputs: ConvergenceInputs, quantity: str, conditions: tuple[ConditionResult, ...]
 ) -> PromisedBound:
     """Return a theorem's bound on the gradient norm at the run's parameters.
+
+    It bounds the norm of the mean loss's gradient, over the rounds of the run.
 
     Args:
         theorem: the theorem.

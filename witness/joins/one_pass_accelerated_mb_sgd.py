@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 def calibrate(
     problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun, target: Target
 ) -> tuple[OnePassAcceleratedMbSgdRun, Calibration]:
-    """Give a run the smallest noise that is certified to meet a target, and stages unless it has its own.
+    """Give a one-pass run the smallest noise that is certified to meet a target, and stages unless it has its own.
+
+    A stage is a number of rounds with one weight of the proximal term. The guarantee is for one replaced record,
+    against a server that sees all messages.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -29,7 +32,7 @@ def calibrate(
         target: the (ε, δ) to meet.
 
     Returns:
-        The run with its noise, and the calibrator's answer.
+        A copy of the run with noise and stages. Then the calibrator's answer, with its certified guarantee.
 
     Raises:
         InvalidInput: neither the run nor the calibration has stages.
@@ -61,12 +64,14 @@ def calibrate(
 def bounds(problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun) -> tuple[PromisedBound, ...]:
     """Return the certified bound on the mean excess population risk of a one-pass run, at its own noise and stages.
 
+    The population risk is the expected loss of a new record. A stage is a number of rounds with one proximal weight.
+
     Args:
         problem: the simulated learning problem. No gradient exceeds its Lipschitz constant.
         run: the algorithm with its parameters and noise; it uses each record once.
 
     Returns:
-        One bound, with its conditions and whether each holds.
+        One bound, in the unit of the loss, with the theorem's conditions and whether each holds.
     """
     constants = problem.constants
     bound = bound_for_stages(

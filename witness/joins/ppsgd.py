@@ -20,9 +20,10 @@ from epsilond.witness.joins.problem_fields import target_fields
 
 
 def calibrate(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> tuple[PpsgdRun, Calibration]:
-    """Give a run the least noise that is certified to meet a target, and the sharing α and steps that it leaves open.
+    """Give a run of PPSGD the least noise that is certified to meet a target, and the parameters that it leaves open.
 
-    α is the weight of the shared part of the model.
+    PPSGD trains one model part that all clients share, and one part of each client. The open parameters are the weight
+    α of the shared part and the step sizes.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -30,7 +31,7 @@ def calibrate(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> tu
         target: the (ε, δ) to meet.
 
     Returns:
-        The run with its noise, and the calibrator's answer.
+        A copy of the run with noise, α and steps. Then the calibrator's answer, with its certified guarantee.
 
     Raises:
         InvalidInput: no clipping norm bounds the messages, or no bound applies that would choose α or the steps.
@@ -78,6 +79,7 @@ def calibration_problem(problem: PersonalizedProblem, run: PpsgdRun, target: Tar
         InvalidInput: gradients have no bound, and the run has no clipping norm.
     """
     constants = problem.constants
+    # A message needs a bound on its norm: the clipping norm, or one that follows from bounded gradients.
     clipping_norm = run.clipping_norm or largest_message(problem, run)
     if math.isinf(clipping_norm):
         message = "is needed: gradients of this problem have no bound"
@@ -112,7 +114,7 @@ def _optimum_fields(constants: PersonalizedConstants) -> Fields:
         constants: constants of the learning problem.
 
     Returns:
-        Values by the names of the fields.
+        Standard deviations and norms of gradients, and the norm and spread of the clients' optima.
     """
     names = ("shared_gradient_std", "local_gradient_std", "shared_gradient_norm", "optimum_norm", "optimum_spread")
     values = {name: getattr(constants, name) for name in names}

@@ -47,7 +47,7 @@ def bounds(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[PromisedBound, 
         run: the algorithm with its parameters, noise and step.
 
     Returns:
-        The bounds; empty if the loss is not smooth.
+        The bounds, in the unit of the loss, each with its theorem's conditions; empty if the loss is not smooth.
     """
     if not math.isfinite(problem.constants.smoothness):
         return ()
@@ -96,8 +96,8 @@ def decide_conditions(problem: PersonalizedProblem, run: PpsgdRun) -> Mapping[st
         run: the algorithm with its parameters.
 
     Returns:
-        The verdict by the id of the condition. If a message may exceed the clipping norm, it is undecidable whether any
-        message is clipped.
+        For each condition, by its id, whether it holds. If a message may exceed the clipping norm, it is undecidable
+        whether any message is clipped.
     """
     may_clip = False
     if run.clipping_norm is not None:
@@ -115,6 +115,8 @@ def _conditions(
     theorem: Theorem, inputs: object, problem: PersonalizedProblem, run: PpsgdRun
 ) -> tuple[ConditionResult, ...]:
     """Return the conditions of a theorem at its inputs; those that hold by construction are decided.
+
+    Some conditions cannot be checked on the theorem's inputs, such as that every record is used once.
 
     Args:
         theorem: the theorem.
@@ -217,9 +219,10 @@ def _full_participation_inputs(problem: PersonalizedProblem, run: PpsgdRun, norm
         norm: least norm of an optimum, in which α weights the shared part.
 
     Returns:
-        The inputs at the run's parameters.
+        The inputs: sizes and noise of the run, the constants of the problem, and standard deviations of its gradients.
     """
     constants = problem.constants
+    # Variance of a client's mean gradient over that of one record's gradient, as a mean over clients.
     sizes = batch_sizes(problem, run)
     variance_ratio = math.fsum(1.0 / sizes) / problem.clients
     std_ratio = math.sqrt(variance_ratio)
@@ -242,6 +245,8 @@ def _bound_at_prescribed_step(
     theorem: Theorem, inputs: object, problem: PersonalizedProblem, run: PpsgdRun, step: float
 ) -> PromisedBound:
     """Return a theorem's bound on the excess risk, with the condition that the run takes the theorem's step.
+
+    The bound is valid only for the step size that the theorem prescribes.
 
     Args:
         theorem: the theorem, with outputs `excess_risk` and `step_size`.

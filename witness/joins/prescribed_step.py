@@ -14,6 +14,8 @@ SAME = 1e-9
 def check_step(step: float, prescribed: float) -> ConditionResult:
     """Check whether the run takes the step size that the bound is stated for.
 
+    A theorem that prescribes a step size says nothing about other ones.
+
     Args:
         step: step size of the run.
         prescribed: step size of the bound.

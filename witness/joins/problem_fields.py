@@ -24,14 +24,16 @@ above 0. The smoothness of linear losses is 0, and every positive number is an u
 def settle_conditions(
     conditions: Iterable[ConditionResult], facts: Mapping[str, Verdict]
 ) -> tuple[ConditionResult, ...]:
-    """Fill in the verdicts of undecidable conditions that follow from the construction of a simulated problem and run.
+    """Decide conditions of a theorem that follow from the construction of a simulated problem and run.
+
+    A theorem cannot check all of its conditions on its own inputs, for example whether records are used only once.
 
     Args:
         conditions: results of evaluating a theorem's conditions.
-        facts: verdicts by id of the condition.
+        facts: whether a condition holds, by its id.
 
     Returns:
-        The conditions. Undecidable ones with an entry in `facts` take its verdict.
+        The conditions in the same order. Those that the theorem cannot decide are decided by `facts`, if it has them.
     """
     results = []
     for condition in conditions:
@@ -81,7 +83,7 @@ def initial_distance_bound(problem: SimulatedProblem) -> float:
     minimiser_error = 0.0
     if constants.strong_convexity > 0.0:
         minimiser_error = math.sqrt(2.0 * constants.optimum_gap / constants.strong_convexity)
-    least_distance = 1e-9 * constants.diameter
+    least_distance = 1e-9 * constants.diameter  # for runs that start at a minimiser
     distance = max(constants.optimum_norm + minimiser_error, least_distance)
     return min(distance, constants.diameter)
 
@@ -107,9 +109,10 @@ def empirical_gradient_std(problem: SimulatedProblem) -> float:
 
 
 def empirical_heterogeneity(problem: SimulatedProblem) -> float:
-    """Return an upper bound on v̂, the heterogeneity of the clients' data sets.
+    """Return an upper bound on the heterogeneity v̂ of the clients' data sets.
 
-    If the data sets are drawn anew from the populations, only the Lipschitz constant bounds v̂.
+    v̂ is the root mean square distance of the clients' mean gradients from their common mean. If the data sets are
+    drawn anew from the populations, only the Lipschitz constant bounds v̂.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -133,7 +136,7 @@ def run_fields(problem: SimulatedProblem, run: AnyRun) -> Fields:
         run: the run of an algorithm with batches.
 
     Returns:
-        The values by the names of the fields.
+        Numbers of clients, records and rounds, and the constants of the problem, by the names of the fields.
     """
     constants = problem.constants
     return {

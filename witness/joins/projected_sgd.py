@@ -37,7 +37,9 @@ upper bound on the smoothness is valid."""
 
 
 def calibrate(problem: SimulatedProblem, run: ProjectedSgdRun, target: Target) -> tuple[ProjectedSgdRun, Calibration]:
-    """Give a run the least noise that is certified to meet a target, for one pass over shuffled batches.
+    """Give a run of projected SGD the least noise that is certified to meet a target, for one pass over the records.
+
+    The batches of the pass are shuffled. One replaced record is protected from an observer of only the final model.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -45,7 +47,7 @@ def calibrate(problem: SimulatedProblem, run: ProjectedSgdRun, target: Target) -
         target: the (ε, δ) to meet.
 
     Returns:
-        The run with its noise, and the calibrator's answer.
+        A copy of the run with the calibrated noise. Then the calibrator's answer, with its certified guarantee.
 
     Raises:
         InvalidInput: the run is not one pass over shuffled batches.
@@ -136,6 +138,8 @@ def bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBou
 
 def _constant_step_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBound, ...]:
     """Return the certified bound on the mean excess risk for constant steps and convex losses.
+
+    It is that of theorem `CONVEX_STOPS`, which requires no strong convexity.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -256,6 +260,8 @@ def _conditions(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Condit
 def _fresh_records(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[ConditionResult, ...]:
     """Check that each record is used at most once, and that all are drawn from the one population of the objective.
 
+    Bounds on the risk of the population need such records.
+
     Args:
         problem: the simulated learning problem.
         run: the run, with its batches.
@@ -277,10 +283,10 @@ def _fresh_records(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Con
 
 
 def _random_stop_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBound, ...]:
-    """Return Corollary 2 of Asoodeh et al. for a random stop, as an order of growth: its hidden constant is set to 1.
+    """Return the bound of Corollary 2 of Asoodeh et al. on the excess risk of the model after a random step.
 
-    A run with a random stop releases the model of a random step. The bound is only displayed, because its true constant
-    is not known.
+    The corollary has a constant that it does not state, which is set to 1 here. The value shows the order of growth
+    only, and is displayed without a comparison.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -304,7 +310,7 @@ def _random_stop_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tupl
         gradient_std=constants.gradient_std,
         step_sizes=tuple(map(float, run.step_schedule.at(1, steps))),
         noise_stds=tuple(map(float, run.noise_stds(steps))),
-        shamir_constant=1.0,
+        shamir_constant=1.0,  # the constant that the corollary does not state
     )
     value = float(corollary_2(inputs, "corrected")["excess_risk"])
     bound = PromisedBound(

@@ -28,7 +28,7 @@ def calibrate(problem: SimulatedProblem, run: ShuffledMbSgdRun, target: Target) 
         target: the (ε, δ) to meet.
 
     Returns:
-        The run with its noise, and the calibrator's answer.
+        A copy of the run with noise and step size. Then the calibrator's answer, with its certified guarantee.
 
     Raises:
         InvalidInput: neither the run nor the calibration has a step.

@@ -15,10 +15,11 @@ Method = Literal["one-run", "counted-runs"]
 
 @dataclass(frozen=True, kw_only=True)
 class MembershipAttackAnswer:
-    """One attack on trained models. Its lower bound holds with the stated confidence, separately from the others.
+    """One attack on trained models, with its success and the lower bound on ε that the success proves.
 
-    An attack guesses which canaries, records or clients inserted to be detected, were in the data of a training. The
-    descriptions of the fields are served with the answer.
+    An attack guesses which canaries were in the data of a training. A canary is a record or client that is inserted to
+    be detected. The bound holds with the stated confidence, separately from those of other attacks. All fields except
+    the name of the attack have a description of their own.
     """
 
     attack: MembershipAttack

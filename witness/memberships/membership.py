@@ -119,11 +119,11 @@ def prepare(request: MembershipSimulation) -> PreparedMembership:
 
 
 def run_block(prepared: PreparedMembership, index: int) -> TrainedRuns:
-    """Run the trainings of one block, each from its own generator.
+    """Run the trainings of one block of a membership inference, each from its own random generator.
 
     Args:
         prepared: the request with its certificate.
-        index: index of the block.
+        index: index of the block, from 0.
 
     Returns:
         The included canaries, the models and the attackers' statistics of these trainings.
@@ -141,6 +141,8 @@ def assemble(
     request: MembershipSimulation, prepared: PreparedMembership, blocks: Sequence[TrainedRuns]
 ) -> MembershipAnswer:
     """Attack all trained runs, and compare the resulting lower bounds on ε with the certified ε.
+
+    Each attack guesses which canaries, inserted records or clients, were in the data of a training.
 
     Args:
         request: the attacks to make, with their δ and confidence level.

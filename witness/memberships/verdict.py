@@ -29,11 +29,13 @@ FALSE_POSITIVE_RATE = 0.01
 def concatenate_runs(blocks: Sequence[TrainedRuns]) -> TrainedRuns:
     """Join the training runs of all blocks of a simulation, in order of the blocks.
 
+    A block is a number of trainings that ran together.
+
     Args:
         blocks: for each block its runs: the included canaries, the models, and the attackers' statistics.
 
     Returns:
-        The same data for all runs.
+        The canaries, models and statistics of all runs, in the same order.
     """
     members = np.concatenate([block.members for block in blocks])
     models = np.concatenate([block.models for block in blocks])
@@ -162,13 +164,15 @@ def _attack(
 def _bound_by_runs(request: MembershipSimulation, inside: Floats, outside: Floats) -> tuple[float, Fields]:
     """Return the lower bound on ε that independent runs with and without one canary prove.
 
+    A threshold test on the score guesses whether the canary was in the data. Its error rates bound ε from below.
+
     Args:
         request: δ and the confidence level.
-        inside: scores of the runs with the canary.
+        inside: scores of the runs with the canary, that is, the record or client inserted to be detected.
         outside: scores of the runs without it.
 
     Returns:
-        The bound, and fields of the answer with the counts that prove it.
+        The bound in nats. Then the numbers of true positives, false positives and runs that prove it, by field name.
     """
     delta, error = math.exp(request.log_delta), 1.0 - request.confidence
     halves = SplitStatistics.of(inside, outside)
@@ -185,13 +189,16 @@ def _bound_by_runs(request: MembershipSimulation, inside: Floats, outside: Float
 def _bound_by_guesses(request: MembershipSimulation, run_scores: Floats, members: Bools) -> tuple[float, Fields]:
     """Return the lower bound on ε that guesses about many canaries prove.
 
+    A canary is a record or client that is inserted to be detected. The attacker guesses from its score whether it was
+    in the data. The bound is Theorem 5.2 of Steinke, Nasr and Jagielski (2023).
+
     Args:
         request: δ and the confidence level.
-        run_scores: score of each canary in each run.
-        members: whether each canary is in each run.
+        run_scores: score of each canary in each run, of shape (runs, canaries).
+        members: whether each canary is in each run, of the same shape.
 
     Returns:
-        The bound, and fields of the answer with the counts that prove it.
+        The bound in nats. Then the number of guesses and the number of right ones, by field name.
     """
     delta, error = math.exp(request.log_delta), 1.0 - request.confidence
     guesses = guess(run_scores.ravel(), members.ravel(), delta=delta, error=error)
@@ -205,11 +212,11 @@ def _auc(inside: Floats, outside: Floats) -> float:
     A tie counts one half.
 
     Args:
-        inside: scores of the canaries in the data.
+        inside: scores of the canaries (inserted records or clients) in the data.
         outside: scores of the other canaries.
 
     Returns:
-        The area; ½ if either array is empty.
+        The area, from 0 to 1; ½ if either array is empty.
     """
     if not inside.size or not outside.size:
         return 0.5
@@ -224,11 +231,11 @@ def _rare_true_positive_rate(inside: Floats, outside: Floats) -> float:
     """Return the true positive rate at the least threshold with a false positive rate of at most `FALSE_POSITIVE_RATE`.
 
     Args:
-        inside: scores of the canaries in the data.
+        inside: scores of the canaries (inserted records or clients) in the data.
         outside: scores of the other canaries.
 
     Returns:
-        The rate; 0 if either array is empty.
+        The share of the scores inside that exceed the threshold; 0 if either array is empty.
     """
     if not inside.size or not outside.size:
         return 0.0
@@ -270,6 +277,7 @@ def _meaning(request: MembershipSimulation, certified: Ends, attacks: Sequence[M
     Returns:
         One or two sentences for the answer.
     """
+    # The attack with the largest lower bound; a bound of 0 proves nothing.
     strongest = max(attacks, key=lambda attack: attack.epsilon_lower)
     delta = f"10^{request.log_delta / math.log(10.0):.6g}"
     if not strongest.epsilon_lower:

@@ -90,6 +90,8 @@ def compare_records(signed: JsonObject, computed: JsonObject) -> tuple[Agreement
 def _list_disagreements(signed: JsonObject, computed: JsonObject, *, same_engine: bool) -> list[Disagreement]:
     """List the values in which the answers and the privacy profiles of two reports disagree.
 
+    Values are compared within tolerances that depend on the versions of the engines.
+
     Args:
         signed: the data of the report.
         computed: the data of this engine.
@@ -110,9 +112,9 @@ def _list_disagreements(signed: JsonObject, computed: JsonObject, *, same_engine
 
 
 def changed_explanations(signed: JsonObject, computed: JsonObject) -> tuple[str, ...]:
-    """Return JSON pointers to the changed parts of a signed answer that are not binding, such as explanations.
+    """Return JSON pointers to the parts of a report's answer that a later engine words differently.
 
-    These are parts outside `BINDING`. A signed report stays valid if a later engine explains its answer in other words.
+    Only parts outside `BINDING`, such as explanations, are compared. A signed report stays valid if they change.
 
     Args:
         signed: the data of the report.
@@ -241,8 +243,8 @@ def _bound(value: object) -> float:
 def _near(first: float, second: float, pointer: str, tolerance: float) -> bool:
     """Decide whether two numbers at a JSON pointer agree within a relative tolerance.
 
-    Relative widths of enclosures consist of rounding errors: they agree if both are at most the tolerance. A δ is
-    compared by its logarithm. Fields of `ABSOLUTE` have an additional absolute tolerance.
+    There are three exceptions. Relative widths of enclosures consist of rounding errors: they agree if both are at most
+    the tolerance. A δ is compared by its logarithm. Fields of `ABSOLUTE` have an additional absolute tolerance.
 
     Args:
         first: a number; it may be infinite or NaN.

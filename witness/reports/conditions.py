@@ -36,6 +36,8 @@ def declared_conditions(answer: JsonObject) -> Iterator[tuple[str, str]]:
 def _unchecked_conditions(derivation: Sequence[JsonObject]) -> Iterator[tuple[str, str]]:
     """Yield id and statement of each condition of a proof's theorems that no computation checks, once each.
 
+    An example is that batches are drawn independently of the data.
+
     Args:
         derivation: steps of a proof, each with the id of its theorem.
 

@@ -19,6 +19,8 @@ from epsilond.witness.reports.record import Broken, open_page, record, seal_page
 def read_date(text: str | None) -> str | None:
     """Check the date of a report, and return it in the form YYYY-MM-DD.
 
+    No clock is read: the date of a report is the caller's.
+
     Args:
         text: the date in a form of ISO 8601, or None.
 

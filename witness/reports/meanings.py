@@ -38,6 +38,8 @@ def name_of(path: str) -> str:
 def meaning_of(declared: type | None, path: str) -> str:
     """Return the description of a field of an answer, or of the innermost enclosing field that has a description.
 
+    The path leads through nested dataclasses, and through lists of them.
+
     Args:
         declared: the dataclass that declares the field.
         path: names of the fields and positions in lists, separated by dots.

@@ -59,10 +59,10 @@ def delta(log10_delta: float) -> str:
         The text, such as `1e-5`, `3.2e-07` or `10^(-412.3)`.
     """
     nearest_integer = round(log10_delta)
-    rounding = 1e-12 * max(abs(log10_delta), 1.0)
+    rounding = 1e-12 * max(abs(log10_delta), 1.0)  # exceeds the error of a computed logarithm
     if abs(log10_delta - nearest_integer) < rounding:
         return f"1e{nearest_integer}"
-    if log10_delta > -300.0:
+    if log10_delta > -300.0:  # δ is a normal double
         return short(10.0**log10_delta)
     return f"10^({short(log10_delta)})"
 
@@ -98,6 +98,8 @@ def _extend_name(prefix: str, part: object) -> str:
 
 def _round(value: object, rounding: str) -> str:
     """Round a number to `DIGITS` significant digits; other values are converted to strings.
+
+    Words, such as those for infinities, are not rounded.
 
     Args:
         value: a number or a word in JSON form.

@@ -37,7 +37,7 @@ def render(record: JsonObject, seal: str) -> str:
         seal: hash of the data, which the page shows.
 
     Returns:
-        The HTML text.
+        The HTML text, without the data.
     """
     # A run that an observation contradicts has a page of its own, with the reasons and without ε.
     if record["kind"] == CONTRADICTED:
@@ -110,13 +110,13 @@ def _template(name: str) -> Template:
 
 
 def _rows(members: object) -> list[tuple[str, str]]:
-    """Return all numbers and words inside a JSON value as rows of a table.
+    """Return all numbers and words inside a JSON value as lines of a table.
 
     Args:
         members: the value, which may contain objects and lists.
 
     Returns:
-        Name and value of each, as texts.
+        For each its dotted path as a name, and its value, both as texts.
     """
     return [(name_of(name), numbers.full(value)) for name, value in numbers.flat(members)]
 
@@ -352,6 +352,8 @@ def _steps(answer: JsonObject) -> Iterator[JsonObject]:
 
 def _theorem_words(theorem: Theorem | None) -> dict[str, str]:
     """Return title, statement, status and source of a theorem, as texts for the page.
+
+    The source is the paper, with the number of the statement in it.
 
     Args:
         theorem: the theorem; None if this engine does not know it, as with reports of other engines.

@@ -122,6 +122,8 @@ class Drawing:
 def drawing(points: Sequence[JsonObject], target: tuple[float, float] | None) -> Drawing | None:
     """Draw a privacy profile: a band between the lower and upper bounds on log₁₀ δ over ε.
 
+    The band is drawn as a polygon, and its upper side as a line, too.
+
     Args:
         points: points of the profile in JSON form, by ascending ε.
         target: (ε, log₁₀ δ) of a mark, which is left out if it is outside the drawing; None for no mark.
@@ -184,6 +186,8 @@ class _Axes:
 
     def place(self, epsilon: float, log10_delta: float) -> tuple[float, float]:
         """Return the point of (ε, log₁₀ δ) in units of the drawing; log₁₀ δ is clipped to its range.
+
+        The horizontal axis is ε from 0, and the vertical one log₁₀ δ.
 
         Args:
             epsilon: ε, from 0 to `largest_epsilon`.

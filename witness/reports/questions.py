@@ -57,6 +57,8 @@ class ReportSubject:
 def question(kind: str, name: str | None = None) -> ReportSubject:
     """Return the calibrator or the accountant that answers the problems of a kind of report.
 
+    A calibrator computes noise for a target (ε, δ). The accountant computes ε or δ of a given mechanism.
+
     Args:
         kind: "calibration" or "account" (a mechanism's guarantee).
         name: name of the calibrator; None for an account.

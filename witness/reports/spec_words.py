@@ -13,10 +13,12 @@ SpecBody = JsonObject
 
 
 def describe_spec(spec: SpecBody, unit: str) -> str:
-    """Describe the run of a spec (a mechanism as data) in one phrase, with every given number.
+    """Describe a mechanism, given as data, in one phrase with every number of the data.
+
+    The mechanism may contain others, which are described within the same phrase.
 
     Args:
-        spec: the spec in its JSON form.
+        spec: specification of the mechanism in its JSON form.
         unit: protected unit, record or client. Batches consist of it, unless the spec says otherwise.
 
     Returns:
@@ -34,6 +36,9 @@ def count_phrase(number: object, noun: str) -> str:
     Args:
         number: the count.
         noun: the noun in the singular.
+
+    Returns:
+        The number with all its digits, and the noun in the singular or plural.
     """
     if number == 1:
         return f"{full(number)} {noun}"
@@ -59,6 +64,8 @@ def _describe_subsampled(spec: SpecBody, unit: str) -> str:
 
 def _sampling_phrase(spec: SpecBody, noun: str) -> str:
     """Describe in words how a batch is drawn.
+
+    The phrase is about the members of a batch and not about the mechanism that runs on it.
 
     Args:
         spec: JSON form of a subsampled mechanism, with the name of its sampling and its rate or batch size.
@@ -98,6 +105,7 @@ def _batch_details(spec: SpecBody, noun: str) -> str:
     Returns:
         The text with a leading space, or an empty text.
     """
+    # Numbers that are given although the way of sampling does not need them.
     details = []
     if spec["sampling"] == "full" and "rate" in spec:
         details.append(f"probability {full(spec['rate'])}")
@@ -135,6 +143,8 @@ def _describe_repeated(spec: SpecBody, unit: str) -> str:
 
 def _describe_composed(spec: SpecBody, unit: str) -> str:
     """Describe the mechanisms of a composition, numbered if there are several.
+
+    Compositions of one mechanism are described as that mechanism.
 
     Args:
         spec: JSON form of the composition, with its list of mechanisms.
@@ -209,6 +219,8 @@ def _describe_projected_sgd(spec: SpecBody, _: str) -> str:
         "without-replacement": "drawn anew in each step",
     }
     batches = batch_phrases[spec.get("batches", "shuffled")]
+
+    # The released model.
     share = full(spec.get("suffix_fraction"))
     release_phrases = {
         "last": "the last model is released",

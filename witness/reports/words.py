@@ -93,7 +93,7 @@ def _protection_sentence(guarantee: JsonObject) -> tuple[str, ...]:
         guarantee: JSON form of the guarantee.
 
     Returns:
-        One sentence; none for reports of earlier engines, which lack it.
+        The sentence as the only entry; no entry for reports of earlier engines, which lack it.
     """
     if "in_words" not in guarantee:
         return ()
@@ -102,6 +102,8 @@ def _protection_sentence(guarantee: JsonObject) -> tuple[str, ...]:
 
 def _bound_phrase(guarantee: JsonObject) -> str:
     """State the bound on ε at the requested δ, or the bound on δ at the requested ε.
+
+    An account has one of the two as its input, and certified bounds on the other.
 
     Args:
         guarantee: `epsilon`, `delta` and `log10_delta`, each with `lower` and `upper`. If δ was requested, both bounds
@@ -135,11 +137,13 @@ _CLAIM_VERDICTS = {
 def _claim_sentence(claim: JsonObject | None) -> tuple[str, ...]:
     """Return a sentence with the verdict on the claimed (ε, δ).
 
+    A claim is confirmed or refuted by the certified bounds, or stays open between them.
+
     Args:
         claim: JSON form of the claim and its verdict; None if nothing is claimed.
 
     Returns:
-        One sentence, or none.
+        The sentence as the only entry; no entry without a claim.
     """
     if claim is None:
         return ()

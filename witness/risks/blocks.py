@@ -47,10 +47,10 @@ class Measurement:
         return _concatenate([scores for _, _, scores, _ in self.blocks])
 
     def model(self) -> tuple[tuple[float, ...], ...] | None:
-        """Return the weights that the first repetition put out, a row for each model.
+        """Return the weights of the models that the first repetition returned.
 
         Returns:
-            The rows, or None if they were not requested or are not finite.
+            One tuple of weights for each model. None if they were not requested or are not finite.
         """
         _, _, _, model = self.blocks[0]
         if model is None or not np.all(np.isfinite(model)):
@@ -64,6 +64,9 @@ def _concatenate(blocks: Sequence[Mapping[str, Floats]]) -> Mapping[str, Floats]
 
     Args:
         blocks: for each block its values by name, one value for each repetition; at least one block.
+
+    Returns:
+        For each name the values of all repetitions, in the order of the blocks.
     """
     names = sorted(blocks[0])
     return {name: np.concatenate([values[name] for values in blocks]) for name in names}

@@ -75,6 +75,8 @@ def confidence_band(values: Floats, confidence: float) -> Band:
 def judge_bound(bound: float, lower: float, upper: float, gap: float) -> Verdict:
     """Decide whether a measured mean excess satisfies a theorem's bound; undecidable if the band allows both.
 
+    The measured mean is known up to its confidence band, and up to the error of the computed minimum.
+
     Args:
         bound: claimed upper bound on the mean excess.
         lower: lower bound of the confidence band of the measured mean excess.

@@ -92,6 +92,7 @@ def plan(request: RiskSimulation) -> SimulationPlan:
     block_size = _block_size(request, costs)
     block_count = math.ceil(request.repetitions / block_size)
 
+    # Calls of numpy are counted for each block, and array operations for each repetition.
     run_seconds = 0.0
     for work in costs:
         call_seconds = block_count * work.calls / CALLS_A_SECOND
@@ -230,6 +231,8 @@ def rounds_to_measure(resolved: ResolvedRuns, run: Run) -> tuple[int, ...]:
 def build(spec: Any, run: Run) -> SimulatedProblem:
     """Build the learning problem that a run is measured on.
 
+    The constants of the problem, such as the smoothness of its losses, hold by construction.
+
     Args:
         spec: spec of the problem in the request.
         run: the run. Its groups of clients, if any, change the numbers of records and the weights of the problem.
@@ -258,6 +261,9 @@ def _point_below(parent: str) -> Iterator[None]:
     Args:
         parent: JSON pointer of the part within the request.
 
+    Yields:
+        Nothing; the context only changes errors.
+
     Raises:
         InvalidInput: the same faults, with pointers into the whole request.
     """
@@ -271,12 +277,14 @@ def _point_below(parent: str) -> Iterator[None]:
 def _costs(request: RiskSimulation, problem: SimulatedProblem) -> tuple[Work, ...]:
     """Return the computing work of one repetition of the requested run, and then of each comparison run.
 
+    The work determines the size of the blocks and the estimated time.
+
     Args:
         request: the request, with its run.
         problem: the learning problem.
 
     Returns:
-        Operations, calls of numpy and bytes of each run.
+        The numbers of operations, of calls of numpy, and of bytes of each run, the requested one first.
 
     Raises:
         InvalidInput: the run is not possible on the problem, or the requested model is too large to return.

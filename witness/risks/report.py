@@ -203,6 +203,8 @@ def _compare_bound(
 def mean_over_repetitions(values: Floats, confidence: float, most: float = math.inf) -> Measured:
     """Return the mean of a quantity over repetitions, with a confidence band that ends at the largest possible value.
 
+    The band is a confidence interval by Student's t distribution.
+
     Args:
         values: one value for each repetition, from 0 to `most`.
         confidence: confidence level, between 0 and 1.
@@ -224,7 +226,7 @@ def _bound(bound: PromisedBound, measured: Measured, gap: float) -> BoundAnswer:
     """Compare a theorem's bound with the measured mean of the quantity that it bounds.
 
     A bound with a hidden constant, or with a condition that fails, is reported without a comparison. The ratio of bound
-    and mean is left out if both are smaller than `gap`, because it would depend only on the error of the minimum.
+    and mean is left out if both are smaller than `gap`. It would depend only on the error of the minimum then.
 
     Args:
         bound: the bound.
@@ -237,6 +239,7 @@ def _bound(bound: PromisedBound, measured: Measured, gap: float) -> BoundAnswer:
     reason = reason_not_compared(bound)
     is_compared = reason is None
 
+    # The ratio needs a positive finite mean, and a bound or a mean that is at least the error of the minimum.
     verdict = None
     ratio = None
     if is_compared:
@@ -262,6 +265,8 @@ def _bound(bound: PromisedBound, measured: Measured, gap: float) -> BoundAnswer:
 def reason_not_compared(bound: PromisedBound) -> str | None:
     """Return the reason why a theorem's bound cannot be compared with a measurement.
 
+    Only a bound with explicit constants, under conditions that hold, can be contradicted by a measurement.
+
     Args:
         bound: the bound, with its conditions checked for the run.
 
@@ -281,7 +286,9 @@ def reason_not_compared(bound: PromisedBound) -> str | None:
 def _warnings(
     problem: SimulatedProblem, series: Sequence[SeriesAnswer], bounds: Sequence[BoundAnswer]
 ) -> tuple[Caution, ...]:
-    """Return the warnings about large gradients, divergence, violated bounds, and the error of the optimum.
+    """Return the warnings about a risk simulation: large gradients, divergence, violated bounds, an inexact optimum.
+
+    A warning does not change the measured numbers.
 
     Args:
         problem: the problem, with its constants.

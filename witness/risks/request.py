@@ -58,6 +58,8 @@ class RiskSimulation:
     def check(self) -> None:
         """Check that the run fits the problem, the alternatives exist, and the noise is either given or calibrated.
 
+        Noise is calibrated if the request has a target (ε, δ). The alternatives are runs to compare with.
+
         Raises:
             InvalidInput: a check fails, or the target (ε, δ) is not valid.
         """

@@ -16,6 +16,9 @@ def name_at(score: str, place: int) -> str:
     Args:
         score: name of the score.
         place: position on the curve, such as a number of rounds.
+
+    Returns:
+        The name and the position, separated by `SEPARATOR`.
     """
     return f"{score}{SEPARATOR}{place}"
 

@@ -71,6 +71,8 @@ class TrialFile:
     def _check_header(self, stored: JsonObject, header: JsonObject, request: object) -> None:
         """Check that the file belongs to the present experiment.
 
+        The first line of a file has the request and the version of the engine that computed its blocks.
+
         Args:
             stored: first line of the file.
             header: first line that the experiment would write.
@@ -119,10 +121,13 @@ class TrialFile:
 
 
 def _read_lines(path: Path) -> list[str]:
-    """Return the lines of a text file with their ends; none if the file does not exist.
+    """Read the lines of a text file.
 
     Args:
         path: the file, in UTF-8.
+
+    Returns:
+        The lines, each with the characters that end it. The list is empty if the file does not exist.
 
     Raises:
         InvalidInput: the file cannot be read, or is not text.
@@ -136,7 +141,7 @@ def _read_lines(path: Path) -> list[str]:
 
 
 def _differences(kept: JsonObject, header: JsonObject, repetitions: int | None) -> list[str]:
-    """Say in words how the experiment that a file belongs to differs from the present one.
+    """Describe in words how the experiment that a file belongs to differs from the present one.
 
     Args:
         kept: first line of the file.
@@ -165,7 +170,7 @@ def _stated_values(header: JsonObject, repetitions: int | None) -> JsonObject:
         repetitions: number of repetitions of a request that states none.
 
     Returns:
-        The values by name.
+        The number of repetitions, the other fields of the request, and the version, by name.
     """
     request = header.get("request")
     values = request if isinstance(request, dict) else {}

@@ -65,7 +65,13 @@ class TrialArm(Protocol):
         """Estimated memory of one trial."""
 
     def check(self, folders: Mapping[DataName, Path]) -> tuple[DataFile, ...]:
-        """Read the files once, and return them with their checksums.
+        """Read the data files once, and return them with their checksums.
+
+        Args:
+            folders: folder of each data set.
+
+        Returns:
+            For each file its data set, name and checksum.
 
         Raises:
             InvalidInput: a file is missing or is not the original.
@@ -87,7 +93,7 @@ class TrialArm(Protocol):
         """
 
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
-        """Return the certified ε of the arm's noise.
+        """Return certified bounds on the ε of the algorithm's noise.
 
         Args:
             folders: folder of each data set, from which numbers of records come.
@@ -99,7 +105,9 @@ class TrialArm(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class TrialSimulation:
-    """Repeated independent trials of one arm: an algorithm with fixed noise and settings.
+    """Request for repeated independent trials of one algorithm with fixed noise and settings, an arm.
+
+    A trial splits the data at random, trains the algorithm on one part, and scores its output on the other.
 
     Attributes:
         arm: the algorithm with its settings.
@@ -116,7 +124,7 @@ class TrialSimulation:
 
 @dataclass(frozen=True, kw_only=True)
 class TrialsAnswer:
-    """Scores of an arm, an algorithm with fixed settings, over its trials.
+    """Scores of an algorithm with fixed settings over repeated trainings, with the certified ε of its noise.
 
     Attributes:
         algorithm: name of the algorithm.
@@ -171,11 +179,13 @@ def plan(request: TrialSimulation) -> SimulationPlan:
 def prepare(request: TrialSimulation) -> PreparedTrials:
     """Find the files of the data sets that the trials read, and check them.
 
+    Trials read the papers' own data sets from folders on this machine, if they need any.
+
     Args:
         request: the trials.
 
     Returns:
-        The trials with the folders of their data.
+        The trials with the folders of their data, and the files with their checksums.
 
     Raises:
         InvalidInput: a folder or a file is missing, or a file is not the original.
@@ -200,13 +210,16 @@ def run_block(prepared: PreparedTrials, index: int) -> TrialResult:
 
 
 def trial_seed(seed: int, trial: int) -> int:
-    """Return the seed of one trial: a nonnegative integer of 63 bits.
+    """Return the seed of one trial, that is, of one training with its own split of the data.
 
-    It depends only on its arguments, so that all arms of an experiment have the same splits of the data.
+    It depends only on its arguments, so that all algorithms of an experiment have the same splits.
 
     Args:
         seed: seed of the request.
         trial: number of the trial, from 0.
+
+    Returns:
+        A nonnegative integer of at most 63 bits, which a signed integer of 64 bits can hold.
     """
     sequence = np.random.SeedSequence(seed, spawn_key=(trial,))
     (word,) = sequence.generate_state(1, np.uint64)
@@ -214,9 +227,9 @@ def trial_seed(seed: int, trial: int) -> int:
 
 
 def assemble(request: TrialSimulation, prepared: PreparedTrials, blocks: Sequence[TrialResult]) -> TrialsAnswer:
-    """Summarise all trials of an arm: the mean and the confidence band of each score, with the certified ε.
+    """Summarise repeated trainings of an algorithm: the mean of each score with its band, and the certified ε.
 
-    An arm is one algorithm in one setting. A trial trains it once on a random split of the data.
+    The algorithm has fixed noise and settings. A trial trains it once on a random split of the data.
 
     Args:
         request: the request.
@@ -224,7 +237,7 @@ def assemble(request: TrialSimulation, prepared: PreparedTrials, blocks: Sequenc
         blocks: results of all trials.
 
     Returns:
-        Means with their bands, and the median of the chosen value of each tuned parameter.
+        Means with their confidence bands, and the median of the chosen value of each tuned parameter.
     """
     first_result = blocks[0]
     scores = {}

@@ -67,6 +67,8 @@ class DeclaredProfile:
 def _faults(pointer: str, points: ProfilePoints) -> Iterator[Fault]:
     """Yield the faults of one list of points of a privacy profile.
 
+    The privacy profile is δ as a function of ε. The caller states upper bounds on it at several points.
+
     Args:
         pointer: JSON pointer of the list in the request.
         points: pairs (ε, log10 δ), which should be in increasing order of ε.

@@ -56,5 +56,6 @@ class Rdp:
         bounds = zip(self.orders, self.epsilons, strict=True)
         # The divergence bound v of order a admits every ε with ε ≤ v or aε²/2 ≤ v.
         epsilon = min(max(divergence, math.sqrt(2.0 * divergence / order)) for order, divergence in bounds)
+        # Rounded down by more than the error of the square root: a smaller ε satisfies the bounds, too.
         rounded_down = 1.0 - 2.0**-50
         return DeclaredBounds(epsilon * rounded_down, 0.0)

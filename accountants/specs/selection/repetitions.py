@@ -49,6 +49,7 @@ class GeometricRepetitions:
     def odds(self) -> tuple[float, float]:
         """Bounds on (1 − γ)/γ = mean − 1, with the probability γ of stopping."""
         odds = self.mean - 1.0
+        # Rounded down and up by the relative error 2^−52, more than that of one subtraction.
         return odds * (1.0 - 2.0**-52), odds * (1.0 + 2.0**-52)
 
 
@@ -76,25 +77,31 @@ class NegativeBinomialRepetitions:
             )
 
     def _mean_at(self, odds: float) -> float:
-        """Return the mean number of runs at c = (1 − γ)/γ, which increases with c.
+        """Return the mean of the negative binomial distribution of the number of runs, given its parameter γ.
 
-        It is η c/(1 − (1 + c)^−η) for the shape η, and c/log(1 + c) for η = 0.
+        With c = (1 − γ)/γ the mean is η c/(1 − (1 + c)^−η) for the shape η. For η = 0 it is c/log(1 + c). It increases
+        with c.
 
         Args:
             odds: c, at least 0.
+
+        Returns:
+            The mean, at least 1 up to rounding.
         """
         if odds == 0.0:
             return 1.0
         exponent = -self.shape * math.log1p(odds)
         if abs(exponent) < 1e-9:  # the first two terms of the series in η
             return odds / math.log1p(odds) * (1.0 - 0.5 * exponent)
+        # The limit 700 keeps the exponential finite.
         return self.shape * odds / -math.expm1(min(exponent, 700.0))
 
     @property
     def odds(self) -> tuple[float, float]:
-        """Bounds on c = (1 − γ)/γ, by bisection. They differ by 1e-9 relative, far above the roundings of the mean."""
+        """Bounds on c = (1 − γ)/γ by bisection. Each is 1e-9 relative from it, far above the roundings of the mean."""
         if self.mean == 1.0:
             return 0.0, 0.0
+        # The mean increases with c, so that a bisection encloses c. It ends at a relative width of 1e-12.
         low, high = 0.0, LARGEST_ODDS
         while high - low > 1e-12 * high:
             middle = _middle_of_odds(low, high)
@@ -102,11 +109,14 @@ class NegativeBinomialRepetitions:
                 low = middle
             else:
                 high = middle
+        # Widened by more than the error that roundings of the mean cause.
         return low * (1.0 - 1e-9), high * (1.0 + 1e-9)
 
 
 def _middle_of_odds(low: float, high: float) -> float:
     """Return a point between two bounds that span many powers of ten, at which a bisection divides them.
+
+    A bisection by arithmetic means would need many steps to reach a small number.
 
     Args:
         low: lower bound, at least 0.

@@ -106,6 +106,9 @@ def _log_distribution(x: Floats) -> Floats:
 
     Args:
         x: values of the noise.
+
+    Returns:
+        log P(noise ≤ x) for each value, at most 0.
     """
     left_tail = x - math.log(2.0)
     right_tail = np.log1p(-0.5 * np.exp(-np.maximum(x, 0.0)))
@@ -113,10 +116,10 @@ def _log_distribution(x: Floats) -> Floats:
 
 
 def _log_factor(count: int, edges: Floats, shifted_edges: Floats) -> tuple[Floats, Floats]:
-    """Return the log of P(an answer)^n at given threshold noises, and how much the neighbour's queries change it.
+    """Return the log probability of n equal answers at given threshold noises, and its change on the neighbour.
 
-    The threshold noises are edges of cells, that is, of intervals that are bounded separately. n is the number of equal
-    answers.
+    Given the noise on the threshold, the answers are independent, so their probability is a power. The threshold noises
+    are the edges of cells, that is, of intervals on which the probability is bounded separately.
 
     Args:
         count: the power n, a number of answers.
@@ -124,7 +127,7 @@ def _log_factor(count: int, edges: Floats, shifted_edges: Floats) -> tuple[Float
         shifted_edges: edges relative to the value of the queries on the neighbour, likewise.
 
     Returns:
-        The natural logarithm at each edge, and its change at each edge.
+        The natural logarithm of the probability at each edge. Then the logarithm on the neighbour minus this one.
     """
     log_first = count * _log_distribution(edges)
     log_second = count * _log_distribution(shifted_edges)
@@ -132,12 +135,15 @@ def _log_factor(count: int, edges: Floats, shifted_edges: Floats) -> tuple[Float
 
 
 def _crossing(masses: Floats, below: tuple[Floats, Floats], above: tuple[Floats, Floats]) -> ThresholdOutput:
-    """Return Bernoulli parameters that the probabilities of one output of the sparse vector technique dominate.
+    """Bound the probabilities of one output of the sparse vector technique on two neighbouring data sets.
 
     The output is n answers "below" with probability F each, then c answers "above" with probability G each. Its
-    probability p = Σ p_i and that on the neighbour, q, are sums over cells i of the threshold noise. On each cell
-    l_i ≤ p_i ≤ u_i, and a factor r_i ≤ 1 gives q ≤ Σ p_i r_i. So q/p is at most 1 − Σ l_i (1 − r_i)/Σ u_i, and at most
-    Σ u_i r_i/Σ l_i.
+    probability p is the sum of p_i over cells i, that is, intervals of the noise on the threshold. On each cell
+    l_i ≤ p_i ≤ u_i. A factor r_i ≤ 1 bounds the probability q on the neighbour: q ≤ Σ p_i r_i. So q/p is at most
+    1 − Σ l_i (1 − r_i)/Σ u_i, and at most Σ u_i r_i/Σ l_i.
+
+    A test between Bernoulli variables with the returned parameters is at most as good as one between the outputs. So
+    they give a lower bound on δ.
 
     Args:
         masses: probabilities of the cells of the threshold noise.
@@ -145,7 +151,7 @@ def _crossing(masses: Floats, below: tuple[Floats, Floats], above: tuple[Floats,
         above: log of G^c at the edges, which decreases, and its change, which decreases too.
 
     Returns:
-        The parameters for both data sets. They are 0 if the lower bound on p is 0.
+        A lower bound p' on p, and p' times an upper bound on q/p. Both are 0 if the lower bound is 0.
     """
     (log_below, change_below), (log_above, change_above) = below, above
     # Both factors are monotone on a cell, so each is extreme at an edge.
@@ -156,10 +162,11 @@ def _crossing(masses: Floats, below: tuple[Floats, Floats], above: tuple[Floats,
     if not first > 0.0:
         return ThresholdOutput(0.0, 0.0)
 
-    # The smaller of both bounds on q/p holds, and outcomes beyond the cells are added.
+    # The smaller of both bounds on q/p holds. All sums are rounded to the safe side.
     relative_fall = float(least @ falls) / float(np.sum(most)) * (1.0 - _ROUNDING)
     quotient = float(most @ (1.0 - falls)) / float(np.sum(least)) * (1.0 + _ROUNDING)
     ratio = min(1.0 - relative_fall, quotient)
+    # Threshold noise beyond the cells can only add its own probability to that on the neighbour.
     return ThresholdOutput(first, first * ratio + _BEYOND)
 
 

@@ -22,14 +22,18 @@ post-processing of that at the larger one, so the result is attained."""
 
 
 def log_ratio(epsilon: float, noise: ScoreNoise) -> float:
-    """Return log((1 − x)/x) of the choice between two candidates, rounded down, in nats.
+    """Return a lower bound on the ε of report-noisy-max with two candidates, for a change of both scores by 1.
 
-    x is the probability that the candidate with the lower score wins, if the scores differ by 1. It is 1/(1 + e^{ε/2})
-    for Gumbel noise, e^{−ε/2}/2 for exponential noise, and e^{−ε/2} (2 + ε/2)/4 for Laplace noise.
+    The bound is log((1 − x)/x), with the probability x that the candidate with the lower score wins, if the scores
+    differ by 1. x is 1/(1 + e^{ε/2}) for Gumbel noise and e^{−ε/2}/2 for exponential noise. For Laplace noise it is
+    e^{−ε/2} (2 + ε/2)/4.
 
     Args:
         epsilon: privacy parameter ε > 0 of the choice; the noise has the scale 2/ε.
         noise: distribution of the noise: "gumbel", "exponential" or "laplace".
+
+    Returns:
+        log((1 − x)/x) in nats, rounded down.
     """
     half = 0.5 * epsilon
     if noise == "gumbel":

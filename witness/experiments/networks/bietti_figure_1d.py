@@ -59,7 +59,7 @@ BYTES: Final = 2_000_000_000
 
 @dataclass(frozen=True)
 class EmnistArm:
-    """One personalization and one noise.
+    """Trainings of the network with one personalization and one noise, an arm of the experiment of Bietti et al.
 
     Attributes:
         personalization: weight α of the shared weights, times the number Q of users in a round.
@@ -132,6 +132,9 @@ class EmnistArm:
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
         """Return certified bounds on ε for all data of a user, against an observer of the models of all rounds.
 
+        Each round draws a fixed number of users without replacement, and adds Gaussian noise to the sum of clipped
+        updates.
+
         Args:
             folders: not used.
 
@@ -157,6 +160,8 @@ class EmnistArm:
 def read_users(folder: Path) -> UserFederation:
     """Read the images of the first `USERS` users. They are kept in memory for the next call.
 
+    A user is a writer of digits. Users are ordered by name.
+
     Args:
         folder: folder of federated EMNIST.
 
@@ -176,7 +181,9 @@ def _images(written: WrittenImages) -> UserImages:
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment: one for each noise and personalization, with a curve over rounds.
+    """Return the simulations for Figure 1d of Bietti et al.: one for each noise and personalization.
+
+    Each trains the network repeatedly, and measures its test accuracy after several numbers of rounds.
 
     Personalization is the weight of the model that all users share.
 
@@ -185,7 +192,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         seed: seed of all randomness.
 
     Returns:
-        The trials of each combination of the values, with its place.
+        The repeated trainings of each combination of the values, with its position on the grid.
     """
     table = []
     for noise, personalization in product(NOISE_MULTIPLIERS, TIMES_PARTICIPANTS):
@@ -237,7 +244,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 def _accuracies_after(rounds: int, answers: Sequence[CellAnswer]) -> dict[tuple[float, str], Measured]:
-    """Return the measured accuracies by noise multiplier and name of the personalization.
+    """Return the mean test accuracies after a number of rounds, by noise and personalization.
 
     Personalization is the weight of the model that all users share.
 
@@ -246,7 +253,7 @@ def _accuracies_after(rounds: int, answers: Sequence[CellAnswer]) -> dict[tuple[
         answers: results of the experiment. Those without an accuracy are left out.
 
     Returns:
-        Mean accuracies with their bands.
+        Mean accuracies with their confidence bands. The keys are the noise multiplier and the personalization's name.
     """
     read_accuracy = private_score(ACCURACY)
     accuracies = {}

@@ -71,7 +71,7 @@ Steps = tuple[tuple[int, float], ...]
 
 @dataclass(frozen=True, kw_only=True)
 class DasArm:
-    """One algorithm on one data set.
+    """A training of a network by one algorithm on one data set, with its step sizes, noise and update rule.
 
     Attributes:
         algorithm: name of the algorithm.
@@ -162,6 +162,7 @@ class DasArm:
         Returns:
             Sizes of the network and its batches, step sizes of clients and server by round, and the rule for updates.
         """
+        # Step sizes of the rounds 0, 1, …; measurements are after the rounds 1, 2, ….
         local_steps = [self.local_step * STEP_DECAY**index for index in range(ROUNDS)]
         last_rounds = range(ROUNDS - LAST + 1, ROUNDS + 1)
         return FederatedTraining(
@@ -221,6 +222,9 @@ class DasArm:
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
         """Return certified bounds on the ε of truncated discrete Laplace noise, at the δ that the noise is meant for.
 
+        For noise of the whole run, neighbours may have any two updates. For noise of a round, the sensitivities are
+        those that the paper assumes.
+
         Args:
             folders: not used.
 
@@ -260,9 +264,10 @@ def _scores(qualities: Sequence[ModelQuality]) -> dict[str, float]:
 
 @functools.lru_cache(maxsize=1)
 def deal_images(images: ImageName, folder: Path, seed: int) -> ImageFederation:
-    """Read the images of a data set, and divide the training images among the clients by shards of equal classes.
+    """Read the images of a data set, and divide the training images among the clients so that each has few classes.
 
-    A shard is a part of the images, sorted by class. Each client gets a few shards, so that it has few classes.
+    The images are sorted by class and cut into parts of equal size, the shards. Each client gets a few of them. The
+    last result is kept in memory.
 
     Args:
         images: the data set.
@@ -282,5 +287,6 @@ def deal_images(images: ImageName, folder: Path, seed: int) -> ImageFederation:
 
 def _vectors(images: Images) -> ImageVectors:
     """Convert images to vectors of pixels from −1 to 1, with their labels as integers."""
+    # Half of the largest byte, 255, is 127.5.
     pixels = images.pixels.astype(np.float32) / np.float32(127.5) - np.float32(1.0)
     return ImageVectors(pixels, images.labels.astype(np.int64))

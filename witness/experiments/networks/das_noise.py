@@ -41,23 +41,26 @@ RESULTS_KEPT: Final = 32
 
 
 def round_movement(dimension: int, levels: int) -> Movement:
-    """Return the sensitivities of a message by the equations (6) and (121) of Das et al., in grid steps.
+    """Return the sensitivities of a message in one round, by the equations (6) and (121) of Das et al.
 
-    A sensitivity is the largest change of a message between neighbouring data sets, in some norm.
+    A message is an update that is rounded to a grid. Its sensitivity is its largest change between neighbouring data
+    sets, in some norm. The paper assumes these values; they are not bounds for all data.
 
     Args:
         dimension: number d of weights.
         levels: grid steps s in a unit.
 
     Returns:
-        The sensitivities in the ℓ1, ℓ2 and ℓ∞ norm.
+        The sensitivities in the ℓ1, ℓ2 and ℓ∞ norm, in grid steps.
     """
     return relative_bounds(dimension, levels, RELATIVE_MOVEMENT)
 
 
 @functools.lru_cache(maxsize=RESULTS_KEPT)
 def noise_of(choice: NoiseChoice, *, dimension: int, levels: int, rounds: int) -> LaplaceLevels | BinomialTrials | None:
-    """Return the noise of a message: truncated discrete Laplace or Binomial noise, or none.
+    """Return the noise that is added to each message: truncated discrete Laplace or Binomial noise, or none.
+
+    A message is a client's update of the model, rounded to a grid. Results are kept in memory.
 
     Args:
         choice: the kind of noise, and whether it is certified, printed by the paper, or absent.
@@ -66,7 +69,7 @@ def noise_of(choice: NoiseChoice, *, dimension: int, levels: int, rounds: int) -
         rounds: number K of rounds, for noise with a target for all rounds.
 
     Returns:
-        The noise. None for the choice `none`.
+        The noise levels and the decay rate of Laplace noise, or the trials of Binomial noise. None without noise.
 
     Raises:
         NoCertificate: no noise is certified for the target.
@@ -89,9 +92,10 @@ def noise_of(choice: NoiseChoice, *, dimension: int, levels: int, rounds: int) -
 
 
 def _binomial_noise(dimension: int, levels: int, movement: Movement) -> BinomialTrials:
-    """Return the least Binomial noise, of an even number of trials, that its theorem states for the target of a round.
+    """Return the least Binomial noise, of an even number of trials, that the cpSGD theorem states for one round.
 
-    The theorem is proved for ε ≤ 1 only; the target is larger.
+    The target is ε = `ROUND_EPSILON` at δ = `ROUND_DELTA`. The theorem is proved for ε ≤ 1 only, and the target is
+    larger.
 
     Args:
         dimension: number d of weights.
@@ -152,6 +156,8 @@ def _certified_noise(dimension: int, levels: int, movement: Movement) -> Laplace
 def _printed_noise(epsilon: float, dimension: int, movement: Movement) -> LaplaceLevels:
     """Return the truncated discrete Laplace noise that Theorem 1 of Das et al. prescribes for the ε of a message.
 
+    The theorem prescribes the decay rate from ε and the ℓ1 sensitivity, and a number of levels.
+
     Args:
         epsilon: ε of a message.
         dimension: number d of weights.
@@ -175,7 +181,7 @@ def certified_epsilon(
     """Return certified bounds on the ε of truncated discrete Laplace noise, at the δ that the noise is meant for.
 
     Args:
-        choice: the noise.
+        choice: the kind of noise, and whether the paper prints it or it is certified.
         dimension: number d of weights.
         levels: grid steps s in a unit.
         rounds: number K of rounds, for noise with a target for all rounds.

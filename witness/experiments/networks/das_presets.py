@@ -33,18 +33,16 @@ TRIALS: Final = 3
 
 
 def _cell(printed: PrintedArm, place: Mapping[str, str], repetitions: int, seed: int) -> Cell:
-    """Return the simulation of an arm, with the test error and the ε that the paper prints for it.
-
-    An arm is an algorithm with its noise.
+    """Return the simulation of one algorithm with its noise, and the test error and ε that the paper prints for it.
 
     Args:
-        printed: the arm, with the paper's values.
-        place: its place on the axes of the grid, without the number of rounds.
-        repetitions: runs of the arm.
+        printed: the algorithm with its noise (an arm of the experiment), and the paper's values.
+        place: its position on the axes of the grid, without the number of rounds.
+        repetitions: independent trainings of the arm.
         seed: seed of all randomness.
 
     Returns:
-        The simulation with its place.
+        The repeated trainings with their position on the grid, and the printed values if there are any.
     """
     published = None
     if printed.error is not None:
@@ -60,16 +58,16 @@ def _cell(printed: PrintedArm, place: Mapping[str, str], repetitions: int, seed:
 def _cells_of(
     arms: Mapping[str, PrintedArm], place: Mapping[str, str], repetitions: int, seed: int
 ) -> tuple[Cell, ...]:
-    """Return the simulations of several arms (algorithms with their noise), one for each arm.
+    """Return the simulations of several algorithms with their noise, one for each.
 
     Args:
-        arms: the arms, by name.
-        place: their place on the other axes of the grid, without the number of rounds.
-        repetitions: runs of each arm.
+        arms: the algorithms with their noise (arms of the experiment), by name.
+        place: their position on the other axes of the grid, without the number of rounds.
+        repetitions: independent trainings of each arm.
         seed: seed of all randomness.
 
     Returns:
-        The simulations with their places, in the order of the arms.
+        The simulations with their positions on the grid, in the order of the arms.
     """
     return tuple(_cell(arm, {**place, "arm": name}, repetitions, seed) for name, arm in arms.items())
 
@@ -78,27 +76,27 @@ def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations for Table 6 of Das et al.: the algorithms without noise on both data sets.
 
     Args:
-        repetitions: runs of each arm.
+        repetitions: independent trainings for each data set and algorithm.
         seed: seed of all randomness.
 
     Returns:
-        The trials of each data set and algorithm, with its place.
+        One simulation for each data set and algorithm, with its position on the grid.
     """
     parts = [_cells_of(arms, {"images": images}, repetitions, seed) for images, arms in TABLE_6.items()]
     return tuple(itertools.chain.from_iterable(parts))
 
 
 def last_errors(answers: Sequence[CellAnswer], **place: str) -> dict[str, Measured]:
-    """Return the test error of each arm, averaged over the last five rounds, by the arm's name.
+    """Return the test error of each algorithm with its noise, averaged over the last five rounds.
 
-    An arm is an algorithm with its noise.
+    An algorithm with its noise is an arm of the experiment.
 
     Args:
         answers: results of the experiment.
-        **place: values of axes other than the arm and the rounds. Cells with other values are ignored.
+        **place: values of axes other than the arm and the rounds. Results with other values are ignored.
 
     Returns:
-        Mean errors with their bands. Cells without an error are left out.
+        Mean errors with their confidence bands, by the arm's name. Results without an error are left out.
     """
     read_error = private_score(LAST_ERROR)
     errors = {}
@@ -113,9 +111,10 @@ def last_errors(answers: Sequence[CellAnswer], **place: str) -> dict[str, Measur
 def _judge_first_against(
     answers: Sequence[CellAnswer], claim: str, *, first: str, second: str, names: tuple[str, str]
 ) -> Finding:
-    """Judge whether every arm of one kind has a lower test error than every arm of another kind.
+    """Judge whether every method of one kind has a lower test error than every method of another kind.
 
-    An arm is an algorithm with its noise. Arms with certified noise are left out, because the paper has none.
+    A method, or arm of the experiment, is an algorithm with its noise. Methods with certified noise are left out,
+    because the paper has none.
 
     Args:
         answers: results of the experiment.
@@ -141,13 +140,15 @@ def _judge_first_against(
 
 
 def judge_noise(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the claims of experiment (i) of Das et al.: Laplace against Binomial noise, and the noise's privacy.
+    """Judge the claims of experiment (i) of Das et al. on the accuracy and the privacy of their noise.
+
+    Their truncated discrete Laplace noise is compared with Binomial noise.
 
     Args:
         answers: results of the experiment, with test errors and the certified ε of the noise.
 
     Returns:
-        One finding for each of the two claims.
+        For each of the two claims a verdict, such as confirmed or refuted, and the measured numbers in words.
     """
     return (
         _judge_first_against(
@@ -162,15 +163,16 @@ def judge_noise(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 def judge_clipping(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the claims of experiments (ii) and (iii) of Das et al.: normalised against clipped updates, and privacy.
+    """Judge the claims of experiments (ii) and (iii) of Das et al. on normalised updates and on their noise's privacy.
 
-    A normalised update is divided by its norm, and a clipped one is shortened if it is too long.
+    Normalised updates are compared with clipped ones. A normalised update is divided by its norm, and a clipped one is
+    shortened if it is too long.
 
     Args:
         answers: results of the experiment, with test errors and the certified ε of the noise.
 
     Returns:
-        One finding for each of the two claims.
+        For each of the two claims a verdict, such as confirmed or refuted, and the measured numbers in words.
     """
     return (
         _judge_first_against(

@@ -31,11 +31,11 @@ CLAIM_OF_RUN: Final = Claimed(epsilon=RUN_EPSILON, delta=RUN_DELTA)
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedArm:
-    """An arm of a table (an algorithm with its noise), with the test error that the paper prints for it.
+    """An algorithm with its noise, and the test error that the paper prints for it in a table.
 
     Attributes:
         arm: the algorithm with its settings.
-        error: mean test error of the last five rounds, as a share; None for an arm that is not the paper's.
+        error: mean test error of the last five rounds, as a share; None for noise that is not the paper's.
         claimed: the paper's claim on the privacy of the noise; None without a claim.
     """
 
@@ -58,10 +58,10 @@ def _noise_arms(
     binomial_steps: Steps,
     errors: tuple[float, float, float],
 ) -> dict[str, PrintedArm]:
-    """Return the arms of experiment (i) of Das et al.: Binomial noise, their own noise on two grids, certified noise.
+    """Return the methods that experiment (i) of Das et al. compares: algorithms with four kinds of noise.
 
-    An arm is an algorithm with its noise. QTDL is the paper's noise: truncated discrete Laplace noise on updates that
-    are rounded to a grid.
+    These are Binomial noise, the paper's own noise on two grids, and certified noise. The paper's noise, QTDL, is
+    truncated discrete Laplace noise on updates that are rounded to a grid.
 
     Args:
         images: the data set.
@@ -69,16 +69,24 @@ def _noise_arms(
         steps: step sizes of the server with truncated discrete Laplace noise, each with its first round.
         binomial_local_step: η₀ with Binomial noise, the clients' step size in the first round.
         binomial_steps: step sizes of the server with Binomial noise, each with its first round.
-        errors: printed test errors of the paper's three arms, between 0 and 1.
+        errors: printed test errors, between 0 and 1: Binomial noise, and the paper's on the fine and the coarse grid.
 
     Returns:
-        The arms by name. The certified arm has no printed error and no claim.
+        The methods by name. Only the paper's own noise has a claim, and certified noise has no printed error.
     """
     fine, coarse = powers
     binomial_error, fine_error, coarse_error = errors
 
     def laplace_arm(power: int, noise: NoiseChoice) -> DasArm:
-        """Return the arm with truncated discrete Laplace noise on a grid with 2^`power` steps in a unit."""
+        """Return the training with truncated discrete Laplace noise on a grid with 2^`power` steps in a unit.
+
+        Args:
+            power: base-two logarithm of the grid steps in a unit.
+            noise: whether the noise is the paper's or certified, and for which target.
+
+        Returns:
+            The algorithm with its noise, and with the step sizes of experiment (i).
+        """
         return DasArm(
             algorithm=PRIVATE_NORMALISED,
             images=images,
@@ -126,11 +134,14 @@ TABLE_4: Final = _noise_arms(
 
 
 def _run_arm(arm: DasArm, error: float) -> PrintedArm:
-    """Return an arm of experiment (ii) or (iii), with the paper's claim on its noise for all rounds.
+    """Combine an algorithm of experiment (ii) or (iii) with its printed error and the claim on its noise.
 
     Args:
         arm: the algorithm with its settings and noise.
         error: printed test error, as a share.
+
+    Returns:
+        The algorithm with both printed values. The claim is (ε, δ) for all rounds together.
     """
     return PrintedArm(arm=arm, error=error, claimed=CLAIM_OF_RUN)
 
@@ -138,18 +149,18 @@ def _run_arm(arm: DasArm, error: float) -> PrintedArm:
 def _clipping_arms(
     shared: DasArm, *, normalised: Steps, error: float, clipped: Mapping[float, tuple[Steps, float]]
 ) -> dict[str, PrintedArm]:
-    """Return the arms of experiments (ii) and (iii) of Das et al.: normalised updates, and clipped ones for each norm.
+    """Return the methods of experiments (ii) and (iii) of Das et al.: normalised updates, and clipped ones.
 
-    An arm is an algorithm with its noise.
+    A method, or arm, is an algorithm with its noise. There is one with clipped updates for each clipping norm.
 
     Args:
-        shared: an arm with the settings that all arms share.
+        shared: a method with the settings that all methods share.
         normalised: steps of the server with normalised updates.
         error: printed test error with normalised updates.
         clipped: steps of the server and printed test error, by clipping norm.
 
     Returns:
-        The arms by name, each with its printed test error.
+        The methods by name, each with its printed test error.
     """
     arms = {PRIVATE_NORMALISED: _run_arm(_with_steps(shared, normalised, None), error)}
     for norm, (steps, clipped_error) in clipped.items():
@@ -158,17 +169,17 @@ def _clipping_arms(
 
 
 def _with_steps(arm: DasArm, steps: Steps, clipping_norm: float | None) -> DasArm:
-    """Return an arm with a schedule of server steps, and with clipped updates if there is a clipping norm.
+    """Return a training with a given schedule of server steps, and with clipped updates if there is a clipping norm.
 
-    All other settings are those of experiments (ii) and (iii).
+    All other settings are those of experiments (ii) and (iii) of Das et al.
 
     Args:
-        arm: an arm with the settings that all arms share.
+        arm: an algorithm with the settings that all trainings of the experiment share.
         steps: steps of the server, each with the first round of its use.
         clipping_norm: clipping norm; None normalises the updates.
 
     Returns:
-        The new arm; an arm is an algorithm with its noise.
+        A copy of the algorithm's settings with these steps and this scaling of updates.
     """
     return DasArm(
         algorithm=arm.algorithm,

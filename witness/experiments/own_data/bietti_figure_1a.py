@@ -92,19 +92,19 @@ class FigureArm:
         return {"step_size": STEPS}
 
     def check(self, folders: Mapping[DataName, Path]) -> tuple[DataFile, ...]:
-        """Check the data files of the arm, of which there are none, because the data are drawn.
+        """Return the data files that the experiment reads: none, because its data are drawn at random.
 
         Args:
             folders: not used.
 
         Returns:
-            No file.
+            An empty tuple.
         """
         del folders
         return ()
 
     def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
-        """Return the smallest excess risk over a grid of step sizes, after the arm's rounds, and its step size.
+        """Return the smallest excess risk over a grid of step sizes, and the step size that reaches it.
 
         Runs that differ only in the number of rounds are trained once, and their results are reused.
 
@@ -113,12 +113,12 @@ class FigureArm:
             seed: seed of data and noise.
 
         Returns:
-            The excess risk and the step size that reaches it.
+            The excess risk after `rounds` rounds, in units of the loss, and the step size.
         """
         del folders
         risks_by_run = _risks(seed)
         measured_index = ROUNDS.index(self.rounds)
-        # One run for each step size, in the order of `STEPS`.
+        # There is one run for each step size, in the order of `STEPS`; the best one is chosen.
         runs = _find_runs(self.personalization, self.noise_multiplier)
         risks = [risks_by_run[run][measured_index] for run in runs]
         best = int(np.argmin(risks))
@@ -126,6 +126,8 @@ class FigureArm:
 
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
         """Return certified bounds on ε for all data of a user, against an observer of the models of all rounds.
+
+        Each round releases a sum of clipped updates with Gaussian noise. No gain from sampling users is counted.
 
         Args:
             folders: not used.
@@ -168,16 +170,16 @@ def distinct_runs() -> tuple[PersonalRun, ...]:
 
 @functools.lru_cache(maxsize=SEEDS_KEPT)
 def _risks(seed: int) -> Mapping[PersonalRun, npt.NDArray[np.float64]]:
-    """Run the training of all settings, and return the excess risks of each run after the measured rounds.
+    """Train with all settings of Figure 1a of Bietti et al., and return the excess risks after the measured rounds.
 
-    All runs have the same data and noise. The results are cached, because the cells of a trial need them one after
-    another.
+    A setting is a personalization, a noise and a step size. All runs have the same data and noise. The results are kept
+    in memory, because the simulations with one seed need them one after another.
 
     Args:
         seed: seed of data and noise.
 
     Returns:
-        For each run, the risks after `ROUNDS`.
+        For each run one excess risk after each number of rounds in `ROUNDS`, in units of the loss.
     """
     training = PersonalTraining(clipping_norm=CLIPPING_NORM, batch_size=BATCH_SIZE, measured=ROUNDS)
     runs = distinct_runs()
@@ -186,7 +188,7 @@ def _risks(seed: int) -> Mapping[PersonalRun, npt.NDArray[np.float64]]:
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment: one for each noise, personalization and number of rounds.
+    """Return the simulations for Figure 1a of Bietti et al.: one for each noise, personalization and number of rounds.
 
     Personalization is the weight of the model that all users share. A trial trains once, with its own randomness.
 
@@ -195,7 +197,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         seed: seed of all randomness.
 
     Returns:
-        The trials of each combination of the values, with its place.
+        For each combination of the values, the repeated trainings with their position on the grid.
     """
     table = []
     for noise, personalization, rounds in product(NOISE_MULTIPLIERS, TIMES_PARTICIPANTS, ROUNDS):
@@ -232,7 +234,7 @@ class _Scores:
             answers: simulations of the experiment; those without a measurement are left out.
 
         Returns:
-            The mean excess risks with their bands, by the three values.
+            The mean excess risks with their confidence bands, by the three values.
         """
         read_excess = private_score("excess_risk")
         by_place = {}
@@ -255,7 +257,7 @@ class _Scores:
             rounds: number of rounds.
 
         Returns:
-            The mean with its confidence band.
+            The mean excess risk in units of the loss, with its confidence band.
         """
         return self.by_place[noise, personalization_name(personalization), rounds]
 
@@ -263,6 +265,8 @@ class _Scores:
         self, personalization: float, noises: Sequence[float], rounds: Sequence[int]
     ) -> list[tuple[Measured, Measured]]:
         """Compare the excess risk of one personalization with that of each other one, in every setting.
+
+        Personalization αQ weights the model that all users share against their own models.
 
         Args:
             personalization: αQ, the first of each pair.

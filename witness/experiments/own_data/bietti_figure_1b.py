@@ -16,7 +16,7 @@ from epsilond.witness.findings import judge_pairs
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment: one for each noise, personalization and share of the rounds.
+    """Return the simulations for Figure 1b of Bietti et al.: one for each noise, personalization and share of rounds.
 
     Personalization is the weight of the model that all users share.
 
@@ -25,7 +25,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         seed: seed of all randomness.
 
     Returns:
-        The trials of each combination of the values, with its place.
+        For each combination of the values, the repeated trainings with their position on the grid.
     """
     return users.figure_cells(users.STACK_OVERFLOW, repetitions, seed)
 
@@ -42,6 +42,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     Returns:
         A finding on the best personalization without noise, and one on how it changes with the noise.
     """
+    # Accuracies at the end of training: without noise, of the best combination and of both extremes; and at each noise.
     last_share = users.SHARES[-1]
     noiseless = users.select(answers, noise_multiplier=0.0, share=last_share)
     best = users.best_between(noiseless)

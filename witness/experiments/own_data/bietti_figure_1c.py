@@ -16,7 +16,7 @@ from epsilond.witness.findings import judge_pairs
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment: one for each noise, personalization and share of the rounds.
+    """Return the simulations for Figure 1c of Bietti et al.: one for each noise, personalization and share of rounds.
 
     Personalization is the weight of the model that all users share.
 
@@ -25,7 +25,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         seed: seed of all randomness.
 
     Returns:
-        The trials of each combination of the values, with its place.
+        For each combination of the values, the repeated trainings with their position on the grid.
     """
     return users.figure_cells(users.EMNIST, repetitions, seed)
 

@@ -31,7 +31,7 @@ RUNS_SHARED: Final = 2
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the experiment: one for each data set, noise and line of the figure.
+    """Return the simulations for Figure 2 of Bietti et al.: one for each data set, noise and line of the figure.
 
     A line of the figure has several personalizations, of which the best is used. Personalization is the weight of the
     model that all users share. A trial trains once, with its own randomness.
@@ -41,7 +41,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         seed: seed of all randomness.
 
     Returns:
-        The trials of each combination of the values, with its place.
+        For each combination of the values, the repeated trainings with their position on the grid.
     """
     table = []
     for panel, study in PANELS.items():

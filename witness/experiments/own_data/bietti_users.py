@@ -87,16 +87,19 @@ class UserStudy:
 
 
 def read_stack_overflow(folder: Path) -> ClassifiedUsers:
-    """Return 500 users, with 5,000 words as features and 80 tags as classes.
+    """Return 500 users of Stack Overflow, with 5,000 words as features and 80 tags as classes.
 
     Args:
-        folder: folder of Stack Overflow.
+        folder: folder of the data set Stack Overflow.
+
+    Returns:
+        Training and test records of each user.
     """
     return read_tagging_users(folder, 500, words=5000, tags=80)
 
 
 def read_emnist(folder: Path) -> ClassifiedUsers:
-    """Return 1,000 writers of digits.
+    """Return the training and test records of 1,000 writers of digits.
 
     Args:
         folder: folder of federated EMNIST.
@@ -273,14 +276,14 @@ def _accuracies(
 def _train(
     study: DataName, folder: Path, personalization: float, noise_multiplier: float, seed: int
 ) -> npt.NDArray[np.float64]:
-    """Train a run with all step sizes, and return its test accuracies by share of the rounds and step size.
+    """Train with all step sizes of the grid, and return the test accuracies by share of the rounds and step size.
 
-    Results are cached for arms (settings of the experiment) that share a run.
+    Results are kept in memory, because several simulations need the same training.
 
     Args:
         study: name of the data set.
         folder: folder of its files.
-        personalization: weight of the model that all users share.
+        personalization: αQ, the weight α of the model that all users share, times the number Q of users in a round.
         noise_multiplier: standard deviation of the noise in units of the clipping norm.
         seed: seed of all randomness.
 
@@ -303,7 +306,7 @@ def _train(
 
 # Figures 1b and 1c ----------------------------------------------------------------------------------------------------
 def figure_cells(study: DataName, repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of a figure: one for each noise, personalization and share of the rounds.
+    """Return the simulations for Figure 1b or 1c of Bietti et al.: each noise, personalization and share of rounds.
 
     Personalization is the weight of the model that all users share. A trial trains once, with its own randomness.
 
@@ -313,7 +316,7 @@ def figure_cells(study: DataName, repetitions: int, seed: int) -> tuple[Cell, ..
         seed: seed of all randomness.
 
     Returns:
-        The trials of each combination of the values, with its place.
+        For each combination of the values, the repeated trainings with their position on the grid.
     """
     table = []
     for noise, value, share in product(STUDIES[study].noise_multipliers, TIMES_PARTICIPANTS, SHARES):
@@ -326,7 +329,7 @@ def figure_cells(study: DataName, repetitions: int, seed: int) -> tuple[Cell, ..
 
 
 def select(answers: Sequence[CellAnswer], **place: float | str) -> dict[str, Measured]:
-    """Return the accuracies of one setting of the experiment, by personalization in the order of its values.
+    """Return the test accuracies of one setting of the experiment, by ascending personalization.
 
     Personalization is the weight of the model that all users share.
 
@@ -335,7 +338,7 @@ def select(answers: Sequence[CellAnswer], **place: float | str) -> dict[str, Mea
         **place: values of the axes other than the personalization.
 
     Returns:
-        Mean accuracies with their bands, by the name of the personalization.
+        Mean accuracies with their confidence bands, by the name of the personalization.
 
     Raises:
         KeyError: a personalization was not measured in this setting.
@@ -372,7 +375,7 @@ def judge_less_with_noise(lines: Mapping[str, Sequence[MeasuredPoint]]) -> Findi
         lines: accuracies by increasing noise, for each data set.
 
     Returns:
-        The claim with its verdict.
+        The claim with its verdict, from the confidence bands of the accuracies.
     """
     return judge_order(LESS_CLAIM, lines, quantity=QUANTITY, lower_is_better=False)
 

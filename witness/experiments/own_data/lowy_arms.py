@@ -30,7 +30,9 @@ ARMS: Final[Mapping[str, tuple[Algorithm, Noise]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class ArmClaim:
-    """A claim of the paper that one arm is better than another; an arm is an algorithm with its noise.
+    """A claim of the paper that one algorithm with its noise is better than another one.
+
+    An algorithm with its noise is called an arm of the experiment.
 
     Attributes:
         text: the claim in words.
@@ -58,19 +60,19 @@ def arm_cells(
     records: Mapping[str, int],
     simulate: Callable[[str, ArmSettings], TrialSimulation],
 ) -> tuple[Cell, ...]:
-    """Return the simulations of a figure: one for each panel, arm and ε. Arms without noise are the same at each ε.
+    """Return the simulations of a figure of Lowy and Razaviyayn: one for each panel, algorithm with its noise, and ε.
 
-    An arm is an algorithm with its noise. The paper claims an ε for the noise of mini-batch SGD only, because it does
-    not print that of local SGD.
+    An algorithm with its noise is an arm of the experiment. Without noise it is the same at each ε. The paper claims an
+    ε for the noise of mini-batch SGD only, because it does not print that of local SGD.
 
     Args:
         participants: number of silos (clients) in a round, by panel.
         epsilons: values of ε of the noise.
         records: number n of training records of a silo, by panel; δ = n⁻².
-        simulate: returns the trials of an arm in a panel.
+        simulate: function that returns the repeated trainings of an arm in a panel.
 
     Returns:
-        The trials of each combination of the values, with its place.
+        For each combination of the values, the repeated trainings with their position on the grid.
     """
     cells = []
     for panel, arm, epsilon in itertools.product(participants, ARMS, epsilons):
@@ -97,11 +99,13 @@ def arm_cells(
 def judge_arms(
     answers: Sequence[CellAnswer], claims: Sequence[ArmClaim], *, measure: str, quantity: str
 ) -> tuple[Finding, ...]:
-    """Judge the paper's claims about arms (algorithms with their noise), and the privacy of the printed noise.
+    """Judge the claims of Lowy and Razaviyayn that one algorithm is better than another, and their noise's privacy.
+
+    Two algorithms are compared by the confidence bands of their mean scores in the same settings.
 
     Args:
         answers: results of the experiment.
-        claims: the claims about arms, each that one arm is better or no worse than another.
+        claims: the claims, each that one algorithm with its noise is better or no worse than another one.
         measure: name of the score.
         quantity: the score in words.
 
@@ -124,16 +128,17 @@ def judge_arms(
 
 
 def scores_by_setting(answers: Sequence[CellAnswer], measure: str) -> Mapping[tuple[str, str, float], Measured]:
-    """Return the measured score by panel, arm and ε, for the cells that have it.
+    """Return the measured scores of an experiment by number of silos in a round, algorithm and ε.
 
-    A panel is a number of silos in a round, and an arm is an algorithm with its noise.
+    A silo is a client with many records. A panel of the figure shows one number of silos in a round. An algorithm with
+    its noise is an arm of the experiment.
 
     Args:
-        answers: results of the experiment.
+        answers: results of the experiment. Those without the score are left out.
         measure: name of the score.
 
     Returns:
-        The mean score with its band, by the three.
+        The mean scores with their confidence bands. The keys are the panel, the arm and ε.
     """
     read = private_score(measure)
     scores = {}
@@ -146,16 +151,17 @@ def scores_by_setting(answers: Sequence[CellAnswer], measure: str) -> Mapping[tu
 
 
 def _pairs(scores: Mapping[tuple[str, str, float], Measured], claim: ArmClaim) -> list[tuple[Measured, Measured]]:
-    """Return the scores of the two arms of a claim, in each setting for which the paper makes the claim.
+    """Return the scores of the two algorithms that a claim compares, wherever the paper makes the claim.
 
-    An arm is an algorithm with its noise, and a panel is a number of silos in a round.
+    An algorithm with its noise is an arm of the experiment. A panel is a number of silos (clients with many records) in
+    a round.
 
     Args:
         scores: measured score by panel of the figure, arm, and ε.
         claim: both arms, with the panels and the range of ε.
 
     Returns:
-        Pairs of means: first the arm that is claimed to be better.
+        Pairs of mean scores with their confidence bands: first the arm that is claimed to be better.
     """
     pairs = []
     for (panel, arm, epsilon), first_score in scores.items():

@@ -88,7 +88,9 @@ CLAIMS: Final = (
 
 @dataclass(frozen=True)
 class InsuranceArm:
-    """One algorithm with one noise at one ε, for a number of silos, trained on medical costs.
+    """A training on medical costs by one algorithm with one noise at one ε, for a number of silos.
+
+    A silo is a client with many records.
 
     Attributes:
         settings: algorithm, noise, ε and participants.
@@ -160,7 +162,8 @@ class InsuranceArm:
 def _run_trial(arm: InsuranceArm, folder: Path, seed: int) -> TrialResult:
     """Run one trial on medical costs, and return its error with the chosen step size and clipping norm.
 
-    The cache answers repeated calls: equal arms without noise occur at several ε.
+    A trial is one training with its own split and randomness. Results are kept in memory, because simulations without
+    noise are the same at several ε.
 
     Args:
         arm: algorithm, noise and number of silos (clients with many records).
@@ -194,7 +197,10 @@ def training_records(silos: int) -> int:
     """Return the number of training records of the first silo, a client with many records.
 
     Args:
-        silos: number of silos.
+        silos: number of silos among which the medical costs are divided.
+
+    Returns:
+        The records of the silo without those that are held out for tests.
     """
     first_size, *_ = group_sizes(silos)
     test_records = math.ceil(TEST_SHARE * first_size)
@@ -244,17 +250,18 @@ def sort_into_silos(folder: Path, silos: int, seed: int) -> SiloRecords:
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the figure: one for each panel, arm and ε.
+    """Return the simulations for the figures of Lowy and Razaviyayn on medical costs: one for each panel and ε.
 
-    A panel has a number of silos (clients with many records) and of silos in a round. An arm is an algorithm with its
-    noise.
+    There is one for each algorithm with its noise, too.
+
+    A panel has a number of silos (clients with many records) and of silos in a round.
 
     Args:
         repetitions: number of trials of each simulation.
         seed: seed of all randomness.
 
     Returns:
-        The trials of each combination of the values, with its place.
+        For each combination of the values, the repeated trainings with their position on the grid.
     """
 
     def simulate(panel: str, settings: ArmSettings) -> TrialSimulation:
@@ -274,7 +281,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         answers: results of the experiment, one for each number of silos, arm (algorithm with its noise) and ε.
 
     Returns:
-        One finding for each statement.
+        For each statement a verdict, such as confirmed or refuted, and the measured numbers in words.
     """
     arm_findings = judge_arms(answers, CLAIMS, measure="test_rrmse", quantity="relative root mean square error")
     naive_findings = judge_naive(answers, "test_rrmse")

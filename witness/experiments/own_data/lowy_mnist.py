@@ -122,7 +122,7 @@ CLAIMS: Final = (
 
 @dataclass(frozen=True)
 class MnistArm:
-    """One algorithm with one noise at one ε, in one panel of the figure, trained on MNIST.
+    """A training on MNIST by one algorithm with one noise at one ε, in one panel of the figure.
 
     Attributes:
         settings: algorithm, noise, ε and participants.
@@ -193,9 +193,8 @@ class MnistArm:
 def _run_trial(arm: MnistArm, folder: Path, seed: int) -> TrialResult:
     """Run one trial on MNIST, and return its test error with the chosen step size.
 
-    The cache answers repeated calls: equal arms without noise occur at several ε.
-
-    Silos are clients with many records.
+    A trial trains on its own split of the records, with its own randomness. Results are kept in memory, because
+    simulations without noise are the same at several ε.
 
     Args:
         arm: algorithm, noise, and how silos get their records.
@@ -237,7 +236,7 @@ def logistic_slope(predictions: Floats, targets: Floats) -> Floats:
 
 @functools.lru_cache(maxsize=1)
 def read_components(folder: Path) -> tuple[Floats, Floats]:
-    """Return the first 50 principal components of each training image, of shape (60000, 50), and the digits.
+    """Return the first 50 principal components of each training image of MNIST, and its digit.
 
     Pixels are scaled to [0, 1] and centred. The components are the eigenvectors of their covariance with the largest
     eigenvalues.
@@ -246,10 +245,10 @@ def read_components(folder: Path) -> tuple[Floats, Floats]:
         folder: folder of MNIST.
 
     Returns:
-        The components, and one digit for each image.
+        The components, of shape (60000, 50), and one digit for each image.
     """
     images = read_images("mnist", folder).training
-    pixels = images.pixels.astype(np.float64) / 255.0
+    pixels = images.pixels.astype(np.float64) / 255.0  # bytes, scaled to [0, 1]
     centred = pixels - pixels.mean(axis=0)
     _, directions = np.linalg.eigh(centred.T @ centred)  # by ascending eigenvalue
     largest_first = directions[:, ::-1]
@@ -301,16 +300,16 @@ def _features_by_digit(folder: Path) -> list[Floats]:
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the figure: one for each panel, arm and ε.
+    """Return the simulations for the figures of Lowy and Razaviyayn on MNIST: one for each panel, algorithm and ε.
 
-    A panel has a number of silos (clients with many records) in a round. An arm is an algorithm with its noise.
+    A panel has a number of silos (clients with many records) in a round, with their own digits or with mixed ones.
 
     Args:
         repetitions: number of trials of each simulation.
         seed: seed of all randomness.
 
     Returns:
-        The trials of each combination of the values, with its place.
+        For each combination of the values, the repeated trainings with their position on the grid.
     """
 
     def simulate(panel: str, settings: ArmSettings) -> TrialSimulation:
@@ -330,7 +329,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         answers: results of the experiment, one for each panel of the figure, arm (algorithm with its noise) and ε.
 
     Returns:
-        One finding for each statement.
+        For each statement a verdict, such as confirmed or refuted, and the measured numbers in words.
     """
     return judge_arms(answers, CLAIMS, measure="test_error", quantity="test error")
 

@@ -26,17 +26,17 @@ QUANTITY: Final = "relative root mean square error"
 
 
 def judge_naive(answers: Sequence[CellAnswer], measure: str) -> tuple[Finding, ...]:
-    """Judge the paper's claims about the naive predictor, and one panel in which local SGD is said to be better.
+    """Judge the claims of Lowy and Razaviyayn about the naive predictor, and one exception to their other claims.
 
-    The naive predictor is the mean of the training targets. That panel has 3 of 3 silos in a round, at ε = 3. Silos are
-    clients with many records.
+    The naive predictor is the mean of the training targets. In the exception local SGD is said to be better than
+    mini-batch SGD. It is the panel with 3 of 3 silos in a round, at ε = 3. Silos are clients with many records.
 
     Args:
         answers: results of the experiment, one for each panel, arm (algorithm with its noise) and ε.
         measure: name of the relative error.
 
     Returns:
-        One finding for each claim.
+        For each claim a verdict, such as confirmed or refuted, and the measured numbers in words.
     """
     # Errors of private training in all settings, and those of mini-batch SGD at ε = 1.
     private_errors = []
@@ -89,13 +89,15 @@ def _judge_gain(scores: Sequence[Measured]) -> Finding:
 
 
 def _reversed_pair(scores: Mapping[tuple[str, str, float], Measured]) -> list[tuple[Measured, Measured]]:
-    """Return the errors of private local and private mini-batch SGD in the panel where the first is said to win.
+    """Return the errors of private local and private mini-batch SGD where the paper says that the first is better.
+
+    The text names one case in which local SGD is better: 3 of 3 silos at ε = 3. A silo is a client with many records.
 
     Args:
-        scores: relative errors by panel, arm and ε.
+        scores: relative errors by panel of the figure, arm (algorithm with its noise) and ε.
 
     Returns:
-        One pair; none if one of them was not measured.
+        One pair of errors, with local SGD first; no pair if one of them was not measured.
     """
     local = scores.get((REVERSED_PANEL, NOISY_LOCAL, REVERSED_EPSILON))
     mini_batch = scores.get((REVERSED_PANEL, NOISY_MINI_BATCH, REVERSED_EPSILON))

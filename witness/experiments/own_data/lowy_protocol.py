@@ -51,7 +51,9 @@ Noise = Literal["printed", "certified", "none"]
 
 @dataclass(frozen=True, kw_only=True)
 class ArmSettings:
-    """One algorithm with one noise at one ε.
+    """Settings of a training in the experiments of Lowy and Razaviyayn: one algorithm with one noise at one ε.
+
+    Each client, a silo, has n records. A run has `ROUNDS` rounds, and its δ is n⁻².
 
     Attributes:
         algorithm: `mini-batch` for reports on batches, or `local` for several local steps in a round.
@@ -66,10 +68,13 @@ class ArmSettings:
     participants: int
 
     def gradients(self, records: int) -> int:
-        """Return the number K of gradients that a silo computes in a round: ⌈n√ε/(2√R)⌉, from 1 to n.
+        """Return the number of gradients that a silo, that is, a client, computes in a round.
 
         Args:
             records: number n of training records of the silo.
+
+        Returns:
+            ⌈n√ε/(2√R)⌉ for R rounds, limited to the range from 1 to n.
         """
         batch = experimental_batch_size(samples_per_client=records, rounds=ROUNDS, epsilon=self.epsilon)
         at_least_one = max(1, math.ceil(batch))
@@ -78,14 +83,14 @@ class ArmSettings:
     def draws(self, records: int) -> tuple[int, int]:
         """Return how many records a noisy vector of a silo is computed from, and how many such vectors a run has.
 
-        A noisy vector of mini-batch SGD is a report on K records (see `gradients`). In local SGD it is a local step on
-        one record.
+        A noisy vector of mini-batch SGD is a report on as many records as `gradients` states. In local SGD it is a
+        local step on one record.
 
         Args:
             records: number n of training records of the silo, a client with many records.
 
         Returns:
-            Both numbers.
+            The number of records of one vector, and the number of vectors in all rounds.
         """
         gradients = self.gradients(records)
         if self.algorithm == "mini-batch":
@@ -127,9 +132,10 @@ class ArmSettings:
             lipschitz_ratio: L over the largest norm of a record's gradient.
 
         Returns:
-            σ for each coordinate; 0 without noise.
+            σ of each coordinate, in the unit of a gradient; 0 without noise.
         """
         batch, times = self.draws(records)
+        # The multiplier is the noise of a sum of gradients over the bound on one gradient, and a vector is a mean.
         if self.noise == "certified":
             multiplier = certified_multiplier(batch, records, times, self.epsilon)
             largest_gradient = lipschitz / lipschitz_ratio
@@ -175,7 +181,7 @@ class ArmSettings:
         """
 
         def noise_stds(clipping_norm: float) -> Floats:
-            """Return the standard deviation σ of every silo's noise."""
+            """Return the standard deviation of each silo's noise for a clipping norm, one entry for each silo."""
             constant = clipping_norm if lipschitz is None else lipschitz
             return np.array([self.noise_std(size, constant, lipschitz_ratio) for size in silos.sizes])
 
@@ -195,7 +201,9 @@ class ArmSettings:
         return choose(silos, value=value, slope=slope, search=search, noise_stds=noise_stds, generator=generator)
 
     def certify(self, records: int, lipschitz_ratio: float) -> Ends | None:
-        """Return certified bounds on ε of the arm's noise at δ = n⁻², if one record is replaced, against the server.
+        """Return certified bounds on the ε of the noise at δ = n⁻², for one replaced record, against the server.
+
+        A silo is a client. Its batches are drawn with replacement, and the server sees all its noisy vectors.
 
         Args:
             records: number n of training records of the silo.
@@ -218,10 +226,13 @@ class ArmSettings:
 
 
 def log_delta(records: int) -> float:
-    """Return the natural logarithm of δ = n⁻².
+    """Return the natural logarithm of the experiments' δ = n⁻².
 
     Args:
-        records: number n of training records.
+        records: number n of training records of a client.
+
+    Returns:
+        log δ, at most 0.
     """
     return -2.0 * math.log(records)
 
@@ -254,6 +265,8 @@ def certified_multiplier(batch: int, records: int, times: int, epsilon: float) -
 def _guarantee(multiplier: float, batch: int, records: int, times: int, effort: Effort) -> Guarantee:
     """Return the certified guarantee of a silo's run for one replaced record, against the server.
 
+    A silo is a client. It draws each batch with replacement, and adds Gaussian noise to its sum of gradients.
+
     Args:
         multiplier: standard deviation of the noise of a sum of gradients, over the bound on one gradient.
         batch: records of a noisy vector, drawn with replacement.
@@ -262,7 +275,7 @@ def _guarantee(multiplier: float, batch: int, records: int, times: int, effort: 
         effort: work that the composition may take.
 
     Returns:
-        The guarantee, with δ as a function of ε.
+        The guarantee, with certified bounds on δ as a function of ε.
     """
     noisy_vector = Subsampled(
         sampling="with-replacement",

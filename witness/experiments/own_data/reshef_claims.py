@@ -28,10 +28,10 @@ PrintedTable = Mapping[float, PrintedRow] | Mapping[int, PrintedRow]
 
 
 def printed_accuracy(arms: PrintedRow, name: str) -> float:
-    """Return the accuracy that Reshef and Levy print for an algorithm, in one row of a table.
+    """Return the accuracy that Reshef and Levy print for an algorithm, at one value of a table's parameter.
 
     Args:
-        arms: one row of a table, as in `TABLE_1`.
+        arms: the printed accuracies at this value, as in `TABLE_1`.
         name: name of the algorithm, one of `ARMS`.
 
     Returns:
@@ -47,6 +47,8 @@ def printed_accuracy(arms: PrintedRow, name: str) -> float:
 
 def judge_over_rho(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claims of Reshef and Levy about Table 1: accuracies over ρ, the μ of μ-Gaussian differential privacy.
+
+    The table compares the algorithm of Reshef and Levy with noisy SGD and with that of Lowy and Razaviyayn.
 
     Args:
         answers: results of the experiment, one for each ρ and algorithm.
@@ -82,6 +84,8 @@ def judge_over_rho(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 def judge_over_participants(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claims of Reshef and Levy about Table 2: accuracies over the number m of machines in a round.
+
+    The table compares the algorithm of Reshef and Levy with noisy SGD and with that of Lowy and Razaviyayn.
 
     Args:
         answers: results of the experiment, one for each m and algorithm.
@@ -123,9 +127,9 @@ def judge_over_participants(answers: Sequence[CellAnswer]) -> tuple[Finding, ...
 
 
 def _rising_pairs(values: Sequence[float]) -> list[tuple[Setting, Setting]]:
-    """Return the pairs of settings to compare for the claim that accuracy rises with a parameter.
+    """Return the comparisons that test the claim that accuracy rises with a parameter.
 
-    A setting is an algorithm at one value of the parameter.
+    A comparison is a pair of settings. A setting is an algorithm at one value of the parameter.
 
     Args:
         values: values of the parameter, ascending.
@@ -144,11 +148,11 @@ def read_scores(answers: Sequence[CellAnswer], axis: str) -> Scores:
     """Collect the measured test accuracies, by pairs of an algorithm and a value of an axis.
 
     Args:
-        answers: results of the experiment's simulations ("cells"), with their places on its axes.
-        axis: name of the axis of ρ or m.
+        answers: results of the experiment's simulations, with their positions on its axes.
+        axis: name of the axis: that of ρ, the privacy parameter, or that of m, the number of machines in a round.
 
     Returns:
-        Mean accuracies with their confidence bands. Settings without a measured accuracy are left out.
+        Mean accuracies with their confidence bands. Combinations without a measured accuracy are left out.
     """
     read = private_score("test_accuracy")
     scores = {}
@@ -162,9 +166,10 @@ def read_scores(answers: Sequence[CellAnswer], axis: str) -> Scores:
 def _judge(
     claim: str, scores: Scores, settings: Iterable[tuple[Setting, Setting]], *, names: tuple[str, str], **options: bool
 ) -> Finding:
-    """Judge the claim that in each pair of settings the first setting is more accurate than the second.
+    """Judge the claim that one setting is more accurate than another, for several pairs of settings.
 
-    A setting is an algorithm at one value of a parameter.
+    A setting is an algorithm at one value of a parameter. The claim is that the first setting of each pair is the more
+    accurate one.
 
     Args:
         claim: the claim in words.
@@ -174,7 +179,7 @@ def _judge(
         **options: further arguments of `judge_pairs`.
 
     Returns:
-        The finding, from the confidence bands of the accuracies.
+        The claim with its verdict, from the confidence bands of the accuracies.
     """
     pairs = [(scores[first], scores[second]) for first, second in settings if first in scores and second in scores]
     return judge_pairs(claim, pairs, names=names, quantity=QUANTITY, lower_is_better=False, **options)
@@ -188,11 +193,12 @@ def _judge_algorithms(scores: Scores, table: Iterable[float]) -> tuple[Finding, 
 
     Args:
         scores: measured accuracies.
-        table: values of ρ or m.
+        table: values of the privacy parameter ρ, or of the number m of machines in a round.
 
     Returns:
         One finding for each comparison, from the confidence bands of the accuracies.
     """
+    # Both algorithms of a comparison have the same value of the table's parameter.
     to_noisy_sgd = [((TAKEN_BACK, value), (NOISY_SGD, value)) for value in table]
     to_several_passes = [((TAKEN_BACK, value), (SEVERAL_PASSES, value)) for value in table]
     return (
@@ -213,11 +219,11 @@ def _judge_algorithms(scores: Scores, table: Iterable[float]) -> tuple[Finding, 
 
 
 def _judge_nearness(scores: Scores, rho: float) -> Finding:
-    """Judge whether the rival's accuracy at the smallest ρ is closer to noisy SGD than to the paper's algorithm.
+    """Judge whether a rival's accuracy at the smallest ρ is closer to noisy SGD than to that of Reshef and Levy.
 
     The rival is the algorithm of Lowy and Razaviyayn. It is closer if its accuracy is below the midpoint of both,
-    because noisy SGD is stated to be the less accurate one. The bounds of the midpoint's band are the means of the
-    bounds of both bands, so that it covers at least as often as they do.
+    because noisy SGD is stated to be the less accurate one. The bounds of the midpoint's confidence band are the means
+    of the bounds of both bands. If both bands cover their means, so does that of the midpoint.
 
     Args:
         scores: measured accuracies.
@@ -336,13 +342,15 @@ def judge_printed(scores: Scores, table: PrintedTable) -> tuple[Finding, ...]:
         table: the printed accuracies by ρ or m.
 
     Returns:
-        One finding for each algorithm.
+        One finding for each algorithm that the tables compare.
     """
     return tuple(_judge_printed_accuracies(name, scores, table) for name in ARMS)
 
 
 def _judge_printed_accuracies(name: str, scores: Scores, table: PrintedTable) -> Finding:
     """Judge for one algorithm whether the printed accuracies are within the confidence bands of the measured means.
+
+    A table of Reshef and Levy prints an accuracy for each value of its parameter.
 
     Args:
         name: name of the algorithm.
@@ -352,6 +360,7 @@ def _judge_printed_accuracies(name: str, scores: Scores, table: PrintedTable) ->
     Returns:
         One finding. The claim holds at a value if the printed accuracy is in the band.
     """
+    # Compare the printed accuracy with the band and with the mean, at each value that was measured.
     is_inside = []
     differences = []
     for value, accuracies in table.items():

@@ -17,10 +17,8 @@ two trials. One other choice at a time gives there (`scripts.pages.experiments.r
 
 - batches, with as many gradients: 0.690 with 50 records of a machine, and 0.487 with one record in a single trial. The
   noise of a report is divided by its records, and each pass over them is one release of a record;
-- rounds: 0.701 with 5, and 0.693 with 2;
 - noise of Theorem 2.1 of Lowy and Razaviyayn, for the ε of ρ at δ = 10⁻⁵: 0.379;
-- output: 0.696 for the last iterate;
-- step: 0.682 for the step `sgd_step` without a grid.
+- rounds: 0.701 with 5, and 0.693 with 2; output: 0.696 for the last iterate; step: 0.682 for `sgd_step` without a grid.
 
 Batches of one record come closest: at ρ = 8 they give 0.613 in a single trial, where 0.633 is printed. Not tried are
 such batches at ρ = 12, their Algorithm 2, batches drawn with a gain from sampling, another ball, other δ, decreasing
@@ -203,7 +201,7 @@ class ReshefArm:
     def _train(self, records: LabelledRecords, generator: np.random.Generator) -> Floats:
         """Train once for each step size of the grid, and return the models, of shape (step sizes, features, classes).
 
-        The whole run is to be ρ-Gaussian differentially private. Let S and G bound the norm of a report, T be the
+        The whole run is to be ρ-Gaussian differentially private. Let S and G bound the norm of a report. T is the
         number of rounds, and n the number of records in a full batch. The standard deviations of the noise are:
 
         - the paper's algorithm: 2S√(1 + ln T)/ρ for a first report;
@@ -250,25 +248,24 @@ class ReshefArm:
         )
 
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
-        """Return None: the privacy of the arms is stated as ρ, not as an ε.
-
-        Args:
-            folders: not used.
-        """
+        """Return None in place of bounds on ε: the privacy of these algorithms is stated as ρ."""
         del folders
         return None
 
 
 def theorem_step(rho: float, participants: int, rounds: int) -> float:
-    """Return the step size η = min(ρDm/(2ST√(2Md(1 + ln T))), 1/(8LT)) of Theorem 5.2 of Reshef and Levy.
+    """Return the step size that Theorem 5.2 of Reshef and Levy prescribes for their algorithm.
 
-    D is the diameter of the ball, S the largest norm of a report, M the number of machines, d the dimension, and L the
-    smoothness: `DIAMETER`, `REPORT_NORM`, `MACHINES`, `WEIGHTS` and `SMOOTHNESS`.
+    It is min(ρDm/(2ST√(2Md(1 + ln T))), 1/(8LT)). D is the diameter of the ball, and S the largest norm of a report.
+    M is the number of machines, d the dimension, and L the smoothness.
 
     Args:
         rho: ρ, the μ of μ-Gaussian differential privacy.
         participants: number m of machines that report in a round.
         rounds: number T of rounds.
+
+    Returns:
+        The step size, for a gradient with respect to all weights.
     """
     noise = 2.0 * REPORT_NORM * rounds * math.sqrt(2.0 * MACHINES * WEIGHTS * (1.0 + math.log(rounds)))
     step_for_noise = rho * DIAMETER * participants / noise
@@ -277,7 +274,7 @@ def theorem_step(rho: float, participants: int, rounds: int) -> float:
 
 
 def sgd_step(noise_std: float, participants: int, rounds: int) -> float:
-    """Return the step size D/√((G² + dσ²/m)T) of projected SGD, for noisy gradients of mean square at most G² + dσ²/m.
+    """Return the step size of projected SGD with noisy gradients of mean squared norm at most G² + dσ²/m.
 
     D is the diameter of the ball, G the Lipschitz constant, and d the dimension: `DIAMETER`, `LIPSCHITZ` and `WEIGHTS`.
 
@@ -285,6 +282,9 @@ def sgd_step(noise_std: float, participants: int, rounds: int) -> float:
         noise_std: standard deviation σ of each coordinate of a report's noise.
         participants: number m of machines that report in a round.
         rounds: number T of rounds.
+
+    Returns:
+        D/√((G² + dσ²/m)T).
     """
     squared_norm = LIPSCHITZ**2 + WEIGHTS * noise_std**2 / participants
     return DIAMETER / math.sqrt(squared_norm * rounds)
@@ -303,7 +303,7 @@ def read_features(folder: Path) -> tuple[LabelledRecords, LabelledRecords]:
         folder: folder of MNIST.
 
     Returns:
-        Two tables of features and digits.
+        The training records and the test records, each with features and digits.
     """
     images = read_images("mnist", folder)
     return _records(images.training), _records(images.test)

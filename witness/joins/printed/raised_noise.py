@@ -27,15 +27,16 @@ LEVEL_DIVISOR = 1000
 ESCAPE_SHARE = 0.5
 """Share of δ that is reserved for escapes from the common support; the composition gets the same share."""
 MOST_DOUBLINGS = 20
-"""Doublings of the number of levels before the search gives up."""
+"""Numbers of levels, each double the one before, that are tried before the search gives up."""
 
 
 @functools.lru_cache(maxsize=ANSWERS_KEPT)
 def raise_printed_noise(calibrator_problem: NormFedavgProblem) -> tuple[int, float] | None:
-    """Return the truncated discrete Laplace noise with the decay rate α of Das et al. and enough levels for the target.
+    """Return truncated discrete Laplace noise with the decay rate of Das et al. and enough levels to meet a target.
 
-    Equation 22 and Theorem 2 of the paper give α from ε and half of δ. The other half is for outputs that only one of
-    two neighbours can have. The number m of levels is close to the least that is certified.
+    The noise takes the integers y from −m to m with probability proportional to e^(−α|y|). Equation 22 and Theorem 2 of
+    the paper give α from ε and half of δ. The other half is for outputs that only one of two neighbours can have. The
+    number m of levels is close to the least that is certified.
 
     Args:
         calibrator_problem: the request for the calibrator.
@@ -72,17 +73,17 @@ def raise_printed_noise(calibrator_problem: NormFedavgProblem) -> tuple[int, flo
 def _least_certified_levels(calibrator_problem: NormFedavgProblem, decay_rate: float) -> int | None:
     """Return nearly the least number of levels with which noise of a given decay rate is certified to meet the target.
 
-    Truncated discrete Laplace noise has this number of values on each side of 0. The search starts at the least number
-    for which an escape, an output that only one of two neighbours can have, is less probable than δ. It doubles the
-    number until the target is certified, and then bisects.
+    Truncated discrete Laplace noise has this number of values on each side of 0. An escape is an output that only one
+    of two neighbours can have. The search starts at the least number for which an escape is less probable than δ. It
+    doubles the number until the target is certified, and then bisects.
 
     Args:
         calibrator_problem: the problem for the calibrator, with the target.
         decay_rate: decay rate α of the noise.
 
     Returns:
-        A certified number of levels. It exceeds a number that is not certified by at most 0.1 %, or by 1. None if
-        `MOST_DOUBLINGS` doublings do not suffice.
+        A certified number of levels. It exceeds a number that is not certified by at most 0.1 %, or by 1. None if none
+        of `MOST_DOUBLINGS` numbers, each double the one before, is certified.
     """
     release = IntegerRelease(problem=calibrator_problem, movement=calibrator_problem.movement)
     target = calibrator_problem.target
@@ -96,6 +97,7 @@ def _least_certified_levels(calibrator_problem: NormFedavgProblem, decay_rate: f
         log_delta = curve.bound_log_delta(target.epsilon)
         return log_delta.upper <= target.log_delta
 
+    # With fewer levels, escapes would be too probable for the target.
     start = max(least_levels(decay_rate, release.parts, target.log_delta), 1)
     return _search_levels(is_certified, start)
 
@@ -109,7 +111,7 @@ def _search_levels(is_certified: Callable[[int], bool], start: int) -> int | Non
 
     Returns:
         A certified number that exceeds one that is not certified by at most 1/`LEVEL_DIVISOR` of itself, or by 1. None
-        if `MOST_DOUBLINGS` doublings do not suffice.
+        if none of `MOST_DOUBLINGS` numbers, each double the one before, is certified.
     """
     # Double the number until it is certified. All numbers up to `lower` are not certified.
     lower, upper = start - 1, start

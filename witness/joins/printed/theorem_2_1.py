@@ -26,9 +26,9 @@ SAME = 1e-9
 
 
 def printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[PromisedBound]:
-    """Yield the bound on the excess risk of Theorem 2.1 of Lowy and Razaviyayn for convex losses, without its errata.
+    """Yield the corrected bound of Theorem 2.1 of Lowy and Razaviyayn on the excess risk for convex losses.
 
-    The bound is 272 L D ν/√M, for the Lipschitz constant L, the diameter D, M participants, and ν the larger of the
+    The bound is 272 L D ν/√M, for the Lipschitz constant L, the diameter D and M participants. ν is the larger of the
     statistical and the privacy cost. It is for the step size that the theorem prescribes. Nothing is yielded for the
     empirical risk, for strongly convex losses, without noise, for a random number of participants, or for quantised
     messages.
@@ -43,6 +43,8 @@ def printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[Promis
     if not run.noise_std or not _has_printed_bound(problem, run):
         return
     evaluation = THEOREM_2_1.evaluate(_printed_inputs(problem, run, run.noise_std), "corrected")
+
+    # Facts about the simulation decide the conditions that the theorem cannot check itself.
     facts = {
         "fresh-noise": Verdict.YES,
         "bounded-gradients": Verdict.YES,
@@ -73,15 +75,15 @@ def printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[Promis
 def _has_printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> bool:
     """Return whether Theorem 2.1 of Lowy and Razaviyayn is stated for the problem and the run, at any noise.
 
-    It is stated for the risk of the population, convex losses, a fixed number of participants, and unquantised
-    messages.
+    It is stated for the risk of the population, losses that are convex but not strongly convex, a fixed number of
+    participants, and unquantised messages.
 
     Args:
         problem: the simulated learning problem.
         run: the algorithm with its parameters.
 
     Returns:
-        Whether all of this holds.
+        True if all four conditions hold.
     """
     is_convex_risk = problem.objective == "population" and problem.constants.strong_convexity == 0.0
     return is_convex_risk and run.count_distribution is None and run.levels is None
@@ -104,9 +106,10 @@ def _check_prescribed_step(step: float, prescribed: float) -> ConditionResult:
 def _printed_inputs(problem: SimulatedProblem, run: MbSgdShape, noise_std: float) -> SmoothInputs:
     """Return inputs of Theorem 2.1 of Lowy and Razaviyayn for which its printed noise is the noise of the run.
 
-    The printed noise is σ = 16 L √(R log(2.5R/δ) log(2/δ)) / (nε), for the Lipschitz constant L, R rounds and n records
-    of a client. It is solved for ε at δ = `ANY_DELTA`. If that ε exceeds `LARGEST_EPSILON`, the largest ε is used, and
-    the printed noise exceeds the run's noise. The bound is valid for less noise.
+    The printed noise is σ = 16 L √(R log(2.5R/δ) log(2/δ)) / (nε). L is the Lipschitz constant, R the number of rounds,
+    and n the number of records of a client. The formula is solved for ε at δ = `ANY_DELTA`. If that ε exceeds
+    `LARGEST_EPSILON`, the largest ε is used, and the printed noise exceeds the run's noise. The bound is valid for less
+    noise.
 
     Args:
         problem: the simulated learning problem.
@@ -116,7 +119,7 @@ def _printed_inputs(problem: SimulatedProblem, run: MbSgdShape, noise_std: float
     Returns:
         The inputs, with ε, δ and the other parameters of the theorem.
     """
-    # Solve the formula of the printed noise for ε. Its two logarithms do not depend on ε.
+    # Solve the formula of the printed noise, with its constants 16 and 2.5, for ε. The logarithms do not depend on ε.
     constants = problem.constants
     logarithms = math.log(2.5 * run.rounds / ANY_DELTA) * math.log(2.0 / ANY_DELTA)
     numerator = 16.0 * constants.lipschitz * math.sqrt(run.rounds * logarithms)
