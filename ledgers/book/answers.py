@@ -324,6 +324,9 @@ def within_record(result: Within) -> JsonObject:
 
     Args:
         result: the calibrated run, with the reservation that the ledger would make for it.
+
+    Returns:
+        The JSON object, with the members algorithm, request, spec, count, charge and slack.
     """
     held = result.held
     members = {
@@ -371,6 +374,9 @@ def _row_members(row: LedgerRow) -> JsonRecord:
 
     Args:
         row: rows of the ledger. Its record of the opening has the unit, the relation, the observer and the target.
+
+    Returns:
+        The fields by their names in the answer.
     """
     record = json.loads(row.record)  # of the opening
     slot_kinds = dict.fromkeys(part.kind for part in row.parts)  # each once, in the order of the rows

@@ -2,8 +2,7 @@
 
 Slow computations are evaluated before anything is locked, from rows and a version that were read together. Then the
 ledgers are locked in the order of their ids, and the move is made if their versions are the same. Quick moves (runs of
-the plan, commits of charges that add up) are judged under the lock and never repeated. Idempotency keys are kept for
-ever with their answers, so that a repeated request is answered the same and debits nothing.
+the plan, commits of charges that add up) are judged under the lock. A repeated request debits nothing.
 """
 
 from __future__ import annotations
@@ -144,6 +143,9 @@ class Book(ApprovalMoves):
             tenant: owner of the ledger.
             identifier: id of the ledger.
             job: runs of a planned item, or amounts of a slot, that would be reserved.
+
+        Returns:
+            The cost, whether it fits, and otherwise the nearest jobs that fit.
         """
         state = self.asked_of(tenant, identifier, job)
         charge: WhatIf = self._evaluate(partial(what_if, state, **job.job))
@@ -156,6 +158,9 @@ class Book(ApprovalMoves):
             tenant: owner of the ledger.
             identifier: id of the ledger.
             computation: takes the state of the ledger.
+
+        Returns:
+            The result of the computation.
 
         Raises:
             BlockHasLedger: another ledger of the same people is open.

@@ -127,7 +127,11 @@ class OwnerMoves(BookReader):
         contradicted = request.reservations  # None means all reservations with committed runs
 
         def attempt() -> LedgerRow:
-            """Compute the new state and write it under the lock, so that no commit comes in between."""
+            """Compute the new state and write it under the lock, so that no commit comes in between.
+
+            Returns:
+                The rows of the ledger after the change, or as they are if the request was answered before.
+            """
             with self._moving({identifier: self._before(tenant, identifier)}, compared=False) as connection:
                 states = self._desk.states(connection, tenant, [identifier], including=contradicted or ())
                 row, state = states[identifier]
@@ -312,7 +316,11 @@ class OwnerMoves(BookReader):
         request_key = RequestKey(tenant, by, key, fingerprint_of(kind, [identifier, {}]))
 
         def attempt() -> LedgerRow:
-            """Compute the new state before the lock, and write it if no other process changed the ledger meanwhile."""
+            """Compute the new state before the lock, and write it if no other process changed the ledger meanwhile.
+
+            Returns:
+                The rows of the ledger after the change, or as they are if the request was answered before.
+            """
             with looking(self._database) as connection:
                 earlier_answer = self._desk.find_answer(connection, request_key)
                 states = self._desk.states(connection, tenant, [identifier])
@@ -359,6 +367,9 @@ class OwnerMoves(BookReader):
             states: rows and state of each ledger to lock, by its id.
             compared: whether to require that the ledgers still have the versions in `states`. False is for callers that
                 read the ledgers again inside the transaction.
+
+        Yields:
+            The connection of the transaction.
 
         Raises:
             Again: a version differs.

@@ -134,6 +134,9 @@ class Continuity:
         Call this before the log is read, or while no other process can write it. A file with unreadable content is
         reported in the result's `fault`.
 
+        Returns:
+            The newest head of this process, the head in the file, and the reason if one of them cannot be trusted.
+
         Raises:
             HeadUnavailable: the file cannot be opened. `trouble` is set to the reason.
         """
@@ -155,9 +158,12 @@ class Continuity:
             )
 
     def _load_file(self) -> Checkpoint | None:
-        """Return the head (size and Merkle root of the log) in the file outside the database; None if there is none.
+        """Return the head (size and Merkle root) of the log that is stored in the file outside the database.
 
         The file should be on other storage than the database. Then a restored database does not bring back an old head.
+
+        Returns:
+            The head. None if the service has no such file, or if it does not exist.
 
         Raises:
             UnreadableCheckpoint: the content of the file is not a head of this log.

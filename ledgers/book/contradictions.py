@@ -74,6 +74,9 @@ def is_contradicted(reservation: str, committed: int, contradictions: Iterable[J
         committed: number of its committed runs.
         contradictions: entries with such observations. An entry that names no reservations concerns all reservations
             with committed runs.
+
+    Returns:
+        True if such an observation concerns the reservation.
     """
     for entry in contradictions:
         concerns_all_commits = "reservations" not in entry

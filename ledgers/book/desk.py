@@ -29,10 +29,8 @@ from epsilond.ledgers.store.nodes import StoredNodes
 from epsilond.ledgers.store.records import EntryRow, LedgerRow, ReservationRow
 from epsilond.ledgers.store.transactions import Again, Unknown
 
-MOST_COMMITS = 1_000_000
-"""Largest number of commits of a ledger that are searched for those of one reservation."""
-WRITTEN = "epsilond.head"
-"""Name of the head that a transaction has written, in `Connection.info`."""
+MOST_COMMITS = 1_000_000  # of a ledger, that are searched for those of one reservation
+WRITTEN = "epsilond.head"  # name of the head that a transaction has written, in `Connection.info`
 States = dict[str, tuple[LedgerRow, LedgerState]]
 
 
@@ -282,22 +280,24 @@ class Desk:
     def was_voided(self, connection: Connection, held: ReservationRow) -> bool:
         """Return whether runs of a reservation were voided, that is, taken back because nobody saw their outputs.
 
-        No run may begin with the receipts of such a reservation.
-
         Args:
             connection: connection to read on.
             held: the reservation.
+
+        Returns:
+            True if some were. No run may begin with the receipts of such a reservation.
         """
         return any(_count_voided(connection, name, held.id) for name in held.ledgers)
 
     def contradicting_ledgers(self, connection: Connection, held: ReservationRow) -> list[str]:
         """Return the ids of a reservation's ledgers in which a run of it was observed to differ from its mechanism.
 
-        The guarantee of such a ledger does not cover the run.
-
         Args:
             connection: connection to read on.
             held: the reservation.
+
+        Returns:
+            The ids. The guarantees of these ledgers do not cover the run.
         """
         rows = ledgers.load(connection, *held.ledgers)
         contradicting = []
@@ -372,13 +372,14 @@ def _state_of_rows(row: LedgerRow, held: Sequence[ReservationRow]) -> LedgerStat
 def _with_voids(connection: Connection, state: LedgerState, ledger: str, reservation: str) -> LedgerState:
     """Return the state of a ledger with the number of voided runs of a reservation, which is read from the log.
 
-    Voided runs are committed runs that were taken back. The reservation's row has only the number of committed runs.
-
     Args:
         connection: connection to read on.
         state: the ledger, from its rows.
         ledger: id of the ledger.
         reservation: id of the reservation.
+
+    Returns:
+        The state. Its `voided` of the reservation is the number of committed runs that were taken back.
     """
     held = state.reservations.get(reservation)
     if held is None or not held.committed:

@@ -115,12 +115,12 @@ def slot_answer(row: LedgerRow, kind: str) -> SlotAnswer:
 def _difference(capacity: Amount, held: Amount) -> str:
     """Return the amount that is left of a capacity, as a decimal string, at least zero.
 
-    The difference may be negative for an order of a Rényi slot with several orders, because single orders may be
-    overdrawn.
-
     Args:
         capacity: amount at the opening.
         held: used and reserved amount together.
+
+    Returns:
+        The decimal string. It is 0 for an overdrawn order of a Rényi slot with several orders.
     """
     remaining = less(capacity, held)
     return format_amount(max(remaining, Amount(0)))
@@ -353,10 +353,11 @@ class CommitAnswer(ReceiptAnswer):
 def commit_answer(receipts: Sequence[JsonObject]) -> JsonRecord:
     """Return the service's answer to a commit: the receipt of the first ledger, and all receipts if there are several.
 
-    The answer is stored for the idempotency key as well, so it is a plain record whose JSON text never changes.
-
     Args:
         receipts: one receipt for each ledger, in the order of the ledgers' ids; at least one.
+
+    Returns:
+        A plain record. It is stored for the idempotency key, so that its JSON text never changes.
     """
     first_receipt, *more_receipts = receipts
     if not more_receipts:

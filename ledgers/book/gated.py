@@ -1,9 +1,4 @@
-"""Amendments, voids and reconciliations: made at once, or in a ledger with approval once a second person approves.
-
-A request is judged before it is kept, and judged again at its approval, on the state of that moment. The approval
-closes the pending move, moves the ledger and writes the entry in one transaction under the ledger's lock. So a move is
-made once, however many approve it at one time. A move that is refused then stays pending: it may fit later.
-"""
+"""Amendments, voids and reconciliations: made at once, or in a ledger with approval once a second person approves."""
 
 from __future__ import annotations
 
@@ -42,8 +37,7 @@ from epsilond.ledgers.store.keys import RequestKey
 from epsilond.ledgers.store.records import LedgerRow, PendingRow
 from epsilond.ledgers.store.transactions import Again, looking
 
-PENDING_SECONDS: Final = 604_800.0
-"""Time in seconds after which a pending move expires: a week, so that an approver may be away for some days."""
+PENDING_SECONDS: Final = 604_800.0  # after a week a pending move expires; an approver may be away for some days
 
 
 class ApprovalMoves(OwnerMoves):
@@ -144,6 +138,9 @@ class ApprovalMoves(OwnerMoves):
             move: id of the move.
             by: name of the approver.
 
+        Returns:
+            The approved change.
+
         Raises:
             NotFound: this ledger has no such move.
             SamePerson: the approver requested the move.
@@ -164,6 +161,9 @@ class ApprovalMoves(OwnerMoves):
             move: id of the move.
             by: name of the caller.
             is_approver: whether the caller may reject moves of others.
+
+        Returns:
+            The ended change, withdrawn or rejected.
 
         Raises:
             NotFound: this ledger has no such move.

@@ -116,10 +116,13 @@ class BookReader(PublishedLog):
         return sorted(names)
 
     def unbalanced_ledgers(self) -> list[str]:
-        """Compare the database rows of every ledger with its log entries, and return a sentence for each that differs.
+        """Compare the database rows of every ledger with its log entries, and describe each difference.
 
         The newest entry has a digest of the balance. If an earlier version wrote it without one, all entries are
         replayed.
+
+        Returns:
+            One sentence for each ledger that differs from its log entries; empty if none does.
         """
         with looking(self._database) as connection:
             identifiers = ledgers.identifiers(connection)
@@ -172,6 +175,9 @@ class BookReader(PublishedLog):
             tenant: owner of the ledger.
             identifier: id of the ledger.
 
+        Returns:
+            The rows of the ledger: its names, target, plan and balances.
+
         Raises:
             NotFound: this tenant has no such ledger.
         """
@@ -220,12 +226,15 @@ class BookReader(PublishedLog):
             return state_from(row, reservations.of_ledger(connection, identifier))
 
     def asked_of(self, tenant: str, identifier: str, job: JobAsked) -> LedgerState:
-        """Return the state of a ledger for a what-if query about a job.
+        """Return the state of a ledger, for the computation of what a job would cost.
 
         Args:
             tenant: owner of the ledger.
             identifier: id of the ledger.
             job: the job. It may name a neighbouring relation and a protected unit, which must be the ledger's own.
+
+        Returns:
+            The state of the ledger: its target, plan, slots (budgets for unplanned runs) and reservations.
 
         Raises:
             BlockHasLedger: another ledger of the same people is open.
@@ -261,6 +270,9 @@ class BookReader(PublishedLog):
             tenant: owner of the ledgers.
             limit: largest number of ledgers to return.
             after: id of the ledger after which the list starts; None means the first.
+
+        Returns:
+            The rows of at most `limit` ledgers.
         """
         with looking(self._database) as connection:
             start = None if after is None else self._desk.row(connection, tenant, after)

@@ -69,6 +69,9 @@ def is_amended(row: LedgerRow) -> bool:
 
     Args:
         row: rows of the ledger, with the record of its opening.
+
+    Returns:
+        True if an item was added, or if its number of planned runs was changed.
     """
     opening_plan = {item["name"]: item["planned"] for item in json.loads(row.record)["plan"]}
     present_plan = {item.name: item.planned for item in row.items if item.job is None}
@@ -153,6 +156,9 @@ def _approval_from(row: LedgerRow, state: LedgerState) -> int | None:
     Args:
         row: rows before the change. The version after it is the next integer.
         state: state after the change, which says whether moves need approval.
+
+    Returns:
+        A version number of the ledger, or None.
     """
     if not state.approval:
         return None

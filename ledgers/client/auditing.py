@@ -271,6 +271,9 @@ def _has_log(bundle: Bundle) -> bool:
 
     Args:
         bundle: exported evidence about a log.
+
+    Returns:
+        True if the evidence has such entries or receipts.
     """
     has_opening = any(receipt.entry.get("kind") == "opened" for receipt in bundle.receipts)
     return bool(bundle.entries) or has_opening

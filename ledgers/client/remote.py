@@ -26,10 +26,8 @@ from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.log.signing import published_keys
 from epsilond.ledgers.requests import Order
 
-_MOST_ENTRIES = 1000
-"""Largest number of entries of one page."""
-_MOST_PAGES = 10_000
-"""Largest number of pages of a list: a service whose pages never end must not occupy the client for ever."""
+_MOST_ENTRIES = 1000  # largest number of entries of one page
+_MOST_PAGES = 10_000  # of one list: a service whose pages never end must not occupy the client for ever
 
 
 class ServicePlace:
@@ -109,6 +107,9 @@ class ServicePlace:
             body: body of the service's request.
             key: idempotency key of the request.
 
+        Returns:
+            The receipts. Each proves that the log of the service contains the entry of this commit.
+
         Raises:
             Refused: the answer is not a valid receipt of this request, so that nothing may be run.
             LogForked: the log in the receipt does not continue the newest head that was seen here.
@@ -129,8 +130,7 @@ class ServicePlace:
     def cancel(self, identifier: str) -> Answer:
         """Give back the reserved runs that were not committed, and return the reservation."""
         path = f"/v1/reservations/{escape_id(identifier)}"
-        # After an answer without content, the reservation is read with a second request.
-        return self._document("DELETE", path) or self.reservation(identifier)
+        return self._document("DELETE", path) or self.reservation(identifier)  # the answer may have no content
 
     def seal(self, identifier: str, key: str) -> None:
         """Declare that it is fixed from now on which records belong to the block of the ledger."""
@@ -147,13 +147,16 @@ class ServicePlace:
         return self._request(f"/v1/ledgers/{escape_id(identifier)}/voids", body, key, by)
 
     def _request(self, path: str, body: Body, key: str, by: str | None) -> Answer | None:
-        """Request a change of a ledger, and return it if a second person must approve it; otherwise return None.
+        """Send a request for a change of a ledger, which a second person may have to approve.
 
         Args:
             path: path of the service's endpoint.
             body: body of the request.
             key: idempotency key of the request.
             by: must be None, because the API key names the person.
+
+        Returns:
+            The pending change, if a second person must approve it. None if the change was made at once.
         """
         require_no_name(by)
         answer = self._document("POST", path, as_json(body), key)
@@ -231,6 +234,9 @@ class ServicePlace:
             declared: the declaration of an operator who accepts a log that lacks entries.
             by: must be None, because the key names the person.
 
+        Returns:
+            A JSON object with the log's signed head, and with the accepted difference if there is one.
+
         Raises:
             Refused: the log does not continue the head, or there is none, and nothing is declared.
         """
@@ -258,11 +264,13 @@ class ServicePlace:
         return {"checkpoint": answer["checkpoint"], **accepted}
 
     def _find_discontinuity(self, checkpoint: str) -> str | None:
-        """Say in one sentence why the service's log does not continue a signed head; return None if it does.
+        """Check whether the service's log continues a signed head of an earlier time.
 
         Args:
-            checkpoint: the signed head (size and Merkle root) of an earlier time; the sentence also says if it is not
-                valid.
+            checkpoint: the signed head (size and Merkle root) of an earlier time.
+
+        Returns:
+            A sentence with the reason if it does not, or if the head is not valid. None if it continues the head.
         """
         self._trust()
         origin = self._trusted[0].name
@@ -288,8 +296,10 @@ class ServicePlace:
         """Return the receipts of a ledger's entries, with consistency proofs, for a verification without the service.
 
         Args:
-            identifier: id of the ledger; None means all ledgers of the caller's own organisation, which needs an
-                auditor's key.
+            identifier: id of the ledger; None means all of the organisation, which needs an auditor's key.
+
+        Returns:
+            The evidence: the log's signed head, the receipts and the proofs between all sizes of the log in them.
         """
         if identifier is None:
             entries = self._list_pages(f"/v1/log/entries?limit={_MOST_ENTRIES}", "entries")
@@ -336,11 +346,7 @@ class ServicePlace:
             raise Refused(f"the receipt does not hold, so nothing may be run: {error}") from None
 
     def _follow(self, note: str) -> None:
-        """Check that a head continues the newest head that this client has seen, if it keeps heads, and store it.
-
-        Raises:
-            LogForked: the log does not continue the stored head.
-        """
+        """Raise LogForked if a head does not continue the newest one that this client has stored; else store it."""
         if self._heads is not None:
             self._seen_head(self._heads).follow(note, self._trusted, self._consistency)
 

@@ -162,6 +162,9 @@ def _has_status(stored: JsonObject, state: LedgerState) -> bool:
     Args:
         stored: the ledger in the file, a JSON object.
         state: state of the ledger after all its entries.
+
+    Returns:
+        True if both agree.
     """
     stored_is_contradicted = stored["state"] == "contradicted"
     is_contradicted = state.status == "contradicted"
@@ -174,6 +177,9 @@ def _has_balances(stored: JsonObject, state: LedgerState) -> bool:
     Args:
         stored: the ledger in the file, a JSON object.
         state: state of the ledger after all its entries.
+
+    Returns:
+        True if all amounts and numbers of runs are equal.
     """
     expected = balances(state)
     has_same_runs = _plan_balances(stored) == expected["plan"]
@@ -202,6 +208,9 @@ def _has_slot_balances(stored_slots: Sequence[JsonObject], expected: Mapping[str
         stored_slots: the slots in the file, each with `kind`, and with `used` and `reserved`: amounts by part.
         expected: exact `used` and `reserved` amounts by part, by the kind of the slot. A part that is absent has the
             amount 0.
+
+    Returns:
+        True if the kinds of the slots and all amounts are equal.
     """
     if {slot["kind"] for slot in stored_slots} != expected.keys():
         return False

@@ -98,6 +98,9 @@ class KeptHeads:
         A head is the log's size and Merkle root. A witness is another party that signs a head only if it continues the
         earlier ones.
 
+        Returns:
+            The signed note of the head, with the signatures of witnesses that are available.
+
         Raises:
             NotReconciled: the log lacks entries that it had before.
         """
@@ -136,6 +139,9 @@ class KeptHeads:
 
         Args:
             calls: one None for each call. It is returned, because the queue needs one result for each.
+
+        Returns:
+            The argument `calls`, unchanged.
 
         Raises:
             Problem: the head cannot be stored, or too few witnesses cosigned it.

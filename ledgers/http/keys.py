@@ -65,6 +65,9 @@ class Keys:
     def __call__(self) -> SigningKeys:
         """Return the present keys that sign the log. They are read again if another process changed the folder.
 
+        Returns:
+            The private key that signs, with all published keys.
+
         Raises:
             KeysUnusable: a key is missing, retired or malformed, or the folder cannot be used.
         """
@@ -84,6 +87,9 @@ class Keys:
 
         Several processes may make the keys of one folder at the same time. Each of them makes up a name for the log, if
         the settings have none, and all but one then find a folder with another name. So the attempt is repeated.
+
+        Returns:
+            The private key that signs, with all published keys.
 
         Raises:
             KeysUnusable: a key is missing, retired, of another name, or readable by others.

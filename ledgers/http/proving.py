@@ -84,6 +84,9 @@ def add_warnings(ledgers: Ledgers, record: Mapping[str, object]) -> JsonRecord:
     Args:
         ledgers: ledgers of the service.
         record: JSON object of an answer.
+
+    Returns:
+        The copy, with a member `warnings` if the service has warnings.
     """
     if not ledgers.warnings:
         return dict(record)
@@ -126,6 +129,9 @@ def _answer(ledgers: Ledgers, note: str, warnings: tuple[Caution, ...] = ()) -> 
         ledgers: ledgers of the service.
         note: signed note of the head.
         warnings: warnings that come before the warnings of the service.
+
+    Returns:
+        The answer, with the Merkle root in base 64.
     """
     keyring = ledgers.book.keyring
     checkpoint = checkpoints.verify(note, keyring.signing.name, keyring.keys)

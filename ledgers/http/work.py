@@ -357,6 +357,9 @@ def _warnings(ledgers: Ledgers, row: ReservationRow) -> tuple[Caution, ...]:
     Args:
         ledgers: the service of ledgers.
         row: rows of the reservation.
+
+    Returns:
+        The warnings, in this order; empty if there are none.
     """
     contradicted = cautions(ledgers.book.contradicting_ledgers(row))
     ids = [holding.ledger for holding in row.holdings]

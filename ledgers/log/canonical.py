@@ -181,6 +181,9 @@ def _name(name: object, pointer: str) -> str:
         name: the name, which may be of a subclass of str, such as a StrEnum.
         pointer: JSON Pointer of the object, for the error.
 
+    Returns:
+        The name as an object of type str itself.
+
     Raises:
         Malformed: the name is not a string.
     """

@@ -1,8 +1,6 @@
 """Keys of a service in a folder: `keys.json`, which may be published, and the private signing key, which may not.
 
-`keys.json` says which key signs. It is replaced as a whole: a key is in force once it is in the file, and no reader
-sees half a file. The private key of a retired key is deleted. If the key is given as a secret file, the folder has no
-private key.
+`keys.json` says which key signs, and is replaced as a whole. With a secret file, the folder has no private key.
 """
 
 from __future__ import annotations
@@ -22,10 +20,8 @@ from epsilond.ledgers.log.keys import SigningKey
 from epsilond.ledgers.log.signing import PublishedKey, SigningKeys, document_of, published_keys, retire_signing_key
 from epsilond.storage.replacing import create_file, lock_folder, replace_file
 
-PUBLISHED: Final = "keys.json"
-"""Name of the file of the public keys."""
-_PRIVATE: Final = ".pem"
-"""Suffix of the file of a private key. The name of the file begins with the id of the key."""
+PUBLISHED: Final = "keys.json"  # name of the file of the public keys
+_PRIVATE: Final = ".pem"  # suffix of the file of a private key, after the id of the key
 
 
 def open_keyring(folder: Path, name: str, now: datetime, *, secret: Path | None = None) -> SigningKeys:
@@ -168,10 +164,11 @@ def retire(folder: Path, name: str, kid: str, now: datetime) -> tuple[PublishedK
 def listed(folder: Path) -> tuple[PublishedKey, ...]:
     """Return all public keys that a folder publishes, oldest first.
 
-    A verifier needs the retired keys, too, because their earlier signatures stay valid.
-
     Args:
         folder: folder of the keys that sign a log. Retired keys remain published.
+
+    Returns:
+        The keys, including retired ones, because their earlier signatures stay valid.
 
     Raises:
         KeysUnusable: the folder has no keys, or their file is malformed.
@@ -186,10 +183,11 @@ def listed(folder: Path) -> tuple[PublishedKey, ...]:
 def origin_of(folder: Path) -> str | None:
     """Return the name of the log whose keys are in a folder; None if the folder has no keys.
 
-    The name is called the origin of the log. All keys of a folder have the same name.
-
     Args:
         folder: folder of the keys that sign the log.
+
+    Returns:
+        The name, which all keys of the folder share. It is called the origin of the log. None if there are no keys.
 
     Raises:
         KeysUnusable: the file of keys is malformed.
@@ -215,11 +213,12 @@ def has_private(folder: Path, kid: str) -> bool:
 def read_private(path: Path, name: str) -> SigningKey:
     """Read a private key from a PEM file (PKCS #8, not encrypted), as `openssl genpkey -algorithm ed25519` writes it.
 
-    The algorithm of the keys is Ed25519.
-
     Args:
         path: path of the PEM file.
         name: name of the key.
+
+    Returns:
+        The Ed25519 key with its name.
 
     Raises:
         KeysUnusable: there is no file, or it does not contain an Ed25519 key.
@@ -315,11 +314,12 @@ def _read_all_keys(folder: Path) -> tuple[PublishedKey, ...]:
 def _read_published(folder: Path, name: str) -> tuple[PublishedKey, ...]:
     """Return the published keys of a folder, oldest first, after checking their name; empty if there are none.
 
-    Keys of another name would sign another log.
-
     Args:
         folder: folder of the keys.
         name: name that all keys must have: the log's origin.
+
+    Returns:
+        The keys. Keys of another name would sign another log.
 
     Raises:
         KeysUnusable: a key has another name, or the file of keys is malformed.
@@ -366,11 +366,12 @@ def _read_own_private(folder: Path, name: str, kid: str) -> SigningKey:
 def _find_unpublished(folder: Path, name: str) -> SigningKey | None:
     """Return a private key that an interrupted process made and did not publish; None if the folder has none.
 
-    With a published key, the list of published keys determines which private key signs. Here there is no such list yet.
-
     Args:
         folder: folder of the keys, without published keys.
         name: name of the keys.
+
+    Returns:
+        The key. None if the folder has none.
 
     Raises:
         KeysUnusable: the folder has several private keys, or the key cannot be used.
@@ -387,11 +388,12 @@ def _find_unpublished(folder: Path, name: str) -> SigningKey | None:
 def _make_private(folder: Path, name: str) -> SigningKey:
     """Make a new private key and write it to the folder of keys. Its public key is not published yet.
 
-    If the process is interrupted before the publication, the next start takes this key.
-
     Args:
         folder: folder of the keys.
         name: name of the keys, which is the log's origin.
+
+    Returns:
+        The key. If the process is interrupted before its publication, the next start takes it.
     """
     signing = SigningKey.new(name)
     replace_file(_private_path(folder, signing.public.kid), signing.pem)

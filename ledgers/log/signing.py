@@ -170,6 +170,9 @@ def retire_signing_key(published: tuple[PublishedKey, ...], at: datetime) -> tup
         published: published keys, oldest first; at least one.
         at: time of the retirement, in UTC.
 
+    Returns:
+        All keys in the same order. Only the last may have changed.
+
     Raises:
         KeysUnusable: `at` is before the time of the signing key.
     """
@@ -187,6 +190,9 @@ def document_of(published: tuple[PublishedKey, ...]) -> JsonRecord:
 
     Args:
         published: the public keys, oldest first.
+
+    Returns:
+        The document as a JSON object with the member `keys`.
     """
     return {"keys": [key.record for key in published]}
 

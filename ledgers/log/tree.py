@@ -195,6 +195,9 @@ class Tree:
 
         It is MTH(D_n) of RFC 9162, section 2.1.1, with D_n the n = `size` leaves of this tree.
 
+        Returns:
+            The hash. The empty tree has the hash of the empty string.
+
         Raises:
             NodesMissing: the store lacks hashes of this tree.
         """
@@ -311,6 +314,9 @@ class Tree:
 
         Args:
             wanted: the nodes, each a perfect subtree of 2^level leaves.
+
+        Returns:
+            The hash of each node, 32 bytes.
 
         Raises:
             NodesMissing: the store lacks one of them, or has a value that is not 32 bytes long.

@@ -100,6 +100,9 @@ def _verify_checkpoints(
         origin: name of the log.
         keys: trusted keys.
         verification: receives the claims and their outcomes.
+
+    Yields:
+        The valid checkpoints: those of the bundle, then those in receipts.
     """
     # Checkpoints that were exported by themselves.
     for number, note in enumerate(bundle.checkpoints):
@@ -264,6 +267,9 @@ def _is_consistent(proof: Consistency, earlier: _Head, later: _Head, verificatio
         earlier: the smaller head, with its Merkle root.
         later: the larger head.
         verification: receives a failure if the proof is not valid for these roots.
+
+    Returns:
+        True if the proof is valid.
     """
     try:
         proof.verify(earlier.root, later.root)
@@ -310,6 +316,9 @@ def _notes_of_heads(bundle: Bundle, origin: str, heads: Sequence[_Head]) -> list
         bundle: the evidence, with notes of its own and notes in receipts.
         origin: name of the log. Notes of other logs are skipped.
         heads: sizes and Merkle roots of valid checkpoints.
+
+    Returns:
+        Pairs (head, note), in the order of the evidence.
     """
     texts = list(bundle.checkpoints) + [receipt.checkpoint for receipt in bundle.receipts]
     notes_of_heads = []

@@ -376,6 +376,9 @@ def read_approval(record: JsonObject) -> bool:
     Args:
         record: entry of an opening or of a change of the plan. An absent member means False.
 
+    Returns:
+        The value of the member `approval`.
+
     Raises:
         InvalidInput: the member is neither true nor false.
     """

@@ -128,6 +128,9 @@ def _has_same_sampling(run_spec: Spec, planned_spec: Spec) -> bool:
     Args:
         run_spec: mechanism of the run.
         planned_spec: mechanism of the plan's item.
+
+    Returns:
+        True if the run is proved to lose no more privacy than the planned mechanism. False decides nothing.
     """
     if not (isinstance(run_spec, Subsampled) and isinstance(planned_spec, Subsampled)):
         return False
@@ -146,6 +149,9 @@ def _has_enough_noise(primitive: Primitive | None, planned: Primitive | None) ->
     Args:
         primitive: basic mechanism of the run. None if the mechanism has no basic form.
         planned: basic mechanism of the planned item. None if the mechanism has no basic form.
+
+    Returns:
+        True if the run adds noise of the same distribution with at least the planned multiplier.
     """
     return (
         isinstance(primitive, NoisySum)

@@ -150,6 +150,9 @@ def _is_searched(slot: RequestedSlot) -> bool:
 
     Args:
         slot: kind and requested capacity of the slot.
+
+    Returns:
+        True if the capacity must be computed, False if the request states it.
     """
     if isinstance(slot.capacity, str):
         return True
@@ -329,6 +332,9 @@ def _amount(value: float | str | Decimal, pointer: str) -> Amount:
     Args:
         value: number, decimal string, or "largest".
         pointer: JSON Pointer of the amount, for the error.
+
+    Returns:
+        The amount as an exact decimal number.
 
     Raises:
         InvalidInput: the value is not an amount.

@@ -356,12 +356,15 @@ def _composed_residue(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta:
 
 
 def _whole_slot(trial: SlotTrial, remaining: Amount, eta: Amount) -> Residue | None:
-    """Return the charge of all that is left in a Gaussian slot, if it is certified to suffice; otherwise None.
+    """Return the charge of all that is left in a Gaussian slot, if that charge is certified to suffice.
 
     Args:
         trial: test of costs of the job in the slot, a privacy budget in μ².
         remaining: μ² that the slot has left.
         eta: η, the δ that the job may add to the Gaussian profile of the slot.
+
+    Returns:
+        The remaining μ² as the charge, with η. None if it is not certified to suffice.
     """
     certified, _ = trial.certify(remaining)
     return Residue(remaining, remaining, eta) if certified else None

@@ -109,6 +109,9 @@ class StepPrices:
         A Gaussian slot, a privacy budget in μ², pays for the job. The steps are charged in stages, groups of steps with
         the same charge. Let R be the μ² that the slot has left, and η the δ that the job may add.
 
+        Returns:
+            The cost μ², a decimal amount. None also if the job costs more than the slot has left.
+
         Guarantees:
             Let G(m) be the pair N(√m, 1) against N(0, 1). The privacy profile δ(ε) of the job composed with G(R − cost)
             is at most the profile of G(R) plus η. This holds at every ε and in both directions of the neighbouring data

@@ -196,6 +196,9 @@ def _template() -> Template:
 
     Values are escaped, so that a name of a ledger cannot add elements to the page.
 
+    Returns:
+        The template, ready to be rendered with the values of a ledger.
+
     Raises:
         MissingExtra: the packages of the extra `reports` are not installed.
     """

@@ -140,6 +140,9 @@ def _collision(organisation: str, members: Sequence[_Member]) -> Collision:
     Args:
         organisation: name of the organisation.
         members: the ledgers, of one data set, the oldest first; at least one.
+
+    Returns:
+        The report: the names, the ids of the ledgers and how many of them are open.
     """
     oldest, *_ = members
     return Collision(
@@ -311,6 +314,9 @@ def _is_in_place(row: Row[Any]) -> bool:
 
     Args:
         row: id, organisation, names and keys of the ledger.
+
+    Returns:
+        True if the row agrees.
     """
     prefix = opened_for(NAMELESS)
     of_earlier_version = not row.tenant.startswith(prefix)
@@ -328,6 +334,9 @@ def opened_for(organisation: str) -> str:
 
     Args:
         organisation: name of the organisation.
+
+    Returns:
+        The text `organisation/` followed by the name.
     """
     return f"organisation/{organisation}"
 
@@ -340,6 +349,9 @@ def names_of(connection: Connection, organisation: str) -> list[tuple[str, str]]
     Args:
         connection: connection to read on.
         organisation: name of the organisation.
+
+    Returns:
+        Pairs (data set, block), each once, without a particular order.
     """
     wanted = select(LEDGERS.c.dataset, LEDGERS.c.block).where(LEDGERS.c.organisation == organisation).distinct()
     return [(row.dataset, row.block) for row in connection.execute(wanted)]

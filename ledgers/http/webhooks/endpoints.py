@@ -51,6 +51,9 @@ class WebhookEndpoint(BaseModel):
         Args:
             url: the URL: https, or http of the same machine.
 
+        Returns:
+            The same URL.
+
         Raises:
             ValueError: the URL is of another scheme, or has a user, a fragment or characters that are not printable.
         """
@@ -67,6 +70,9 @@ class WebhookEndpoint(BaseModel):
 
         Args:
             secret: `whsec_` and the key in base 64.
+
+        Returns:
+            The same secret.
 
         Raises:
             ValueError: the secret has another form, or the key is shorter than 24 or longer than 64 bytes.

@@ -198,6 +198,9 @@ class _ProfileGrid:
         In a cell the left profile is at most its chord. The right profile is at least its tangent at the start of the
         cell, and at least its tangent at the end. Chord minus tangent is linear in γ, so its bound is the larger of its
         values at the start and at the end. The result uses the weighted mean of both tangents with the smallest bound.
+
+        Returns:
+            One upper bound for each cell, without unit. It includes the rounding errors of the computation.
         """
         start = slice(None, -1)
         end = slice(1, None)

@@ -298,6 +298,9 @@ def _is_on_or_above_line(x: FloatArray, y: FloatArray, first: int, middle: int, 
         first: index of the first point.
         middle: index of the middle point.
         last: index of the last point.
+
+    Returns:
+        True if the slope before the middle point is at least the slope after it.
     """
     slope_before = (y[middle] - y[first]) * (x[last] - x[middle])
     slope_after = (y[last] - y[middle]) * (x[middle] - x[first])

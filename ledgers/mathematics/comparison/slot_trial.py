@@ -110,10 +110,14 @@ class SlotTrial:
         self._points = np.unique(np.concatenate([self._points, new_points]))
 
     def cannot_fit(self) -> bool:
-        """Return whether not even the whole slot suffices, as certified at some ε around the worst of nearly the whole.
+        """Return whether not even the whole slot can pay for the mechanism, certified at a few chosen ε.
 
-        At such an ε the lower bound on δ of the mechanism exceeds the upper bound of the slot, plus η. No cost can then
-        be certified. The mechanism's profile without a Gaussian, which may be slow, is evaluated at few ε.
+        A slot is a privacy budget in μ², and η is the δ that a job may add. At one of these ε, the lower bound on the
+        mechanism's δ must exceed the slot's upper bound plus η. Then no cost can be certified. The mechanism's profile
+        without a Gaussian, which may be slow, is evaluated at few ε.
+
+        Returns:
+            True if no cost can suffice. False decides nothing: another ε could still show that none does.
         """
         # A quick check: if nearly the whole slot suffices at the chosen ε, so does the whole, with smaller gaps.
         gaps = self._gaps(_NEARLY_WHOLE * self._whole)
@@ -231,14 +235,18 @@ class SlotTrial:
         return bracket.high
 
     def _needs_whole(self, bracket: _CostBracket, index: int, tolerance: float) -> bool:
-        """Return whether the least cost is within the tolerance of the whole slot, by the gap at one chosen ε.
+        """Return whether the least sufficient cost is almost the whole slot, that is, the whole budget in μ².
 
-        Next to a small Gaussian that is left, a profile may be slow, and a bisection evaluates it many times.
+        The test evaluates one gap at one ε. It spares a bisection, whose privacy profiles are slow to compute near the
+        whole slot.
 
         Args:
             bracket: bounds of the cost; a cost near the whole slot does not suffice.
             index: index of the ε at which that cost is least sufficient.
             tolerance: relative tolerance of the cost.
+
+        Returns:
+            True if the whole slot less the tolerance does not suffice at that ε.
         """
         if bracket.high < self._whole or bracket.low < _NEARLY_WHOLE * self._whole:
             return False
@@ -252,6 +260,9 @@ class SlotTrial:
 
         It is found by bisection over costs from 0 to the whole budget. It is at least 1e-12, because the secant method
         needs a positive cost.
+
+        Returns:
+            The cost μ², the square of the parameter of Gaussian differential privacy. It is an estimate, not a bound.
         """
         epsilon = float(self._points[self._points.size // 2])
         log_delta = self._composed_with(ZERO).log_delta_bounds(epsilon).upper  # of the mechanism without a Gaussian
