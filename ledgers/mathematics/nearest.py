@@ -133,7 +133,7 @@ def _next_count(most_that_fit: int, fewest_that_do_not: int, count: int, cost_sh
         proportional = int(count * (_AIMED_SHARE / cost_share))
         if most_that_fit < proportional < fewest_that_do_not:
             return proportional
-    if most_that_fit == 0:  # the geometric mean would be 0
+    if most_that_fit == 0:  # the geometric mean would be 0, so try far fewer runs
         return max(fewest_that_do_not // 16, 1)
     geometric_mean = math.isqrt(most_that_fit * fewest_that_do_not)
     return max(geometric_mean, most_that_fit + 1)

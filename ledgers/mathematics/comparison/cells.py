@@ -193,7 +193,8 @@ class _ProfileGrid:
     def bound_cells(self) -> FloatArray:
         """Return for each cell between two neighbouring points an upper bound on (left − right)/η.
 
-        Both privacy profiles are convex and decreasing in γ = e^ε, and are stored divided by η.
+        Both privacy profiles are convex and decreasing in γ = e^ε, and are stored divided by η, the permitted excess of
+        the left one.
 
         In a cell the left profile is at most its chord. The right profile is at least its tangent at the start of the
         cell, and at least its tangent at the end. Chord minus tangent is linear in γ, so its bound is the larger of its
@@ -298,7 +299,7 @@ def _exp_below(log_value: FloatArray) -> FloatArray:
     """Return a lower bound on the exponential of each number, despite rounding.
 
     The relative margin is 4 (4 + |x|) units of roundoff for x = `log_value`, as in `_exp_above`. Exponents above 700
-    are clipped, so that the result is finite.
+    are lowered to 700, so that the result is finite.
 
     Args:
         log_value: exponents x, any shape.

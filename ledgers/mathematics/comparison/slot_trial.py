@@ -151,6 +151,7 @@ class SlotTrial:
             self._whole_fits = float(np.max(self._gaps(self._whole))) <= 0.0
         if not self._whole_fits:
             return None
+        # Start below the whole slot, so that a Gaussian is left to compose with.
         start = min(self._initial_cost(), 0.9 * self._whole)
         rough_cost = self.find_root(start, _ROUGH)
         self.refine(rough_cost)

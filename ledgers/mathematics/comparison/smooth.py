@@ -98,6 +98,7 @@ def largest_excess(hinges: Hinges, mu: float, slot_mu: float, last: float, eta: 
     epsilon = np.linspace(0.0, last, cells + 1)
     after_step = of_hinges(hinges, epsilon, mu)
     excess = after_step.minus(of_gaussian(epsilon, slot_mu))
+    # Rounded up: 2 units of roundoff exceed the rounding of the difference and the product.
     width = np.diff(epsilon) * (1.0 + 2 * UNIT_ROUNDOFF)
     beyond_last = float(after_step.value[-1] + after_step.error[-1])
     return max(_largest_in_cells(excess, width, sixth_derivative), beyond_last)
@@ -120,6 +121,7 @@ def _largest_in_cells(function: Jet, width: FloatArray, sixth_derivative: float)
     quintic = _largest_of_quintics(function.value, function.slope, function.curvature, width)
     # An error of the values and derivatives at the ends changes a control value by at most this multiple of it.
     rounding_error = np.maximum(function.error[:-1], function.error[1:]) * (1.0 + width + width * width)
+    # Rounded up: 16 units of roundoff exceed the rounding of the power and the products.
     interpolation_error = width**6 / _INTERPOLATION_DIVISOR * sixth_derivative * (1.0 + 16 * UNIT_ROUNDOFF)
     return float(np.max(quintic + rounding_error + interpolation_error))
 
@@ -162,8 +164,8 @@ def of_hinges(hinges: Hinges, epsilon: FloatArray, mu: float) -> Jet:
         passes.append(np.stack([values @ hinges.masses for values in summands]))
     value, slope, curvature, error_units = np.concatenate(passes, axis=1)
 
-    # Rounding of the sums of Φ(a), t and φ(a)/μ over the hinges, each of which enters twice or more.
-    # As slope = −t and curvature = φ(a)/μ − t, this is Φ(a) + t + φ(a)/μ with the terms counted as often as they enter.
+    # Rounding of the sums over the hinges. With E = Φ(a) − t, slope −t and curvature φ(a)/μ − t as in `_jet`, the
+    # bracket is Φ(a) + 2t + φ(a)/μ: the absolute values of all terms that are summed.
     sum_units = (hinges.losses.size + 4) * (value - slope + curvature - 2.0 * slope)
     error = UNIT_ROUNDOFF * (error_units + np.abs(sum_units) + 4.0 * hinges.infinite)
     return Jet(value + hinges.infinite, slope, curvature, error)

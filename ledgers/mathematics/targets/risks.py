@@ -80,6 +80,7 @@ def is_implied(target: LedgerTarget) -> bool:
     risk = target.risk
     if risk is None:
         return True
+    # The factor 1 + `_RELATIVE` lowers the logarithms, which are negative, by more than their rounding errors.
     if risk.kind == "advantage":
         return target.log_delta >= math.log(risk.bound) * (1.0 + _RELATIVE)
     if risk.kind == "true_positive_rate":

@@ -77,8 +77,8 @@ def stopped_delta(*, rounds: int, round_epsilon: float, delta: float) -> float:
     """Return the true δ if somebody stops a sequence of randomized responses at the worst time and then reports ε.
 
     The reported ε_t is `spent_epsilon` after t responses, which is right for a fixed t. The person sees the outputs,
-    and chooses when to stop. The result is the largest E[(1 − e^{ε_τ − L_τ})₊] over all stopping times τ with 1 ≤ τ ≤
-    T. L_t is the privacy loss after t responses.
+    and chooses when to stop. The result is the largest E[max(1 − e^{ε_τ − L_τ}, 0)] over all stopping times τ with 1 ≤
+    τ ≤ T. L_t is the privacy loss after t responses.
 
     It is computed by backward induction. Let V_t(k) be the largest value after k truthful answers among t. Then V_T =
     g_T and V_t(k) = max(g_t(k), p V_{t+1}(k + 1) + (1 − p) V_{t+1}(k)). Here g_t is the value of stopping at t and p

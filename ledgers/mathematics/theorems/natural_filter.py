@@ -87,8 +87,8 @@ def leaky_truth(epsilon: float, delta: float, mu: float) -> float:
     δ, because m may depend on L.
 
     Each δ_m(ε − L) is a maximum of a few lines c − d a in a = e^{ε−L}, with height c and descent d. So is max_m δ_m.
-    Let two successive lines of the maximum cross at a = e^{ε−b}, and let their heights differ by Δc. Because E[(1 −
-    e^{b−L})₊] is the Gaussian's δ at b, the result is Σ Δc δ(b).
+    Let two successive lines of the maximum cross at a = e^{ε−b}, and let their heights differ by Δc. Because E[max(1 −
+    e^{b−L}, 0)] is the Gaussian's δ at b, the result is Σ Δc δ(b).
 
     Args:
         epsilon: ε of the target, in nats.
@@ -171,9 +171,10 @@ def _crossing(line: _DescendingLine, steeper: _DescendingLine) -> float:
 def two_truth(epsilon: float, delta: float, mu: float) -> float:
     """Return the true δ at ε if the output of a first Gaussian mechanism decides which mechanism is run second.
 
-    The second mechanism is another Gaussian or a randomized response. Each is so large that the first Gaussian and it
-    together have exactly the target's δ. The result is E[max(δ_Gaussian, δ_response)] at ε − L, where L is the privacy
-    loss of the first output. It is computed as δ + E[(δ_response − δ_Gaussian)₊].
+    The second mechanism is another Gaussian or a randomized response, with the profiles δ_Gaussian(ε) and
+    δ_response(ε). Each is so large that the first Gaussian and it together have exactly the target's δ. The result is
+    E[max(δ_Gaussian, δ_response)] at ε − L, where L is the privacy loss of the first output. It is computed as δ +
+    E[max(δ_response − δ_Gaussian, 0)].
 
     Args:
         epsilon: ε of the target, in nats.
@@ -201,7 +202,7 @@ def two_truth(epsilon: float, delta: float, mu: float) -> float:
 
     def gap(first_loss: float) -> float:
         """Return δ_response − δ_Gaussian at ε − L, where L is the loss of the first Gaussian."""
-        likelihood_ratio = math.exp(min(epsilon - first_loss, 700.0))
+        likelihood_ratio = math.exp(min(epsilon - first_loss, 700.0))  # e^700 is close to the largest double
         truthful_answer = truth_probability - likelihood_ratio * (1.0 - truth_probability)
         response = max(truthful_answer, 1.0 - likelihood_ratio, 0.0)
         return response - gaussian_delta(epsilon - first_loss, second_mu)
