@@ -1,7 +1,4 @@
-"""Keys of a service in a folder: `keys.json`, which may be published, and the private signing key, which may not.
-
-`keys.json` says which key signs, and is replaced as a whole. With a secret file, the folder has no private key.
-"""
+"""Keys of a service in a folder: `keys.json`, which may be published, and the private signing key, which may not."""
 
 from __future__ import annotations
 
@@ -135,15 +132,16 @@ def rotate(folder: Path, name: str, now: datetime, *, secret: Path | None = None
 
 
 def retire(folder: Path, name: str, kid: str, now: datetime) -> tuple[PublishedKey, ...]:
-    """Retire the signing key because it was stolen or lost. Nothing is signed until a new key is made.
-
-    The key stays published: its earlier signatures stay valid. Its private key is deleted if the folder has it.
+    """Retire the signing key because it was stolen or lost. Its private key is deleted, if the folder has it.
 
     Args:
         folder: folder of the keys.
         name: name of the keys, which is the log's origin.
         kid: id of the key.
         now: present time.
+
+    Returns:
+        All published keys. The key stays among them, because its earlier signatures stay valid.
 
     Raises:
         KeysUnusable: the key is not the signing key.
@@ -343,12 +341,13 @@ def _private_path(folder: Path, kid: str) -> Path:
 def _read_own_private(folder: Path, name: str, kid: str) -> SigningKey:
     """Read the private key with a given id from its file in the folder of keys.
 
-    The log of ledgers is only as trustworthy as this key is secret, so its file must be readable by its owner only.
-
     Args:
         folder: folder of the keys.
         name: name of the keys, which is the log's origin.
         kid: id of the key, which is also the name of its file.
+
+    Returns:
+        The key. Only its owner may read the file, because others could sign the log with it.
 
     Raises:
         KeysUnusable: the key is missing, has another id, or can be read by users other than its owner.

@@ -177,7 +177,7 @@ class StepPrices:
         Returns:
             A number of stages from 3 to 40.
         """
-        # The share of the slot that the job takes, as `floor` is slightly less than its cost; below 1 for the logarithm.
+        # Share of the slot that the job takes (`floor` is slightly less than its cost), below 1 for the logarithm.
         share = min(1.05 * self.floor / float_below(self._remaining), 0.98)
         e_folds = -math.log1p(-share)  # log of the μ² before the job divided by the μ² after it
         return min(max(self._stages / max(e_folds, 1e-300), _COARSEST), _FINEST)  # 1e-300: no division by 0
