@@ -37,9 +37,8 @@ States = dict[str, tuple[LedgerRow, LedgerState]]
 class Desk:
     """Reader and writer of the ledgers' rows and log entries, with signatures and with checks of the rows.
 
-    A ledger is a privacy budget. Its present amounts are database rows, and each change of it is an entry of an
-    append-only log. Every method takes the connection of a transaction, so that rows and entries are read at one moment
-    and written together.
+    The present amounts of a ledger (a privacy budget) are database rows, and each change is an entry of an append-only
+    log. Every method takes the connection of a transaction, so that both are read at one moment.
 
     Attributes:
         balances: checker of the rows against the digests in the newest log entries.
@@ -222,6 +221,9 @@ class Desk:
             with_voids_of: a reservation to include with its number of voided runs, which is read from the log.
             including: ids of more reservations to include. Those with uncommitted runs are always included.
 
+        Returns:
+            Pairs (rows, state) by the id of the ledger.
+
         Raises:
             NotFound: this tenant has no such ledger.
             NotReconciled: the rows of a ledger differ from its newest log entry.
@@ -239,7 +241,6 @@ class Desk:
         if with_voids_of is None:
             return states
 
-        # Only the log has the number of voided runs.
         for name, (row, state) in states.items():
             states[name] = row, _with_voids(connection, state, name, with_voids_of.id)
         return states
@@ -308,7 +309,7 @@ class Desk:
         return contradicting
 
     def load_reservation(self, connection: Connection, tenant: str | None, identifier: str) -> ReservationRow:
-        """Return a reservation in ledgers of this tenant.
+        """Return the database rows of a reservation in ledgers of this tenant, the organisation that owns them.
 
         Args:
             connection: connection to read on.
@@ -337,7 +338,7 @@ class Desk:
         return sorted(rows, key=lambda row: row.seq)
 
     def row(self, connection: Connection, tenant: str | None, identifier: str) -> LedgerRow:
-        """Return a ledger of this tenant.
+        """Return the database rows of a ledger of this tenant, the organisation that owns it.
 
         Args:
             connection: connection to read on.
