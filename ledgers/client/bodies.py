@@ -174,4 +174,4 @@ def key_or_new(key: str | None) -> str:
     Returns:
         The key.
     """
-    return secrets.token_urlsafe(24) if key is None else key
+    return secrets.token_urlsafe(24) if key is None else key  # 24 random bytes

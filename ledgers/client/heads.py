@@ -83,7 +83,7 @@ class SeenHead:
         Raises:
             OSError: the file cannot be written.
         """
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)  # only for its owner
         replace_file(self._path, note.encode())
 
     def _verify(self, note: str, keys: tuple[PublicKey, ...]) -> Checkpoint:

@@ -15,7 +15,7 @@ Answer: TypeAlias = JsonRecord
 
 
 class Place(Protocol):
-    """A book in a file, or a service.
+    """Interface to the ledgers in a file or on a service, with the same methods for both.
 
     Methods that change something take the idempotency key of their request.
 

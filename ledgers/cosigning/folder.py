@@ -78,7 +78,7 @@ class WitnessFolder:
                 _make_private_key(private, name)
             key = _read_private_key(private, name)
             if not public.exists():
-                replace_file(public, f"{key.public.vkey}\n".encode(), mode=0o644)
+                replace_file(public, f"{key.public.vkey}\n".encode(), mode=0o644)  # everyone may read it
             if public.read_text(encoding="utf-8").strip() != key.public.vkey:
                 raise KeysUnusable(f"{public} has another name or another key: a key has one name for ever")
         return cls(folder, key)
@@ -208,7 +208,7 @@ def _read_private_key(path: Path, name: str) -> CosigningKey:
     Raises:
         KeysUnusable: users other than the owner can read the file, or it does not contain a key.
     """
-    if sys.platform != "win32" and path.stat().st_mode & 0o077:
+    if sys.platform != "win32" and path.stat().st_mode & 0o077:  # a permission of the group or of others
         raise KeysUnusable(f"{path} can be read by others than its owner: chmod 600, and think of a new key")
     return CosigningKey(name, read_private(path, name).private)
 

@@ -255,7 +255,12 @@ def application(service: WitnessService) -> Starlette:
     """
 
     async def add(request: Request) -> Response:
-        """Answer a submitted checkpoint, a signed head of a log. A slow or too large body is rejected."""
+        """Answer a submitted checkpoint, a signed head of a log. A slow or too large body is rejected.
+
+        Returns:
+            A signature line of the witness, or an error: status 408 after a timeout, otherwise the error of the body or
+            service.
+        """
         try:
             with anyio.fail_after(BODY_SECONDS):
                 body = await _body(request)

@@ -59,7 +59,7 @@ _CALLER: ContextVar[str] = ContextVar("caller", default="")
 
 
 class Ledgers:
-    """Ledgers of one service, between entering and leaving `running()`.
+    """Ledgers of one service. They are open within the block of the context manager `running()`.
 
     Attributes:
         signatures: signer of the service's other answers, with the same keys.

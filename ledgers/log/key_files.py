@@ -154,7 +154,7 @@ def retire(folder: Path, name: str, kid: str, now: datetime) -> tuple[PublishedK
         if published[-1].key.kid != kid or published[-1].until is not None:
             raise KeysUnusable(f"{kid} was retired before")
         after = retire_signing_key(published, now)
-        replace_file(folder / PUBLISHED, canonical(document_of(after)), mode=0o644)
+        replace_file(folder / PUBLISHED, canonical(document_of(after)), mode=0o644)  # everyone may read it
         _private_path(folder, kid).unlink(missing_ok=True)
         return after
 
@@ -285,7 +285,7 @@ def _publish(folder: Path, published: tuple[PublishedKey, ...], signing: Signing
         All published keys with the new signing key.
     """
     keyring = SigningKeys.following(published, signing, now) if published else SigningKeys.new(signing, now)
-    replace_file(folder / PUBLISHED, canonical(keyring.document()), mode=0o644)
+    replace_file(folder / PUBLISHED, canonical(keyring.document()), mode=0o644)  # everyone may read it
     if published:
         _private_path(folder, published[-1].key.kid).unlink(missing_ok=True)
     return keyring

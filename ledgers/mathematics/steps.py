@@ -93,7 +93,7 @@ class StepPrices:
 
         # Share η among the runs, rounded down, so that all runs together take at most η.
         whole_eta = float_below(eta)
-        self._step_eta = whole_eta / runs * (1.0 - 4 * UNIT_ROUNDOFF)
+        self._step_eta = whole_eta / runs * (1.0 - 4 * UNIT_ROUNDOFF)  # exceeds the rounding errors
         self._parts = [(pair, count, hinges_of(pair, self._step_eta, area)) for pair, count in parts]
 
         # Estimate each step's cost as if it had the whole slot and all of η for itself, which is too small.

@@ -86,7 +86,7 @@ def largest_excess(hinges: Hinges, mu: float, slot_mu: float, last: float, eta: 
     Returns:
         The certified upper bound; math.inf if it would take more than `MOST_CELLS` cells.
     """
-    # Choose the number of cells so that the interpolation error is a small share of η.
+    # Choose the width w of the cells so that the interpolation error w⁶/46080 max |f⁗″| is a small share of η.
     sixth_derivative = _bound_sixth_derivative(mu) * hinges.total + _bound_sixth_derivative(slot_mu)
     sixth_derivative *= 1.0 + 64 * UNIT_ROUNDOFF  # errors of the two bounds
     widest_cell = (_INTERPOLATION_ERROR * eta * _INTERPOLATION_DIVISOR / sixth_derivative) ** (1.0 / 6.0)
@@ -165,7 +165,7 @@ def of_hinges(hinges: Hinges, epsilon: FloatArray, mu: float) -> Jet:
     value, slope, curvature, error_units = np.concatenate(passes, axis=1)
 
     # Rounding of the sums over the hinges. With E = Φ(a) − t, slope −t and curvature φ(a)/μ − t as in `_jet`, the
-    # bracket is Φ(a) + 2t + φ(a)/μ: the absolute values of all terms that are summed.
+    # bracket is Φ(a) + 2t + φ(a)/μ: the absolute values of all terms that are summed. The last addition rounds p_∞, too.
     sum_units = (hinges.losses.size + 4) * (value - slope + curvature - 2.0 * slope)
     error = UNIT_ROUNDOFF * (error_units + np.abs(sum_units) + 4.0 * hinges.infinite)
     return Jet(value + hinges.infinite, slope, curvature, error)

@@ -27,7 +27,7 @@ def estimate_capacity(excess: Callable[[float], float]) -> float:
     Returns:
         The capacity. If the root is below 1e-15, a number between it and 1e-15.
     """
-    # Bracket the root. The first trial is a capacity that many ledgers have, from which the bracket changes quickly.
+    # Bracket the root from a capacity that many ledgers have: by factors of 8 upward, or 64 downward.
     within_target = 0.0
     above_target = 0.25
     while excess(above_target) <= 0.0:
