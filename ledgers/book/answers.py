@@ -192,7 +192,7 @@ def summary(row: LedgerRow) -> LedgerSummary:
         row: rows of the ledger.
 
     Returns:
-        The summary.
+        Names, setting (unit, relation, observer), state, target, and balances of plan and slots.
     """
     return LedgerSummary(**_row_members(row))
 
@@ -263,7 +263,7 @@ def reservation(
         warnings: warnings about the reservation and of the service.
 
     Returns:
-        The answer.
+        State, numbers of reserved and committed runs, charge, times, and the part in each ledger.
     """
     # A holding is the part of the reservation in one ledger. The first one stands for all in count and charge.
     holdings = []
@@ -349,7 +349,7 @@ def within(result: Within, calibration: Calibration, warnings: Sequence[Caution]
         warnings: warnings of the service.
 
     Returns:
-        The answer.
+        The answer, without the member `warnings` if there are none.
     """
     return WithinAnswer(**within_record(result), calibration=calibration, warnings=tuple(warnings) or None)
 

@@ -207,7 +207,7 @@ def log10_above(log_delta: float) -> float:
         log_delta: natural logarithm of the δ, or an upper bound on it.
 
     Returns:
-        The bound.
+        log10 δ, rounded up.
     """
     return above(log_delta / math.log(10.0))
 

@@ -22,7 +22,7 @@ def collisions(colliding: Mapping[str, Sequence[tuple[str, bool]]]) -> tuple[Cau
         colliding: the other ledgers, by the id of the ledger. Each is a pair of its id and whether it is open.
 
     Returns:
-        The warnings.
+        One warning for each ledger in `colliding`, in its order.
     """
     return tuple(_collision(name, pairs) for name, pairs in colliding.items())
 
@@ -37,7 +37,7 @@ def _collision(identifier: str, colliding: Sequence[tuple[str, bool]]) -> Cautio
         colliding: pairs of another ledger's id and whether that ledger is open.
 
     Returns:
-        The warning.
+        A warning with the code `ledger-collides`.
     """
     ids = ", ".join(name for name, _ in colliding)
     message = f"The people of {identifier} have other ledgers: {ids}. Its guarantee does not cover their releases."

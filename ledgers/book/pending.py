@@ -167,7 +167,7 @@ def waiting_ledgers(count: int) -> Caution:
         count: number of ledgers that wait, at least 1.
 
     Returns:
-        The warning.
+        A warning with the code `reconciliation-pending`.
     """
     subject = f"{count} ledgers with approval move"
     if count == 1:

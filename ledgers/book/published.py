@@ -133,7 +133,7 @@ class PublishedLog:
             seq: number of the entry in the log.
 
         Returns:
-            The receipt.
+            The receipt: entry, inclusion proof, signed head of the log, and signature.
 
         Raises:
             NotFound: there is no such entry of this tenant.
@@ -157,7 +157,7 @@ class PublishedLog:
             later: number of entries of the later log; None means the present log.
 
         Returns:
-            The proof.
+            The proof: both sizes, and hashes of subtrees of the log's Merkle tree.
 
         Raises:
             NotFound: not 0 ≤ `earlier` ≤ `later` ≤ the log's number of entries.

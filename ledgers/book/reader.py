@@ -213,7 +213,7 @@ class BookReader(PublishedLog):
             identifier: id of the ledger.
 
         Returns:
-            The state.
+            The state, with all reservations of the ledger.
 
         Raises:
             NotFound: this tenant has no such ledger.

@@ -32,7 +32,7 @@ def read_checkpoint(note: str, keyring: SigningKeys) -> Checkpoint:
         keyring: keys of the log.
 
     Returns:
-        The checkpoint.
+        The size and the Merkle root, of which the signature is valid.
 
     Raises:
         UnreadableCheckpoint: the note is not a checkpoint, or no key of this log has signed it.

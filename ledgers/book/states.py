@@ -221,7 +221,7 @@ def holding_of(ledger: str, held: Reservation) -> HoldingRow:
         held: the reservation.
 
     Returns:
-        The row.
+        The row, with the mechanism and the charge as JSON texts.
     """
     charge = None
     if held.charge is not None:

@@ -109,7 +109,7 @@ def _word(value: object) -> str:
         value: member of a setting in its JSON form.
 
     Returns:
-        The word.
+        A word such as `client`, `client-day` or `replace-one`.
     """
     if isinstance(value, Mapping):
         return str(require_unit(value))
@@ -160,7 +160,7 @@ def require_one(algorithm: str, released: tuple[object, ...]) -> Any:
         released: mechanism of each group of clients.
 
     Returns:
-        The mechanism.
+        The only mechanism in `released`.
 
     Raises:
         ConditionViolated: groups of clients have different mechanisms.

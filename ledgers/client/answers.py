@@ -107,7 +107,7 @@ def runs_text(item: JsonObject) -> str:
         item: JSON object of the item, with its numbers of runs. `credit` counts runs that were given back.
 
     Returns:
-        The text.
+        For example `3 of 10 left; 2 held, 5 committed`.
     """
     free = item["planned"] - item["reserved"] - item["committed"]
     credit = f", {item['credit']} of them credit" if item["credit"] else ""
@@ -125,7 +125,7 @@ def part_text(slot: JsonObject, part: str) -> str:
         part: name of the part.
 
     Returns:
-        The text.
+        For example `0.4 of 1 left; 0.1 held`.
     """
     remaining = short(slot["remaining"][part])
     capacity = short(slot["capacity"][part])
@@ -146,7 +146,7 @@ def scarcest_text(resource: JsonObject) -> str:
             that is used.
 
     Returns:
-        The text.
+        The text, as in the example.
     """
     remaining = short(resource["remaining"])
     if "item" in resource:

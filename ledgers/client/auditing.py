@@ -89,7 +89,7 @@ class _TrustedEvidence:
             bundle: entries, signed heads, receipts and proofs of a log; each kind may be empty.
 
         Returns:
-            The joined evidence.
+            The joined evidence, of which nothing is verified yet.
 
         Raises:
             InvalidInput: the file cannot be read, or both have entries.
@@ -225,7 +225,7 @@ def _entries_of(bundle: Bundle) -> list[Record]:
         bundle: exported evidence about a log.
 
     Returns:
-        The entries.
+        The entries as JSON objects; an entry may occur twice.
     """
     return list(bundle.entries) + [receipt.entry for receipt in bundle.receipts]
 

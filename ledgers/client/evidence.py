@@ -33,7 +33,7 @@ def trusted_keys(path: Path) -> tuple[PublicKey, ...]:
         path: the file (JSON), or the folder.
 
     Returns:
-        The public keys.
+        The public keys in the order of the file; at least one.
 
     Raises:
         InvalidInput: there is no such document.
@@ -94,7 +94,7 @@ def notes_of_file(path: Path) -> RunNotes:
         path: path of the file. The folder has the same name with the suffix `.runs`.
 
     Returns:
-        The notes.
+        The notes. Their folder need not exist yet.
     """
     return RunNotes(path.with_name(f"{path.name}.runs"))
 
@@ -164,7 +164,7 @@ def newest(path: Path) -> str:
         path: the file.
 
     Returns:
-        The note.
+        The text of the signed note.
 
     Raises:
         InvalidInput: the file cannot be read, or has no checkpoint.

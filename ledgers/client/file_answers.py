@@ -142,7 +142,7 @@ def reservation_answer(book: Book, row: ReservationRow) -> Answer:
         row: the reservation in the database.
 
     Returns:
-        The JSON object.
+        State, numbers of runs, charge and warnings of the reservation, as members.
     """
     warnings = cautions(book.contradicting_ledgers(row))
     answer: Answer = as_json(answers.reservation(row, warnings=warnings))
@@ -156,7 +156,7 @@ def move_answer(row: PendingRow) -> Answer:
         row: the change in the database. It is shown as expired if its time has passed.
 
     Returns:
-        The JSON object.
+        Kind, state, body, people and times of the change, as members.
     """
     answer: Answer = as_json(pending_move(row, time.time()))
     return answer
@@ -207,7 +207,7 @@ def require_person(name: str | None) -> str:
         name: name of a person as the user wrote it, or None if the user declared no name.
 
     Returns:
-        The name.
+        The name as the user wrote it.
 
     Raises:
         InvalidInput: no name is declared, or the name is not valid; see `read_person`.

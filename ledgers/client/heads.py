@@ -96,7 +96,7 @@ class SeenHead:
             keys: trusted keys of the log; the signature of one of them is enough.
 
         Returns:
-            The head.
+            The head, of which the signature is valid.
 
         Raises:
             LogForked: none of the keys has validly signed it for this log.

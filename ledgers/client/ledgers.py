@@ -293,7 +293,7 @@ class Ledger:
             limit: largest number of entries; None means all.
 
         Returns:
-            The entries.
+            The entries as JSON objects, in the requested order.
         """
         return [ReadableAnswer(entry) for entry in self._place.entries(self.id, start, order, limit)]
 

@@ -83,7 +83,7 @@ class Place(Protocol):
             key: idempotency key of the request.
 
         Returns:
-            The reservation.
+            The reservation as a JSON object.
         """
 
     def reservation(self, identifier: str) -> Answer:

@@ -157,7 +157,7 @@ def what_if(answer: JsonObject) -> RenderableType:
         answer: JSON object of the answer to a what-if query.
 
     Returns:
-        The table.
+        A table with a title that says whether the job fits.
     """
     rows = {name: value for name, value in answer.items() if name != "fits"}
     if "runs_out_first" in rows:

@@ -176,7 +176,7 @@ def _folder_response(error: Exception) -> Response:
         error: error of reading or writing the folder.
 
     Returns:
-        The response.
+        The response with the status 503.
     """
     _LOG.error("the folder of the witness cannot be used: %s", error)
     return _Answer(503, "The witness cannot use its folder at present.").response
@@ -215,7 +215,7 @@ def _head(note: Note) -> Checkpoint:
         note: a signed note.
 
     Returns:
-        The head.
+        The name, the size and the Merkle root of the log.
 
     Raises:
         _Answer: the note states size 0 with a root other than the empty tree's (status 422).
@@ -251,7 +251,7 @@ def application(service: WitnessService) -> Starlette:
         service: the witness.
 
     Returns:
-        The web application.
+        The application, which a server can run.
     """
 
     async def add(request: Request) -> Response:

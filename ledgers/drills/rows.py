@@ -85,7 +85,7 @@ def _read_used_amount(database: Database, ledger: str) -> Decimal:
         ledger: id of the ledger.
 
     Returns:
-        The amount.
+        The used amount of the slot's part `PART`.
     """
     with looking(database) as connection:
         query = select(SLOTS.c.used).where(SLOTS.c.ledger == ledger, SLOTS.c.part == PART)

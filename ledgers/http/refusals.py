@@ -102,7 +102,7 @@ def not_durable(cause: str) -> Problem:
         cause: why the store is in memory, as sentences.
 
     Returns:
-        The problem.
+        The problem of the kind `ledgers-not-durable`.
     """
     detail = (
         f"This service has no ledgers, because it would lose them when it stops. {cause} {PREFIX}LEDGERS_IN_MEMORY=yes"

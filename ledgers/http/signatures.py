@@ -154,7 +154,7 @@ class Signatures:
             keys: source of the present signing keys, which an operator may replace.
 
         Returns:
-            The key.
+            The private key that signs.
 
         Raises:
             KeysUnusable: the keys cannot be used.

@@ -67,7 +67,7 @@ def of_tree(tree: Tree, origin: str) -> Checkpoint:
         origin: name of the log.
 
     Returns:
-        The head.
+        The head, which must still be signed.
     """
     return Checkpoint(origin, tree.size, tree.root())
 
@@ -96,7 +96,7 @@ def verify(note: str, origin: str, keys: Iterable[PublicKey]) -> Checkpoint:
         keys: trusted keys. Only keys with the log's name are used.
 
     Returns:
-        The checkpoint.
+        The size and the root of the log, signed by a trusted key.
 
     Raises:
         NotVerified: the note is not a checkpoint, is of another log, or was signed by none of these keys.
@@ -118,7 +118,7 @@ def parse(text: str) -> Checkpoint:
         text: the lines origin, size, root in base 64, and extensions, each with a newline.
 
     Returns:
-        The checkpoint.
+        The name, the size and the root of the log.
 
     Raises:
         Malformed: the text is not a checkpoint.

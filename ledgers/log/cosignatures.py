@@ -174,6 +174,6 @@ def _message(time: int, text: str) -> bytes:
         text: text of the checkpoint: name, size and Merkle root of the log.
 
     Returns:
-        The signed bytes.
+        The signed bytes: a header, the time, and the text.
     """
     return f"cosignature/v1\ntime {time}\n{text}".encode()

@@ -115,7 +115,7 @@ def _header(kid: str, subject: str, kind: str) -> str:
         kind: type of the record.
 
     Returns:
-        The header, encoded.
+        The header as base 64 text without padding.
 
     Raises:
         Malformed: the subject is not a digest.

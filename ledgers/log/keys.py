@@ -164,7 +164,7 @@ class SigningKey:
             message: the bytes to sign.
 
         Returns:
-            The signature.
+            The signature, which anyone can verify with the public key.
         """
         return self.private.sign(message)
 

@@ -44,7 +44,7 @@ class Inclusion:
             leaf_index: index of the leaf, from 0.
 
         Returns:
-            The proof.
+            The proof, with the hashes on the path from the leaf to the root.
 
         Raises:
             ValueError: the tree has no such leaf.
@@ -111,7 +111,7 @@ class Consistency:
             first: number of leaves of the earlier tree.
 
         Returns:
-            The proof.
+            The proof, with the hashes that both roots follow from.
 
         Raises:
             ValueError: the tree never had so many leaves.

@@ -100,7 +100,7 @@ def make(tree: Tree, leaf_index: int, entry: Record, checkpoint: str, key: Signi
         key: key that signs the receipt.
 
     Returns:
-        The receipt.
+        The receipt: entry, proof, signed head and signature.
 
     Raises:
         NotVerified: the tree has another entry at this index, or the checkpoint is not the tree's.

@@ -135,7 +135,7 @@ def _lower_item(state: LedgerState, name: str, planned: int) -> PlanItem:
         planned: new number of runs, from the reserved and committed runs together to the present number.
 
     Returns:
-        The changed item.
+        The item with the new number of runs, and with at most the former credit.
 
     Raises:
         InvalidInput: the plan has no such item, or the number is out of range.

@@ -134,7 +134,7 @@ def reservation_record(reservation: Reservation, spec: str) -> Record:
         spec: its mechanism as canonical JSON text.
 
     Returns:
-        The entry.
+        A JSON object of the kind `reserved`.
     """
     record: Record = {"kind": "reserved", "reservation": reservation.id, "spec": spec, "count": reservation.count}
     if reservation.item is not None:
@@ -154,7 +154,7 @@ def commit_record(reservation: Reservation, count: int) -> Record:
         count: number of runs that may be released because of this commit.
 
     Returns:
-        The entry.
+        A JSON object of the kind `committed`, with the charge if a slot pays.
     """
     record: Record = {"kind": "committed", "reservation": reservation.id, "count": count}
     if reservation.charge is not None:
@@ -189,7 +189,7 @@ def void_record(reservation: Reservation, count: int) -> Record:
         count: number of runs that are taken back, at least 1.
 
     Returns:
-        The entry.
+        A JSON object of the kind `voided`.
     """
     return {"kind": "voided", "reservation": reservation.id, "count": count, "declared": "no-output-observed"}
 
@@ -213,7 +213,7 @@ def amendment_record(
         approval: whether a second person approves from now on; None means that this stays as it was.
 
     Returns:
-        The entry.
+        A JSON object of the kind `amended`.
     """
     added = [{"name": item.name, "spec": spec, "planned": item.planned} for item, spec in zip(add, specs, strict=True)]
     lowered = [{"name": name, "planned": planned} for name, planned in lower.items()]
@@ -239,7 +239,7 @@ def reconciliation_record(size: int, root: str) -> Record:
         root: root of its Merkle tree in base 64.
 
     Returns:
-        The entry.
+        A JSON object of the kind `reconciled`.
     """
     return {"kind": "reconciled", "declared": "missing-entries-are-accounted-for", "size": size, "root": root}
 
@@ -254,7 +254,7 @@ def contradiction_record(observations: Sequence[Observation], reservations: Sequ
         reservations: ids of the reservations that paid for the run; None means all with committed runs.
 
     Returns:
-        The entry.
+        A JSON object of the kind `contradicted`.
     """
     record: Record = {"kind": "contradicted", "observations": [asdict(observation) for observation in observations]}
     if reservations is not None:
@@ -294,7 +294,7 @@ def charge_record(price: Charge) -> Record:
             job, are left out if absent.
 
     Returns:
-        The JSON object.
+        A JSON object with `parts`, `theorem`, and `each` or `remaining`.
     """
     record: Record = {"parts": format_amounts(price.parts), "theorem": price.theorem}
     if price.each:

@@ -67,7 +67,7 @@ def _named_item(state: LedgerState, name: str, spec: Spec | None) -> PlanItem:
             the item's own mechanism.
 
     Returns:
-        The item.
+        The item, which may have no free runs.
 
     Raises:
         NotInPlan: the plan has no such item, or there is no such proof.

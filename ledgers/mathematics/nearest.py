@@ -391,6 +391,6 @@ def _with_noise(request: ChargeRequest, noise: float) -> ChargeRequest:
         noise: the new noise multiplier.
 
     Returns:
-        The changed request.
+        A request for the changed job. The given one is not changed.
     """
     return replace(request, spec=map_noise(request.spec, lambda _: noise))

@@ -37,7 +37,7 @@ def bars(ledger: JsonObject) -> list[Bar]:
         ledger: answer about a ledger, as a JSON object.
 
     Returns:
-        The bars.
+        The bars, those of the plan first.
     """
     return [*_plan(ledger["plan"]), *_slots(ledger["slots"])]
 
@@ -94,7 +94,7 @@ def _bar(name: str, used: Any, reserved: Any, capacity: Any, words: str) -> Bar:
         words: amounts as a text.
 
     Returns:
-        The bar.
+        The bar, with positions from 0 to `WIDTH`.
     """
     total = Fraction(capacity)
     if total == 0:

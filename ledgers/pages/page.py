@@ -103,7 +103,7 @@ def checkpoint_of(text: str) -> str:
         text: HTML of the page.
 
     Returns:
-        The signed note.
+        The text of the signed note.
 
     Raises:
         Malformed: the text is not a page of a ledger.
@@ -147,7 +147,7 @@ def _render(report: Record, key: PublicKey) -> str:
         key: public key that will sign the page, for display.
 
     Returns:
-        The HTML text.
+        The whole page as HTML text.
     """
     ledger: JsonObject = report["ledger"]
     target = ledger["target"]

@@ -152,7 +152,7 @@ def of_rare_kind(
         kind: kind of the entries.
 
     Returns:
-        The entries.
+        The rows of the entries.
     """
     condition = ENTRIES.c.ledger.in_(ledgers) & (ENTRIES.c.kind == kind)
     query = select(*_COLUMNS).where(RARE, condition).order_by(ENTRIES.c.seq)

@@ -140,7 +140,7 @@ def _load_released(connection: Connection, identifiers: Sequence[str]) -> set[st
         identifiers: ids of the ledgers.
 
     Returns:
-        The ids.
+        A subset of `identifiers`.
     """
     has_commit = exists().where(HOLDINGS.c.ledger == LEDGERS.c.id, HOLDINGS.c.committed > 0)
     query = select(LEDGERS.c.id).where(LEDGERS.c.id.in_(identifiers), has_commit)

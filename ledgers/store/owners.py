@@ -230,7 +230,7 @@ def colliding_among(connection: Connection, identifiers: Collection[str]) -> set
         identifiers: ids of the ledgers to check.
 
     Returns:
-        The ids.
+        A subset of `identifiers`.
     """
     own = LEDGERS.alias()
     another = LEDGERS.alias()
@@ -294,7 +294,7 @@ def find_misplaced(
         organisation: owner of the ledgers, now or at their opening; None means any.
 
     Returns:
-        The ids.
+        The ids, in increasing order; empty if all rows are right.
     """
     names = ("id", "tenant", "organisation", "dataset", "dataset_key", "block", "block_key")
     query = select(*(LEDGERS.c[name] for name in names)).order_by(LEDGERS.c.id)

@@ -88,7 +88,7 @@ def awaiting_reconciliation(connection: Connection, ledgers: Collection[str]) ->
         ledgers: ids of the ledgers that are examined.
 
     Returns:
-        The ids.
+        A subset of `ledgers`.
     """
     waiting = (PENDING.c.kind == "reconcile") & (PENDING.c.state == "pending")
     query = select(PENDING.c.ledger).where(PENDING.c.ledger.in_(ledgers), waiting)
@@ -102,7 +102,7 @@ def ledgers_with_approval(connection: Connection) -> list[str]:
         connection: connection to read on.
 
     Returns:
-        The ids.
+        The ids, in increasing order.
     """
     wanted = select(LEDGERS.c.id).where(LEDGERS.c.approval_from.is_not(None)).order_by(LEDGERS.c.id)
     return list(connection.execute(wanted).scalars())
@@ -136,7 +136,7 @@ def _live(ledger: str, now: float) -> Select[tuple[object, ...]]:
         now: present time in seconds since 1970.
 
     Returns:
-        The query.
+        A query that selects rows of requests.
     """
     in_time = or_(PENDING.c.expires.is_(None), PENDING.c.expires > now)
     return select(*_COLUMNS).where(PENDING.c.ledger == ledger, PENDING.c.state == "pending", in_time)

@@ -94,7 +94,7 @@ def ledgers_of(connection: Connection, owned: Collection[tuple[str, str]]) -> se
         owned: pairs of an organisation and the id of a reservation. A reservation of another organisation is left out.
 
     Returns:
-        The ids.
+        The ids of the ledgers, each once.
     """
     query = select(HOLDINGS.c.ledger).join(LEDGERS)
     query = query.where(tuple_(LEDGERS.c.organisation, HOLDINGS.c.reservation).in_(list(owned)))

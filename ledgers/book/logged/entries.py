@@ -156,7 +156,7 @@ def canonical_text(record: JsonObject) -> str:
         record: JSON object without floating-point numbers.
 
     Returns:
-        The text.
+        The text, with sorted members and without white space.
     """
     return canonical(record).decode()
 
@@ -168,7 +168,7 @@ def entry(row: EntryRow) -> JsonRecord:
         row: database row of the entry.
 
     Returns:
-        The record.
+        The record as a new dictionary.
     """
     record: JsonRecord = json.loads(row.leaf)
     return record

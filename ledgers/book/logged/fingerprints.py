@@ -34,7 +34,7 @@ def without_default(request: OpenLedger) -> JsonRecord:
         request: the request.
 
     Returns:
-        The JSON object.
+        The JSON object, as a new dictionary.
     """
     record: JsonRecord = as_json(request)
     if not request.approval:

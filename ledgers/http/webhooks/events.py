@@ -205,7 +205,7 @@ def exhaustion(
         at: seconds since 1970.
 
     Returns:
-        The event.
+        The event of the kind `exhausted`, with the ids of the ledgers.
     """
     data: JsonRecord = {"ledgers": sorted(versions)}
     if slot is not None:
@@ -229,7 +229,7 @@ def broken_head(reason: str, size: int, at: float) -> LedgerEvent:
         at: seconds since 1970.
 
     Returns:
-        The event.
+        The event of the kind `head`, with the reason and the size.
     """
     data: JsonRecord = {"reason": reason, "size": size}
     return LedgerEvent(kind="head", key=f"{size}\n{reason}", at=at, organisation=None, data=data)

@@ -314,7 +314,7 @@ class SlotTrial:
             left: μ², the budget that is left after a cost; 0 gives the mechanism only.
 
         Returns:
-            The dominating pair.
+            A pair of distributions, whose hockey-stick divergence bounds δ at every ε.
         """
         mu = root_above(left)
         gaussian = [(gaussian_pair(mu), 1)] if mu > 0.0 else []
@@ -343,7 +343,7 @@ class _CostBracket:
             suffices: whether it suffices at all ε that are compared.
 
         Returns:
-            The narrowed bounds.
+            Bounds that are at least as narrow as before.
         """
         if suffices:
             return replace(self, high=min(self.high, cost))

@@ -121,7 +121,7 @@ def _pair_of(risk: RiskTarget) -> Pair:
         risk: the risk. Its kind is `gaussian_dp_mu` or `rho`, and its bound is the μ or ρ.
 
     Returns:
-        The dominating pair.
+        A pair of distributions (P, Q), as an object that bounds δ at every ε.
     """
     if risk.kind == "gaussian_dp_mu":
         return gaussian_pair(risk.bound)
