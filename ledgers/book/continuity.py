@@ -109,7 +109,7 @@ class Continuity:
     """
 
     def __init__(self, file: CheckpointFile | None = None) -> None:
-        """Begin without known heads.
+        """Begin without known heads, that is, earlier sizes and Merkle roots of the log.
 
         Args:
             file: file outside the database with the log's newest signed head, which is compared, too; None without one.
@@ -263,9 +263,10 @@ class Continuity:
                 self._file.advance(note)
 
     def accept(self, note: str) -> None:
-        """Accept a log that may have lost entries, on behalf of its operator, and forget the heads that it had before.
+        """Accept a log that may have lost entries, on behalf of its operator, and forget its earlier heads.
 
-        Other processes may know a head whose entries are lost. They must accept the log too, or be started again.
+        A head is a size of the log with its Merkle root. Other processes may know a head whose entries are lost. They
+        must accept the log too, or be started again.
 
         Args:
             note: text of the signed head of the present log, which replaces the one in the file.

@@ -180,7 +180,7 @@ class ApprovalMoves(OwnerMoves):
 
         Args:
             by: name of the operator.
-            reason: why the log does not continue a known head, as a sentence.
+            reason: why the log lacks entries that it had before, as a sentence.
 
         Returns:
             Number of ledgers that wait.

@@ -64,7 +64,7 @@ class PublishedLog:
             yield connection
 
     def _signed_size(self, connection: Connection) -> int:
-        """Return the number of entries of the log, before the caller signs its head.
+        """Return the number of entries of the log, before the caller signs its head (size and Merkle root).
 
         The head is noted as known to this process: from now on the log must continue it.
 

@@ -188,7 +188,7 @@ def reserve_trial(state: LedgerState, spec: Spec, charge_target: ChargeTarget) -
     Args:
         state: the ledger.
         spec: mechanism of the run.
-        charge_target: the slot or item that pays.
+        charge_target: the slot (a budget) or planned item that pays.
 
     Returns:
         The trial reservation, with its number of runs and the amounts that it would hold.
@@ -246,7 +246,7 @@ class OfSlot:
         return min(math.log(float(own_delta)), target_log_delta)
 
     def excess(self, spec: Spec) -> float:
-        """Return by how much a run exceeds the free amounts of the slot; at most 0 if it fits.
+        """Return by how much a run exceeds the free amounts of the slot, a budget; at most 0 if it fits.
 
         The meaning of the value depends on the kind of the slot:
 
@@ -289,11 +289,11 @@ class OfSlot:
         return math.log(Fraction(amount) / Fraction(free))
 
     def _residue_excess(self, request: ChargeRequest) -> float:
-        """Estimate by how much a run that is not Gaussian exceeds the free μ² of a Gaussian slot.
+        """Estimate by how much a run that is not Gaussian exceeds the free μ² of a Gaussian slot, a budget.
 
         Such a run is charged as a whole. Its cost is the μ² that the slot's Gaussian mechanism must give up for the
-        run. The rest and the run together may exceed the former privacy profile by at most η. The run may fit if the
-        estimate is at most 0.
+        run. The rest and the run together may exceed the former privacy profile by at most η, a δ. The run may fit if
+        the estimate is at most 0.
 
         Args:
             request: the run with its number of steps, and the η that its charge may use.

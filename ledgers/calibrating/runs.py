@@ -47,7 +47,7 @@ class CalibratedRuns:
             state: the ledger.
             calibrator: calibrator of the problems.
             problem: returns the calibrator's problem at (ε, log10 δ).
-            compartment: part of the ledger's budget that pays.
+            compartment: the slot or the planned item, a part of the ledger's budget, that pays.
             log10_delta: log10 δ of the target of all runs.
         """
         self._state = state

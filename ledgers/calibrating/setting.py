@@ -101,12 +101,12 @@ def _member(setting: Setting, name: str) -> object:
 
 
 def _word(value: object) -> str:
-    """Return a member of a setting as one word, so that two members can be compared.
+    """Return a unit, relation or observer as one word, so that two of them can be compared.
 
     A unit is a word such as "client", or the JSON form of a windowed unit, which becomes "client-day", for example.
 
     Args:
-        value: member of a setting in its JSON form.
+        value: unit, relation or observer in its JSON form.
 
     Returns:
         A word such as `client`, `client-day` or `replace-one`.
@@ -140,7 +140,7 @@ def require_possible(algorithm: str, definition: Definition, setting: Setting) -
     Args:
         algorithm: name of the algorithm.
         definition: definition of privacy of its guarantee.
-        setting: setting of the ledger.
+        setting: relation, unit and observer of the ledger.
 
     Raises:
         ConditionViolated: the guarantee trusts the ledger's observer.

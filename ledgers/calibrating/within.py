@@ -76,7 +76,7 @@ def calibrate_within(state: LedgerState, algorithm: str, given: JsonObject, char
     Args:
         state: the ledger.
         algorithm: name of the algorithm.
-        given: fields of the calibration, without target and setting.
+        given: fields of the calibration, without the target and without relation, unit and observer.
         charge_target: the part of the budget that pays: a slot, or an item of the ledger's plan.
 
     Returns:
@@ -108,7 +108,7 @@ def calibrate_and_solve(
     Args:
         state: the ledger.
         algorithm: name of the algorithm.
-        given: fields of the calibration, without target and setting.
+        given: fields of the calibration, without the target and without relation, unit and observer.
         charge_target: the part of the budget that pays: a slot, or an item of the ledger's plan.
 
     Returns:
@@ -253,7 +253,7 @@ def _is_rejected(state: LedgerState, spec: Spec, charge_target: ChargeTarget) ->
     Args:
         state: the ledger.
         spec: the run.
-        charge_target: the slot or item that would pay.
+        charge_target: the slot (a budget) or planned item that would pay.
 
     Returns:
         True if the ledger rejects less noise. False also for a run without noise, of which nothing can be lowered.
@@ -276,7 +276,7 @@ def _rejection(state: LedgerState, last: tuple[object, Spec] | None, charge_targ
     Args:
         state: the ledger.
         last: problem and mechanism of a rejected run, whose error is reported; None if no noise meets the target.
-        charge_target: slot or item that is charged.
+        charge_target: slot (a budget) or planned item that is charged.
 
     Returns:
         The error of the ledger if it rejects the run. Otherwise the error that no noise in the range fits.

@@ -47,7 +47,8 @@ def audited(
     Args:
         evidence: file of the bundle, the receipt or the ledgers.
         keys: file or folder of the trusted keys.
-        checkpoints: files with old signed heads of the log that the verifier kept. The log must continue them.
+        checkpoints: files with old signed heads (size and Merkle root) of the log that the verifier kept. The log must
+            continue them.
         log: bundle or receipts of entries that show whether the runs of a receipt were voided later.
         witnesses: public keys of trusted witnesses, as vkeys `name+id+key`. Each must have cosigned the largest head.
 
@@ -134,7 +135,7 @@ def _audit_ledger_file(path: Path, trust: _TrustedEvidence) -> LogVerification:
 
 
 def _read_log(place: FilePlace, path: Path) -> Bundle:
-    """Return all log entries in a file of ledgers, with the signed head that is stored next to the file.
+    """Return all log entries in a file of ledgers, with the signed head (size and root) that is next to it.
 
     Args:
         place: the opened file.
@@ -156,7 +157,8 @@ def _read_log(place: FilePlace, path: Path) -> Bundle:
 def _verify_bundle(bundle: Bundle, receipts: Sequence[Receipt], trust: _TrustedEvidence) -> LogVerification:
     """Verify a bundle, exported evidence about a log, together with heads of the log that the verifier kept.
 
-    Runs that were declared void, or observed to differ from their mechanism, are reported too.
+    A head is the log's size and Merkle root at some time. Runs that were declared void, or observed to differ from
+    their mechanism, are reported too.
 
     Args:
         bundle: the evidence, joined with the evidence in the verifier's file `log`.

@@ -88,7 +88,7 @@ def is_ledger_file(path: Path) -> bool:
 
 
 def notes_of_file(path: Path) -> RunNotes:
-    """Return the notes on used receipts, which are in a folder next to a file of ledgers.
+    """Return the notes on used receipts (proofs of commits), which are in a folder next to a file of ledgers.
 
     Args:
         path: path of the file. The folder has the same name with the suffix `.runs`.
@@ -102,8 +102,8 @@ def notes_of_file(path: Path) -> RunNotes:
 def read_evidence(path: Path, pointer: str) -> Bundle:
     """Read a file that contains a bundle or a single receipt. Nothing in it is verified.
 
-    A bundle has entries, signed heads, receipts and proofs of a log. A receipt is evidence that one commit is in the
-    log.
+    A bundle has entries, signed heads (size and Merkle root), receipts and proofs of a log. A receipt is evidence that
+    one commit is in the log.
 
     Args:
         path: path of the file.

@@ -29,10 +29,10 @@ class SeenHead:
     """
 
     def __init__(self, folder: Path, origin: str) -> None:
-        """Choose the file for one log. The folder is created when a head is first stored.
+        """Choose the file for the head of one log. The folder is created when a head is first stored.
 
         Args:
-            folder: folder of the file.
+            folder: folder of the file with the head, the log's size and Merkle root.
             origin: name of the log. A part of its digest is in the name of the file.
         """
         origin_digest = hashlib.sha256(origin.encode()).hexdigest()[:16]
@@ -109,7 +109,7 @@ class SeenHead:
             ) from None
 
     def _read_head(self, keys: tuple[PublicKey, ...]) -> Checkpoint | None:
-        """Return the stored head of the log, after verifying its signature.
+        """Return the stored head of the log (its size and Merkle root), after verifying its signature.
 
         Args:
             keys: trusted keys of the log.

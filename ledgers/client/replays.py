@@ -193,7 +193,7 @@ def _plan_balances(stored: JsonObject) -> dict[str, JsonObject]:
         stored: a ledger in a file, a JSON object.
 
     Returns:
-        The numbers, by the name of the item.
+        The numbers, by the name of the item. Credit counts runs that were paid for and given back.
     """
     columns = ("reserved", "committed", "credit")
     return {item["name"]: {column: item[column] for column in columns} for item in stored["plan"]}

@@ -148,7 +148,9 @@ class WitnessFolder:
         return checkpoints.parse(notes.parse(note).text)
 
     def replace(self, origin: str, note: str) -> None:
-        """Store the newest head of a log, with its signatures. The caller must hold the lock of `alone()`.
+        """Store the newest head of a log (its size and Merkle root), with its signatures.
+
+        The caller must hold the lock of `alone()`.
 
         Args:
             origin: name of the log.
@@ -160,7 +162,7 @@ class WitnessFolder:
         replace_file(self._heads / digest_of(origin), note.encode())
 
     def forget(self, origin: str) -> Checkpoint | None:
-        """Delete the newest signed head of a log, so that the witness signs any log of this origin next.
+        """Delete the newest signed head (size and root) of a log, so that the witness signs any log of this name next.
 
         Args:
             origin: name of the log.
@@ -185,7 +187,7 @@ def _make_private_key(path: Path, name: str) -> None:
 
     Args:
         path: the file, which must not exist.
-        name: name of the witness, which signatures contain.
+        name: name of the witness (a party that signs heads of logs), which signatures contain.
 
     Raises:
         Malformed: the name cannot name a key. Nothing is written.
@@ -196,7 +198,7 @@ def _make_private_key(path: Path, name: str) -> None:
 
 
 def _read_private_key(path: Path, name: str) -> CosigningKey:
-    """Read the private key with which a witness signs heads of logs.
+    """Read the private key with which a witness, a party other than the log's, signs heads of logs.
 
     Args:
         path: file of the key.

@@ -77,7 +77,8 @@ class WitnessService:
         """Return the HTTP answer to a submitted head of a log: the witness's signature, or why it does not sign.
 
         Args:
-            body: the head as a signed note, with a proof that it continues the head that the witness signed last.
+            body: the head (size and Merkle root) as a signed note, with a proof that it continues the head that the
+                witness signed last.
 
         Returns:
             The line of the signature, or an error. The status of an error is 400 for a malformed body.
@@ -147,8 +148,8 @@ class WitnessService:
     def _signers(self, note: Note) -> tuple[PublicKey, ...]:
         """Return the trusted keys that signed a checkpoint.
 
-        The first line of a checkpoint is the name of its log. A witness trusts the keys of some logs and signs only
-        their heads.
+        The first line of a checkpoint is the name of its log. A witness, a party that signs heads of logs (size and
+        Merkle root), trusts the keys of some logs only.
 
         Args:
             note: the signed note.
@@ -170,7 +171,7 @@ class WitnessService:
 
 
 def _folder_response(error: Exception) -> Response:
-    """Return the HTTP answer 503 if the folder of the witness cannot be used, and log the reason.
+    """Return the HTTP answer 503 if the folder of the witness (its key and heads) cannot be used, and log why.
 
     Args:
         error: error of reading or writing the folder.
@@ -248,7 +249,7 @@ def application(service: WitnessService) -> Starlette:
     """Return the web application with the two routes of a witness: submit a checkpoint, and read the newest head.
 
     Args:
-        service: the witness.
+        service: the witness, a party that signs heads of other operators' logs.
 
     Returns:
         The application, which a server can run.

@@ -24,11 +24,11 @@ LOST_RUNS: Final = 3
 def ask_witness(store: DrillStore, record: DrillRecorder) -> None:
     """Show a witness an older log, and then a longer but different one. Expect that it cosigns neither.
 
-    A witness is a second party that signs only heads of a log which continue its earlier heads. The drill copies the
-    database after one run, and again after more runs. It restores the older copy, shows it, and appends other runs.
-    At last it restores the newest copy, which the witness cosigns. The log is shown to the witness before each run, as
-    a service does. No process of this drill has a file with the head. The drill tries the witness and its client, not
-    the service.
+    A witness is a second party that signs only heads of a log (size and Merkle root) which continue its earlier ones.
+    The drill copies the database after one run, and again after more runs. It restores the older copy, shows it, and
+    appends other runs. At last it restores the newest copy, which the witness cosigns. The log is shown to the witness
+    before each run, as a service does. No process of this drill has a file with the head. The drill tries the witness
+    and its client, not the service.
 
     Args:
         store: database, keys and copies of the drill.
@@ -67,7 +67,7 @@ def ask_witness(store: DrillStore, record: DrillRecorder) -> None:
 
 
 def _show_older_logs(store: DrillStore, record: DrillRecorder, ledger: str, key: PublicKey) -> None:
-    """Show the witness a log that lost entries, and again after it grew longer with others. Expect two rejections.
+    """Show the witness, a second party, a log that lost entries, and again after it grew longer. Expect two rejections.
 
     Args:
         store: the temporary ledgers, with the older copy.

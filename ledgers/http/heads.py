@@ -32,7 +32,7 @@ class KeptHeads:
     """
 
     def __init__(self, book: Book, settings: Settings) -> None:
-        """Prepare the checks that the log keeps all its entries, and the witnesses. Nothing is compared yet.
+        """Prepare the checks that the log keeps all its entries, and the witnesses, who sign its heads.
 
         Args:
             book: the ledgers, with the file for the log's head.

@@ -28,7 +28,7 @@ def head(ledgers: Ledgers) -> CheckpointAnswer:
 
 
 def inclusion(ledgers: Ledgers, tenant: str, entry: int) -> JsonRecord:
-    """Return the receipt of an entry under the present head.
+    """Return the receipt of a log entry: the proof that the log contains it, with the log's present signed head.
 
     Args:
         ledgers: ledgers of the service.

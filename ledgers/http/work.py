@@ -121,7 +121,7 @@ def list_entries(
 
 
 def report(ledgers: Ledgers, tenant: str, identifier: str, *, as_page: bool) -> JsonRecord | str:
-    """Return the signed report of a ledger: its state and guarantee, its entries, and the signed head of the log.
+    """Return the signed report of a ledger: its state and guarantee, its entries, and the log's signed size and root.
 
     The report can be verified later without the service, with the public keys of the log.
 

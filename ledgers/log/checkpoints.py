@@ -76,7 +76,8 @@ def sign(checkpoint: Checkpoint, *keys: SigningKey) -> str:
     """Return the checkpoint as a signed note.
 
     Args:
-        checkpoint: head of a log that continues all heads that were signed before. This is not checked here.
+        checkpoint: head (size and Merkle root) of a log that continues all heads that were signed before. This is not
+            checked here.
         keys: keys of the log, one or more. Their name is the log's origin.
 
     Returns:

@@ -49,7 +49,7 @@ class Receipt:
 
     @classmethod
     def of_bytes(cls, text: bytes) -> Receipt:
-        """Read a receipt from any JSON text, without verifying it.
+        """Read a receipt, the signed proof that an entry is in a log, from any JSON text, without verifying it.
 
         Args:
             text: JSON text in UTF-8.
@@ -96,7 +96,7 @@ def make(tree: Tree, leaf_index: int, entry: Record, checkpoint: str, key: Signi
         tree: Merkle tree of the log, which contains the entry.
         leaf_index: index of the entry in the tree, from 0.
         entry: record of the entry.
-        checkpoint: head of the tree, signed by the key.
+        checkpoint: head (size and root) of the tree, signed by the key.
         key: key that signs the receipt.
 
     Returns:
@@ -118,7 +118,7 @@ def make_all(tree: Tree, entries: Iterable[tuple[int, Record]], checkpoint: str,
     Args:
         tree: Merkle tree of the log, which contains the entries.
         entries: pairs of an index in the tree, from 0, and the record of the entry.
-        checkpoint: head of the tree, signed by the key.
+        checkpoint: head (size and root) of the tree, signed by the key.
         key: key that signs the receipts.
 
     Returns:
@@ -168,7 +168,7 @@ def verify(receipt: Receipt, origin: str, keys: Iterable[PublicKey]) -> Checkpoi
 def _verify_under(checkpoint: Checkpoint, receipt: Receipt, trusted: Iterable[PublicKey]) -> None:
     """Verify the proof and the signature of a receipt. The signature of its checkpoint must be verified already.
 
-    Several receipts may have one checkpoint (signed head of the log), which is then verified only once.
+    Several receipts may have one checkpoint (signed size and Merkle root of the log), which is then verified only once.
 
     Args:
         checkpoint: the verified head of the log in the receipt.

@@ -64,7 +64,8 @@ def verify(
         witnesses: trusted keys of witnesses. Each must have cosigned the largest head.
 
     Returns:
-        The claims with their outcomes. A failed check is one of them, and raises no exception.
+        The claims (statements about the log) with their outcomes. A failed check is one of them, and raises no
+        exception.
     """
     # Without a validly signed head (size and Merkle root) nothing can be verified.
     verification = LogVerification()
@@ -289,7 +290,7 @@ def _report_cosignatures(
         bundle: the evidence, with signed heads.
         origin: name of the log.
         heads: sizes and roots of valid checkpoints, by increasing size.
-        witnesses: trusted keys of witnesses.
+        witnesses: trusted keys of witnesses, other parties that sign heads of the log.
         verification: receives the findings.
     """
     largest_head = heads[-1]
@@ -335,7 +336,7 @@ def _notes_of_heads(bundle: Bundle, origin: str, heads: Sequence[_Head]) -> list
 def _newest_cosignature(
     witness: CosignerKey, notes_of_heads: Sequence[tuple[_Head, Note]], verification: LogVerification
 ) -> tuple[_Head, int] | None:
-    """Find the largest head of a log that a witness signed.
+    """Find the largest head (size and Merkle root) of a log that a witness, another party, signed.
 
     Args:
         witness: trusted key of the witness.

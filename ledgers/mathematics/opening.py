@@ -132,7 +132,8 @@ def item_of(planned: RequestedItem, pointer: str) -> PlanItem:
         The item, with no reserved and no committed runs.
 
     Raises:
-        InvalidInput: the name begins like the names of jobs that slots pay for, or the item has too many runs.
+        InvalidInput: the name begins like the names of jobs that slots (budgets) pay for, or the item has too many
+            runs.
     """
     if planned.name.startswith(JOB):
         raise InvalidInput.at(f"{pointer}/name", f'begins with "{JOB}", as items of charged jobs do')
@@ -149,7 +150,7 @@ def _is_searched(slot: RequestedSlot) -> bool:
     amount of the slot, such as μ², ρ or ε.
 
     Args:
-        slot: kind and requested capacity of the slot.
+        slot: kind and requested capacity of the slot, a budget.
 
     Returns:
         True if the capacity must be computed, False if the request states it.

@@ -189,8 +189,8 @@ def least_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
 def _slots(remaining: Amount) -> list[Amount]:
     """Return the sizes μ² of the Gaussian slots with which a cost is computed, in increasing order.
 
-    Comparing privacy profiles in a large slot would take too many grid cells. A cost that suffices in a smaller slot
-    suffices in a larger one, so smaller slots are used instead.
+    A slot is a budget in μ². Comparing privacy profiles in a large slot would take too many intervals of ε. A cost that
+    suffices in a smaller slot suffices in a larger one, so smaller slots are used instead.
 
     Args:
         remaining: μ² that the real slot has left.
@@ -302,7 +302,7 @@ def _stepwise_residue(prices: StepPrices, remaining: Amount, eta: Amount) -> Res
 
 
 def composed_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> Amount | None:
-    """Return the certified μ² that all runs of a job cost in a Gaussian slot if they are composed and charged together.
+    """Return the certified μ² that all runs of a job cost in a Gaussian slot (a budget) if they are charged together.
 
     Args:
         parts: dominating pairs of the mechanism, each with its number of runs.

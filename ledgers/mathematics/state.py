@@ -241,7 +241,7 @@ class LedgerState:
     observations: tuple[Observation, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check that the names of items and the kinds of slots are unique.
+        """Check that the names of items (planned mechanisms) and the kinds of slots (budgets) are unique.
 
         Raises:
             InvalidInput: two items have one name, or two slots have one kind.

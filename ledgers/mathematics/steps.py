@@ -244,7 +244,7 @@ class _StepCharge:
 
         Args:
             hinges: piecewise linear upper bound on the privacy profile of one step, for each direction of its pair.
-            remaining: μ² that is left in the slot before the first step.
+            remaining: μ² that is left in the slot (a budget) before the first step.
             count: number of steps.
             eta: η of one step, the δ that it may add to the slot's profile.
         """

@@ -109,7 +109,7 @@ class PlanCurve:
 def plan_curve(state: LedgerState) -> tuple[PlanCurve, ...]:
     """Return upper bounds on ε of all planned runs of a ledger, at 10^k times the target's δ for k = −4, …, 2.
 
-    Runs that the ledger allows outside the plan, by its slots, are not included.
+    Runs that the ledger allows outside the plan, by its slots (budgets), are not included.
 
     Args:
         state: the ledger.

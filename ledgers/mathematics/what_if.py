@@ -141,7 +141,7 @@ def add_nearest(
     """Add the nearest requests that would fit to a rejection: the most runs, and the smallest noise multiplier.
 
     Args:
-        error: the error that `moves.reserve` raised, because the slot has too little left.
+        error: the error that `moves.reserve` raised, because the slot (a budget) has too little left.
         state: the ledger.
         spec: mechanism of the job.
         slot: kind of the slot.

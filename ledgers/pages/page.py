@@ -59,7 +59,8 @@ def page(report: Record, key: SigningKey) -> str:
 def open_page(text: str, keys: Iterable[PublicKey]) -> tuple[JsonRecord, PublicKey]:
     """Verify a signed page of a ledger, and return its report and the key that signed it.
 
-    The signature covers every byte of the page. The signed head of the log in the report is verified, too.
+    The signature covers every byte of the page. The log's signed head (size and Merkle root) in the report is verified,
+    too.
 
     Args:
         text: HTML of the page.

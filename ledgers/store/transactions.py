@@ -36,7 +36,7 @@ def durably(database: Database) -> Iterator[Connection]:
     """Open a transaction as a context manager. If its block ends without an error, it is on the disk.
 
     PostgreSQL also waits for a synchronous standby, if the server has one, so that a receipt survives a failover. The
-    server's setting `synchronous_commit` has no influence on this.
+    option `synchronous_commit` of the server has no influence on this.
 
     Args:
         database: database of the ledgers.

@@ -99,7 +99,8 @@ class WebhookEndpoint(BaseModel):
         """Return whether messages of a kind about an organisation's ledgers are sent to this endpoint.
 
         Args:
-            kind: kind of the event; `head` concerns the log as a whole, and so every organisation.
+            kind: kind of the event; `head` (the log lacks entries) concerns the log as a whole, and so every
+                organisation.
             organisation: owner of the ledgers; None if they have none yet.
 
         Returns:

@@ -200,7 +200,7 @@ def exhaustion(
     Args:
         organisation: owner of the ledgers.
         versions: version of each ledger of the request, by the ledger's id.
-        slot: kind of the slot that was requested, if one was.
+        slot: kind of the slot (a budget) that was requested, if one was.
         item: item of the plan that was requested, if one was.
         at: seconds since 1970.
 

@@ -90,7 +90,7 @@ class Webhooks:
         Args:
             organisation: owner of the ledgers.
             identifiers: ids of the ledgers.
-            slot: kind of the slot that was requested, if one was.
+            slot: kind of the slot (a budget) that was requested, if one was.
             item: item of the plan that was requested, if one was.
         """
         database = self._database

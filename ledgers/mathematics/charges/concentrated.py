@@ -133,7 +133,7 @@ def _bounds_of_part(request: ChargeRequest, spec: Spec) -> list[Concentration]:
     the mechanism's kind, and may need a δ.
 
     Args:
-        request: the job, for its setting.
+        request: the job, for its neighbouring relation, unit and observer.
         spec: the mechanism, a part of one run.
 
     Returns:

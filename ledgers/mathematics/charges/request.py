@@ -42,7 +42,7 @@ class ChargeRequest:
 
         It is computed once for each mechanism and then remembered.
 
-        The guarantee determines the amount that a slot of the ledger must pay for a run of the mechanism.
+        It determines the amount that a slot (a budget) of the ledger must pay for a run of the mechanism.
 
         Args:
             spec: spec of the mechanism.
@@ -51,7 +51,7 @@ class ChargeRequest:
             The guarantee of one run.
 
         Raises:
-            NoCertificate: no theorem covers the mechanism in this setting.
+            NoCertificate: no theorem covers the mechanism for this relation, unit and observer.
         """
         if spec not in self._known:
             setting = self.setting

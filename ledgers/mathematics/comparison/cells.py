@@ -61,9 +61,9 @@ class Excess:
 def excess(left: Profile, right: Profile, log_eta: float, last: float) -> Excess:
     """Bound the amount by which one privacy profile exceeds another: the largest (left − right)/η over ε ≥ 0.
 
-    A privacy profile is δ as a function of ε. The range of ε is divided into cells, and the difference is bounded in
-    each. Cells are split until the bound is at most 1, or until the value at a point exceeds 1. Both profiles must be
-    convex in e^ε, as all profiles are.
+    A privacy profile is δ as a function of ε. The range of ε is divided into cells (intervals), and the difference is
+    bounded in each. Cells are split until the bound is at most 1, or until the value at a point exceeds 1. Both
+    profiles must be convex in e^ε, as all profiles are.
 
     Args:
         left: profile of a mechanism composed with the part of a Gaussian budget that remains after it was paid.
@@ -252,7 +252,7 @@ class _LinearDifference:
 
 
 def _mix(first: _LinearDifference, second: _LinearDifference) -> _LinearDifference:
-    """Return, on each cell, the weighted mean of two linear functions that has equal values at both ends of the cell.
+    """Return, on each interval of ε (cell), the weighted mean of two linear functions with equal values at both ends.
 
     Both functions bound the same difference, and so does each weighted mean. The one with equal values has the smallest
     maximum, unless its weight had to be clipped. The weight w of `first` solves w f₀ + (1 − w) s₀ = w f₁ + (1 − w) s₁.

@@ -63,7 +63,7 @@ class SlotTrial:
 
         Args:
             parts: dominating pairs of the mechanism, each with its number of runs.
-            remaining: μ² that is left in the slot.
+            remaining: μ² that is left in the slot, a privacy budget.
             eta: η, the δ that the charge may add to the profile of the slot.
             share: fraction of η, between 0 and 1, that the mechanism may add at the chosen ε.
         """
@@ -208,7 +208,7 @@ class SlotTrial:
             tolerance: relative tolerance of the cost.
 
         Returns:
-            The smallest cost that was found to suffice at the points; the whole slot if none was.
+            The smallest cost that was found to suffice at the points; the whole budget if none was.
         """
         # The secant method needs the gaps at two costs: the start, and a slightly larger cost.
         last_cost = start
@@ -290,8 +290,8 @@ class SlotTrial:
         """Return log(actual δ / permitted δ) of the mechanism at each given ε, if it is charged a cost in μ².
 
         This gap is log E − log(E_slot + η′), the larger of both directions. E is the profile δ(ε) of the mechanism
-        composed with the Gaussian that is left after the cost. E_slot is the profile of the slot, and η′ a share of η.
-        Each gap decreases in the cost.
+        composed with the Gaussian that is left after the cost. E_slot is the profile of the budget in μ², and η′ a
+        share of the permitted δ, η. Each gap decreases in the cost.
 
         Args:
             points: the ε at which the gap is computed.

@@ -70,14 +70,14 @@ class Jet:
 
 
 def largest_excess(hinges: Hinges, mu: float, slot_mu: float, last: float, eta: float) -> float:
-    """Return an upper bound on the profile after a step minus the profile of the slot before it, over all ε ≥ 0.
+    """Return an upper bound on a privacy profile after a step minus that of the budget before it, over all ε ≥ 0.
 
     The profile after the step is that of the step, bounded by `hinges`, composed with N(μ, 1) against N(0, 1). The
-    profile of the slot is that of N(m, 1) against N(0, 1) with m = `slot_mu`. From 0 to `last` the difference is
-    bounded on cells between points. Beyond `last` it is at most the first profile at `last`.
+    profile of the budget (slot) is that of N(m, 1) against N(0, 1) with m = `slot_mu`. From 0 to `last` the difference
+    is bounded on cells between points. Beyond `last` it is at most the first profile at `last`.
 
     Args:
-        hinges: upper bound on the profile of the step, in one direction.
+        hinges: piecewise linear upper bound on the profile of the step, in one direction.
         mu: μ of the Gaussian that remains after the step.
         slot_mu: m, the μ of the Gaussian slot before the step.
         last: largest ε of a point, at least 0.
