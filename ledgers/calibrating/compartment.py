@@ -155,7 +155,7 @@ def _chosen_slot(state: LedgerState, kind: SlotKind | None) -> Slot:
 
     Args:
         state: state of the ledger.
-        kind: kind of the slot, such as "gdp" for a Gaussian slot; None chooses it, or else the only slot.
+        kind: kind of the slot, such as "gdp" for a Gaussian slot; None chooses it, or otherwise the only slot.
 
     Returns:
         The slot, with its capacity and its used and reserved amounts.

@@ -346,7 +346,7 @@ class ServicePlace:
             raise Refused(f"the receipt does not hold, so nothing may be run: {error}") from None
 
     def _follow(self, note: str) -> None:
-        """Raise LogForked if a head does not continue the newest one that this client has stored; else store it."""
+        """Store a head if it continues the newest one that this client has stored. Raise LogForked if it does not."""
         if self._heads is not None:
             self._seen_head(self._heads).follow(note, self._trusted, self._consistency)
 

@@ -61,7 +61,7 @@ class ShownLog(Protocol):
             later: number of entries of the longer log; None means all present entries.
 
         Returns:
-            The proof, whose hashes a witness can verify.
+            The proof, with hashes that a witness can verify.
         """
         ...
 

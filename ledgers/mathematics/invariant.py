@@ -249,7 +249,7 @@ def plan_pair(state: LedgerState) -> Pair | None:
         state: the ledger.
 
     Returns:
-        The pair, whose hockey-stick divergence is at least δ of the runs at every ε; None if no run is planned.
+        The pair. Its hockey-stick divergence is at least δ of the runs at every ε; None if no run is planned.
     """
     pairs = _of_plan(state)
     if not pairs:

@@ -238,8 +238,8 @@ class SlotTrial:
     def _needs_whole(self, bracket: _CostBracket, index: int, tolerance: float) -> bool:
         """Return whether the least sufficient cost is almost the whole slot, that is, the whole budget in μ².
 
-        The test evaluates one gap at one ε. It spares a bisection, whose privacy profiles are slow to compute near the
-        whole slot.
+        The test evaluates one gap at one ε. It spares a bisection, because privacy profiles are slow to compute near
+        the whole slot.
 
         Args:
             bracket: bounds of the cost; a cost near the whole slot does not suffice.
@@ -314,7 +314,7 @@ class SlotTrial:
             left: μ², the budget that is left after a cost; 0 gives the mechanism only.
 
         Returns:
-            A pair of distributions, whose hockey-stick divergence bounds δ at every ε.
+            A pair of distributions. Its hockey-stick divergence bounds δ at every ε.
         """
         mu = root_above(left)
         gaussian = [(gaussian_pair(mu), 1)] if mu > 0.0 else []
