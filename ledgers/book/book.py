@@ -51,7 +51,7 @@ T = TypeVar("T")
 class Book(ApprovalMoves):
     """Ledgers of all tenants in one database, with one log. Every method blocks, and may be called in any thread.
 
-    A tenant is an organisation, whose ledgers others may not see. Every method that changes something takes the
+    A tenant is an organisation. Others may not see its ledgers. Every method that changes something takes the
     idempotency key of its request. It returns the answer of the first request with that key and this caller. `by` is
     the caller's name, which entries record as `requested_by`; it is empty if callers have no names.
 

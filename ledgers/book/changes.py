@@ -198,7 +198,7 @@ class OwnerMoves(BookReader):
             reservation: the reservation.
 
         Returns:
-            Ids of ledgers whose database rows contradict the log. The set is empty if the reservation was ended.
+            Ids of ledgers with database rows that contradict the log. The set is empty if the reservation was ended.
 
         Raises:
             NotReconciled: the log as a whole lacks entries that it had before.
@@ -344,7 +344,7 @@ class OwnerMoves(BookReader):
 
         Args:
             connection: connection of the transaction of the move.
-            key: idempotency key and sender of the request, whose answer will be the ledger.
+            key: idempotency key and sender of the request. Its answer will be the ledger.
             row: rows of the ledger before the move.
             record: record of the move for the log.
             after: state of the ledger after the move.

@@ -265,8 +265,8 @@ class Continuity:
     def accept(self, note: str) -> None:
         """Accept a log that may have lost entries, on behalf of its operator, and forget its earlier heads.
 
-        A head is a size of the log with its Merkle root. Other processes may know a head whose entries are lost. They
-        must accept the log too, or be started again.
+        A head is a size of the log with its Merkle root. Other processes may know a head of lost entries. They must
+        accept the log too, or be started again.
 
         Args:
             note: text of the signed head of the present log, which replaces the one in the file.

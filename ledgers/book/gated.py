@@ -43,8 +43,8 @@ PENDING_SECONDS: Final = 604_800.0  # after a week a pending move expires; an ap
 class ApprovalMoves(OwnerMoves):
     """Changes of ledgers (moves) that take effect only when a second person has approved them, if a ledger needs that.
 
-    One person requests a change, and another approves or rejects it. They are told apart by their names, so both need
-    one. In a ledger without approval, a request takes effect at once. `by` is the caller's name in every method.
+    One person requests a change, and another approves or rejects it. They are distinguished by their names, so both
+    need one. In a ledger without approval, a request takes effect at once. `by` is the caller's name in every method.
     """
 
     def amend(
@@ -203,7 +203,8 @@ class ApprovalMoves(OwnerMoves):
             request: the change, with its ledger and the idempotency key of the caller.
 
         Returns:
-            The rows of the ledger if the move was made, else the pending move. A repeated request gets the same again.
+            The rows of the ledger if the move was made, otherwise the pending move. A repeated request gets the same
+            again.
 
         Raises:
             Again: others changed the ledger or used the key meanwhile.

@@ -226,7 +226,7 @@ class BookReader(PublishedLog):
             return state_from(row, reservations.of_ledger(connection, identifier))
 
     def asked_of(self, tenant: str, identifier: str, job: JobAsked) -> LedgerState:
-        """Return the state of a ledger, for the computation of what a job would cost.
+        """Return the state of a ledger, for a computation of the cost of a job.
 
         Args:
             tenant: owner of the ledger.

@@ -352,8 +352,8 @@ class OfItem:
     def excess(self, spec: Spec) -> float:
         """Return how much less noise a run has than the planned mechanism, as a difference of logarithms.
 
-        An item pays for runs whose mechanism loses no more privacy than the planned mechanism. If a mechanism has no
-        single noise multiplier, only the sign of the result has a meaning.
+        An item pays for a run if its mechanism loses no more privacy than the planned one. If a mechanism has no single
+        noise multiplier, only the sign of the result has a meaning.
 
         Args:
             spec: description of the run: a mechanism, with the number of its steps.

@@ -55,7 +55,7 @@ class Within:
 
     Attributes:
         algorithm: name of the algorithm.
-        request: the calibrator's problem, with ε and δ, whose answer is the calibration.
+        request: the calibrator's problem, with ε and δ. Its answer is the calibration.
         spec: the run as the ledger is charged for it.
         held: the reservation that the ledger would make for it; nothing was reserved.
         slack: a fraction: the ledger rejects the run if its noise is lowered by it. None if that is not known.
@@ -275,7 +275,8 @@ def _rejection(state: LedgerState, last: tuple[object, Spec] | None, charge_targ
 
     Args:
         state: the ledger.
-        last: problem and mechanism of a rejected run, whose error is reported; None if no noise meets the target.
+        last: problem and mechanism of a rejected run, of which the error is reported; None if no noise meets the
+            target.
         charge_target: slot (a budget) or planned item that is charged.
 
     Returns:

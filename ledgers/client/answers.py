@@ -14,7 +14,7 @@ _LEDGER_MEMBERS = ("name", "dataset", "block", "state", "sealed", "unit", "relat
 
 
 class ReadableAnswer(JsonRecord):
-    """JSON object of a ledger's answer, whose members can be read as `answer["fits"]` or as `answer.fits`.
+    """JSON object of a ledger's answer. Its members can be read as `answer["fits"]` or as `answer.fits`.
 
     A notebook shows the answer as a table of names and values.
     """

@@ -162,7 +162,7 @@ def _verify_bundle(bundle: Bundle, receipts: Sequence[Receipt], trust: _TrustedE
 
     Args:
         bundle: the evidence, joined with the evidence in the verifier's file `log`.
-        receipts: the receipts whose runs are examined. Receipts from the file `log` are not examined.
+        receipts: the receipts of the runs that are examined. Receipts from the file `log` are not examined.
         trust: trusted keys and files of the verifier.
 
     Returns:

@@ -113,7 +113,7 @@ def read_evidence(path: Path, pointer: str) -> Bundle:
         The bundle. A single receipt is returned as a bundle with only this receipt.
 
     Raises:
-        InvalidInput: the file cannot be read, or contains something else.
+        InvalidInput: the file cannot be read, or has another content.
     """
     text = _read_bytes(path, pointer)
     try:
@@ -139,7 +139,7 @@ def read_checkpoints(path: Path) -> list[str]:
         The text of each signed note. The list is empty if a bundle has none.
 
     Raises:
-        InvalidInput: the file cannot be read, or contains something else.
+        InvalidInput: the file cannot be read, or has another content.
     """
     text = _read_bytes(path, "/checkpoint")
     if text.lstrip().startswith(b"{"):

@@ -202,7 +202,7 @@ class WitnessQuorum:
             witness: the witness.
             note: the signed head.
             log: provides consistency proofs, and the present head.
-            outcomes: queue that gets None after a cosignature, or else the error.
+            outcomes: queue that gets None after a cosignature, or otherwise the error.
         """
         error: Exception | None = None
         try:

@@ -236,7 +236,7 @@ def _lines_of(note: Note, signers: Iterable[PublicKey]) -> list[NoteSignature]:
 
     Args:
         note: the signed note.
-        signers: keys whose signatures in the note are valid.
+        signers: keys with valid signatures in the note.
 
     Returns:
         The signature lines of these keys.

@@ -81,7 +81,7 @@ class Ledgers:
             settings: settings of the service.
             metrics: metrics of the service.
             pool: worker processes.
-            jobs: jobs, whose store keeps the ledgers.
+            jobs: jobs. Their store keeps the ledgers, too.
             organisations: returns the organisation of each caller with an API key, by the caller's name.
         """
         self._settings = settings
@@ -278,7 +278,7 @@ class Ledgers:
         """Return the cost of a job. Nothing is written, and the computation is stopped if the client disconnects.
 
         Args:
-            request: the request, whose client may leave.
+            request: the request of a client, who may leave.
             caller: the caller.
             identifier: id of the ledger.
             job: the job.

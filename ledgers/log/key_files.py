@@ -179,7 +179,7 @@ def listed(folder: Path) -> tuple[PublishedKey, ...]:
 
 
 def origin_of(folder: Path) -> str | None:
-    """Return the name of the log whose keys are in a folder; None if the folder has no keys.
+    """Return the name of the log that the keys in a folder sign; None if the folder has no keys.
 
     Args:
         folder: folder of the keys that sign the log.

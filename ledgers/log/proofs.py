@@ -299,7 +299,7 @@ class _PathToRoot:
 
     @property
     def parent(self) -> _PathToRoot:
-        """Return the position of the next node on the path whose hash is computed from two children.
+        """Return the position of the next node on the path with two children, from which its hash is computed.
 
         A node without a sibling is moved up unchanged until it has one, so that the result may be several levels
         higher.

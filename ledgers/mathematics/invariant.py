@@ -61,7 +61,7 @@ def opening(state: LedgerState) -> Opening:
     attacker's advantage, is compared in the same way.
 
     Args:
-        state: the ledger with its target, its plan and its slots. What is used or reserved does not count.
+        state: the ledger with its target, its plan and its slots. Used and reserved amounts do not count.
 
     Returns:
         Upper bounds: log δ at ε*, and ε at the δ that δ* leaves after the δ of the slots.
@@ -352,7 +352,7 @@ def slots_delta(state: LedgerState) -> Amount:
         state: the ledger.
 
     Returns:
-        The exact sum over all slots, whatever they have used.
+        The exact sum over all slots, used or not.
     """
     added_deltas: list[Amount] = []
     for slot in state.slots:

@@ -96,7 +96,8 @@ def reserve(
 def commit(state: LedgerState, identifier: str, count: int | None = None) -> LedgerState:
     """Spend the budget of reserved runs, and return the new state. The outputs of the runs may then be released.
 
-    A job that a Gaussian slot charges as a whole is charged at its first commit, for what the slot then has left.
+    A job that a Gaussian slot charges as a whole is charged at its first commit, for the μ² that the slot then has
+    left.
 
     Args:
         state: the ledger before the commit.

@@ -146,7 +146,7 @@ def _raise_count(request: ChargeRequest, slot: Slot, stepwise_count: int) -> int
     `_MOST_COMPOSED_TRIALS` numbers are therefore tried.
 
     Args:
-        request: the job, whose own number of runs is not exceeded.
+        request: the job. Its own number of runs is not exceeded.
         slot: the Gaussian slot that pays, a privacy budget in μ².
         stepwise_count: number of runs that fits if they are charged one after another; 0 if none is known.
 

@@ -167,7 +167,7 @@ def _slot(request: RequestedSlot, pointer: str, target: LedgerTarget) -> Slot:
     """Return a slot, a budget for mechanisms outside a ledger's plan, with the requested amounts.
 
     An amount that is to be computed as the largest is 0 for now. A δ that is not stated is 0, except in a Gaussian slot
-    of a ledger whose target admits one.
+    if the ledger's target admits one.
 
     Args:
         request: kind and capacity of the slot.

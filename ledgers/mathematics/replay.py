@@ -370,7 +370,7 @@ def _require(condition: bool, message: str) -> None:
 
     Args:
         condition: whether the entry is valid in this respect.
-        message: what is wrong with the entry, as a clause.
+        message: fault of the entry, as a clause.
 
     Raises:
         DoesNotReplay: the condition is false. The error has the message.

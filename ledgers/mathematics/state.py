@@ -37,7 +37,7 @@ class LedgerTarget:
 
     @property
     def largest_added_delta(self) -> Amount:
-        """Return the largest δ that slots could add if nothing else were allowed, rounded down.
+        """Return the largest δ that slots could add if nothing more were allowed, rounded down.
 
         Slots are parts of the privacy budget. An added δ raises an attacker's true positive rate at a given false
         positive rate by at most δ. So a target on that rate allows the difference of both rates. Any other target

@@ -125,7 +125,7 @@ def due(connection: Connection, now: float, *, limit: int, without: Collection[s
         connection: connection to read on.
         now: seconds since 1970.
         limit: largest number of reservations.
-        without: ids of ledgers whose reservations are left out.
+        without: ids of ledgers. Their reservations are left out.
 
     Returns:
         The rows of the reservations.

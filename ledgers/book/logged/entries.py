@@ -106,7 +106,7 @@ def answers_of(
     proofs that the log contains them.
 
     Args:
-        moves: the moves, whose entries are in the log.
+        moves: the moves. Their entries are in the log.
         rows_by_move: rows of the log entries of each move.
         tree: Merkle tree of the log with the new entries.
         signing_key: key that signs the head and the receipts.

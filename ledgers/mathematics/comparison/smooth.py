@@ -149,7 +149,7 @@ def of_hinges(hinges: Hinges, epsilon: FloatArray, mu: float) -> Jet:
     Args:
         hinges: the piecewise linear bound: its losses l_i, their masses p_i, and the mass p_∞ at infinite loss.
         epsilon: the points ε.
-        mu: μ of the Gaussian, whose profile is E.
+        mu: μ of the Gaussian with the profile E.
 
     Returns:
         The values of the bound and its two derivatives at each point.

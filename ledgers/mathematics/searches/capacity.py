@@ -19,7 +19,7 @@ def estimate_capacity(excess: Callable[[float], float]) -> float:
     """Estimate the capacity at which a ledger just reaches its target, within a relative tolerance of 10⁻⁴.
 
     The capacity is the amount of a slot, a part of the ledger's privacy budget. The estimate needs only rough bounds on
-    δ, whose errors are of the size of the tolerance.
+    δ, with errors of the size of the tolerance.
 
     Args:
         excess: increasing function of the capacity; at most 0 if and only if the ledger is within its target.

@@ -81,7 +81,7 @@ def response_delta(epsilon: float, mu: float, loss: float) -> float:
 def leaky_truth(epsilon: float, delta: float, mu: float) -> float:
     """Return the true δ at ε of a Gaussian mechanism, followed by the worst leaky response for the Gaussian's output.
 
-    A leaky response m is a randomized response that answers only with some probability, and else says nothing. The
+    A leaky response m is a randomized response that answers only with some probability, and otherwise says nothing. The
     probability is such that the Gaussian and m together have exactly the target's δ. The candidates have the losses
     `LEAKY` times ε. The result is E[max_m δ_m(ε − L)], where L is the privacy loss of the Gaussian's output. It exceeds
     δ, because m may depend on L.
