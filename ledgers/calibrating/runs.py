@@ -29,8 +29,8 @@ class CalibratedRuns:
     Attributes:
         run_at: function that returns the problem and the mechanism at a strictness; None if no permitted noise meets
             the target.
-        excess_at: function that estimates by how much the run at a strictness exceeds the free budget; at most 0 if it
-            fits, or if there is no such run.
+        excess_at: function that estimates by how much the run at a strictness exceeds the free budget. Its value is at
+            most 0 if the run fits, or if there is none.
     """
 
     def __init__(

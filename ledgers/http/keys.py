@@ -85,8 +85,8 @@ class Keys:
     def _open_keyring(self) -> SigningKeys:
         """Open the keys, or make them if there are none, and remember the state of the folder.
 
-        Several processes may make the keys of one folder at the same time. Each of them makes up a name for the log, if
-        the settings have none, and all but one then find a folder with another name. So the attempt is repeated.
+        Several processes may make the keys of one folder at the same time. Each of them invents a name for the log, if
+        the settings have none. Only the first of them writes its name, so the others try again.
 
         Returns:
             The private key that signs, with all published keys.

@@ -38,9 +38,9 @@ def as_problems() -> Iterator[None]:
         Nothing. The block runs with its errors translated.
 
     Raises:
-        Problem: not-found, idempotency-key-reused, forbidden or ledger-not-reconciled, for the error of this name;
-            unavailable, with a time after which to try again, if ledgers were contended, or the store, the signing
-            keys or the copy of the log's head cannot be used.
+        Problem: the kind is not-found, idempotency-key-reused, forbidden or ledger-not-reconciled, as the error. It is
+            unavailable, with a time after which to try again, if other processes changed the ledgers each time. This
+            also holds if the store, the signing keys or the copy of the log's head cannot be used.
     """
     try:
         yield

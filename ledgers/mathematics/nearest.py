@@ -346,9 +346,8 @@ def _composed_share(request: ChargeRequest, slot: Slot) -> float | None:
         slot: the Gaussian slot that pays. It has amounts of μ² and of η, a δ on top of its Gaussian profile.
 
     Returns:
-        The fraction cost / free μ² if it is at most 1. math.inf if the cost exceeds the free μ², or if no cost is
-        certified. None if no μ² is free, if the budget has less η (an added δ) free than the job takes, or if the
-        composition is too much work.
+        The fraction cost / free μ² if it is at most 1. It is math.inf if the cost exceeds the free μ², or if no cost is
+        certified. None if no μ² or too little η is free, or if the composition is too much work.
     """
     eta = eta_of(request, slot)
     free = slot.free("mu_squared")

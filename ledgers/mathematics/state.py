@@ -94,8 +94,9 @@ class PlanItem:
 class Slot:
     """A part of a ledger's privacy budget that pays for mechanisms outside its plan of fixed mechanisms.
 
-    It has several amounts, its parts, by name. Parts are `mu_squared` and `eta` of a Gaussian slot, `rho` and `delta`
-    of a zero-concentrated slot, `order:a` for each Rényi order a, and `epsilon` and `delta` of a pure slot.
+    It has several amounts, its parts, by name. A Gaussian slot has the parts `mu_squared` and `eta`, a
+    zero-concentrated slot `rho` and `delta`. A Rényi slot has `order:a` for each order a, and a pure slot `epsilon` and
+    `delta`.
 
     Attributes:
         kind: gdp (Gaussian), zcdp (zero-concentrated), rdp (Rényi) or pure.

@@ -71,7 +71,7 @@ class StepPrices:
 
     Attributes:
         floor: rough lower estimate of the cost, not certified. It treats each step as if it had the full slot and the
-            whole additional δ, η, for itself. math.inf if not even a single step fits.
+            whole additional δ, η, for itself. It is math.inf if not even a single step fits.
     """
 
     def __init__(self, parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount, rough: bool) -> None:
@@ -344,9 +344,9 @@ class _StepCharge:
         """Return the largest excess of δ over its limit at a cost in μ², and Newton's estimate of a sufficient cost.
 
         The largest is over all points ε and both directions of the pair. The excess at ε is (F ⊗ G_μ)(ε) − G_ν(ε) −
-        `_AIM` η. Here F is the upper bound on the profile of one step, ⊗ composes profiles, and G_m is the profile of
-        N(m, 1) against N(0, 1). μ² and ν² are left in the budget after and before the last step. As dE/d(μ²) = (E″ −
-        E′)/2 for both profiles E, the excess falls with the cost c of one of n steps by
+        `_AIM` η. F is the upper bound on the profile of one step, and ⊗ composes profiles. G_m is the profile of N(m,
+        1) against N(0, 1). μ² and ν² are left in the budget after and before the last step. Both profiles E satisfy
+        dE/d(μ²) = (E″ − E′)/2. So the excess falls with the cost of one of n steps at the rate
 
             (n (F ⊗ G_μ)″ − n (F ⊗ G_μ)′ − (n − 1) G_ν″ + (n − 1) G_ν′)/2.
 

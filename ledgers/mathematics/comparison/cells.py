@@ -280,8 +280,9 @@ def _mix(first: _LinearDifference, second: _LinearDifference) -> _LinearDifferen
 def _exp_above(log_value: FloatArray) -> FloatArray:
     """Return an upper bound on the exponential of each number, despite rounding.
 
-    The relative margin is 4 (4 + |x|) units of roundoff for x = `log_value`: the error of exp, and the error of its
-    argument, which exp multiplies by |x|. Below −1000 the result is 0.0 or so small that a fixed margin is used.
+    The relative margin is 4 (4 + |x|) units of roundoff for x = `log_value`. It covers the error of exp, and the
+    relative error of its argument, which exp multiplies by |x|. Below −1000 the result is 0.0 or so small that a fixed
+    margin is used.
 
     Args:
         log_value: exponents x, any shape.

@@ -71,8 +71,8 @@ def hinges_of(pair: Pair, eta: float, area: float = GOOD_AREA) -> tuple[Hinges, 
     Args:
         pair: dominating pair of one run of a mechanism. If its losses are discrete, the corners are at these losses.
         eta: η, the δ that may be neglected. Tails far below η are counted as infinite losses.
-        area: aimed area between F and the profile, as a fraction of the area between the profile and (1 − γ)₊, the
-            profile of a mechanism without any loss. It has no effect on discrete losses.
+        area: aimed area between F and the profile δ, as a fraction of the area between δ and max(1 − γ, 0). The latter
+            is the profile of a mechanism without any loss. It has no effect on discrete losses.
 
     Returns:
         One function F if the pair is symmetric; otherwise two, one for each direction.
@@ -137,8 +137,8 @@ class _ProfileBound:
 
         Args:
             eta: η, a δ. Tails of E that are small compared with it get no losses.
-            aimed_area: aimed area between the chords and E, divided by the area between E and the profile max(1 − γ, 0)
-                of a mechanism without any loss.
+            aimed_area: aimed area between the chords and E, divided by the area between E and max(1 − γ, 0). The latter
+                is the profile of a mechanism without any loss.
 
         Returns:
             The losses, at which the corners of the bound are placed.

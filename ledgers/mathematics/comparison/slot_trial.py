@@ -160,8 +160,8 @@ class SlotTrial:
     def worst(self, cost: float) -> float:
         """Return the largest gap of a cost in μ² over the chosen ε.
 
-        If it is at most 0, the cost suffices at all of them. A gap is log(actual δ / permitted δ), where
-        the actual δ is that of the mechanism composed with the Gaussian that is left after the cost.
+        If it is at most 0, the cost suffices at all of them. A gap is log(actual δ / permitted δ). The actual δ is that
+        of the mechanism composed with the Gaussian that is left after the cost.
 
         Args:
             cost: the cost in μ².

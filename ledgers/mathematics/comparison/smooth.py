@@ -107,8 +107,8 @@ def largest_excess(hinges: Hinges, mu: float, slot_mu: float, last: float, eta: 
 def _largest_in_cells(function: Jet, width: FloatArray, sixth_derivative: float) -> float:
     """Return an upper bound on a function between the points of a grid.
 
-    In a cell of width w, the function is at most the quintic that interpolates its values and two derivatives at both
-    ends, plus w⁶/46080 times a bound on its sixth derivative.
+    In a cell of width w, a quintic interpolates the values and two derivatives of the function at both ends. The
+    function exceeds it by at most w⁶/46080 times a bound on its sixth derivative.
 
     Args:
         function: values, derivatives and rounding errors at the points.
@@ -174,17 +174,17 @@ def of_hinges(hinges: Hinges, epsilon: FloatArray, mu: float) -> Jet:
 def _jet(x: FloatArray, mu: float) -> Jet:
     """Return the privacy profile E of N(μ, 1) against N(0, 1) at ε = x, two derivatives, and an error bound.
 
-    E(x) = Φ(a) − t with a = μ/2 − x/μ and t = e^x Φ(a − μ), where Φ is the normal distribution function and φ its
-    density. With s = |a| + μ the relative error of Φ(a), t and φ(a)/μ is at most 8 (3 + s²) units of roundoff. The
-    error of a is 3s units. A normal tail or density multiplies it by at most s + 1. Its own exponential adds s²/2, and
-    x adds |x| ≤ s².
+    E(x) = Φ(a) − t with a = μ/2 − x/μ and t = e^x Φ(a − μ). Φ is the normal distribution function, and φ its density.
+    With s = |a| + μ the relative error of Φ(a), t and φ(a)/μ is at most 8 (3 + s²) units of roundoff. The error of a is
+    3s units. A normal tail or density multiplies it by at most s + 1. Its own exponential adds s²/2, and x adds |x| ≤
+    s².
 
     Args:
         x: points of any sign.
         mu: μ, positive.
 
     Returns:
-        Values, derivatives and error. Unlike elsewhere, `error` is in units of roundoff.
+        Values, two derivatives, and bounds on the rounding errors. Here `error` is in units of roundoff.
     """
     argument = 0.5 * mu - x / mu  # a
     probability = ndtr(argument)  # Φ(a)
@@ -203,8 +203,9 @@ def _jet(x: FloatArray, mu: float) -> Jet:
 def _bound_sixth_derivative(mu: float) -> float:
     """Bound the sixth derivative in ε of the privacy profile of N(μ, 1) against N(0, 1).
 
-    With a = μ/2 − ε/μ and t = e^ε Φ(a − μ) it is, up to signs, Σ_{j ≤ 4} He_j(a) φ(a) μ^{−1−j} − t. Here He_j are
-    Hermite polynomials, bounded by Cramér's inequality (see `_CRAMER`), and t ≤ 1.
+    Let a = μ/2 − ε/μ and t = e^ε Φ(a − μ). Up to signs, the derivative is Σ_{j ≤ 4} He_j(a) φ(a) μ^{−1−j} − t. He_j are
+    Hermite polynomials, and φ is the normal density. Cramér's inequality bounds He_j(a) φ(a) (see `_CRAMER`), and t ≤
+    1.
 
     Args:
         mu: μ, positive.
@@ -220,8 +221,9 @@ def _largest_of_quintics(value: FloatArray, slope: FloatArray, curvature: FloatA
 
     A polynomial on an interval is at most its largest Bernstein coefficient, which is returned.
 
-    With the values f, f′ and f″ at the start of a cell of width w, the first three of its six coefficients are f, f + w
-    f′/5 and f + 2 w f′/5 + w² f″/20. The last three are symmetric, with f′ negated at the end of the cell.
+    Let f, f′ and f″ be the value and the derivatives at the start of a cell of width w. The first three of its six
+    coefficients are f, f + w f′/5 and f + 2 w f′/5 + w² f″/20. The last three are symmetric, with f′ negated at the end
+    of the cell.
 
     Args:
         value: values of the quintics at the points that bound the cells.

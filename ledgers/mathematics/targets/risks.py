@@ -92,8 +92,8 @@ def _log_delta_of_rates(risk: RiskTarget) -> float:
     """Bound log δ at ε = 0 if an attacker's true positive rate at the false positive rate α is at most β.
 
     The limit holds in both directions of the neighbours. So the trade-off curve f is convex with f(0) ≤ 1, f(1) = 0,
-    f(α) ≥ 1 − β and f(1 − β) ≥ α. It follows that δ is at most (β − α)/min(1 − α, α + β) if α + β ≤ 1, and (β −
-    α)/min(β, 2 − α − β) otherwise (docs/ledger.md).
+    f(α) ≥ 1 − β and f(1 − β) ≥ α. It follows that δ is at most (β − α)/min(1 − α, α + β) if α + β ≤ 1. Otherwise it is
+    at most (β − α)/min(β, 2 − α − β) (docs/ledger.md).
 
     Args:
         risk: the limit β on the true positive rate (`bound`), at the false positive rate α.

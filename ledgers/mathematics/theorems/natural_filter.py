@@ -130,7 +130,7 @@ class _DescendingLine(NamedTuple):
 
 
 def _upper_envelope(lines: list[_DescendingLine]) -> list[_DescendingLine]:
-    """Return the upper envelope of lines c − d a with height c and descent d: those that are the largest at some a > 0.
+    """Return those of the lines c − d a, with height c and descent d, that are the largest of all at some a > 0.
 
     They are sorted by increasing descent. A line is removed if it is above the others nowhere, because the next line
     overtakes it before it overtakes the one before.
@@ -154,7 +154,7 @@ def _upper_envelope(lines: list[_DescendingLine]) -> list[_DescendingLine]:
 def _crossing(line: _DescendingLine, steeper: _DescendingLine) -> float:
     """Return the coordinate at which two descending lines cross, or math.inf if they do not.
 
-    The lines are c − d a, so that c₁ − d₁ a = c₂ − d₂ a at a = (c₂ − c₁)/(d₂ − d₁).
+    The lines are c₁ − d₁ a and c₂ − d₂ a. They are equal at a = (c₂ − c₁)/(d₂ − d₁).
 
     Args:
         line: the first line.
