@@ -238,7 +238,7 @@ class Book(ApprovalMoves):
         """Write a new reservation to the database, with the changed ledgers and the log entries, and return it.
 
         Args:
-            connection: connection of the transaction of the move.
+            connection: connection of the transaction of the change.
             request: the reservation to make.
             states: rows and state of each ledger before the reservation, by its id.
             after: state of each ledger with the reservation, by its id.

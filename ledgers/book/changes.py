@@ -266,7 +266,7 @@ class OwnerMoves(BookReader):
         """Write the database rows of a changed reservation and of its ledgers.
 
         Args:
-            connection: connection of the transaction of the move.
+            connection: connection of the transaction of the change.
             held: the reservation before the change.
             states: rows and state of each ledger before the change, by its id.
             after: state of each ledger after the change, by its id.
@@ -343,11 +343,11 @@ class OwnerMoves(BookReader):
         """Write the database rows and the log entry of one changed ledger, and return the new rows.
 
         Args:
-            connection: connection of the transaction of the move.
+            connection: connection of the transaction of the change.
             key: idempotency key and sender of the request. Its answer will be the ledger.
-            row: rows of the ledger before the move.
-            record: record of the move for the log.
-            after: state of the ledger after the move.
+            row: rows of the ledger before the change.
+            record: record of the change for the log.
+            after: state of the ledger after the change.
 
         Returns:
             The rows of the ledger with its next version.

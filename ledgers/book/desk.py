@@ -63,10 +63,10 @@ class Desk:
         """Write one change of ledgers (move) to the log, and return the answer to its request.
 
         Args:
-            connection: connection of the transaction of the move.
+            connection: connection of the transaction of the change.
             key: idempotency key and sender of the request.
             answer: answer to store for the key; None means the receipts of the entries.
-            records: changes of the move, one for each ledger.
+            records: the change of each ledger.
 
         Raises:
             NotReconciled: the log lacks entries that it had before; nothing may be committed.
@@ -117,7 +117,7 @@ class Desk:
         """Store the answer to a request with an idempotency key.
 
         Args:
-            connection: connection of the transaction of the move.
+            connection: connection of the transaction of the change.
             key: idempotency key and sender of the request.
             answer: answer to store.
 

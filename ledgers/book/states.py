@@ -155,7 +155,7 @@ def _approval_from(row: LedgerRow, state: LedgerState) -> int | None:
 
     Args:
         row: rows before the change. The version after it is the next integer.
-        state: state after the change, which says whether moves need approval.
+        state: state after the change, which says whether changes need approval.
 
     Returns:
         A version number of the ledger, or None.

@@ -86,7 +86,7 @@ def _faults(values: Mapping[str, object], own_fields: set[str], setting: Setting
 
 
 def _member(setting: Setting, name: str) -> object:
-    """Return a member of a guarantee's setting in its JSON form.
+    """Return the unit, the relation or the observer of a guarantee in its JSON form.
 
     Args:
         setting: relation, unit and observer of the ledger.

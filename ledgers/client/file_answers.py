@@ -169,7 +169,7 @@ def pending_answer(row: LedgerRow | PendingRow) -> Answer | None:
         row: the changed ledger, or the change that waits.
 
     Returns:
-        The pending move as a JSON object. None if the ledger was changed at once, because it needs no second person.
+        The pending change as a JSON object. None if the ledger was changed at once, because it needs no second person.
     """
     if not isinstance(row, PendingRow):
         return None

@@ -208,7 +208,7 @@ class FilePlace:
         return pending_answer(row)
 
     def pending(self, identifier: str) -> list[Answer]:
-        """Return the moves of a ledger that wait for a second person."""
+        """Return the changes of a ledger that wait for a second person."""
         rows = self._call(lambda book: book.pending(OWNER, identifier))
         return [move_answer(row) for row in rows]
 

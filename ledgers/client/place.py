@@ -122,7 +122,7 @@ class Place(Protocol):
             by: name of the caller, if the place does not know it.
 
         Returns:
-            The pending move. None if the plan was changed at once.
+            The pending change. None if the plan was changed at once.
         """
 
     def void(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
@@ -135,22 +135,22 @@ class Place(Protocol):
             by: name of the caller, if the place does not know it.
 
         Returns:
-            The pending move. None if the runs were returned at once.
+            The pending change. None if the runs were returned at once.
         """
 
     def pending(self, identifier: str) -> list[Answer]:
-        """Return the moves of a ledger that wait for a second person."""
+        """Return the changes of a ledger that wait for a second person."""
 
     def approve(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
         """Approve a pending move as a second person: it is made now, and returned.
 
         Args:
             identifier: id of the ledger.
-            move: id of the move.
+            move: id of the change.
             by: name of the caller, where the place does not know it.
 
         Returns:
-            The move in its final state.
+            The change in its final state.
         """
 
     def reject(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
@@ -158,11 +158,11 @@ class Place(Protocol):
 
         Args:
             identifier: id of the ledger.
-            move: id of the move.
+            move: id of the change.
             by: name of the caller, where the place does not know it.
 
         Returns:
-            The move in its final state.
+            The change in its final state.
         """
 
     def contradict(self, identifier: str, body: Body, key: str) -> None:

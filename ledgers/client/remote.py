@@ -163,7 +163,7 @@ class ServicePlace:
         return answer if "requested_by" in answer else None
 
     def pending(self, identifier: str) -> list[Answer]:
-        """Return the moves of a ledger that wait for a second person."""
+        """Return the changes of a ledger that wait for a second person."""
         moves = ask(self._service, "GET", f"/v1/ledgers/{escape_id(identifier)}/pending")
         if not isinstance(moves, list):
             raise Refused("the service's answer is not a list of pending moves")
@@ -174,7 +174,7 @@ class ServicePlace:
 
         Args:
             identifier: id of the ledger.
-            move: id of the move.
+            move: id of the change.
             by: must be None: the key names the person.
         """
         return self._decide(identifier, move, "approve", by)
@@ -184,7 +184,7 @@ class ServicePlace:
 
         Args:
             identifier: id of the ledger.
-            move: id of the move.
+            move: id of the change.
             by: must be None: the key names the person.
         """
         return self._decide(identifier, move, "reject", by)

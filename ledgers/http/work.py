@@ -196,7 +196,7 @@ def make_or_request(
         change: function that makes the change, or stores it as pending.
 
     Returns:
-        The ledger after the change. The pending move if a second person must approve the change.
+        The ledger after the change. The pending change if a second person must approve the change.
     """
     row = change()
     if isinstance(row, PendingRow):
@@ -215,7 +215,7 @@ def list_pending(ledgers: Ledgers, tenant: str, identifier: str) -> list[Pending
         identifier: id of the ledger.
 
     Returns:
-        The moves as the service answers them.
+        The changes as the service answers them.
     """
     now = time.time()
     return [pending_answer(row, now, ledgers.warnings) for row in ledgers.book.pending(tenant, identifier)]
@@ -228,10 +228,10 @@ def pending_move(ledgers: Ledgers, tenant: str, identifier: str, move: str) -> P
         ledgers: ledgers of the service.
         tenant: owner of the ledger.
         identifier: id of the ledger.
-        move: id of the move.
+        move: id of the change.
 
     Returns:
-        The move as the service answers it.
+        The change as the service answers it.
     """
     return pending_answer(ledgers.book.pending_move(tenant, identifier, move), time.time(), ledgers.warnings)
 
@@ -243,10 +243,10 @@ def approve_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) -
         ledgers: ledgers of the service.
         caller: the approver.
         identifier: id of the ledger.
-        move: id of the move.
+        move: id of the change.
 
     Returns:
-        The move as the service answers it.
+        The change as the service answers it.
     """
     row = ledgers.book.approve(caller.organisation, identifier, move, by=caller.name)
     return pending_answer(row, time.time(), ledgers.warnings)
@@ -257,12 +257,12 @@ def reject_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) ->
 
     Args:
         ledgers: ledgers of the service.
-        caller: an approver, or the person who requested the move.
+        caller: an approver, or the person who requested the change.
         identifier: id of the ledger.
-        move: id of the move.
+        move: id of the change.
 
     Returns:
-        The move as the service answers it.
+        The change as the service answers it.
     """
     is_approver = "approver" in caller.roles
     row = ledgers.book.reject(caller.organisation, identifier, move, by=caller.name, is_approver=is_approver)

@@ -80,7 +80,7 @@ def _require_balance(state: LedgerState, entry: JsonObject, text: SpecText) -> N
 
     Args:
         state: the ledger after the entry.
-        entry: record of the move.
+        entry: record of the change.
         text: returns the canonical JSON text of a mechanism.
 
     Raises:

@@ -31,7 +31,7 @@ def get(connection: Connection, ledger: str, identifier: str) -> PendingRow | No
     Args:
         connection: connection to read on.
         ledger: id of the ledger.
-        identifier: id of the move.
+        identifier: id of the change.
 
     Returns:
         The row of the request; None if there is none.
@@ -115,11 +115,11 @@ def close(connection: Connection, before: PendingRow, after: PendingRow) -> None
 
     Args:
         connection: connection of a transaction that writes.
-        before: the pending move.
-        after: the move with its final state.
+        before: the pending change.
+        after: the change with its final state.
 
     Raises:
-        Again: the move has ended already.
+        Again: the request has ended already.
     """
     is_pending = (PENDING.c.id == before.id) & (PENDING.c.state == "pending")
     new_values = {name: getattr(after, name) for name in _ENDING}

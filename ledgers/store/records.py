@@ -174,7 +174,7 @@ class PendingRow:
         state: pending, or how the request ended.
         closed_by: name of the person who approved, rejected or withdrew it.
         closed_at: time at which it ended; None while it is pending.
-        applied: version of the ledger that the approved move made.
+        applied: version of the ledger that the approved change made.
     """
 
     id: str

@@ -26,7 +26,7 @@ class MovedLedger(NamedTuple):
 
     Attributes:
         ledger: id of the ledger.
-        record: record of the move for the log.
+        record: record of the change for the log.
         after: the ledger after the move, with at least the reservations that have uncommitted runs.
     """
 
@@ -81,7 +81,8 @@ def _entry_row(seq: int, now: float, move: LoggedMove, moved: MovedLedger) -> En
     Args:
         seq: number of the entry in the log.
         now: time of the entry, in seconds since 1970.
-        move: the move to which the change belongs. Its key has the owner of the ledger and the name of the caller.
+        move: the move, a change of one or several ledgers, that this change belongs to. Its key has the owner of the
+            ledger and the name of the caller.
         moved: the changed ledger, with the record of the change.
 
     Returns:

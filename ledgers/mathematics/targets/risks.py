@@ -174,7 +174,8 @@ def risk_figure(risk: RiskTarget, pair: Pair, planned: Sequence[tuple[Pair, int]
 def _sum_concentrations(planned: Sequence[tuple[Pair, int]], slots: Sequence[Slot]) -> float:
     """Return the sum of the ρ of all planned runs and full slots, rounded up.
 
-    ρ is the parameter of zero-concentrated differential privacy, which adds up over independent mechanisms.
+    ρ is the parameter of zero-concentrated differential privacy, which adds up under composition, also if mechanisms
+    are chosen adaptively.
 
     Args:
         planned: dominating pairs of the plan, each with its number of runs.

@@ -223,9 +223,9 @@ def two_truth(epsilon: float, delta: float, mu: float) -> float:
 
 
 def _sign_changes(function: Callable[[float], float], first: float, last: float) -> list[float]:
-    """Return the roots of a function on an interval, one for each cell of a grid in which the sign changes.
+    """Return roots of a function on an interval: one between two neighbouring points of a grid if the sign changes.
 
-    A pair of roots in the same cell is not noticed. A root exactly at a point of the grid is not returned.
+    A pair of roots between two points is not noticed. A root exactly at a point of the grid is not returned.
 
     Args:
         function: the function.
