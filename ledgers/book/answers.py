@@ -200,7 +200,7 @@ def summary(row: LedgerRow) -> LedgerSummary:
 def answer(
     row: LedgerRow, state: LedgerState, promise: LedgerPromise, warnings: Sequence[Caution] = ()
 ) -> LedgerAnswer:
-    """Return the service's full answer about a ledger: balances, guarantee, observations, conditions and warnings.
+    """Return the service's full answer about a ledger, with its balances, guarantee and conditions.
 
     Args:
         row: rows of the ledger in the database.
@@ -318,7 +318,7 @@ def what_if(result: WhatIf, warnings: Sequence[Caution] = ()) -> WhatIfAnswer:
 
 
 def within_record(result: Within) -> JsonObject:
-    """Return a calibration within the remaining budget of a ledger as a JSON object: run, request, charge and slack.
+    """Return a calibration within the remaining budget of a ledger as a JSON object.
 
     A member is left out if it is None, such as `slack` where the search could not determine it.
 

@@ -134,7 +134,7 @@ def commit_together(
 def _commit_in_memory(
     connection: Connection, desk: Desk, requests: Sequence[CommitRequest], now: float
 ) -> list[LoggedMove | None]:
-    """Lock the ledgers of several commits, compute the commits, and write the changed rows. The log is not written.
+    """Lock the ledgers of several commits, compute the commits, and write the changed rows, but not the log.
 
     A commit spends the budget of reserved runs. Commits of several callers share one transaction, because each
     transaction waits for the disk.
@@ -285,7 +285,7 @@ class _Group:
 def commit_records(
     identifier: str, before: Mapping[str, LedgerState], after: Mapping[str, LedgerState]
 ) -> list[MovedLedger]:
-    """Return the log entries of a commit, which spends the budget of reserved runs: one for each ledger in `after`.
+    """Return the log entries of a commit, which spends the budget of reserved runs.
 
     Args:
         identifier: id of the reservation of which runs were committed.
@@ -382,7 +382,7 @@ def _reserve_in_slot(state: LedgerState, request: ReserveRequest, evaluate: Eval
 
 
 def states_after_commit(request: CommitRequest, states: States, evaluate: Evaluate | None) -> dict[str, LedgerState]:
-    """Compute the state of each ledger after a commit, which spends the budget of reserved runs. Nothing is written.
+    """Compute the state of each ledger after a commit, which spends the budget of reserved runs.
 
     Args:
         request: the runs to commit.

@@ -28,7 +28,7 @@ ABSENT = "There is no checkpoint kept elsewhere, and the log has entries."
 
 
 def discontinuity(head: Checkpoint, root: Root, head_name: str) -> str | None:
-    """Say in one sentence why a log does not continue an earlier signed head; return None if it does.
+    """Check that a log continues an earlier signed head, and return the difference as a sentence.
 
     A head is the number of entries of an append-only log at some time, with the root of their Merkle tree. A log
     continues it if its first entries have this root.
@@ -70,7 +70,7 @@ class KnownHeads:
     cosigned: tuple[int, str] | None = None
 
     def trouble(self, root: Root) -> str | None:
-        """Say in one sentence why a log does not begin with the entries of each of these heads; return None if it does.
+        """Check that a log begins with the entries of each of these heads, and return a difference as a sentence.
 
         If a log does not begin with the entries of an earlier head, entries were lost or changed. The budgets in it may
         then be too large.

@@ -166,7 +166,7 @@ class Desk:
         return self.unsigned_head(connection, entries.size(connection))
 
     def find_answer(self, connection: Connection, key: RequestKey) -> JsonRecord | None:
-        """Return the stored answer if the same caller has sent the same request with the same idempotency key before.
+        """Return the stored answer to an earlier, equal request of the same caller with the same idempotency key.
 
         Args:
             connection: connection to read on.
@@ -246,7 +246,7 @@ class Desk:
         return states
 
     def _require_balanced(self, connection: Connection, states: States) -> None:
-        """Check that the database rows of ledgers agree with their newest log entries, which contain digests of them.
+        """Check that the database rows of ledgers agree with the digests in their newest log entries.
 
         Args:
             connection: connection to read on.
@@ -291,7 +291,7 @@ class Desk:
         return any(_count_voided(connection, name, held.id) for name in held.ledgers)
 
     def contradicting_ledgers(self, connection: Connection, held: ReservationRow) -> list[str]:
-        """Return the ids of a reservation's ledgers in which a run of it was observed to differ from its mechanism.
+        """Return those ledgers of a reservation in which a run of it was observed to differ from its mechanism.
 
         Args:
             connection: connection to read on.
@@ -371,7 +371,7 @@ def _state_of_rows(row: LedgerRow, held: Sequence[ReservationRow]) -> LedgerStat
 
 
 def _with_voids(connection: Connection, state: LedgerState, ledger: str, reservation: str) -> LedgerState:
-    """Return the state of a ledger with the number of voided runs of a reservation, which is read from the log.
+    """Return the state of a ledger with the number of voided runs of a reservation, as the log states it.
 
     Args:
         connection: connection to read on.

@@ -174,7 +174,7 @@ class ApprovalMoves(OwnerMoves):
         return retry(partial(self._reject, tenant, identifier, move, by, is_approver))
 
     def request_reconciliations(self, by: str, reason: str) -> int:
-        """Block every ledger with approval until its approver, a second person, accepts that the log may lack entries.
+        """Block every ledger with approval until a second person accepts that the log may lack entries.
 
         A request for the acceptance is stored for each ledger, unless it has one for the same state of the log.
 
@@ -302,7 +302,7 @@ class ApprovalMoves(OwnerMoves):
         return approved
 
     def _reject(self, tenant: str, identifier: str, name: str, by: str, is_approver: bool) -> PendingRow:
-        """End a requested change of a ledger without making it: withdraw it if `by` requested it, otherwise reject it.
+        """End a requested change of a ledger without making it, as a withdrawal or a rejection.
 
         Args:
             tenant: owner of the ledger.

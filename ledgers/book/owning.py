@@ -28,7 +28,7 @@ def collisions(colliding: Mapping[str, Sequence[tuple[str, bool]]]) -> tuple[Cau
 
 
 def _collision(identifier: str, colliding: Sequence[tuple[str, bool]]) -> Caution:
-    """Return the warning that other ledgers cover the same people as a ledger, so that their privacy losses add up.
+    """Return the warning that other ledgers cover the same people as a ledger.
 
     Each ledger certifies a bound only for the runs that it pays for.
 
@@ -48,7 +48,7 @@ def _collision(identifier: str, colliding: Sequence[tuple[str, bool]]) -> Cautio
 
 
 def near_names(names: Sequence[str]) -> tuple[Caution, ...]:
-    """Return the warning that a data set or block has almost the same name as others; empty without such names.
+    """Return a warning if a data set or a block has almost the same name as others.
 
     The warning is given when a ledger is opened. A typing error in a name would give the same people a second budget.
 

@@ -288,7 +288,7 @@ def store_pending(
 
 
 def require_unblocked(connection: Connection, kind: PendingKind, row: LedgerRow) -> None:
-    """Check that a change of a ledger is not blocked, by overlapping ledgers or by a log that may lack entries.
+    """Check that neither overlapping ledgers nor a log that may lack entries blocks a change of a ledger.
 
     Overlapping ledgers block changes of the plan only.
 

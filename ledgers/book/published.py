@@ -124,7 +124,7 @@ class PublishedLog:
             return self._desk.head(connection, entries.size(connection))
 
     def inclusion(self, tenant: str, seq: int) -> Receipt:
-        """Return the receipt of a log entry: the proof that the log contains it, with the log's present signed head.
+        """Return the receipt of a log entry: the proof that the log contains it, with the log's signed head.
 
         A receipt can be verified without the service, with the public keys of the log.
 

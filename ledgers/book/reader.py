@@ -96,7 +96,7 @@ class BookReader(PublishedLog):
         return {name: others for name, others in others_by_ledger.items() if others}
 
     def near_names(self, row: LedgerRow) -> list[str]:
-        """Return names that the caller may have meant by a ledger's data set or block: they differ only in separators.
+        """Return other names of data sets and blocks that differ from a ledger's names only in separators.
 
         Args:
             row: rows of the ledger.
@@ -338,7 +338,7 @@ class BookReader(PublishedLog):
             return self._desk.contradicting_ledgers(connection, held)
 
     def receipts(self, tenant: str, identifier: str) -> list[Receipt]:
-        """Return receipts of the newest commits of a reservation, oldest first: proofs that the log has these entries.
+        """Return receipts of the newest commits of a reservation, the oldest first.
 
         Args:
             tenant: owner of the ledgers.

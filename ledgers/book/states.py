@@ -238,7 +238,7 @@ def holding_of(ledger: str, held: Reservation) -> HoldingRow:
 
 
 def _reservation_from(row: ReservationRow, ledger: str, contradictions: Sequence[JsonObject]) -> Reservation:
-    """Convert the database row of a reservation, which may hold runs in several ledgers, to its part in one ledger.
+    """Convert the database row of a reservation to its part in one ledger.
 
     A reservation keeps runs of a mechanism for one caller. A holding is the number of its runs that one ledger pays
     for.

@@ -94,7 +94,7 @@ class Compartment(Protocol):
 
 
 def compartment_of(state: LedgerState, charge_target: ChargeTarget) -> Compartment:
-    """Return the part of an open ledger's budget that is to pay for a run, after checking that something is left of it.
+    """Return the part of an open ledger's budget that is to pay for a run, of which something must be left.
 
     It is a slot, a budget in one notion of privacy, or an item of the plan, a mechanism with a number of runs.
 
@@ -125,7 +125,7 @@ def compartment_of(state: LedgerState, charge_target: ChargeTarget) -> Compartme
 
 
 def _item_compartment(state: LedgerState, name: str, charge_target: ChargeTarget) -> OfItem:
-    """Return the item of a ledger's plan with a name, as the part of the budget that pays; it must have free runs.
+    """Return an item of a ledger's plan, which must have free runs, as the part of the budget that pays.
 
     An item is a mechanism with a number of planned runs. A run is free if it is neither reserved nor committed.
 
@@ -385,7 +385,7 @@ class OfItem:
 
 
 def _try_move(move: Callable[[], object]) -> float:
-    """Try to reserve a run without an effect on the real ledger, and return ±`UNKNOWN_EXCESS` as the run's excess.
+    """Try to reserve a run without an effect on the real ledger, and return ±`UNKNOWN_EXCESS`.
 
     Args:
         move: reserves the run, without an effect on the real ledger.

@@ -172,7 +172,7 @@ def least_accepted(reserve_at: Callable[[float], Reservation | None], start: flo
 def _first_accepted(
     reserve_at: Callable[[float], Reservation | None], start: float
 ) -> tuple[float, float, Reservation] | None:
-    """Raise the strictness −log ε of a calibrated run until a ledger accepts it, in at most `BACKS` steps that double.
+    """Raise the strictness −log ε of a calibrated run, in steps that double, until a ledger accepts it.
 
     Args:
         reserve_at: returns the reservation at a strictness, or None if it is rejected.

@@ -24,7 +24,7 @@ NOISE: Final = ("noise_multiplier", "noise_std")
 
 
 def request_fields(calibrator: Calibrator, values: Mapping[str, object], setting: Setting) -> JsonRecord:
-    """Complete a user's fields of a calibration with the neighbouring relation, unit and observer of the ledger.
+    """Complete a user's fields of a calibration with the relation, the unit and the observer of the ledger.
 
     The target ε and δ are not among the fields, because the search chooses ε. If the problem has a field `solve_for`,
     the request solves for the noise.
@@ -151,7 +151,7 @@ def require_possible(algorithm: str, definition: Definition, setting: Setting) -
 
 
 def require_one(algorithm: str, released: tuple[object, ...]) -> Any:
-    """Return the mechanism of a run, which must be the same for all clients, because a ledger charges one mechanism.
+    """Return the mechanism of a run, after checking that it is the same for all groups of clients.
 
     In federated learning, groups of clients may release with different mechanisms.
 
@@ -174,7 +174,7 @@ def require_one(algorithm: str, released: tuple[object, ...]) -> Any:
 
 
 def _mismatch(algorithm: str, name: str, supported: str, required: str) -> ConditionViolated:
-    """Return the error that an algorithm has no guarantee for the ledger's unit, neighbouring relation or observer.
+    """Return the error that an algorithm has no guarantee for the ledger's unit, relation or observer.
 
     A guarantee for another unit or relation would not bound the privacy loss that the ledger accounts for.
 

@@ -101,7 +101,7 @@ def calibrate_within(state: LedgerState, algorithm: str, given: JsonObject, char
 def calibrate_and_solve(
     state: LedgerState, algorithm: str, given: JsonObject, charge_target: ChargeTarget
 ) -> tuple[Within, Calibration]:
-    """Find the least noise with which a run fits the remaining privacy budget of a ledger, with the whole calibration.
+    """Find the least noise with which a run fits the remaining budget of a ledger, and solve the calibration.
 
     Errors are those of `calibrate_within`.
 

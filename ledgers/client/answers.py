@@ -81,7 +81,7 @@ def _ledger_rows(ledger: JsonObject) -> list[tuple[str, str]]:
 
 
 def target_text(target: JsonObject) -> str:
-    """Return the privacy target of a ledger as text: ε at δ, and the risk that implies it if the target is a risk.
+    """Return the privacy target of a ledger as text: ε at δ, and the risk if the target is a risk.
 
     Args:
         target: JSON object with `epsilon` and `log10_delta`. It has `delta` if δ is not too small for a double, and the
@@ -158,7 +158,7 @@ def scarcest_text(resource: JsonObject) -> str:
 
 
 def short(amount: str) -> str:
-    """Round a remaining amount of a budget down to six significant digits, so that no more is shown than there is.
+    """Round a remaining amount of a budget down to six significant digits.
 
     The result is for display only.
 

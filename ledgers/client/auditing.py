@@ -40,7 +40,7 @@ def audited(
     log: Path | None = None,
     witnesses: Sequence[str] = (),
 ) -> LogVerification:
-    """Verify evidence about a log of ledgers against trusted keys, and against heads of the log that were kept.
+    """Verify evidence about a log of ledgers against trusted keys and against heads that the verifier kept.
 
     The evidence is a bundle (exported log entries and receipts), a single receipt, or a file of ledgers.
 
@@ -67,7 +67,7 @@ def audited(
 
 @dataclass(frozen=True)
 class _TrustedEvidence:
-    """Keys that a verifier of a log trusts, and files that the verifier has in addition to the examined evidence.
+    """Keys that a verifier of a log trusts, and further files of the verifier.
 
     Attributes:
         keys: trusted keys of the log, at least one.
@@ -188,7 +188,7 @@ def _verify_bundle(bundle: Bundle, receipts: Sequence[Receipt], trust: _TrustedE
 
 
 def _replay_receipts(receipts: Sequence[Receipt], verification: LogVerification) -> None:
-    """Compute the privacy costs that the log entries in receipts record again, and add the outcome to `verification`.
+    """Compute the privacy costs in receipts again, and add the outcome to `verification`.
 
     A ledger is replayed only if its opening is among the entries. The report also says that receipts cannot show
     whether the log has more entries of these ledgers.

@@ -257,7 +257,7 @@ def open_file_keys(folder: Path) -> SigningKeys:
 
 
 def find_log_trouble(book: Book, head_file: CheckpointFile, keyring: SigningKeys, checkpoint: str | None) -> str | None:
-    """Say in one sentence why the log of a file may have lost entries; return None if it continues all older heads.
+    """Check whether the log of a file continues all older heads, and return the difference as a sentence.
 
     A head is the log's size and Merkle root. The older heads are the given checkpoint and the head in the file next to
     the ledgers. If that file is missing, only the given checkpoint is compared.
@@ -281,7 +281,7 @@ def find_log_trouble(book: Book, head_file: CheckpointFile, keyring: SigningKeys
 
 
 def _find_discontinuity(book: Book, keyring: SigningKeys, checkpoint: str) -> str | None:
-    """Say in one sentence why the log of a file does not continue a signed head; return None if it does.
+    """Check whether the log of a file continues a signed head, and return the difference as a sentence.
 
     Args:
         book: the ledgers of the file.

@@ -40,11 +40,11 @@ class SeenHead:
         self._origin = origin
 
     def follow(self, note: str, keys: Iterable[PublicKey], prove: Prove) -> None:
-        """Check that a new head of a service's log and the stored one belong to one growing log; store the larger one.
+        """Check that a new head of a service's log and the stored one belong to one growing log.
 
         A head is the log's size and Merkle root at some time.
 
-        The first head of a service is stored without a comparison.
+        The larger of both is stored. The first head of a service is stored without a comparison.
 
         Args:
             note: signed head from the service.

@@ -232,7 +232,7 @@ class FilePlace:
         return move_answer(row)
 
     def reject(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """End a pending change of a ledger without making it: its requester withdraws it, or another person rejects it.
+        """End a pending change of a ledger without making it, as its requester or as another person.
 
         Args:
             identifier: id of the ledger.
@@ -361,7 +361,7 @@ class FilePlace:
         self.warnings |= {warning["code"]: warning["message"] for warning in warnings}
 
     def _call_and_note(self, call: Callable[[Book], T]) -> T:
-        """Change the ledgers, and then store the log's new head (size and Merkle root) in its file; return the result.
+        """Change the ledgers, store the log's new head (size and Merkle root) in its file, and return the result.
 
         Args:
             call: changes the ledgers in the book (the ledgers in the database).

@@ -251,7 +251,7 @@ class ServicePlace:
         return {"checkpoint": self.checkpoint()}
 
     def _accept_log(self, declared: str, trouble: str | None) -> Answer:
-        """Request the service to accept a log that may have lost entries, and store its head as the newest seen here.
+        """Request the service to accept a log that may have lost entries, and store its head as the newest.
 
         Args:
             declared: the declaration of an operator.
@@ -293,7 +293,7 @@ class ServicePlace:
         return self._document("GET", "/v1/keys")
 
     def bundle(self, identifier: str | None) -> Bundle:
-        """Return the receipts of a ledger's entries, with consistency proofs, for a verification without the service.
+        """Return receipts of log entries with consistency proofs, for a verification without the service.
 
         Args:
             identifier: id of the ledger; None means all of the organisation, which needs an auditor's key.

@@ -54,7 +54,7 @@ def by_ledger(entries: Iterable[Record]) -> dict[str, list[Record]]:
 
 
 def compare_balances(place: FilePlace, entries: Iterable[Record], verification: LogVerification) -> None:
-    """Add to `verification` whether the balances and the state of each ledger in a file agree with the log's entries.
+    """Add to `verification` whether the balances of each ledger in a file agree with the log's entries.
 
     The expected values are computed again from the entries. A difference means that the database was changed without
     the log.
@@ -124,7 +124,7 @@ def _register_block(ledger: str, opening: Record, ledgers_by_block: dict[tuple[o
 
 
 def _describe_ledger(ledger: str, opening: Record, state: LedgerState, count: int) -> str:
-    """Return the result of checking a ledger's log entries as text: all privacy costs suffice, and the guarantee.
+    """Return the result of checking a ledger's log entries as text.
 
     The guarantee is the target of the ledger: (ε, δ), and the risk if the target is one. A contradicted ledger has no
     guarantee.
@@ -157,7 +157,7 @@ def _describe_ledger(ledger: str, opening: Record, state: LedgerState, count: in
 
 
 def _has_status(stored: JsonObject, state: LedgerState) -> bool:
-    """Return whether a ledger in a file and its log entries agree on contradictions and on the need for approval.
+    """Return whether a ledger in a file and its entries agree on contradictions and on the need for approval.
 
     Args:
         stored: the ledger in the file, a JSON object.
@@ -200,7 +200,7 @@ def _plan_balances(stored: JsonObject) -> dict[str, JsonObject]:
 
 
 def _has_slot_balances(stored_slots: Sequence[JsonObject], expected: Mapping[str, JsonObject]) -> bool:
-    """Return whether the slots of a ledger in a file have the used and reserved amounts that its log entries give.
+    """Return whether the slots of a ledger in a file have the amounts that its log entries give.
 
     A slot is a budget for runs that are not planned. Its parts are amounts, such as `mu_squared` and `eta`.
 

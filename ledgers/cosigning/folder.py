@@ -53,7 +53,7 @@ class WitnessFolder:
 
     @classmethod
     def open(cls, folder: Path, name: str) -> WitnessFolder:
-        """Open the folder of a witness, a party that signs heads of logs too. Make folder and key if they do not exist.
+        """Open the folder of a witness, a party that signs heads of logs. Folder and key are made if they are missing.
 
         Args:
             folder: folder of the witness.
@@ -162,7 +162,7 @@ class WitnessFolder:
         replace_file(self._heads / digest_of(origin), note.encode())
 
     def forget(self, origin: str) -> Checkpoint | None:
-        """Delete the newest signed head (size and root) of a log, so that the witness signs any log of this name next.
+        """Delete the newest signed head (size and root) of a log, so that the witness signs any log of this name.
 
         Args:
             origin: name of the log.
@@ -216,7 +216,7 @@ def _read_private_key(path: Path, name: str) -> CosigningKey:
 
 
 def digest_of(origin: str) -> str:
-    """Return the SHA-256 of the name of a log, in hexadecimal. It is the name of the file with the log's newest head.
+    """Return the SHA-256 of the name of a log, which names the file with the log's newest head.
 
     Args:
         origin: name of the log.

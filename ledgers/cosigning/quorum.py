@@ -84,7 +84,7 @@ class WitnessQuorum:
         return bool(self._witnesses)
 
     def cosign(self, note: str, log: ShownLog) -> None:
-        """Have the witnesses sign a head of the log. Return once as many as are needed have signed it or a later one.
+        """Have witnesses sign a head of the log, and return once enough have signed it or a later one.
 
         A head is the log's size and Merkle root. A witness that still works on an earlier head is skipped, and counts
         as unreachable.
@@ -105,7 +105,7 @@ class WitnessQuorum:
         self.is_confirmed = True
 
     def _cosign(self, note: str, log: ShownLog) -> None:
-        """Have the witnesses that are not busy sign a head of the log, each in a thread, until enough have signed it.
+        """Have all witnesses that are not busy sign a head of the log, each in a thread.
 
         A head is the log's size and Merkle root. A witness that answers after the return stores its cosignature all the
         same, so that `has_cosigned` counts it.
@@ -176,7 +176,7 @@ class WitnessQuorum:
             return self._newest.text == text and len(self._newest.lines) >= self._needed
 
     def begin_again(self) -> None:
-        """Discard the knowledge of cosigned heads (size and root), because the operator has accepted the log as it is.
+        """Forget the cosigned heads (sizes and roots), because the operator has accepted the log as it is.
 
         The witnesses are then shown the next head as if it were the first.
         """
@@ -238,7 +238,7 @@ class WitnessQuorum:
 
 
 def _receive_outcomes(outcomes: queue.SimpleQueue[Exception | None], count: int) -> Iterator[Exception | None]:
-    """Yield the outcomes of requests to witnesses (other parties) as they arrive: None for a signature, or an error.
+    """Yield the outcomes of requests to witnesses (other parties) as they arrive.
 
     If an outcome is missing `PATIENCE` seconds after the start, one error is yielded and the iteration ends.
 

@@ -136,7 +136,7 @@ def _read_address(entry: str) -> WitnessAddress:
 
 
 def _is_usable(url: str) -> bool:
-    """Return whether a text is a URL at which a witness, another party that signs heads of logs, can be reached.
+    """Return whether a text is a URL of a witness, another party that signs heads of logs.
 
     Args:
         url: the text.
@@ -229,7 +229,7 @@ class RemoteWitness:
                 raise WitnessUnavailable(f"The witness {self.key.name} is shown other heads meanwhile.")
 
     def _choose_head(self, note: str, log: ShownLog) -> str:
-        """Return the head to be signed: the given one, or the log's present head if the witness knows a larger one.
+        """Return the head to be signed, which must not be smaller than the head that the witness signed last.
 
         Args:
             note: signed head of the log (its size and Merkle root).

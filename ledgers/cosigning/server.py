@@ -115,7 +115,7 @@ class WitnessService:
         return PlainTextResponse(note)
 
     def _cosign(self, submission: Submission) -> str:
-        """Sign a submitted head of a log, after checking that it continues the last one; return the signature line.
+        """Sign a submitted head of a log, after checking that it continues the last one.
 
         The head is on the disk when the signature is returned.
 
@@ -246,7 +246,7 @@ def _lines_of(note: Note, signers: Iterable[PublicKey]) -> list[NoteSignature]:
 
 
 def application(service: WitnessService) -> Starlette:
-    """Return the web application with the two routes of a witness: submit a checkpoint, and read the newest head.
+    """Return the web application of a witness, which takes checkpoints and shows the newest heads.
 
     Args:
         service: the witness, a party that signs heads of other operators' logs.

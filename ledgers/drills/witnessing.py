@@ -67,7 +67,7 @@ def ask_witness(store: DrillStore, record: DrillRecorder) -> None:
 
 
 def _show_older_logs(store: DrillStore, record: DrillRecorder, ledger: str, key: PublicKey) -> None:
-    """Show the witness, a second party, a log that lost entries, and again after it grew longer. Expect two rejections.
+    """Show the witness, a second party, a log that lost entries, twice. Expect two rejections.
 
     Args:
         store: the temporary ledgers, with the older copy.
@@ -100,7 +100,7 @@ def _show_older_logs(store: DrillStore, record: DrillRecorder, ledger: str, key:
 
 
 def _commit(process: DrillProcess, ledger: str, address: WitnessAddress) -> Receipt:
-    """Commit one run as a service does: let a witness sign the log's head before the commit, and the new head after it.
+    """Commit one run as a service does: let a witness sign the log's head before and after the commit.
 
     A head is the log's size and Merkle root.
 
@@ -128,7 +128,7 @@ def _commit(process: DrillProcess, ledger: str, address: WitnessAddress) -> Rece
 
 @contextmanager
 def run_witness(store: DrillStore, key: PublicKey) -> Iterator[WitnessAddress]:
-    """Run a witness, a party that signs heads of a log too, in a thread, and yield its address, as a context manager.
+    """Run a witness, a party that signs heads of a log, in a thread, as a context manager.
 
     Each call uses the same folder. So the witness remembers the heads (size and Merkle root) that it signed in earlier
     calls.

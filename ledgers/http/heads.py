@@ -93,7 +93,7 @@ class KeptHeads:
             self._queue.submit(None)  # None, because the head is read when the call's turn comes
 
     def checkpoint(self) -> str:
-        """Return the log's signed head with the signatures of witnesses, which are requested first if they are missing.
+        """Return the log's signed head with the signatures of witnesses, and request these if they are missing.
 
         A head is the log's size and Merkle root. A witness is another party that signs a head only if it continues the
         earlier ones.

@@ -28,7 +28,7 @@ def head(ledgers: Ledgers) -> CheckpointAnswer:
 
 
 def inclusion(ledgers: Ledgers, tenant: str, entry: int) -> JsonRecord:
-    """Return the receipt of a log entry: the proof that the log contains it, with the log's present signed head.
+    """Return the receipt of a log entry: the proof that the log contains it, with the log's signed head.
 
     Args:
         ledgers: ledgers of the service.
@@ -121,7 +121,7 @@ def accept_log(ledgers: Ledgers, by: str) -> tuple[CheckpointAnswer, int]:
 
 
 def _answer(ledgers: Ledgers, note: str, warnings: tuple[Caution, ...] = ()) -> CheckpointAnswer:
-    """Return the service's answer with a signed head of the log: the note, and size and Merkle root as members.
+    """Return the service's answer with a signed head of the log.
 
     The head is the log's size and Merkle root at this time. A reader keeps it to check later that the log only grew.
 

@@ -142,7 +142,7 @@ class Ledgers:
         self._figures.follow(None)
 
     def _open(self, database: Database) -> None:
-        """Open the ledgers of a database with keys, checks of the log and metrics, unless they may not be in memory.
+        """Open the ledgers of a database, unless it is in memory and the settings forbid that.
 
         Args:
             database: database of the service's jobs, to which the tables of ledgers are added.
@@ -308,14 +308,14 @@ class Ledgers:
         return await first_of(compute, partial(end_with_client, request))
 
     def promise(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState, LedgerPromise]:
-        """Return a ledger with the slow parts of the service's answer about it, which are cached. The method blocks.
+        """Return a ledger with the slow parts of the service's answer about it, which are cached.
 
         Args:
             tenant: owner of the ledger.
             identifier: id of the ledger.
 
         Returns:
-            The database rows, the state, and the slow parts: conditions, plan curve and certificate.
+            The database rows, the state, and the slow parts: conditions, plan curve, certificate. The method blocks.
         """
         row, state = self.book.whole(tenant, identifier)
         promise = self._promises.get(row)

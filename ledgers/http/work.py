@@ -121,7 +121,7 @@ def list_entries(
 
 
 def report(ledgers: Ledgers, tenant: str, identifier: str, *, as_page: bool) -> JsonRecord | str:
-    """Return the signed report of a ledger: its state and guarantee, its entries, and the log's signed size and root.
+    """Return the signed report of a ledger, with the signed head (size and root) of the log.
 
     The report can be verified later without the service, with the public keys of the log.
 
@@ -272,7 +272,7 @@ def reject_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) ->
 def reserve(
     ledgers: Ledgers, caller: Caller, identifiers: tuple[str, ...], request: ReserveAsked, key: str
 ) -> figures.ReservationAnswer:
-    """Reserve runs, and return the reservation. A rejection because too little is left is reported to webhooks.
+    """Reserve runs, and return the reservation. Webhooks get a message if too little is left.
 
     Reserved runs are held for the caller until they are committed, cancelled or expired.
 
@@ -314,7 +314,7 @@ def reservation(ledgers: Ledgers, tenant: str, identifier: str) -> figures.Reser
 
 
 def commit(ledgers: Ledgers, caller: Caller, identifier: str, request: CommitAsked, key: str) -> JsonRecord:
-    """Commit runs of a reservation: spend their budget so that their outputs may be released. Return the receipts.
+    """Commit runs of a reservation: spend their budget so that their outputs may be released.
 
     A receipt is the evidence of the commit in one ledger.
 

@@ -139,7 +139,7 @@ def _members(pairs: list[tuple[str, object]]) -> JsonRecord:
 
 
 def _plain(value: object, pointer: str, depth: int) -> object:
-    """Convert a value and all its parts to the types that JSON texts are made of: dict, list, str, int, bool and None.
+    """Convert a value and all its parts to plain JSON types: dict, list, str, int, bool and None.
 
     Instances of subclasses, such as members of a StrEnum, become plain values.
 

@@ -60,7 +60,7 @@ class Checkpoint:
 
 
 def of_tree(tree: Tree, origin: str) -> Checkpoint:
-    """Return the head of a log: its name, its number of entries and the root of its Merkle tree. It is not signed yet.
+    """Return the unsigned head of a log: its name, its number of entries and its Merkle root.
 
     Args:
         tree: Merkle tree of the log's entries.

@@ -22,7 +22,7 @@ from epsilond.ledgers.store.specs import text_of
 
 
 class MovedLedger(NamedTuple):
-    """Change of one ledger by a move: a reservation, a commit or another change, which may concern several ledgers.
+    """Change of one ledger by a reservation, a commit or another move, which may change several ledgers.
 
     Attributes:
         ledger: id of the ledger.
@@ -135,7 +135,7 @@ def answers_of(
 
 
 def answer_row(key: RequestKey, answer: JsonObject, now: float) -> KeptAnswer:
-    """Return the database row that stores the answer to a request, so that a repeated request gets the same answer.
+    """Return the database row that stores the answer to a request, for repetitions of the request.
 
     Args:
         key: idempotency key and sender of the request. It must have a value.

@@ -164,7 +164,7 @@ class _PartShare:
 
 
 def _part_shares(parts: Sequence[PartRow]) -> Iterator[_PartShare]:
-    """Yield for each amount of a ledger's slots (budgets) the used and the used or reserved fraction of its capacity.
+    """Yield for each amount of a ledger's slots (budgets) the fractions of its capacity that are taken.
 
     The Rényi orders of one slot (`mixed`) count as one part. It has the smallest fractions of its orders, because the
     others may be overdrawn. Parts without capacity are left out.
