@@ -209,7 +209,7 @@ def has_private(folder: Path, kid: str) -> bool:
 
 
 def read_private(path: Path, name: str) -> SigningKey:
-    """Read a private key from a PEM file (PKCS #8, not encrypted), as `openssl genpkey -algorithm ed25519` writes it.
+    """Read an unencrypted Ed25519 private key from a PEM file (PKCS #8), such as OpenSSL writes.
 
     Args:
         path: path of the PEM file.

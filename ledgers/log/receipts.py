@@ -64,7 +64,7 @@ class Receipt:
 
     @classmethod
     def of_record(cls, record: Record) -> Receipt:
-        """Read a receipt from its JSON object, without verifying it. Warnings of a service are not part of a receipt.
+        """Read a receipt from its JSON object, without verifying it. A service's warnings are ignored.
 
         A receipt has a log entry, the proof that the log contains it, the log's signed head, and a signature.
 
@@ -111,7 +111,7 @@ def make(tree: Tree, leaf_index: int, entry: Record, checkpoint: str, key: Signi
 
 
 def make_all(tree: Tree, entries: Iterable[tuple[int, Record]], checkpoint: str, key: SigningKey) -> list[Receipt]:
-    """Make receipts of log entries, signed proofs that the log contains them, and verify each before it is returned.
+    """Make receipts of log entries, signed proofs that the log contains them, and verify each.
 
     The checkpoint is verified once for all receipts.
 
@@ -166,7 +166,7 @@ def verify(receipt: Receipt, origin: str, keys: Iterable[PublicKey]) -> Checkpoi
 
 
 def _verify_under(checkpoint: Checkpoint, receipt: Receipt, trusted: Iterable[PublicKey]) -> None:
-    """Verify the proof and the signature of a receipt. The signature of its checkpoint must be verified already.
+    """Verify the proof and the signature of a receipt, of which the checkpoint is verified already.
 
     Several receipts may have one checkpoint (signed size and Merkle root of the log), which is then verified only once.
 

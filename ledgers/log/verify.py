@@ -147,7 +147,7 @@ def _check_roots(heads: Sequence[_Head], verification: LogVerification) -> None:
 
 
 def _check_entries(entries: Sequence[Record], heads: Sequence[_Head], verification: LogVerification) -> set[_Head]:
-    """Compute the Merkle root of the entries at the size of each signed head, and report whether the roots agree.
+    """Compute the Merkle roots of the entries at the sizes of the signed heads, and report whether they agree.
 
     Args:
         entries: entries of the log from the first on, without gaps; perhaps not all.
@@ -179,7 +179,7 @@ def _check_entries(entries: Sequence[Record], heads: Sequence[_Head], verificati
 
 
 def _has_root(tree: Tree, head: _Head, verification: LogVerification) -> bool:
-    """Check that the given entries have the Merkle root of a signed head, and add the outcome to `verification`.
+    """Report whether the given entries have the Merkle root of a signed head.
 
     Args:
         tree: Merkle tree of the given entries.
@@ -205,7 +205,7 @@ def _has_root(tree: Tree, head: _Head, verification: LogVerification) -> bool:
 def _check_consistency(
     bundle: Bundle, heads: Sequence[_Head], recomputed: set[_Head], verification: LogVerification
 ) -> None:
-    """Report for each two successive heads of a log whether the larger log begins with all entries of the smaller one.
+    """Report for each two successive heads of a log whether the larger log continues the smaller one.
 
     It suffices that both are proved to be beginnings of the same larger log, or of the given entries.
 
@@ -237,7 +237,7 @@ def _check_consistency(
 
 
 def _proved_steps(bundle: Bundle, heads: Sequence[_Head], verification: LogVerification) -> list[tuple[_Head, _Head]]:
-    """Return the pairs of heads of a log for which a valid proof shows that the later log begins with the earlier one.
+    """Return the pairs of heads for which a valid proof shows that the later log continues the earlier one.
 
     Args:
         bundle: the evidence, with its proofs.
@@ -284,7 +284,9 @@ def _is_consistent(proof: Consistency, earlier: _Head, later: _Head, verificatio
 def _report_cosignatures(
     bundle: Bundle, origin: str, heads: Sequence[_Head], witnesses: Iterable[CosignerKey], verification: LogVerification
 ) -> None:
-    """Report the largest head of the log that each witness signed, and whether a larger head lacks its signature.
+    """Report the largest head of the log that each witness signed.
+
+    If the witness has not signed the largest head of all, that is reported, too.
 
     Args:
         bundle: the evidence, with signed heads.
@@ -374,7 +376,7 @@ def _time(seconds: int) -> str:
 
 
 def _replay(entries: Sequence[Record], replay: Replay | None, verification: LogVerification) -> None:
-    """Check that each log entry is a valid change of a ledger after the earlier ones, with large enough privacy costs.
+    """Check that each log entry is a valid change of a ledger, with a large enough privacy cost.
 
     Args:
         entries: entries of the log; empty leaves the claim open.

@@ -182,7 +182,7 @@ def end_record(reservation: Reservation) -> Record:
 
 
 def void_record(reservation: Reservation, count: int) -> Record:
-    """Return the log entry of runs that no longer count, because their owner declares that nobody saw an output.
+    """Return the log entry of runs that were declared void, because nobody saw an output of them.
 
     Args:
         reservation: the reservation of the runs.
@@ -202,7 +202,7 @@ def amendment_record(
     specs: Sequence[str],
     approval: bool | None = None,
 ) -> Record:
-    """Return the log entry of a changed plan: items added, items with fewer runs, and the new certified guarantee.
+    """Return the log entry of a changed plan, with the new certified guarantee.
 
     Args:
         add: items that were added to the plan.
@@ -245,7 +245,7 @@ def reconciliation_record(size: int, root: str) -> Record:
 
 
 def contradiction_record(observations: Sequence[Observation], reservations: Sequence[str] | None) -> Record:
-    """Return the log entry of observations which show that a run differed from the mechanism that was paid for.
+    """Return the log entry of observations that a run differed from the mechanism that was paid for.
 
     The ledger has no guarantee any more after such an entry.
 
@@ -287,7 +287,7 @@ def observations_of(record: JsonObject) -> tuple[Observation, ...]:
 
 
 def charge_record(price: Charge) -> Record:
-    """Return the cost of a job in a slot (a part of the budget) as JSON for the log, with amounts as decimal strings.
+    """Return the cost of a job in a slot (a part of the budget) as a JSON object for the log.
 
     Args:
         price: the cost. Its `each`, the cost of one run, and `remaining`, the μ² that the slot had left before a whole

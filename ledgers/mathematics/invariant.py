@@ -124,7 +124,7 @@ def _require_risk(state: LedgerState, pair: Pair, risk: RiskTarget) -> None:
 
 
 def _exceeds_target(pair: Pair, log_delta: float, log_allowed: float) -> Infeasible:
-    """Return the error that a ledger exceeds its target (ε, δ), with the smallest ε that could be the target instead.
+    """Return the error that a ledger exceeds its target (ε, δ), with the smallest ε that would be possible.
 
     Args:
         pair: dominating pair of everything that the ledger allows, without the δ that slots add.
@@ -152,7 +152,7 @@ def _exceeds_target(pair: Pair, log_delta: float, log_allowed: float) -> Infeasi
 
 
 def largest(state: LedgerState, kind: str) -> Slot:
-    """Find the largest capacity of a slot, a part of the privacy budget, with which a ledger stays within its target.
+    """Find the largest capacity of a slot (a budget) with which a ledger stays within its target.
 
     The ledger's planned runs and its other slots remain as they are. The search uses rough bounds on δ first, and
     certified bounds near the result.
@@ -191,7 +191,7 @@ def largest(state: LedgerState, kind: str) -> Slot:
 
 
 def _excess(state: LedgerState, pair: Pair, log_allowed: float) -> float:
-    """Return by how much a ledger exceeds its target: at most 0 if and only if it is certified to be within it.
+    """Return by how much a ledger exceeds its target. At most 0 certifies that it does not.
 
     Args:
         state: the ledger.
@@ -209,7 +209,7 @@ def _excess(state: LedgerState, pair: Pair, log_allowed: float) -> float:
 
 
 def _leaves_room(rest: LedgerState, pairs: Sequence[tuple[Pair, int]], log_allowed: float) -> bool:
-    """Return whether a ledger without one of its slots is within the target, so that the slot can have some capacity.
+    """Return whether a ledger without one of its slots (budgets) is certified to be within its target.
 
     Args:
         rest: the ledger without the slot (a part of the privacy budget).
@@ -227,7 +227,7 @@ def _leaves_room(rest: LedgerState, pairs: Sequence[tuple[Pair, int]], log_allow
 
 
 def product(state: LedgerState) -> Pair:
-    """Return a dominating pair of everything that a ledger allows: all planned runs composed with all full slots.
+    """Return a dominating pair of all planned runs of a ledger, composed with all its full slots.
 
     The δ that slots (budgets for mechanisms outside the plan) add is not included.
 
@@ -291,7 +291,7 @@ def _of_plan(state: LedgerState) -> list[tuple[Pair, int]]:
 
 
 def item_pairs(item: PlanItem, state: LedgerState) -> Sequence[tuple[Pair, int]]:
-    """Return the dominating pairs of all planned runs of an item of a ledger's plan, each with its number of runs.
+    """Return the dominating pairs of all planned runs of one item of a ledger's plan.
 
     The hockey-stick divergence of a dominating pair is at least the privacy profile δ(ε) of its mechanism, at every ε.
 
@@ -361,7 +361,7 @@ def slots_delta(state: LedgerState) -> Amount:
 
 
 def _log_allowed(state: LedgerState) -> float:
-    """Return the logarithm of the δ that is left for the composed mechanisms of a ledger: log(δ* − δ of slots).
+    """Return the logarithm of the δ that is left for the composed mechanisms of a ledger.
 
     δ* belongs to the ledger's target (ε*, δ*). Slots, parts of the budget, may add a δ to the composed profile.
 
@@ -384,7 +384,7 @@ def _log_allowed(state: LedgerState) -> float:
 
 
 def _with_added(log_delta: float, state: LedgerState) -> float:
-    """Return an upper bound on log δ of a whole ledger: of its composed mechanisms, plus the δ that its slots may add.
+    """Return an upper bound on log δ of a whole ledger, with the δ that its slots (budgets) may add.
 
     Args:
         log_delta: log δ of the composed mechanisms at the target's ε, which was certified to fit.

@@ -52,7 +52,7 @@ def reserve(
     delta: Amount | None = None,
     rough: bool = False,
 ) -> LedgerState:
-    """Reserve a part of a ledger's privacy budget for some runs of a mechanism (a job), and return the new state.
+    """Reserve a part of a ledger's privacy budget for some runs of a mechanism (a job).
 
     An item of the plan pays, a mechanism with a number of planned runs. Or a slot pays, a part of the budget for
     mechanisms outside the plan. If neither is named, the item with exactly this mechanism pays. A job of equal steps is
@@ -94,7 +94,7 @@ def reserve(
 
 
 def commit(state: LedgerState, identifier: str, count: int | None = None) -> LedgerState:
-    """Spend the budget of reserved runs, and return the new state. The outputs of the runs may then be released.
+    """Spend the budget of reserved runs. Their outputs may be released afterwards.
 
     A job that a Gaussian slot charges as a whole is charged at its first commit, for the μ² that the slot then has
     left.

@@ -38,7 +38,7 @@ _LEAST_SHARE = 1e-3
 
 
 def nearest_fits(request: ChargeRequest, slot: Slot) -> Mapping[str, float]:
-    """Find jobs close to a rejected one that its budget can pay: with fewer runs, or with as many and more noise.
+    """Find jobs that a budget can pay and that are close to a rejected job: fewer runs, or more noise.
 
     Args:
         request: the job, which costs more than the slot has left.
@@ -82,7 +82,7 @@ def largest_count(request: ChargeRequest, slot: Slot) -> int:
 
 
 def _largest_stepwise_count(request: ChargeRequest, slot: Slot) -> int:
-    """Find nearly the largest number of runs that fit a privacy budget in μ², by the sum of the prices of single runs.
+    """Find nearly the largest number of runs that fit a budget in μ² if each run is priced by itself.
 
     The price of a run is a certified bound on its cost. To compose all runs may be cheaper, but takes longer. The
     search keeps a bracket, and predicts the next trial from the cost of the last one.
@@ -174,7 +174,7 @@ def _raise_count(request: ChargeRequest, slot: Slot, stepwise_count: int) -> int
 
 
 def smallest_noise(request: ChargeRequest, slot: Slot) -> float | None:
-    """Find a noise multiplier, usually within two percent of the smallest, with which the slot can pay for the job.
+    """Find nearly the smallest noise multiplier with which the slot (a budget) can pay for the job.
 
     Args:
         request: the job with its present noise multiplier.
@@ -200,7 +200,7 @@ def smallest_noise(request: ChargeRequest, slot: Slot) -> float | None:
 
 
 def _smallest_stepwise_noise(request: ChargeRequest, slot: Slot, present_noise: float) -> float | None:
-    """Find about the smallest noise multiplier at which a budget can pay for a job, if each run is priced by itself.
+    """Find nearly the smallest noise multiplier that fits a budget if each run is priced by itself.
 
     The search keeps a bracket, and predicts the next trial from the cost of the last one. A larger noise multiplier
     costs less.

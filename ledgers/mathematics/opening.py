@@ -71,7 +71,7 @@ def open_ledger(
     slots: Sequence[RequestedSlot] = (),
     approval: bool = False,
 ) -> tuple[LedgerState, Opening]:
-    """Return a new ledger, and the certified guarantee that everything it allows stays within its privacy target.
+    """Return a new ledger, with a certificate that everything it allows stays within its privacy target.
 
     Args:
         setting: relation, unit and observer of the guarantee.
@@ -250,9 +250,9 @@ def _requested_parts(request: RequestedSlot, pointer: str) -> JsonObject:
 
 
 def _renyi_slot(parts: JsonObject, pointer: str) -> Slot:
-    """Return a Rényi slot, a budget of divergence at several orders, with orders sorted by the names of their amounts.
+    """Return a Rényi slot, a budget of Rényi divergence at several orders.
 
-    All orders get the same budget.
+    All orders get the same budget. They are sorted by the names of their amounts.
 
     Args:
         parts: `orders`, their `weights` (equal by default) and one `budget` for all orders ("largest" by default).

@@ -43,7 +43,7 @@ class DoesNotReplay(EpsilondError):
 def replay_entries(
     entries: Iterable[Mapping[str, object]], read: SpecReader, text: SpecText, *, certify: bool = True
 ) -> LedgerState:
-    """Rebuild the state of a ledger from its log entries, and check that each is a valid change (move) of the ledger.
+    """Rebuild the state of a ledger from its log entries, and check that each is a valid change.
 
     An auditor can check a log so, without trust in its service. Each entry is applied to the state before it.
 
@@ -74,7 +74,7 @@ def replay_entries(
 
 
 def _require_balance(state: LedgerState, entry: JsonObject, text: SpecText) -> None:
-    """Check that a log entry has the right digest of the ledger's balance (its amounts and runs) after the entry.
+    """Check the digest in a log entry of the ledger's balance (its amounts and runs) after the entry.
 
     Entries of earlier versions have no digest, and pass.
 
@@ -235,7 +235,7 @@ def _commit(state: LedgerState, entry: JsonObject, *, certify: bool) -> LedgerSt
 
 
 def _replace_charge(state: LedgerState, reservation: Reservation, price: Charge, *, certify: bool) -> LedgerState:
-    """Return the ledger after a job's reserved charge was replaced by the charge that its first commit recorded.
+    """Return the ledger after the recorded charge of a job's first commit has replaced the reserved charge.
 
     Args:
         state: the ledger before the commit.
@@ -261,7 +261,7 @@ def _replace_charge(state: LedgerState, reservation: Reservation, price: Charge,
 
 
 def _amend(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerState:
-    """Check the log entry of a changed plan, certify the plan again, and return the state of the ledger after it.
+    """Check the log entry of a changed plan, certify the plan again, and return the ledger after it.
 
     Args:
         state: the ledger before the amendment.

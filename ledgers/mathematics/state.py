@@ -157,7 +157,7 @@ class Charge:
 
 @dataclass(frozen=True, kw_only=True)
 class Reservation:
-    """Runs of one mechanism for which a ledger holds a budget, with the number of those that were committed (spent).
+    """Runs of one mechanism for which a ledger holds a budget until they are committed (spent).
 
     Attributes:
         id: id of the reservation, the same in all its ledgers.
@@ -264,7 +264,7 @@ class LedgerState:
         return next((slot for slot in self.slots if slot.kind == kind), None)
 
     def with_item(self, item: PlanItem) -> LedgerState:
-        """Return the state with an item of the plan. It replaces the item of the same name, or is added at the end.
+        """Return the state with an item of the plan, in place of the item of the same name or at the end.
 
         Args:
             item: the item, a mechanism with its numbers of runs.

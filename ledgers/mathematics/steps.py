@@ -278,7 +278,7 @@ class _StepCharge:
         return None
 
     def certify(self, cost: Amount) -> bool:
-        """Return whether a budget in μ² covers every step if each step costs this much. True is proved, False is not.
+        """Return whether a budget in μ² is proved to cover every step if each step costs this much.
 
         Only the last step is checked, when the budget has the least left. A cost that suffices there suffices for the
         earlier steps. False is also returned if the steps leave less than `_LEAST_LEFT` of the budget.
@@ -302,13 +302,13 @@ class _StepCharge:
         return True
 
     def search(self, initial_cost: float) -> float | None:
-        """Find nearly the least cost in μ² of one step, by Newton's method with a bracket. The result is not certified.
+        """Find nearly the least cost in μ² of one step, by Newton's method with a bracket.
 
         A cost suffices at an ε if one δ(ε) exceeds another by at most 0.93 η (`_AIM`). The first is that of the last
         step composed with the Gaussian that the budget has left after it. The second is that of the Gaussian before it.
 
-        Only `_POINTS` values of ε are checked. The rest of η is a margin for the other values of ε. The search also
-        accepts an excess of up to 10⁻³ η above the aim.
+        The result is not certified: only `_POINTS` values of ε are checked. The rest of η is a margin for the other
+        values of ε. The search also accepts an excess of up to 10⁻³ η above the aim.
 
         Args:
             initial_cost: initial estimate of the cost in μ².
@@ -341,7 +341,7 @@ class _StepCharge:
         return sufficient if sufficient < most else None
 
     def _newton_step(self, epsilon: FloatArray, cost: float) -> tuple[float, float]:
-        """Return the largest excess of δ over its limit at a cost in μ², and Newton's estimate of a sufficient cost.
+        """Return the largest excess of δ over its limit at a cost in μ², and Newton's next estimate of the cost.
 
         The largest is over all points ε and both directions of the pair. The excess at ε is (F ⊗ G_μ)(ε) − G_ν(ε) −
         `_AIM` η. F is the upper bound on the profile of one step, and ⊗ composes profiles. G_m is the profile of N(m,

@@ -31,7 +31,7 @@ class Bar:
 
 
 def bars(ledger: JsonObject) -> list[Bar]:
-    """Return a bar for each item of the plan and for each part of each slot, in the order of the ledger's answer.
+    """Return a bar for each item of a ledger's plan and for each amount of its slots (budgets).
 
     Args:
         ledger: answer about a ledger, as a JSON object.

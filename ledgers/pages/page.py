@@ -173,7 +173,7 @@ def _render(report: Record, key: PublicKey) -> str:
 
 
 def _draw_curve(ledger: JsonObject) -> Drawing | None:
-    """Draw the privacy curve of a ledger's planned runs, log10 δ against ε, with the ledger's target as a mark.
+    """Draw the privacy curve of a ledger's planned runs, with the ledger's target as a mark.
 
     Args:
         ledger: JSON object of the ledger, as the service returns it.

@@ -53,7 +53,7 @@ def append(connection: Connection, entries: Sequence[EntryRow]) -> None:
 
 
 def digest(leaf: bytes) -> bytes:
-    """Return the hash of an entry in the log's Merkle tree: SHA-256 of 0x00 and the leaf (RFC 9162, section 2.1.1).
+    """Return the hash of an entry in the log's Merkle tree: SHA-256 of 0x00 and the leaf (RFC 9162).
 
     Args:
         leaf: canonical JSON text of the entry.

@@ -30,7 +30,7 @@ _OWN_CHANGE = (
 
 
 def _change(table: Table, keys: Sequence[str], values: Sequence[str]) -> Update:
-    """Return an SQL update that changes some columns of a row only if these columns still have their earlier values.
+    """Return an SQL update that changes columns of a row only if these still have their earlier values.
 
     The parameters of the statement are the new values, by the names of the columns. The keys and the earlier values
     have the same names with a leading underscore.
@@ -166,7 +166,7 @@ def _load_parts(connection: Connection, identifiers: Collection[str]) -> default
 
 
 def _load_items(connection: Connection, identifiers: Collection[str]) -> defaultdict[str, list[ItemRow]]:
-    """Load the items of the plans of several ledgers with one query. An item is a mechanism with numbers of runs.
+    """Load the items of the plans (mechanisms with numbers of runs) of several ledgers with one query.
 
     Args:
         connection: connection to read on.
@@ -199,7 +199,7 @@ def write(connection: Connection, before: LedgerRow, after: LedgerRow) -> Ledger
 
 
 def write_all(connection: Connection, changes: Sequence[tuple[LedgerRow, LedgerRow]]) -> list[LedgerRow]:
-    """Write changed ledgers to the database, add one to the version of each, and return them with the new versions.
+    """Write changed ledgers to the database, and return them with their next versions.
 
     A slot is a budget, with amounts for its parts. An item of the plan is a mechanism with numbers of runs.
 
@@ -272,7 +272,7 @@ def of_block(connection: Connection, tenant: str, dataset: str, block: str) -> s
 
 
 def overlapping(connection: Connection, ledger: LedgerRow) -> str | None:
-    """Find a ledger that overlaps with a new one: one of them covers a block, and the other the whole data set.
+    """Find a ledger that overlaps with a new one, because one of them covers the whole data set.
 
     Call this after `entries.take`, because no other ledger can be added then.
 

@@ -342,7 +342,7 @@ def opened_for(organisation: str) -> str:
 
 
 def names_of(connection: Connection, organisation: str) -> list[tuple[str, str]]:
-    """Return all pairs of a data set and a block that ledgers of an organisation have, with their original spelling.
+    """Return all pairs of a data set and a block that ledgers of an organisation have, as they were written.
 
     The block is empty in ledgers of a whole data set.
 

@@ -26,7 +26,7 @@ def add(connection: Connection, move: PendingRow) -> None:
 
 
 def get(connection: Connection, ledger: str, identifier: str) -> PendingRow | None:
-    """Return a requested change of a ledger that needs a second person's approval; None if there is no such request.
+    """Return a requested change of a ledger that needs a second person's approval.
 
     Args:
         connection: connection to read on.

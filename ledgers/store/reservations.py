@@ -85,7 +85,7 @@ def of_ledgers(connection: Connection, ledgers: Collection[str], including: Coll
 
 
 def ledgers_of(connection: Connection, owned: Collection[tuple[str, str]]) -> set[str]:
-    """Return the ids of the ledgers in which some reservations hold runs. A reservation never changes its ledgers.
+    """Return the ids of the ledgers in which some reservations hold runs, which never change.
 
     A holding is a row with the runs that a reservation has in one ledger.
 

@@ -148,7 +148,7 @@ def change_rows(connection: Connection, change: Update, rows: Sequence[JsonObjec
 
 
 def try_insert(connection: Connection, statement: Executable) -> bool:
-    """Insert rows, unless a constraint of the database rejects them. The transaction stays usable in either case.
+    """Insert rows, unless a constraint of the database rejects them. The transaction stays usable.
 
     Args:
         connection: connection of a transaction that writes.

@@ -36,9 +36,10 @@ _TERMS = 16.0
 
 @dataclass(frozen=True)
 class Excess:
-    """Bounds on the largest difference of two privacy profiles δ(ε), left minus right, in units of a permitted δ, η.
+    """Bounds on the largest difference of two privacy profiles δ(ε), in units of a permitted δ, η.
 
-    The profiles are evaluated at finitely many ε, the points. A cell is the interval between two neighbouring points.
+    The difference is left minus right. The profiles are evaluated at finitely many ε, the points. A cell is the
+    interval between two neighbouring points.
 
     If `upper` is at most 1, the left profile exceeds the right one by at most η at every ε.
 
@@ -119,7 +120,7 @@ class _ProfileGrid:
 
     @classmethod
     def evaluate(cls, left: Profile, right: Profile, epsilon: FloatArray, log_eta: float) -> _ProfileGrid:
-        """Evaluate two privacy profiles δ(ε), and the descent of the right one, divided by η, with certified rounding.
+        """Evaluate bounds on two privacy profiles δ(ε), and on the descent of the right one, divided by η.
 
         The left profile is rounded up and the right one down, so that their difference is never too small. The descent
         is −dδ/dγ at γ = e^ε, with bounds from both sides.
@@ -174,7 +175,7 @@ class _ProfileGrid:
         )
 
     def largest_excess(self, cell_bounds: FloatArray) -> Excess:
-        """Return a bound on the left minus the right privacy profile at every ε ≥ 0, in units of the allowed excess η.
+        """Return a bound on the left minus the right privacy profile at every ε ≥ 0, divided by the allowed η.
 
         Beyond the last point the left profile is at most its value there, and the right profile at least 0. The result
         also has the point (evaluated ε) with the largest difference.
@@ -233,10 +234,10 @@ class _ProfileGrid:
 
 @dataclass(frozen=True)
 class _LinearDifference:
-    """Upper bound on the difference of two privacy profiles δ(ε), left minus right, in each interval of ε (cell).
+    """Upper bound on the difference of two privacy profiles δ(ε), linear in e^ε in each interval of ε (cell).
 
-    It is a chord of the left profile minus a tangent of the right one. Both are linear in γ = e^ε, so two values
-    determine it.
+    The difference is left minus right. The bound is a chord of the left profile minus a tangent of the right one. Both
+    are linear in γ = e^ε, so two values determine it.
 
     Attributes:
         at_start: values at the smaller ε of the cells.
@@ -252,7 +253,7 @@ class _LinearDifference:
 
 
 def _mix(first: _LinearDifference, second: _LinearDifference) -> _LinearDifference:
-    """Return, on each interval of ε (cell), the weighted mean of two linear functions with equal values at both ends.
+    """Return the weighted mean of two linear functions that has equal values at both ends of each interval (cell).
 
     Both functions bound the same difference, and so does each weighted mean. The one with equal values has the smallest
     maximum, unless its weight had to be clipped. The weight w of `first` solves w f₀ + (1 − w) s₀ = w f₁ + (1 − w) s₁.

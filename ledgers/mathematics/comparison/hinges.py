@@ -63,7 +63,7 @@ class Hinges:
 
 
 def hinges_of(pair: Pair, eta: float, area: float = GOOD_AREA) -> tuple[Hinges, ...]:
-    """Return a piecewise linear upper bound F(γ) on the privacy profile δ, γ = e^ε, in each direction of a pair.
+    """Return a piecewise linear upper bound F(γ) on the privacy profile δ, γ = e^ε, for each direction of a pair.
 
     F is a sum of hinges, terms p_i max(1 − γ/γ_i, 0) with a corner at the privacy loss log γ_i and a weight p_i. If the
     pair is symmetric, the result has one F, otherwise one for each direction.
@@ -172,10 +172,10 @@ class _ProfileBound:
         return losses
 
     def _first_losses(self, eta: float) -> tuple[FloatArray, FloatArray, float]:
-        """Evaluate the privacy profile E_γ, γ = e^loss, at the losses 0 and ±`FIRST`, and select the relevant range.
+        """Evaluate the privacy profile E_γ, γ = e^loss, at a first set of losses, and select the relevant range.
 
-        Large losses with E at most 10⁻³ η are dropped, except the first. Negative losses are dropped while E exceeds 1
-        − γ by at most 10⁻⁶ η, except the last.
+        The losses are 0 and ±`FIRST`. Large losses with E at most 10⁻³ η are dropped, except the first. Negative losses
+        are dropped while E exceeds 1 − γ by at most 10⁻⁶ η, except the last.
 
         Args:
             eta: η, the δ that decides which values of E are negligible.
@@ -289,7 +289,7 @@ def _lower_hull(x: FloatArray, y: FloatArray) -> list[int]:
 
 
 def _is_on_or_above_line(x: FloatArray, y: FloatArray, first: int, middle: int, last: int) -> bool:
-    """Return whether the middle one of three points of a polygon is on or above the line through the other two.
+    """Return whether the middle one of three points is on or above the line through the other two.
 
     The two slopes are compared after multiplication by both widths, so that no quotient is rounded.
 

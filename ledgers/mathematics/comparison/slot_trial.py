@@ -57,7 +57,7 @@ class SlotTrial:
     def __init__(
         self, parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount, share: float = _SHARE
     ) -> None:
-        """Choose the first 25 values of ε at which costs are tried. `refine` and `add` add more where they are needed.
+        """Choose the first 25 values of ε at which costs are tried. Later calls add more where they are needed.
 
         They are evenly spaced from 0 to an ε at which the privacy profile δ(ε) of the slot is at most η.
 
@@ -257,7 +257,7 @@ class SlotTrial:
         return bool(gap > 0.0)
 
     def _initial_cost(self) -> float:
-        """Return a first estimate of the mechanism's cost: μ² of the Gaussian mechanism with the same δ at a medium ε.
+        """Return a first estimate of the mechanism's cost: μ² of the Gaussian with the same δ at a medium ε.
 
         It is found by bisection over costs from 0 to the whole budget. It is at least 1e-12, because the secant method
         needs a positive cost.

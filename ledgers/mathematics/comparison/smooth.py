@@ -141,7 +141,7 @@ def of_gaussian(epsilon: FloatArray, mu: float) -> Jet:
 
 
 def of_hinges(hinges: Hinges, epsilon: FloatArray, mu: float) -> Jet:
-    """Bound the privacy profile of a mechanism composed with a Gaussian, and return two derivatives of the bound.
+    """Bound the privacy profile of a mechanism composed with a Gaussian, and differentiate the bound twice.
 
     The mechanism is given by a piecewise linear bound on its profile. Composed with the Gaussian profile E, the bound
     is p_∞ + Σ p_i E(ε − l_i). Derivatives are in ε.
@@ -217,7 +217,7 @@ def _bound_sixth_derivative(mu: float) -> float:
 
 
 def _largest_of_quintics(value: FloatArray, slope: FloatArray, curvature: FloatArray, width: FloatArray) -> FloatArray:
-    """Return for each cell an upper bound on the quintic that has given values and two derivatives at both ends.
+    """Return upper bounds on quintics that have given values and two derivatives at both ends of their cells.
 
     A polynomial on an interval is at most its largest Bernstein coefficient, which is returned.
 

@@ -43,7 +43,7 @@ LARGEST_EXCESS = 700.0
 
 
 def ledger_target(target: Target) -> LedgerTarget:
-    """Convert a requested target to the form that a ledger stores: a point (ε, δ), and the risk if one was requested.
+    """Convert a requested target to a point (ε, δ), with the risk if one was requested.
 
     The point of a risk follows from the risk. An advantage is δ at ε = 0. A true positive rate at a false positive rate
     implies a δ at ε = 0, by `_log_delta_of_rates`. A μ of Gaussian differential privacy or a ρ of zCDP has an ε at the
@@ -113,7 +113,7 @@ def _log_delta_of_rates(risk: RiskTarget) -> float:
 
 
 def _pair_of(risk: RiskTarget) -> Pair:
-    """Return a pair that dominates every mechanism with the risk's μ (Gaussian privacy) or ρ (concentrated privacy).
+    """Return a dominating pair of every mechanism with the risk's μ (Gaussian DP) or ρ (zero-concentrated DP).
 
     Its hockey-stick divergence bounds the privacy profile δ(ε) of each such mechanism.
 
@@ -129,7 +129,7 @@ def _pair_of(risk: RiskTarget) -> Pair:
 
 
 def remaining_risk(risk: RiskTarget, added: Amount) -> RiskTarget | None:
-    """Return the limit on a risk that is left for the composed mechanisms of a ledger, after the δ that its slots add.
+    """Return the limit on a risk that is left for a ledger's mechanisms after the δ that its slots add.
 
     Slots are parts of the privacy budget, which may add a δ to the composed privacy profile.
 
@@ -217,7 +217,7 @@ def _slot_concentration(slot: Slot) -> float:
 
 
 def risk_excess(figure: float, risk: RiskTarget | None) -> float:
-    """Compare a quantity with its limit: return a number that is at most 0 if and only if it is within the limit.
+    """Compare a quantity with its limit, by a number that is at most 0 if and only if it is within the limit.
 
     The number is the logarithm of their ratio, or ±`LARGEST_EXCESS` if that is infinite. So it is finite and nearly
     continuous, as a search needs.

@@ -51,9 +51,10 @@ def spent_epsilon(*, rounds: int, round_epsilon: float, delta: float) -> float:
 
 
 def _tails(rounds: int, truth_probability: float) -> list[float]:
-    """Return the upper tails P(K ≥ k) for k = 0, …, t of a binomial variable K with t trials and probability p.
+    """Return the upper tails of a binomial distribution: P(K ≥ k) for k = 0, …, t.
 
-    The probability of K = k is t!/(k! (t − k)!) p^k (1 − p)^{t−k}, which is computed by its logarithm.
+    K has t trials with probability p. The probability of K = k is t!/(k! (t − k)!) p^k (1 − p)^{t−k}, which is computed
+    by its logarithm.
 
     Args:
         rounds: number t of trials.
@@ -74,7 +75,7 @@ def _tails(rounds: int, truth_probability: float) -> list[float]:
 
 
 def stopped_delta(*, rounds: int, round_epsilon: float, delta: float) -> float:
-    """Return the true δ if somebody stops a sequence of randomized responses at the worst time and then reports ε.
+    """Return the true δ if a sequence of randomized responses is stopped at the worst time for the reported ε.
 
     The reported ε_t is `spent_epsilon` after t responses, which is right for a fixed t. The person sees the outputs,
     and chooses when to stop. The result is the largest E[max(1 − e^{ε_τ − L_τ}, 0)] over all stopping times τ with 1 ≤

@@ -84,7 +84,7 @@ def order_budget(order: float, epsilon: float, log_delta: float) -> float:
 
 
 def first_law(orders: tuple[float, ...], gap: float) -> tuple[list[float], list[float]]:
-    """Return the output probabilities and privacy losses of a mechanism with one output for each given Rényi order.
+    """Return the output probabilities and the privacy losses of a mechanism with one output for each order.
 
     Output j has probability p_j and loss l_j. In the Rényi divergence of order α its term is p_j e^{(α−1) l_j}. The p_j
     make the terms of neighbouring outputs equal where α − 1 is the geometric mean of α_j − 1 and α_{j+1} − 1. So output

@@ -79,7 +79,7 @@ def response_delta(epsilon: float, mu: float, loss: float) -> float:
 
 
 def leaky_truth(epsilon: float, delta: float, mu: float) -> float:
-    """Return the true δ at ε of a Gaussian mechanism, followed by the worst leaky response for the Gaussian's output.
+    """Return the true δ at ε of a Gaussian mechanism that is followed by the worst leaky response to its output.
 
     A leaky response m is a randomized response that answers only with some probability, and otherwise says nothing. The
     probability is such that the Gaussian and m together have exactly the target's δ. The candidates have the losses
@@ -169,7 +169,7 @@ def _crossing(line: _DescendingLine, steeper: _DescendingLine) -> float:
 
 
 def two_truth(epsilon: float, delta: float, mu: float) -> float:
-    """Return the true δ at ε if the output of a first Gaussian mechanism decides which mechanism is run second.
+    """Return the true δ at ε if a Gaussian's output decides which of two mechanisms is run second.
 
     The second mechanism is another Gaussian or a randomized response, with the profiles δ_Gaussian(ε) and
     δ_response(ε). Each is so large that the first Gaussian and it together have exactly the target's δ. The result is
