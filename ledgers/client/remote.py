@@ -170,7 +170,7 @@ class ServicePlace:
         return moves
 
     def approve(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """Approve and make a pending move, as the person to whom the API key belongs.
+        """Approve a requested change, so that it is made, as the person to whom the API key belongs.
 
         Args:
             identifier: id of the ledger.
@@ -180,7 +180,7 @@ class ServicePlace:
         return self._decide(identifier, move, "approve", by)
 
     def reject(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """Reject or withdraw a pending move, as the person to whom the API key belongs.
+        """Reject or withdraw a requested change, as the person to whom the API key belongs.
 
         Args:
             identifier: id of the ledger.
@@ -190,7 +190,7 @@ class ServicePlace:
         return self._decide(identifier, move, "reject", by)
 
     def _decide(self, identifier: str, move: str, decision: str, by: str | None) -> Answer:
-        """Approve or reject a pending move."""
+        """Approve or reject a requested change."""
         require_no_name(by)
         path = f"/v1/ledgers/{escape_id(identifier)}/pending/{escape_id(move)}"
         return self._document("POST", f"{path}/{decision}")
