@@ -204,8 +204,8 @@ class OpenLedger:
         """Return the request as the keyword arguments of the function `ledgers.mathematics.opening.open_ledger`.
 
         Returns:
-            The setting of the guarantee, the privacy target, the owner's declarations, the plan, the slots (budgets for
-            mechanisms outside the plan), and whether a second person approves changes.
+            Relation, unit and observer of the guarantee, the privacy target, the owner's declarations, the plan and the
+            slots. Slots are budgets for mechanisms outside the plan. Also whether a second person approves changes.
         """
         declared = Declared(
             inputs=self.declared.inputs,

@@ -192,7 +192,7 @@ def summary(row: LedgerRow) -> LedgerSummary:
         row: rows of the ledger.
 
     Returns:
-        The summary.
+        Names, setting (unit, relation, observer), state, target, and balances of plan and slots.
     """
     return LedgerSummary(**_row_members(row))
 
@@ -200,7 +200,7 @@ def summary(row: LedgerRow) -> LedgerSummary:
 def answer(
     row: LedgerRow, state: LedgerState, promise: LedgerPromise, warnings: Sequence[Caution] = ()
 ) -> LedgerAnswer:
-    """Return the service's full answer about a ledger: balances, guarantee, observations, conditions and warnings.
+    """Return the service's full answer about a ledger, with its balances, guarantee and conditions.
 
     Args:
         row: rows of the ledger in the database.
@@ -263,7 +263,7 @@ def reservation(
         warnings: warnings about the reservation and of the service.
 
     Returns:
-        The answer.
+        State, numbers of reserved and committed runs, charge, times, and the part in each ledger.
     """
     # A holding is the part of the reservation in one ledger. The first one stands for all in count and charge.
     holdings = []
@@ -318,12 +318,15 @@ def what_if(result: WhatIf, warnings: Sequence[Caution] = ()) -> WhatIfAnswer:
 
 
 def within_record(result: Within) -> JsonObject:
-    """Return a calibration within the remaining budget of a ledger as a JSON object: run, request, charge and slack.
+    """Return a calibration within the remaining budget of a ledger as a JSON object.
 
     A member is left out if it is None, such as `slack` where the search could not determine it.
 
     Args:
         result: the calibrated run, with the reservation that the ledger would make for it.
+
+    Returns:
+        The JSON object, with the members algorithm, request, spec, count, charge and slack.
     """
     held = result.held
     members = {
@@ -346,7 +349,7 @@ def within(result: Within, calibration: Calibration, warnings: Sequence[Caution]
         warnings: warnings of the service.
 
     Returns:
-        The answer.
+        The answer, without the member `warnings` if there are none.
     """
     return WithinAnswer(**within_record(result), calibration=calibration, warnings=tuple(warnings) or None)
 
@@ -371,6 +374,9 @@ def _row_members(row: LedgerRow) -> JsonRecord:
 
     Args:
         row: rows of the ledger. Its record of the opening has the unit, the relation, the observer and the target.
+
+    Returns:
+        The fields by their names in the answer.
     """
     record = json.loads(row.record)  # of the opening
     slot_kinds = dict.fromkeys(part.kind for part in row.parts)  # each once, in the order of the rows

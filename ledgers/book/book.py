@@ -2,8 +2,7 @@
 
 Slow computations are evaluated before anything is locked, from rows and a version that were read together. Then the
 ledgers are locked in the order of their ids, and the move is made if their versions are the same. Quick moves (runs of
-the plan, commits of charges that add up) are judged under the lock and never repeated. Idempotency keys are kept for
-ever with their answers, so that a repeated request is answered the same and debits nothing.
+the plan, commits of charges that add up) are judged under the lock. A repeated request debits nothing.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ T = TypeVar("T")
 class Book(ApprovalMoves):
     """Ledgers of all tenants in one database, with one log. Every method blocks, and may be called in any thread.
 
-    A tenant is an organisation, whose ledgers others may not see. Every method that changes something takes the
+    A tenant is an organisation. Others may not see its ledgers. Every method that changes something takes the
     idempotency key of its request. It returns the answer of the first request with that key and this caller. `by` is
     the caller's name, which entries record as `requested_by`; it is empty if callers have no names.
 
@@ -144,6 +143,9 @@ class Book(ApprovalMoves):
             tenant: owner of the ledger.
             identifier: id of the ledger.
             job: runs of a planned item, or amounts of a slot, that would be reserved.
+
+        Returns:
+            The cost, whether it fits, and otherwise the nearest jobs that fit.
         """
         state = self.asked_of(tenant, identifier, job)
         charge: WhatIf = self._evaluate(partial(what_if, state, **job.job))
@@ -156,6 +158,9 @@ class Book(ApprovalMoves):
             tenant: owner of the ledger.
             identifier: id of the ledger.
             computation: takes the state of the ledger.
+
+        Returns:
+            The result of the computation.
 
         Raises:
             BlockHasLedger: another ledger of the same people is open.
@@ -233,7 +238,7 @@ class Book(ApprovalMoves):
         """Write a new reservation to the database, with the changed ledgers and the log entries, and return it.
 
         Args:
-            connection: connection of the transaction of the move.
+            connection: connection of the transaction of the change.
             request: the reservation to make.
             states: rows and state of each ledger before the reservation, by its id.
             after: state of each ledger with the reservation, by its id.

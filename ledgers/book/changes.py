@@ -127,7 +127,11 @@ class OwnerMoves(BookReader):
         contradicted = request.reservations  # None means all reservations with committed runs
 
         def attempt() -> LedgerRow:
-            """Compute the new state and write it under the lock, so that no commit comes in between."""
+            """Compute the new state and write it under the lock, so that no commit comes in between.
+
+            Returns:
+                The rows of the ledger after the change, or as they are if the request was answered before.
+            """
             with self._moving({identifier: self._before(tenant, identifier)}, compared=False) as connection:
                 states = self._desk.states(connection, tenant, [identifier], including=contradicted or ())
                 row, state = states[identifier]
@@ -194,7 +198,7 @@ class OwnerMoves(BookReader):
             reservation: the reservation.
 
         Returns:
-            Ids of ledgers whose database rows contradict the log. The set is empty if the reservation was ended.
+            Ids of ledgers with database rows that contradict the log. The set is empty if the reservation was ended.
 
         Raises:
             NotReconciled: the log as a whole lacks entries that it had before.
@@ -262,7 +266,7 @@ class OwnerMoves(BookReader):
         """Write the database rows of a changed reservation and of its ledgers.
 
         Args:
-            connection: connection of the transaction of the move.
+            connection: connection of the transaction of the change.
             held: the reservation before the change.
             states: rows and state of each ledger before the change, by its id.
             after: state of each ledger after the change, by its id.
@@ -312,7 +316,11 @@ class OwnerMoves(BookReader):
         request_key = RequestKey(tenant, by, key, fingerprint_of(kind, [identifier, {}]))
 
         def attempt() -> LedgerRow:
-            """Compute the new state before the lock, and write it if no other process changed the ledger meanwhile."""
+            """Compute the new state before the lock, and write it if no other process changed the ledger meanwhile.
+
+            Returns:
+                The rows of the ledger after the change, or as they are if the request was answered before.
+            """
             with looking(self._database) as connection:
                 earlier_answer = self._desk.find_answer(connection, request_key)
                 states = self._desk.states(connection, tenant, [identifier])
@@ -335,11 +343,11 @@ class OwnerMoves(BookReader):
         """Write the database rows and the log entry of one changed ledger, and return the new rows.
 
         Args:
-            connection: connection of the transaction of the move.
-            key: idempotency key and sender of the request, whose answer will be the ledger.
-            row: rows of the ledger before the move.
-            record: record of the move for the log.
-            after: state of the ledger after the move.
+            connection: connection of the transaction of the change.
+            key: idempotency key and sender of the request. Its answer will be the ledger.
+            row: rows of the ledger before the change.
+            record: record of the change for the log.
+            after: state of the ledger after the change.
 
         Returns:
             The rows of the ledger with its next version.
@@ -359,6 +367,9 @@ class OwnerMoves(BookReader):
             states: rows and state of each ledger to lock, by its id.
             compared: whether to require that the ledgers still have the versions in `states`. False is for callers that
                 read the ledgers again inside the transaction.
+
+        Yields:
+            The connection of the transaction.
 
         Raises:
             Again: a version differs.

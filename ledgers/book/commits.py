@@ -1,10 +1,6 @@
 """Requests to commit and to reserve, and commits of several callers in one transaction.
 
-A group of commits takes one lock of the log's counter and one write to the disk.
-
-A group takes only commits that change nothing but amounts: of a live reservation, in ledgers without contradictions,
-with a charge that needs no computation. Every other commit is left to its caller, who makes it separately and gets the
-reason of a rejection.
+A group takes one lock of the log's counter and one write to the disk. It has only commits without a computation.
 """
 
 from __future__ import annotations
@@ -32,8 +28,7 @@ from epsilond.ledgers.store.keys import RequestKey
 from epsilond.ledgers.store.records import ReservationRow
 from epsilond.ledgers.store.transactions import lock_ledgers
 
-MOST_TOGETHER = 64
-"""Largest number of commits in one transaction: with more, the first of them would wait for the last for long."""
+MOST_TOGETHER = 64  # commits in one transaction; with more, the first of them would wait long for the last
 
 
 @dataclass(frozen=True)
@@ -75,11 +70,12 @@ class ReserveRequest:
     def row(self, after: Mapping[str, LedgerState], now: float) -> ReservationRow:
         """Return the database row of the new reservation.
 
-        A reservation holds runs for one caller until they are committed, or until the reservation expires.
-
         Args:
             after: states of the ledgers with the reservation, by their ids.
             now: present time in seconds since 1970.
+
+        Returns:
+            The row, with one holding (the reserved runs or amounts) for each ledger.
         """
         lifetime = SECONDS if self.job.expires_in is None else self.job.expires_in
         holdings = [holding_of(name, after[name].reservations[self.reservation]) for name in sorted(after)]
@@ -95,11 +91,12 @@ class ReserveRequest:
 def is_quick(held: Reservation) -> bool:
     """Return whether a commit of a reservation takes no time to compute.
 
-    That holds if the plan pays for the runs, or if the charge of a slot (a budget) is a sum over the runs. Otherwise
-    the first commit certifies the charge of the whole job again.
-
     Args:
         held: the reservation.
+
+    Returns:
+        True if the plan pays, or if a slot's charge is a sum over runs. Otherwise the first commit certifies a whole
+        job.
     """
     return held.item is not None or held.charge is None or held.charge.additive
 
@@ -137,7 +134,7 @@ def commit_together(
 def _commit_in_memory(
     connection: Connection, desk: Desk, requests: Sequence[CommitRequest], now: float
 ) -> list[LoggedMove | None]:
-    """Lock the ledgers of several commits, compute the commits, and write the changed rows. The log is not written.
+    """Lock the ledgers of several commits, compute the commits, and write the changed rows, but not the log.
 
     A commit spends the budget of reserved runs. Commits of several callers share one transaction, because each
     transaction waits for the disk.
@@ -210,11 +207,12 @@ class _Group:
     def _find_excluded(self, desk: Desk) -> set[str]:
         """Return the ids of the ledgers in which commits cannot be made together with those of other callers.
 
-        A ledger is excluded if it is closed or contradicted, if another ledger covers the same people, if a
-        reconciliation waits for approval, or if its rows differ from its newest log entry.
-
         Args:
             desk: reads and compares the rows of ledgers.
+
+        Returns:
+            Ids of ledgers that are closed or contradicted, or cover the same people as another ledger. Also of those
+            that wait for the approval of a reconciliation, or differ from the newest log entry.
         """
         excluded = {name for name, row in self._rows.items() if row.contradicted or row.status == "closed"}
         excluded |= owners.colliding_among(self._connection, self._rows.keys())
@@ -264,12 +262,13 @@ class _Group:
     def _can_commit_together(self, held: ReservationRow, tenant: str) -> bool:
         """Return whether runs of a reservation can be committed in one transaction with those of other callers.
 
-        The reservation must be live and valid, none of its ledgers may be blocked, and its charge must need no
-        computation.
-
         Args:
             held: the reservation.
             tenant: owner of the ledgers, as the request states it.
+
+        Returns:
+            True if the reservation is live and valid, none of its ledgers is excluded, and its charge needs no
+            computation.
         """
         has_ended = held.state not in ("reserved", "committed")
         has_expired = held.expires is not None and held.expires <= self._now
@@ -286,14 +285,15 @@ class _Group:
 def commit_records(
     identifier: str, before: Mapping[str, LedgerState], after: Mapping[str, LedgerState]
 ) -> list[MovedLedger]:
-    """Return the log entries of a commit, which spends the budget of reserved runs: one for each ledger in `after`.
-
-    Each entry states only the runs of this commit, because earlier commits have entries of their own.
+    """Return the log entries of a commit, which spends the budget of reserved runs.
 
     Args:
         identifier: id of the reservation of which runs were committed.
         before: states of the ledgers before the commit, by their ids.
         after: states of the ledgers after the commit, by their ids.
+
+    Returns:
+        One log entry for each ledger in `after`, with the runs of this commit only.
     """
     records = []
     for name, state in after.items():
@@ -306,11 +306,12 @@ def commit_records(
 def reservation_after(held: ReservationRow, after: Mapping[str, LedgerState]) -> ReservationRow:
     """Return the database row of a reservation after some of its ledgers have changed, such as by a commit.
 
-    A reservation no longer expires once all its runs are committed.
-
     Args:
         held: the row before the change.
         after: new states of the changed ledgers, by their ids; at least one.
+
+    Returns:
+        The row with the new amounts. It has no expiry once all runs are committed.
     """
     # Replace the holdings (runs or amounts) in the changed ledgers.
     holdings = []
@@ -360,14 +361,13 @@ def states_after_reserve(request: ReserveRequest, states: States, evaluate: Eval
 def _reserve_in_slot(state: LedgerState, request: ReserveRequest, evaluate: Evaluate) -> LedgerState:
     """Return a ledger after one of its slots, a part of the budget, reserved amounts for runs of a mechanism.
 
-    Their cost may take seconds to compute.
-
-    If too little is left, the error gets the nearest requests that would fit.
-
     Args:
         state: the ledger.
         request: the requested runs.
         evaluate: runs a slow, picklable computation and returns its result.
+
+    Returns:
+        The ledger with the reservation. The computation may take seconds.
 
     Raises:
         LedgerExhausted: too little is left; `nearest` has the largest count and the smallest noise that fit.
@@ -382,7 +382,7 @@ def _reserve_in_slot(state: LedgerState, request: ReserveRequest, evaluate: Eval
 
 
 def states_after_commit(request: CommitRequest, states: States, evaluate: Evaluate | None) -> dict[str, LedgerState]:
-    """Compute the state of each ledger after a commit, which spends the budget of reserved runs. Nothing is written.
+    """Compute the state of each ledger after a commit, which spends the budget of reserved runs.
 
     Args:
         request: the runs to commit.

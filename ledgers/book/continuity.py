@@ -28,7 +28,7 @@ ABSENT = "There is no checkpoint kept elsewhere, and the log has entries."
 
 
 def discontinuity(head: Checkpoint, root: Root, head_name: str) -> str | None:
-    """Say in one sentence why a log does not continue an earlier signed head; return None if it does.
+    """Check that a log continues an earlier signed head, and return the difference as a sentence.
 
     A head is the number of entries of an append-only log at some time, with the root of their Merkle tree. A log
     continues it if its first entries have this root.
@@ -70,7 +70,7 @@ class KnownHeads:
     cosigned: tuple[int, str] | None = None
 
     def trouble(self, root: Root) -> str | None:
-        """Say in one sentence why a log does not begin with the entries of each of these heads; return None if it does.
+        """Check that a log begins with the entries of each of these heads, and return a difference as a sentence.
 
         If a log does not begin with the entries of an earlier head, entries were lost or changed. The budgets in it may
         then be too large.
@@ -109,7 +109,7 @@ class Continuity:
     """
 
     def __init__(self, file: CheckpointFile | None = None) -> None:
-        """Begin without known heads.
+        """Begin without known heads, that is, earlier sizes and Merkle roots of the log.
 
         Args:
             file: file outside the database with the log's newest signed head, which is compared, too; None without one.
@@ -134,6 +134,9 @@ class Continuity:
         Call this before the log is read, or while no other process can write it. A file with unreadable content is
         reported in the result's `fault`.
 
+        Returns:
+            The newest head of this process, the head in the file, and the reason if one of them cannot be trusted.
+
         Raises:
             HeadUnavailable: the file cannot be opened. `trouble` is set to the reason.
         """
@@ -155,9 +158,12 @@ class Continuity:
             )
 
     def _load_file(self) -> Checkpoint | None:
-        """Return the head (size and Merkle root of the log) in the file outside the database; None if there is none.
+        """Return the head (size and Merkle root) of the log that is stored in the file outside the database.
 
         The file should be on other storage than the database. Then a restored database does not bring back an old head.
+
+        Returns:
+            The head. None if the service has no such file, or if it does not exist.
 
         Raises:
             UnreadableCheckpoint: the content of the file is not a head of this log.
@@ -257,9 +263,10 @@ class Continuity:
                 self._file.advance(note)
 
     def accept(self, note: str) -> None:
-        """Accept a log that may have lost entries, on behalf of its operator, and forget the heads that it had before.
+        """Accept a log that may have lost entries, on behalf of its operator, and forget its earlier heads.
 
-        Other processes may know a head whose entries are lost. They must accept the log too, or be started again.
+        A head is a size of the log with its Merkle root. Other processes may know a head of lost entries. They must
+        accept the log too, or be started again.
 
         Args:
             note: text of the signed head of the present log, which replaces the one in the file.

@@ -36,7 +36,7 @@ class ObservationAnswer:
 
 
 def cautions(contradicted: Sequence[str]) -> tuple[Caution, ...]:
-    """Return the warning that a run differs from the mechanism that its reservation paid for; empty if it does not.
+    """Return a warning if a run differs from the mechanism that its reservation paid for.
 
     Nothing more may be released with the receipts of such a reservation.
 
@@ -53,7 +53,7 @@ def cautions(contradicted: Sequence[str]) -> tuple[Caution, ...]:
 
 
 def contradictions_of(row: LedgerRow) -> list[JsonRecord]:
-    """Return the log entries of a ledger with observations that a run differed from its mechanism, in log order.
+    """Return the log entries of a ledger which say that a run differed from its mechanism, in log order.
 
     Args:
         row: rows of the ledger, with the canonical texts of these entries.
@@ -74,6 +74,9 @@ def is_contradicted(reservation: str, committed: int, contradictions: Iterable[J
         committed: number of its committed runs.
         contradictions: entries with such observations. An entry that names no reservations concerns all reservations
             with committed runs.
+
+    Returns:
+        True if such an observation concerns the reservation.
     """
     for entry in contradictions:
         concerns_all_commits = "reservations" not in entry
@@ -85,7 +88,7 @@ def is_contradicted(reservation: str, committed: int, contradictions: Iterable[J
 
 
 def mark_commit(record: Mapping[str, object], contradictions: Iterable[Mapping[str, object]]) -> JsonRecord:
-    """Return a copy of a log entry, marked if it is a commit of runs that differed from the reserved mechanism.
+    """Return a copy of a log entry, and mark it if it is a commit of runs that differed from their mechanism.
 
     Args:
         record: the entry as it was signed.

@@ -29,19 +29,16 @@ from epsilond.ledgers.store.nodes import StoredNodes
 from epsilond.ledgers.store.records import EntryRow, LedgerRow, ReservationRow
 from epsilond.ledgers.store.transactions import Again, Unknown
 
-MOST_COMMITS = 1_000_000
-"""Largest number of commits of a ledger that are searched for those of one reservation."""
-WRITTEN = "epsilond.head"
-"""Name of the head that a transaction has written, in `Connection.info`."""
+MOST_COMMITS = 1_000_000  # of a ledger, that are searched for those of one reservation
+WRITTEN = "epsilond.head"  # name of the head that a transaction has written, in `Connection.info`
 States = dict[str, tuple[LedgerRow, LedgerState]]
 
 
 class Desk:
     """Reader and writer of the ledgers' rows and log entries, with signatures and with checks of the rows.
 
-    A ledger is a privacy budget. Its present amounts are database rows, and each change of it is an entry of an
-    append-only log. Every method takes the connection of a transaction, so that rows and entries are read at one moment
-    and written together.
+    The present amounts of a ledger (a privacy budget) are database rows, and each change is an entry of an append-only
+    log. Every method takes the connection of a transaction, so that both are read at one moment.
 
     Attributes:
         balances: checker of the rows against the digests in the newest log entries.
@@ -66,10 +63,10 @@ class Desk:
         """Write one change of ledgers (move) to the log, and return the answer to its request.
 
         Args:
-            connection: connection of the transaction of the move.
+            connection: connection of the transaction of the change.
             key: idempotency key and sender of the request.
             answer: answer to store for the key; None means the receipts of the entries.
-            records: changes of the move, one for each ledger.
+            records: the change of each ledger.
 
         Raises:
             NotReconciled: the log lacks entries that it had before; nothing may be committed.
@@ -120,7 +117,7 @@ class Desk:
         """Store the answer to a request with an idempotency key.
 
         Args:
-            connection: connection of the transaction of the move.
+            connection: connection of the transaction of the change.
             key: idempotency key and sender of the request.
             answer: answer to store.
 
@@ -169,7 +166,7 @@ class Desk:
         return self.unsigned_head(connection, entries.size(connection))
 
     def find_answer(self, connection: Connection, key: RequestKey) -> JsonRecord | None:
-        """Return the stored answer if the same caller has sent the same request with the same idempotency key before.
+        """Return the stored answer to an earlier, equal request of the same caller with the same idempotency key.
 
         Args:
             connection: connection to read on.
@@ -224,6 +221,9 @@ class Desk:
             with_voids_of: a reservation to include with its number of voided runs, which is read from the log.
             including: ids of more reservations to include. Those with uncommitted runs are always included.
 
+        Returns:
+            Pairs (rows, state) by the id of the ledger.
+
         Raises:
             NotFound: this tenant has no such ledger.
             NotReconciled: the rows of a ledger differ from its newest log entry.
@@ -241,13 +241,12 @@ class Desk:
         if with_voids_of is None:
             return states
 
-        # Only the log has the number of voided runs.
         for name, (row, state) in states.items():
             states[name] = row, _with_voids(connection, state, name, with_voids_of.id)
         return states
 
     def _require_balanced(self, connection: Connection, states: States) -> None:
-        """Check that the database rows of ledgers agree with their newest log entries, which contain digests of them.
+        """Check that the database rows of ledgers agree with the digests in their newest log entries.
 
         Args:
             connection: connection to read on.
@@ -282,22 +281,24 @@ class Desk:
     def was_voided(self, connection: Connection, held: ReservationRow) -> bool:
         """Return whether runs of a reservation were voided, that is, taken back because nobody saw their outputs.
 
-        No run may begin with the receipts of such a reservation.
-
         Args:
             connection: connection to read on.
             held: the reservation.
+
+        Returns:
+            True if some were. No run may begin with the receipts of such a reservation.
         """
         return any(_count_voided(connection, name, held.id) for name in held.ledgers)
 
     def contradicting_ledgers(self, connection: Connection, held: ReservationRow) -> list[str]:
-        """Return the ids of a reservation's ledgers in which a run of it was observed to differ from its mechanism.
-
-        The guarantee of such a ledger does not cover the run.
+        """Return those ledgers of a reservation in which a run of it was observed to differ from its mechanism.
 
         Args:
             connection: connection to read on.
             held: the reservation.
+
+        Returns:
+            The ids. The guarantees of these ledgers do not cover the run.
         """
         rows = ledgers.load(connection, *held.ledgers)
         contradicting = []
@@ -308,7 +309,7 @@ class Desk:
         return contradicting
 
     def load_reservation(self, connection: Connection, tenant: str | None, identifier: str) -> ReservationRow:
-        """Return a reservation in ledgers of this tenant.
+        """Return the database rows of a reservation in ledgers of this tenant, the organisation that owns them.
 
         Args:
             connection: connection to read on.
@@ -337,7 +338,7 @@ class Desk:
         return sorted(rows, key=lambda row: row.seq)
 
     def row(self, connection: Connection, tenant: str | None, identifier: str) -> LedgerRow:
-        """Return a ledger of this tenant.
+        """Return the database rows of a ledger of this tenant, the organisation that owns it.
 
         Args:
             connection: connection to read on.
@@ -370,15 +371,16 @@ def _state_of_rows(row: LedgerRow, held: Sequence[ReservationRow]) -> LedgerStat
 
 
 def _with_voids(connection: Connection, state: LedgerState, ledger: str, reservation: str) -> LedgerState:
-    """Return the state of a ledger with the number of voided runs of a reservation, which is read from the log.
-
-    Voided runs are committed runs that were taken back. The reservation's row has only the number of committed runs.
+    """Return the state of a ledger with the number of voided runs of a reservation, as the log states it.
 
     Args:
         connection: connection to read on.
         state: the ledger, from its rows.
         ledger: id of the ledger.
         reservation: id of the reservation.
+
+    Returns:
+        The state. Its `voided` of the reservation is the number of committed runs that were taken back.
     """
     held = state.reservations.get(reservation)
     if held is None or not held.committed:

@@ -115,12 +115,12 @@ def slot_answer(row: LedgerRow, kind: str) -> SlotAnswer:
 def _difference(capacity: Amount, held: Amount) -> str:
     """Return the amount that is left of a capacity, as a decimal string, at least zero.
 
-    The difference may be negative for an order of a Rényi slot with several orders, because single orders may be
-    overdrawn.
-
     Args:
         capacity: amount at the opening.
         held: used and reserved amount together.
+
+    Returns:
+        The decimal string. It is 0 for an overdrawn order of a Rényi slot with several orders.
     """
     remaining = less(capacity, held)
     return format_amount(max(remaining, Amount(0)))
@@ -147,7 +147,7 @@ def resource_answer(resource: ScarceResource | None) -> ResourceAnswer | None:
 
 
 def target_answer_of(target: LedgerTarget) -> TargetAnswer:
-    """Convert the privacy target of a ledger to the form of the service's answers, with δ as the user wrote it.
+    """Convert the privacy target of a ledger to the form of the service's answers.
 
     The target is the privacy budget of everything that the ledger allows.
 
@@ -155,7 +155,7 @@ def target_answer_of(target: LedgerTarget) -> TargetAnswer:
         target: ε and log δ of the target, and the risk, such as an attacker's advantage, if that is the target.
 
     Returns:
-        The target as the service answers it.
+        The target as the service answers it, with δ as the user wrote it.
     """
     risk_members = {} if target.risk is None else target.risk.members
     return TargetAnswer(
@@ -167,7 +167,7 @@ def target_answer_of(target: LedgerTarget) -> TargetAnswer:
 
 
 def short_log10(log_delta: float) -> float:
-    """Return log10 δ of a target as the user wrote it, without the error of the conversions between logarithms.
+    """Return log10 δ of a target as the user wrote it, without errors of conversions between logarithms.
 
     Args:
         log_delta: natural logarithm of the target's δ.
@@ -207,7 +207,7 @@ def log10_above(log_delta: float) -> float:
         log_delta: natural logarithm of the δ, or an upper bound on it.
 
     Returns:
-        The bound.
+        log10 δ, rounded up.
     """
     return above(log_delta / math.log(10.0))
 
@@ -351,12 +351,13 @@ class CommitAnswer(ReceiptAnswer):
 
 
 def commit_answer(receipts: Sequence[JsonObject]) -> JsonRecord:
-    """Return the service's answer to a commit: the receipt of the first ledger, and all receipts if there are several.
-
-    The answer is stored for the idempotency key as well, so it is a plain record whose JSON text never changes.
+    """Return the service's answer to a commit: the first receipt, and all receipts if there are several.
 
     Args:
         receipts: one receipt for each ledger, in the order of the ledgers' ids; at least one.
+
+    Returns:
+        A plain record. It is stored for the idempotency key, so that its JSON text never changes.
     """
     first_receipt, *more_receipts = receipts
     if not more_receipts:

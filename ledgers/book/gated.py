@@ -1,9 +1,4 @@
-"""Amendments, voids and reconciliations: made at once, or in a ledger with approval once a second person approves.
-
-A request is judged before it is kept, and judged again at its approval, on the state of that moment. The approval
-closes the pending move, moves the ledger and writes the entry in one transaction under the ledger's lock. So a move is
-made once, however many approve it at one time. A move that is refused then stays pending: it may fit later.
-"""
+"""Amendments, voids and reconciliations: made at once, or in a ledger with approval once a second person approves."""
 
 from __future__ import annotations
 
@@ -42,15 +37,14 @@ from epsilond.ledgers.store.keys import RequestKey
 from epsilond.ledgers.store.records import LedgerRow, PendingRow
 from epsilond.ledgers.store.transactions import Again, looking
 
-PENDING_SECONDS: Final = 604_800.0
-"""Time in seconds after which a pending move expires: a week, so that an approver may be away for some days."""
+PENDING_SECONDS: Final = 604_800.0  # after a week a pending move expires; an approver may be away for some days
 
 
 class ApprovalMoves(OwnerMoves):
     """Changes of ledgers (moves) that take effect only when a second person has approved them, if a ledger needs that.
 
-    One person requests a change, and another approves or rejects it. They are told apart by their names, so both need
-    one. In a ledger without approval, a request takes effect at once. `by` is the caller's name in every method.
+    One person requests a change, and another approves or rejects it. They are distinguished by their names, so both
+    need one. In a ledger without approval, a request takes effect at once. `by` is the caller's name in every method.
     """
 
     def amend(
@@ -72,7 +66,7 @@ class ApprovalMoves(OwnerMoves):
 
         Raises:
             BlockHasLedger: another ledger of the same people is open.
-            AwaitsApproval: a reconciliation is not approved, or too many moves are pending.
+            AwaitsApproval: a reconciliation is not approved, or too many changes are pending.
             ConditionViolated, Infeasible, LedgerClosed, InvalidInput: as `ledgers.mathematics.amending.amend_plan`.
         """
         request_key = RequestKey(tenant, by, key, fingerprint_of("amend", [identifier, request]))
@@ -97,7 +91,7 @@ class ApprovalMoves(OwnerMoves):
 
         Raises:
             RoleMissing: the ledger has no approval, and `may_act` is False.
-            AwaitsApproval: a reconciliation is not approved, or too many moves are pending.
+            AwaitsApproval: a reconciliation is not approved, or too many changes are pending.
             InvalidInput: fewer runs were committed, or the reservation is of another ledger.
         """
         # The fingerprint covers every member of the request.
@@ -126,10 +120,10 @@ class ApprovalMoves(OwnerMoves):
         Args:
             tenant: owner of the ledger.
             identifier: id of the ledger.
-            move: id of the move.
+            move: id of the change.
 
         Raises:
-            NotFound: this ledger has no such move.
+            NotFound: this ledger has no such change.
         """
         with looking(self._database) as connection:
             self._desk.row(connection, tenant, identifier)
@@ -141,15 +135,18 @@ class ApprovalMoves(OwnerMoves):
         Args:
             tenant: owner of the ledger.
             identifier: id of the ledger.
-            move: id of the move.
+            move: id of the change.
             by: name of the approver.
 
+        Returns:
+            The approved change.
+
         Raises:
-            NotFound: this ledger has no such move.
-            SamePerson: the approver requested the move.
+            NotFound: this ledger has no such change.
+            SamePerson: the approver requested the change.
             MoveEnded: it was rejected or withdrawn, or has expired.
             InvalidInput: the approver has no name.
-            EpsilondError: the ledger does not permit the move now. The move stays pending.
+            EpsilondError: the ledger does not permit the change now. The change stays pending.
         """
         if not normalise_person(by):
             raise InvalidInput.at("/by", "is needed: a ledger with approval records who approves")
@@ -161,26 +158,29 @@ class ApprovalMoves(OwnerMoves):
         Args:
             tenant: owner of the ledger.
             identifier: id of the ledger.
-            move: id of the move.
+            move: id of the change.
             by: name of the caller.
-            is_approver: whether the caller may reject moves of others.
+            is_approver: whether the caller may reject changes that others requested.
+
+        Returns:
+            The ended change, withdrawn or rejected.
 
         Raises:
-            NotFound: this ledger has no such move.
+            NotFound: this ledger has no such change.
             RoleMissing: the caller is neither an approver nor the requester.
             MoveEnded: it was approved, or has expired.
-            AwaitsApproval: the move is a reconciliation, which can only be approved.
+            AwaitsApproval: the change is a reconciliation, which can only be approved.
         """
         return retry(partial(self._reject, tenant, identifier, move, by, is_approver))
 
     def request_reconciliations(self, by: str, reason: str) -> int:
-        """Block every ledger with approval until its approver, a second person, accepts that the log may lack entries.
+        """Block every ledger with approval until a second person accepts that the log may lack entries.
 
         A request for the acceptance is stored for each ledger, unless it has one for the same state of the log.
 
         Args:
             by: name of the operator.
-            reason: why the log does not continue a known head, as a sentence.
+            reason: why the log lacks entries that it had before, as a sentence.
 
         Returns:
             Number of ledgers that wait.
@@ -203,7 +203,8 @@ class ApprovalMoves(OwnerMoves):
             request: the change, with its ledger and the idempotency key of the caller.
 
         Returns:
-            The rows of the ledger if the move was made, else the pending move. A repeated request gets the same again.
+            The rows of the ledger if the change was made, otherwise the pending change. A repeated request gets the
+            same again.
 
         Raises:
             Again: others changed the ledger or used the key meanwhile.
@@ -242,14 +243,14 @@ class ApprovalMoves(OwnerMoves):
         Args:
             tenant: owner of the ledger.
             identifier: id of the ledger.
-            name: id of the move.
+            name: id of the change.
             by: name of the approver.
 
         Returns:
-            The approved move. A move that is approved already is returned unchanged.
+            The approved change. A change that is approved already is returned unchanged.
 
         Raises:
-            Again: others changed the ledger or the move meanwhile; the approval must be tried again.
+            Again: others changed the ledger or the request meanwhile; the approval must be tried again.
             SamePerson, MoveEnded, NotFound, EpsilondError: as `approve`.
         """
         with looking(self._database) as connection:
@@ -275,13 +276,13 @@ class ApprovalMoves(OwnerMoves):
         """Write an approved change to its ledger and to the log, and return it.
 
         Args:
-            move: the pending move.
+            move: the pending change.
             by: name of the approver.
-            states: row and state of the move's ledger, from which the move was judged.
-            judged: the ledger after the move, and the record for the log.
+            states: row and state of the ledger, from which the change was computed.
+            judged: the ledger after the change, and the record for the log.
 
         Raises:
-            Again: the move has expired, or others changed the ledger or the move meanwhile.
+            Again: the request has expired, or others changed it or the ledger meanwhile.
         """
         row, _ = states[move.ledger]
         with self._moving(states) as connection:
@@ -301,20 +302,20 @@ class ApprovalMoves(OwnerMoves):
         return approved
 
     def _reject(self, tenant: str, identifier: str, name: str, by: str, is_approver: bool) -> PendingRow:
-        """End a requested change of a ledger without making it: withdraw it if `by` requested it, otherwise reject it.
+        """End a requested change of a ledger without making it, as a withdrawal or a rejection.
 
         Args:
             tenant: owner of the ledger.
             identifier: id of the ledger.
-            name: id of the move.
+            name: id of the change.
             by: name of the caller.
-            is_approver: whether the caller may reject moves of others.
+            is_approver: whether the caller may reject changes that others requested.
 
         Returns:
-            The ended move. A move that was rejected or withdrawn before is returned unchanged.
+            The ended change. A change that was rejected or withdrawn before is returned unchanged.
 
         Raises:
-            Again: others changed the move meanwhile; the call must be tried again.
+            Again: others changed the request meanwhile; the call must be tried again.
             RoleMissing, MoveEnded, AwaitsApproval, NotFound: as `reject`.
         """
         with self._moving({identifier: self._before(tenant, identifier)}, compared=False) as connection:
@@ -372,7 +373,7 @@ class ApprovalMoves(OwnerMoves):
             move: the change as it was read. It may have expired since it was stored.
 
         Raises:
-            MoveEnded: the move has expired, or was approved, rejected or withdrawn.
+            MoveEnded: the change has expired, or was approved, rejected or withdrawn.
         """
         if is_over(move, self._clock()):
             expired = replace(move, state="expired", closed_at=self._clock())

@@ -22,13 +22,13 @@ def collisions(colliding: Mapping[str, Sequence[tuple[str, bool]]]) -> tuple[Cau
         colliding: the other ledgers, by the id of the ledger. Each is a pair of its id and whether it is open.
 
     Returns:
-        The warnings.
+        One warning for each ledger in `colliding`, in its order.
     """
     return tuple(_collision(name, pairs) for name, pairs in colliding.items())
 
 
 def _collision(identifier: str, colliding: Sequence[tuple[str, bool]]) -> Caution:
-    """Return the warning that other ledgers cover the same people as a ledger, so that their privacy losses add up.
+    """Return the warning that other ledgers cover the same people as a ledger.
 
     Each ledger certifies a bound only for the runs that it pays for.
 
@@ -37,7 +37,7 @@ def _collision(identifier: str, colliding: Sequence[tuple[str, bool]]) -> Cautio
         colliding: pairs of another ledger's id and whether that ledger is open.
 
     Returns:
-        The warning.
+        A warning with the code `ledger-collides`.
     """
     ids = ", ".join(name for name, _ in colliding)
     message = f"The people of {identifier} have other ledgers: {ids}. Its guarantee does not cover their releases."
@@ -48,7 +48,7 @@ def _collision(identifier: str, colliding: Sequence[tuple[str, bool]]) -> Cautio
 
 
 def near_names(names: Sequence[str]) -> tuple[Caution, ...]:
-    """Return the warning that a data set or block has almost the same name as others; empty without such names.
+    """Return a warning if a data set or a block has almost the same name as others.
 
     The warning is given when a ledger is opened. A typing error in a name would give the same people a second budget.
 

@@ -45,9 +45,9 @@ class GatedRequest:
     Attributes:
         key: idempotency key and sender of the request.
         ledger: id of the ledger.
-        kind: kind of the move.
+        kind: kind of the change.
         body: the request.
-        may_act: whether the caller may make the move in a ledger that needs no second person.
+        may_act: whether the caller may make the change in a ledger that needs no second person.
     """
 
     key: RequestKey
@@ -63,7 +63,7 @@ class GatedRequest:
             has_approval: whether the ledger needs a second person.
 
         Raises:
-            RoleMissing: the ledger needs no second person, and the caller may not make the move.
+            RoleMissing: the ledger needs no second person, and the caller may not make the change.
             InvalidInput: the caller has no name, which approval needs.
         """
         if not has_approval and not self.may_act:
@@ -131,12 +131,12 @@ def pending_move(row: PendingRow, now: float, warnings: Sequence[Caution] = ()) 
     Such a change is called a move. A reader sees with it who requested and who decided.
 
     Args:
-        row: the move in the database.
-        now: present time in seconds since 1970. A pending move after its time of expiry is shown as expired.
+        row: the change in the database.
+        now: present time in seconds since 1970. A pending change after its time of expiry is shown as expired.
         warnings: warnings of the service for the answer, which has no such member if there are none.
 
     Returns:
-        The move as the service answers it.
+        The change as the service answers it.
     """
     # A move that has expired may still be stored as pending.
     state = "expired" if is_over(row, now) else row.state
@@ -167,7 +167,7 @@ def waiting_ledgers(count: int) -> Caution:
         count: number of ledgers that wait, at least 1.
 
     Returns:
-        The warning.
+        A warning with the code `reconciliation-pending`.
     """
     subject = f"{count} ledgers with approval move"
     if count == 1:
@@ -222,7 +222,7 @@ def judge_move(request: Gatable | JsonRecord, row: LedgerRow, state: LedgerState
         The new state of the ledger, and the entry.
 
     Raises:
-        EpsilondError: the ledger does not permit the move.
+        EpsilondError: the ledger does not permit the change.
     """
     if isinstance(request, AmendAsked):
         parts = request.parts
@@ -257,14 +257,14 @@ def store_pending(
     Args:
         connection: connection of the transaction.
         row: rows of the ledger.
-        kind: kind of the move.
+        kind: kind of the change.
         body: body of the request.
-        by: name of the caller who requested the move.
+        by: name of the caller who requested the change.
         now: present time in seconds since 1970.
-        seconds: time in seconds until the move expires; None means never.
+        seconds: time in seconds until the request expires; None means never.
 
     Returns:
-        The row of the move in the database.
+        The row of the change in the database.
 
     Raises:
         AwaitsApproval: `MOST_PENDING` moves of the ledger wait already, and the move is not a reconciliation.
@@ -288,13 +288,13 @@ def store_pending(
 
 
 def require_unblocked(connection: Connection, kind: PendingKind, row: LedgerRow) -> None:
-    """Check that a change of a ledger is not blocked, by overlapping ledgers or by a log that may lack entries.
+    """Check that neither overlapping ledgers nor a log that may lack entries blocks a change of a ledger.
 
     Overlapping ledgers block changes of the plan only.
 
     Args:
-        connection: connection of the transaction of the move.
-        kind: kind of the move.
+        connection: connection of the transaction of the change.
+        kind: kind of the change.
         row: rows of the ledger.
 
     Raises:

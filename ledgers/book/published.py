@@ -64,7 +64,7 @@ class PublishedLog:
             yield connection
 
     def _signed_size(self, connection: Connection) -> int:
-        """Return the number of entries of the log, before the caller signs its head.
+        """Return the number of entries of the log, before the caller signs its head (size and Merkle root).
 
         The head is noted as known to this process: from now on the log must continue it.
 
@@ -124,7 +124,7 @@ class PublishedLog:
             return self._desk.head(connection, entries.size(connection))
 
     def inclusion(self, tenant: str, seq: int) -> Receipt:
-        """Return the receipt of a log entry: the proof that the log contains it, with the log's present signed head.
+        """Return the receipt of a log entry: the proof that the log contains it, with the log's signed head.
 
         A receipt can be verified without the service, with the public keys of the log.
 
@@ -133,7 +133,7 @@ class PublishedLog:
             seq: number of the entry in the log.
 
         Returns:
-            The receipt.
+            The receipt: entry, inclusion proof, signed head of the log, and signature.
 
         Raises:
             NotFound: there is no such entry of this tenant.
@@ -157,7 +157,7 @@ class PublishedLog:
             later: number of entries of the later log; None means the present log.
 
         Returns:
-            The proof.
+            The proof: both sizes, and hashes of subtrees of the log's Merkle tree.
 
         Raises:
             NotFound: not 0 ≤ `earlier` ≤ `later` ≤ the log's number of entries.

@@ -96,7 +96,7 @@ class BookReader(PublishedLog):
         return {name: others for name, others in others_by_ledger.items() if others}
 
     def near_names(self, row: LedgerRow) -> list[str]:
-        """Return names that the caller may have meant by a ledger's data set or block: they differ only in separators.
+        """Return other names of data sets and blocks that differ from a ledger's names only in separators.
 
         Args:
             row: rows of the ledger.
@@ -116,10 +116,13 @@ class BookReader(PublishedLog):
         return sorted(names)
 
     def unbalanced_ledgers(self) -> list[str]:
-        """Compare the database rows of every ledger with its log entries, and return a sentence for each that differs.
+        """Compare the database rows of every ledger with its log entries, and describe each difference.
 
         The newest entry has a digest of the balance. If an earlier version wrote it without one, all entries are
         replayed.
+
+        Returns:
+            One sentence for each ledger that differs from its log entries; empty if none does.
         """
         with looking(self._database) as connection:
             identifiers = ledgers.identifiers(connection)
@@ -172,6 +175,9 @@ class BookReader(PublishedLog):
             tenant: owner of the ledger.
             identifier: id of the ledger.
 
+        Returns:
+            The rows of the ledger: its names, target, plan and balances.
+
         Raises:
             NotFound: this tenant has no such ledger.
         """
@@ -207,7 +213,7 @@ class BookReader(PublishedLog):
             identifier: id of the ledger.
 
         Returns:
-            The state.
+            The state, with all reservations of the ledger.
 
         Raises:
             NotFound: this tenant has no such ledger.
@@ -220,12 +226,15 @@ class BookReader(PublishedLog):
             return state_from(row, reservations.of_ledger(connection, identifier))
 
     def asked_of(self, tenant: str, identifier: str, job: JobAsked) -> LedgerState:
-        """Return the state of a ledger for a what-if query about a job.
+        """Return the state of a ledger, for a computation of the cost of a job.
 
         Args:
             tenant: owner of the ledger.
             identifier: id of the ledger.
             job: the job. It may name a neighbouring relation and a protected unit, which must be the ledger's own.
+
+        Returns:
+            The state of the ledger: its target, plan, slots (budgets for unplanned runs) and reservations.
 
         Raises:
             BlockHasLedger: another ledger of the same people is open.
@@ -261,6 +270,9 @@ class BookReader(PublishedLog):
             tenant: owner of the ledgers.
             limit: largest number of ledgers to return.
             after: id of the ledger after which the list starts; None means the first.
+
+        Returns:
+            The rows of at most `limit` ledgers.
         """
         with looking(self._database) as connection:
             start = None if after is None else self._desk.row(connection, tenant, after)
@@ -326,7 +338,7 @@ class BookReader(PublishedLog):
             return self._desk.contradicting_ledgers(connection, held)
 
     def receipts(self, tenant: str, identifier: str) -> list[Receipt]:
-        """Return receipts of the newest commits of a reservation, oldest first: proofs that the log has these entries.
+        """Return receipts of the newest commits of a reservation, the oldest first.
 
         Args:
             tenant: owner of the ledgers.

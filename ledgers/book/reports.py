@@ -20,7 +20,7 @@ TYPE: Final = "epsilond-ledger-report+jws"
 
 
 def report(ledger: LedgerAnswer, checkpoint: str, entries: JsonObject, now: float) -> JsonRecord:
-    """Return the report of a ledger as the JSON object that is signed. Floating-point numbers become decimal strings.
+    """Return the report of a ledger as the JSON object that is signed.
 
     The canonical JSON text that is signed permits no floating-point numbers.
 
@@ -31,7 +31,7 @@ def report(ledger: LedgerAnswer, checkpoint: str, entries: JsonObject, now: floa
         now: time of the report, in seconds since 1970.
 
     Returns:
-        The report, without its signature.
+        The report, with floats as decimal strings, and without its signature.
     """
     record = _texts(as_json(ledger))
     return {"format": FORMAT, "at": when(now), "checkpoint": checkpoint, "ledger": record, "entries": dict(entries)}

@@ -32,7 +32,7 @@ def read_checkpoint(note: str, keyring: SigningKeys) -> Checkpoint:
         keyring: keys of the log.
 
     Returns:
-        The checkpoint.
+        The size and the Merkle root, of which the signature is valid.
 
     Raises:
         UnreadableCheckpoint: the note is not a checkpoint, or no key of this log has signed it.
@@ -70,6 +70,9 @@ class CheckpointFile:
 
     def load(self) -> Checkpoint | None:
         """Return the checkpoint (size and Merkle root of the log) in the file; None if there is no file.
+
+        Returns:
+            The checkpoint, of which the signature was verified. None if there is no file.
 
         Raises:
             UnreadableCheckpoint: the file has no checkpoint of this log.
@@ -129,6 +132,9 @@ class CheckpointFile:
         """Lock the file's folder for the block of a `with` statement; other threads and processes wait.
 
         The folder is created if it does not exist. When the block ends, all writes in it are on the disk.
+
+        Yields:
+            Nothing. The block runs while the folder is locked.
 
         Raises:
             OSError: the folder cannot be used.

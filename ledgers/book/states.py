@@ -69,6 +69,9 @@ def is_amended(row: LedgerRow) -> bool:
 
     Args:
         row: rows of the ledger, with the record of its opening.
+
+    Returns:
+        True if an item was added, or if its number of planned runs was changed.
     """
     opening_plan = {item["name"]: item["planned"] for item in json.loads(row.record)["plan"]}
     present_plan = {item.name: item.planned for item in row.items if item.job is None}
@@ -152,7 +155,10 @@ def _approval_from(row: LedgerRow, state: LedgerState) -> int | None:
 
     Args:
         row: rows before the change. The version after it is the next integer.
-        state: state after the change, which says whether moves need approval.
+        state: state after the change, which says whether changes need approval.
+
+    Returns:
+        A version number of the ledger, or None.
     """
     if not state.approval:
         return None
@@ -215,7 +221,7 @@ def holding_of(ledger: str, held: Reservation) -> HoldingRow:
         held: the reservation.
 
     Returns:
-        The row.
+        The row, with the mechanism and the charge as JSON texts.
     """
     charge = None
     if held.charge is not None:
@@ -232,7 +238,7 @@ def holding_of(ledger: str, held: Reservation) -> HoldingRow:
 
 
 def _reservation_from(row: ReservationRow, ledger: str, contradictions: Sequence[JsonObject]) -> Reservation:
-    """Convert the database row of a reservation, which may hold runs in several ledgers, to its part in one ledger.
+    """Convert the database row of a reservation to its part in one ledger.
 
     A reservation keeps runs of a mechanism for one caller. A holding is the number of its runs that one ledger pays
     for.

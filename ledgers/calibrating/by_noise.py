@@ -44,7 +44,7 @@ def near_strictness(
     reserve: Callable[[Spec], T | None],
     start: float,
 ) -> float | None:
-    """Find the target ε for which a calibrated run just fits a privacy budget. The result is −log ε, the strictness.
+    """Find the target ε for which a calibrated run just fits a privacy budget, as the strictness −log ε.
 
     Each ε would need a calibration, which may be slow. So the search first varies only the noise of one run until it
     fits, which is quick. Then it finds the strictness that gives this noise.

@@ -30,12 +30,8 @@ TRIAL = "calibration"
 UNKNOWN_EXCESS = 1.0
 """Excess of a run that does not fit, if only the rejection is known; only its sign has a meaning."""
 LARGEST_COST_SHARE = Amount("0.9995")
-"""Largest cost of a run in the search, as a share of the free amount.
-
-Profiles that include a little Gaussian noise are computed much faster.
-"""
-SHARE_OF_DELTA = Amount("0.5")
-"""Share of the η of a run that its own δ may take, if the mechanism has one."""
+"""Largest cost of a run in the search, as a share of the free amount. The rest keeps profiles quick to compute."""
+SHARE_OF_DELTA = Amount("0.5")  # share of the η of a run that its own δ may take, if the mechanism has one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,10 +82,11 @@ class Compartment(Protocol):
     def excess(self, spec: Spec) -> float:
         """Return by how much a run exceeds the remaining budget: above 0 if it does, otherwise at most 0.
 
-        The value is roughly the log of cost / remaining budget. It only guides the search, so it need not be a bound.
-
         Args:
             spec: description of the run: a mechanism, with the number of its steps.
+
+        Returns:
+            Roughly log(cost of the run / remaining budget). Only the sign is exact; the size guides the search.
 
         Raises:
             NoCertificate: no theorem gives a cost for such a mechanism in this slot or item.
@@ -97,7 +94,7 @@ class Compartment(Protocol):
 
 
 def compartment_of(state: LedgerState, charge_target: ChargeTarget) -> Compartment:
-    """Return the part of an open ledger's budget that is to pay for a run, after checking that something is left of it.
+    """Return the part of an open ledger's budget that is to pay for a run, of which something must be left.
 
     It is a slot, a budget in one notion of privacy, or an item of the plan, a mechanism with a number of runs.
 
@@ -105,6 +102,9 @@ def compartment_of(state: LedgerState, charge_target: ChargeTarget) -> Compartme
         state: state of the ledger.
         charge_target: the slot or item that the caller chose. If it names neither, the Gaussian slot or the only slot
             is taken.
+
+    Returns:
+        The slot or the item, together with the ledger's state.
 
     Raises:
         InvalidInput: the ledger has no such slot, or none is named and it has several, or a slot and an item are named.
@@ -125,7 +125,7 @@ def compartment_of(state: LedgerState, charge_target: ChargeTarget) -> Compartme
 
 
 def _item_compartment(state: LedgerState, name: str, charge_target: ChargeTarget) -> OfItem:
-    """Return the item of a ledger's plan with a name, as the part of the budget that pays; it must have free runs.
+    """Return an item of a ledger's plan, which must have free runs, as the part of the budget that pays.
 
     An item is a mechanism with a number of planned runs. A run is free if it is neither reserved nor committed.
 
@@ -133,6 +133,9 @@ def _item_compartment(state: LedgerState, name: str, charge_target: ChargeTarget
         state: state of the ledger.
         name: name of the item.
         charge_target: the caller's choice, which names this item.
+
+    Returns:
+        The item, together with the ledger's state and the caller's choice.
 
     Raises:
         NotInPlan: the plan has no item of this name.
@@ -150,11 +153,12 @@ def _item_compartment(state: LedgerState, name: str, charge_target: ChargeTarget
 def _chosen_slot(state: LedgerState, kind: SlotKind | None) -> Slot:
     """Return a ledger's slot of a kind, a budget in one notion of privacy.
 
-    None chooses the Gaussian slot or, if there is none, the only slot.
-
     Args:
         state: state of the ledger.
-        kind: kind of the slot, such as "gdp" for a Gaussian slot; None if the caller did not choose.
+        kind: kind of the slot, such as "gdp" for a Gaussian slot; None chooses it, or otherwise the only slot.
+
+    Returns:
+        The slot, with its capacity and its used and reserved amounts.
 
     Raises:
         InvalidInput: the ledger has no such slot, or several slots of which none is Gaussian.
@@ -184,7 +188,10 @@ def reserve_trial(state: LedgerState, spec: Spec, charge_target: ChargeTarget) -
     Args:
         state: the ledger.
         spec: mechanism of the run.
-        charge_target: the slot or item that pays.
+        charge_target: the slot (a budget) or planned item that pays.
+
+    Returns:
+        The trial reservation, with its number of runs and the amounts that it would hold.
 
     Raises:
         NoCertificate: the ledger rejects the run.
@@ -239,14 +246,13 @@ class OfSlot:
         return min(math.log(float(own_delta)), target_log_delta)
 
     def excess(self, spec: Spec) -> float:
-        """Return by how much a run exceeds the free amounts of the slot; at most 0 if it fits.
+        """Return by how much a run exceeds the free amounts of the slot, a budget; at most 0 if it fits.
 
         The meaning of the value depends on the kind of the slot:
 
         - If charges add up, it is the largest log(charge / free amount) over the parts of the slot.
-        - In a Gaussian slot, a run that is not Gaussian is charged by a comparison of privacy profiles; see
-        `_residue_excess`.
-        - In a Rényi slot of several orders, only the sign is known, because the run must fit at one of the orders only.
+        - In a Gaussian slot, other mechanisms are charged by a comparison of privacy profiles (`_residue_excess`).
+        - In a Rényi slot of several orders, only the sign is known: the orders are judged together.
 
         Args:
             spec: description of the run: a mechanism, with the number of its steps.
@@ -267,14 +273,13 @@ class OfSlot:
     def _log_share(self, part: str, amount: Amount) -> float:
         """Return log(cost / free amount) of a run in one part of the slot, such as ρ or δ.
 
-        If the value is at most 0, the run fits in this part.
-
         Args:
             part: name of the part.
             amount: cost of the run in this part, at least 0.
 
         Returns:
-            −∞ if the cost is 0, which always fits. Otherwise ∞ if nothing is free.
+            −∞ if the cost is 0, which always fits. Otherwise ∞ if nothing is free. The run fits if the value is at most
+            0.
         """
         free = self.slot.free(part)
         if amount <= 0:
@@ -284,11 +289,11 @@ class OfSlot:
         return math.log(Fraction(amount) / Fraction(free))
 
     def _residue_excess(self, request: ChargeRequest) -> float:
-        """Estimate by how much a run that is not Gaussian exceeds the free μ² of a Gaussian slot.
+        """Estimate by how much a run that is not Gaussian exceeds the free μ² of a Gaussian slot, a budget.
 
         Such a run is charged as a whole. Its cost is the μ² that the slot's Gaussian mechanism must give up for the
-        run. The rest and the run together may exceed the former privacy profile by at most η. The run may fit if the
-        estimate is at most 0.
+        run. The rest and the run together may exceed the former privacy profile by at most η, a δ. The run may fit if
+        the estimate is at most 0.
 
         Args:
             request: the run with its number of steps, and the η that its charge may use.
@@ -345,13 +350,16 @@ class OfItem:
         return target_log_delta
 
     def excess(self, spec: Spec) -> float:
-        """Return log(planned noise / noise of the run); at most 0 if the item can pay for the run.
+        """Return how much less noise a run has than the planned mechanism, as a difference of logarithms.
 
-        An item pays for runs whose mechanism loses no more privacy than the planned mechanism. If a mechanism has no
-        single noise multiplier, only the sign of the result has a meaning.
+        An item pays for a run if its mechanism loses no more privacy than the planned one. If a mechanism has no single
+        noise multiplier, only the sign of the result has a meaning.
 
         Args:
             spec: description of the run: a mechanism, with the number of its steps.
+
+        Returns:
+            log(planned noise multiplier / that of the run); at most 0 if the item can pay for the run.
 
         Raises:
             NoCertificate: no noise makes the run fit, because it has too many runs or is of another kind than the
@@ -377,9 +385,7 @@ class OfItem:
 
 
 def _try_move(move: Callable[[], object]) -> float:
-    """Try to reserve a run without an effect on the real ledger, and return ±`UNKNOWN_EXCESS` as the run's excess.
-
-    Only the sign is known: positive if too little is left for the run.
+    """Try to reserve a run without an effect on the real ledger, and return ±`UNKNOWN_EXCESS`.
 
     Args:
         move: reserves the run, without an effect on the real ledger.

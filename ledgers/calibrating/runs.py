@@ -29,8 +29,8 @@ class CalibratedRuns:
     Attributes:
         run_at: function that returns the problem and the mechanism at a strictness; None if no permitted noise meets
             the target.
-        excess_at: function that estimates by how much the run at a strictness exceeds the free budget; at most 0 if it
-            fits, or if there is no such run.
+        excess_at: function that estimates by how much the run at a strictness exceeds the free budget. Its value is at
+            most 0 if the run fits, or if there is none.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class CalibratedRuns:
             state: the ledger.
             calibrator: calibrator of the problems.
             problem: returns the calibrator's problem at (ε, log10 δ).
-            compartment: part of the ledger's budget that pays.
+            compartment: the slot or the planned item, a part of the ledger's budget, that pays.
             log10_delta: log10 δ of the target of all runs.
         """
         self._state = state
@@ -172,7 +172,7 @@ def least_accepted(reserve_at: Callable[[float], Reservation | None], start: flo
 def _first_accepted(
     reserve_at: Callable[[float], Reservation | None], start: float
 ) -> tuple[float, float, Reservation] | None:
-    """Raise the strictness −log ε of a calibrated run until a ledger accepts it, in at most `BACKS` steps that double.
+    """Raise the strictness −log ε of a calibrated run, in steps that double, until a ledger accepts it.
 
     Args:
         reserve_at: returns the reservation at a strictness, or None if it is rejected.

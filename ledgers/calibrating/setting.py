@@ -24,7 +24,7 @@ NOISE: Final = ("noise_multiplier", "noise_std")
 
 
 def request_fields(calibrator: Calibrator, values: Mapping[str, object], setting: Setting) -> JsonRecord:
-    """Complete a user's fields of a calibration with the neighbouring relation, unit and observer of the ledger.
+    """Complete a user's fields of a calibration with the relation, the unit and the observer of the ledger.
 
     The target ε and δ are not among the fields, because the search chooses ε. If the problem has a field `solve_for`,
     the request solves for the noise.
@@ -86,7 +86,7 @@ def _faults(values: Mapping[str, object], own_fields: set[str], setting: Setting
 
 
 def _member(setting: Setting, name: str) -> object:
-    """Return a member of a guarantee's setting in its JSON form.
+    """Return the unit, the relation or the observer of a guarantee in its JSON form.
 
     Args:
         setting: relation, unit and observer of the ledger.
@@ -101,15 +101,15 @@ def _member(setting: Setting, name: str) -> object:
 
 
 def _word(value: object) -> str:
-    """Return a member of a setting as one word, so that two members can be compared.
+    """Return a unit, relation or observer as one word, so that two of them can be compared.
 
     A unit is a word such as "client", or the JSON form of a windowed unit, which becomes "client-day", for example.
 
     Args:
-        value: member of a setting in its JSON form.
+        value: unit, relation or observer in its JSON form.
 
     Returns:
-        The word.
+        A word such as `client`, `client-day` or `replace-one`.
     """
     if isinstance(value, Mapping):
         return str(require_unit(value))
@@ -140,7 +140,7 @@ def require_possible(algorithm: str, definition: Definition, setting: Setting) -
     Args:
         algorithm: name of the algorithm.
         definition: definition of privacy of its guarantee.
-        setting: setting of the ledger.
+        setting: relation, unit and observer of the ledger.
 
     Raises:
         ConditionViolated: the guarantee trusts the ledger's observer.
@@ -151,7 +151,7 @@ def require_possible(algorithm: str, definition: Definition, setting: Setting) -
 
 
 def require_one(algorithm: str, released: tuple[object, ...]) -> Any:
-    """Return the mechanism of a run, which must be the same for all clients, because a ledger charges one mechanism.
+    """Return the mechanism of a run, after checking that it is the same for all groups of clients.
 
     In federated learning, groups of clients may release with different mechanisms.
 
@@ -160,7 +160,7 @@ def require_one(algorithm: str, released: tuple[object, ...]) -> Any:
         released: mechanism of each group of clients.
 
     Returns:
-        The mechanism.
+        The only mechanism in `released`.
 
     Raises:
         ConditionViolated: groups of clients have different mechanisms.
@@ -174,7 +174,7 @@ def require_one(algorithm: str, released: tuple[object, ...]) -> Any:
 
 
 def _mismatch(algorithm: str, name: str, supported: str, required: str) -> ConditionViolated:
-    """Return the error that an algorithm has no guarantee for the ledger's unit, neighbouring relation or observer.
+    """Return the error that an algorithm has no guarantee for the ledger's unit, relation or observer.
 
     A guarantee for another unit or relation would not bound the privacy loss that the ledger accounts for.
 

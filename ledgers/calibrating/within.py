@@ -55,7 +55,7 @@ class Within:
 
     Attributes:
         algorithm: name of the algorithm.
-        request: the calibrator's problem, with ε and δ, whose answer is the calibration.
+        request: the calibrator's problem, with ε and δ. Its answer is the calibration.
         spec: the run as the ledger is charged for it.
         held: the reservation that the ledger would make for it; nothing was reserved.
         slack: a fraction: the ledger rejects the run if its noise is lowered by it. None if that is not known.
@@ -76,7 +76,7 @@ def calibrate_within(state: LedgerState, algorithm: str, given: JsonObject, char
     Args:
         state: the ledger.
         algorithm: name of the algorithm.
-        given: fields of the calibration, without target and setting.
+        given: fields of the calibration, without the target and without relation, unit and observer.
         charge_target: the part of the budget that pays: a slot, or an item of the ledger's plan.
 
     Returns:
@@ -101,14 +101,14 @@ def calibrate_within(state: LedgerState, algorithm: str, given: JsonObject, char
 def calibrate_and_solve(
     state: LedgerState, algorithm: str, given: JsonObject, charge_target: ChargeTarget
 ) -> tuple[Within, Calibration]:
-    """Find the least noise with which a run fits the remaining privacy budget of a ledger, with the whole calibration.
+    """Find the least noise with which a run fits the remaining budget of a ledger, and solve the calibration.
 
     Errors are those of `calibrate_within`.
 
     Args:
         state: the ledger.
         algorithm: name of the algorithm.
-        given: fields of the calibration, without target and setting.
+        given: fields of the calibration, without the target and without relation, unit and observer.
         charge_target: the part of the budget that pays: a slot, or an item of the ledger's plan.
 
     Returns:
@@ -253,7 +253,7 @@ def _is_rejected(state: LedgerState, spec: Spec, charge_target: ChargeTarget) ->
     Args:
         state: the ledger.
         spec: the run.
-        charge_target: the slot or item that would pay.
+        charge_target: the slot (a budget) or planned item that would pay.
 
     Returns:
         True if the ledger rejects less noise. False also for a run without noise, of which nothing can be lowered.
@@ -275,8 +275,9 @@ def _rejection(state: LedgerState, last: tuple[object, Spec] | None, charge_targ
 
     Args:
         state: the ledger.
-        last: problem and mechanism of a rejected run, whose error is reported; None if no noise meets the target.
-        charge_target: slot or item that is charged.
+        last: problem and mechanism of a rejected run, of which the error is reported; None if no noise meets the
+            target.
+        charge_target: slot (a budget) or planned item that is charged.
 
     Returns:
         The error of the ledger if it rejects the run. Otherwise the error that no noise in the range fits.

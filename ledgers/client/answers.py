@@ -14,7 +14,7 @@ _LEDGER_MEMBERS = ("name", "dataset", "block", "state", "sealed", "unit", "relat
 
 
 class ReadableAnswer(JsonRecord):
-    """JSON object of a ledger's answer, whose members can be read as `answer["fits"]` or as `answer.fits`.
+    """JSON object of a ledger's answer. Its members can be read as `answer["fits"]` or as `answer.fits`.
 
     A notebook shows the answer as a table of names and values.
     """
@@ -81,7 +81,7 @@ def _ledger_rows(ledger: JsonObject) -> list[tuple[str, str]]:
 
 
 def target_text(target: JsonObject) -> str:
-    """Return the privacy target of a ledger as text: ε at δ, and the risk that implies it if the target is a risk.
+    """Return the privacy target of a ledger as text: ε at δ, and the risk if the target is a risk.
 
     Args:
         target: JSON object with `epsilon` and `log10_delta`. It has `delta` if δ is not too small for a double, and the
@@ -107,7 +107,7 @@ def runs_text(item: JsonObject) -> str:
         item: JSON object of the item, with its numbers of runs. `credit` counts runs that were given back.
 
     Returns:
-        The text.
+        For example `3 of 10 left; 2 held, 5 committed`.
     """
     free = item["planned"] - item["reserved"] - item["committed"]
     credit = f", {item['credit']} of them credit" if item["credit"] else ""
@@ -125,7 +125,7 @@ def part_text(slot: JsonObject, part: str) -> str:
         part: name of the part.
 
     Returns:
-        The text.
+        For example `0.4 of 1 left; 0.1 held`.
     """
     remaining = short(slot["remaining"][part])
     capacity = short(slot["capacity"][part])
@@ -146,7 +146,7 @@ def scarcest_text(resource: JsonObject) -> str:
             that is used.
 
     Returns:
-        The text.
+        The text, as in the example.
     """
     remaining = short(resource["remaining"])
     if "item" in resource:
@@ -158,7 +158,7 @@ def scarcest_text(resource: JsonObject) -> str:
 
 
 def short(amount: str) -> str:
-    """Round a remaining amount of a budget down to six significant digits, so that no more is shown than there is.
+    """Round a remaining amount of a budget down to six significant digits.
 
     The result is for display only.
 

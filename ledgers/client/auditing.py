@@ -40,14 +40,15 @@ def audited(
     log: Path | None = None,
     witnesses: Sequence[str] = (),
 ) -> LogVerification:
-    """Verify evidence about a log of ledgers against trusted keys, and against heads of the log that were kept.
+    """Verify evidence about a log of ledgers against trusted keys and against heads that the verifier kept.
 
     The evidence is a bundle (exported log entries and receipts), a single receipt, or a file of ledgers.
 
     Args:
         evidence: file of the bundle, the receipt or the ledgers.
         keys: file or folder of the trusted keys.
-        checkpoints: files with old signed heads of the log that the verifier kept. The log must continue them.
+        checkpoints: files with old signed heads (size and Merkle root) of the log that the verifier kept. The log must
+            continue them.
         log: bundle or receipts of entries that show whether the runs of a receipt were voided later.
         witnesses: public keys of trusted witnesses, as vkeys `name+id+key`. Each must have cosigned the largest head.
 
@@ -66,7 +67,7 @@ def audited(
 
 @dataclass(frozen=True)
 class _TrustedEvidence:
-    """Keys that a verifier of a log trusts, and files that the verifier has in addition to the examined evidence.
+    """Keys that a verifier of a log trusts, and further files of the verifier.
 
     Attributes:
         keys: trusted keys of the log, at least one.
@@ -89,7 +90,7 @@ class _TrustedEvidence:
             bundle: entries, signed heads, receipts and proofs of a log; each kind may be empty.
 
         Returns:
-            The joined evidence.
+            The joined evidence, of which nothing is verified yet.
 
         Raises:
             InvalidInput: the file cannot be read, or both have entries.
@@ -134,7 +135,7 @@ def _audit_ledger_file(path: Path, trust: _TrustedEvidence) -> LogVerification:
 
 
 def _read_log(place: FilePlace, path: Path) -> Bundle:
-    """Return all log entries in a file of ledgers, with the signed head that is stored next to the file.
+    """Return all log entries in a file of ledgers, with the signed head (size and root) that is next to it.
 
     Args:
         place: the opened file.
@@ -156,11 +157,12 @@ def _read_log(place: FilePlace, path: Path) -> Bundle:
 def _verify_bundle(bundle: Bundle, receipts: Sequence[Receipt], trust: _TrustedEvidence) -> LogVerification:
     """Verify a bundle, exported evidence about a log, together with heads of the log that the verifier kept.
 
-    Runs that were declared void, or observed to differ from their mechanism, are reported too.
+    A head is the log's size and Merkle root at some time. Runs that were declared void, or observed to differ from
+    their mechanism, are reported too.
 
     Args:
         bundle: the evidence, joined with the evidence in the verifier's file `log`.
-        receipts: the receipts whose runs are examined. Receipts from the file `log` are not examined.
+        receipts: the receipts of the runs that are examined. Receipts from the file `log` are not examined.
         trust: trusted keys and files of the verifier.
 
     Returns:
@@ -186,7 +188,7 @@ def _verify_bundle(bundle: Bundle, receipts: Sequence[Receipt], trust: _TrustedE
 
 
 def _replay_receipts(receipts: Sequence[Receipt], verification: LogVerification) -> None:
-    """Compute the privacy costs that the log entries in receipts record again, and add the outcome to `verification`.
+    """Compute the privacy costs in receipts again, and add the outcome to `verification`.
 
     A ledger is replayed only if its opening is among the entries. The report also says that receipts cannot show
     whether the log has more entries of these ledgers.
@@ -225,7 +227,7 @@ def _entries_of(bundle: Bundle) -> list[Record]:
         bundle: exported evidence about a log.
 
     Returns:
-        The entries.
+        The entries as JSON objects; an entry may occur twice.
     """
     return list(bundle.entries) + [receipt.entry for receipt in bundle.receipts]
 
@@ -271,6 +273,9 @@ def _has_log(bundle: Bundle) -> bool:
 
     Args:
         bundle: exported evidence about a log.
+
+    Returns:
+        True if the evidence has such entries or receipts.
     """
     has_opening = any(receipt.entry.get("kind") == "opened" for receipt in bundle.receipts)
     return bool(bundle.entries) or has_opening

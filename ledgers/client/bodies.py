@@ -172,6 +172,6 @@ def key_or_new(key: str | None) -> str:
         key: key of the caller.
 
     Returns:
-        The key.
+        The given key, or the new one.
     """
-    return secrets.token_urlsafe(24) if key is None else key
+    return secrets.token_urlsafe(24) if key is None else key  # 24 random bytes

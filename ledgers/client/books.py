@@ -101,7 +101,7 @@ class Books:
             key: idempotency key of the request; None makes a new one.
 
         Returns:
-            The new ledger.
+            The new ledger, with which runs are reserved and committed.
 
         Raises:
             Infeasible: plan and slots together lose more than the target; `nearest` has the ε or the risk that they
@@ -149,7 +149,7 @@ class Books:
             name: id of a ledger, or its name as a person gave it. Ids are compared first.
 
         Returns:
-            The ledger.
+            The ledger, as it is now.
 
         Raises:
             InvalidInput: no ledger has the name or id, or several ledgers have the name.

@@ -33,7 +33,7 @@ def trusted_keys(path: Path) -> tuple[PublicKey, ...]:
         path: the file (JSON), or the folder.
 
     Returns:
-        The public keys.
+        The public keys in the order of the file; at least one.
 
     Raises:
         InvalidInput: there is no such document.
@@ -88,13 +88,13 @@ def is_ledger_file(path: Path) -> bool:
 
 
 def notes_of_file(path: Path) -> RunNotes:
-    """Return the notes on used receipts, which are in a folder next to a file of ledgers.
+    """Return the notes on used receipts (proofs of commits), which are in a folder next to a file of ledgers.
 
     Args:
         path: path of the file. The folder has the same name with the suffix `.runs`.
 
     Returns:
-        The notes.
+        The notes. Their folder need not exist yet.
     """
     return RunNotes(path.with_name(f"{path.name}.runs"))
 
@@ -102,8 +102,8 @@ def notes_of_file(path: Path) -> RunNotes:
 def read_evidence(path: Path, pointer: str) -> Bundle:
     """Read a file that contains a bundle or a single receipt. Nothing in it is verified.
 
-    A bundle has entries, signed heads, receipts and proofs of a log. A receipt is evidence that one commit is in the
-    log.
+    A bundle has entries, signed heads (size and Merkle root), receipts and proofs of a log. A receipt is evidence that
+    one commit is in the log.
 
     Args:
         path: path of the file.
@@ -113,7 +113,7 @@ def read_evidence(path: Path, pointer: str) -> Bundle:
         The bundle. A single receipt is returned as a bundle with only this receipt.
 
     Raises:
-        InvalidInput: the file cannot be read, or contains something else.
+        InvalidInput: the file cannot be read, or has another content.
     """
     text = _read_bytes(path, pointer)
     try:
@@ -139,7 +139,7 @@ def read_checkpoints(path: Path) -> list[str]:
         The text of each signed note. The list is empty if a bundle has none.
 
     Raises:
-        InvalidInput: the file cannot be read, or contains something else.
+        InvalidInput: the file cannot be read, or has another content.
     """
     text = _read_bytes(path, "/checkpoint")
     if text.lstrip().startswith(b"{"):
@@ -164,7 +164,7 @@ def newest(path: Path) -> str:
         path: the file.
 
     Returns:
-        The note.
+        The text of the signed note.
 
     Raises:
         InvalidInput: the file cannot be read, or has no checkpoint.

@@ -142,7 +142,7 @@ def reservation_answer(book: Book, row: ReservationRow) -> Answer:
         row: the reservation in the database.
 
     Returns:
-        The JSON object.
+        State, numbers of runs, charge and warnings of the reservation, as members.
     """
     warnings = cautions(book.contradicting_ledgers(row))
     answer: Answer = as_json(answers.reservation(row, warnings=warnings))
@@ -156,7 +156,7 @@ def move_answer(row: PendingRow) -> Answer:
         row: the change in the database. It is shown as expired if its time has passed.
 
     Returns:
-        The JSON object.
+        Kind, state, body, people and times of the change, as members.
     """
     answer: Answer = as_json(pending_move(row, time.time()))
     return answer
@@ -169,7 +169,7 @@ def pending_answer(row: LedgerRow | PendingRow) -> Answer | None:
         row: the changed ledger, or the change that waits.
 
     Returns:
-        The pending move as a JSON object. None if the ledger was changed at once, because it needs no second person.
+        The pending change as a JSON object. None if the ledger was changed at once, because it needs no second person.
     """
     if not isinstance(row, PendingRow):
         return None
@@ -207,7 +207,7 @@ def require_person(name: str | None) -> str:
         name: name of a person as the user wrote it, or None if the user declared no name.
 
     Returns:
-        The name.
+        The name as the user wrote it.
 
     Raises:
         InvalidInput: no name is declared, or the name is not valid; see `read_person`.
@@ -257,7 +257,7 @@ def open_file_keys(folder: Path) -> SigningKeys:
 
 
 def find_log_trouble(book: Book, head_file: CheckpointFile, keyring: SigningKeys, checkpoint: str | None) -> str | None:
-    """Say in one sentence why the log of a file may have lost entries; return None if it continues all older heads.
+    """Check whether the log of a file continues all older heads, and return the difference as a sentence.
 
     A head is the log's size and Merkle root. The older heads are the given checkpoint and the head in the file next to
     the ledgers. If that file is missing, only the given checkpoint is compared.
@@ -281,7 +281,7 @@ def find_log_trouble(book: Book, head_file: CheckpointFile, keyring: SigningKeys
 
 
 def _find_discontinuity(book: Book, keyring: SigningKeys, checkpoint: str) -> str | None:
-    """Say in one sentence why the log of a file does not continue a signed head; return None if it does.
+    """Check whether the log of a file continues a signed head, and return the difference as a sentence.
 
     Args:
         book: the ledgers of the file.

@@ -29,10 +29,10 @@ class SeenHead:
     """
 
     def __init__(self, folder: Path, origin: str) -> None:
-        """Choose the file for one log. The folder is created when a head is first stored.
+        """Choose the file for the head of one log. The folder is created when a head is first stored.
 
         Args:
-            folder: folder of the file.
+            folder: folder of the file with the head, the log's size and Merkle root.
             origin: name of the log. A part of its digest is in the name of the file.
         """
         origin_digest = hashlib.sha256(origin.encode()).hexdigest()[:16]
@@ -40,11 +40,11 @@ class SeenHead:
         self._origin = origin
 
     def follow(self, note: str, keys: Iterable[PublicKey], prove: Prove) -> None:
-        """Check that a new head of a service's log and the stored one belong to one growing log; store the larger one.
+        """Check that a new head of a service's log and the stored one belong to one growing log.
 
         A head is the log's size and Merkle root at some time.
 
-        The first head of a service is stored without a comparison.
+        The larger of both is stored. The first head of a service is stored without a comparison.
 
         Args:
             note: signed head from the service.
@@ -83,7 +83,7 @@ class SeenHead:
         Raises:
             OSError: the file cannot be written.
         """
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)  # only for its owner
         replace_file(self._path, note.encode())
 
     def _verify(self, note: str, keys: tuple[PublicKey, ...]) -> Checkpoint:
@@ -96,7 +96,7 @@ class SeenHead:
             keys: trusted keys of the log; the signature of one of them is enough.
 
         Returns:
-            The head.
+            The head, of which the signature is valid.
 
         Raises:
             LogForked: none of the keys has validly signed it for this log.
@@ -109,7 +109,7 @@ class SeenHead:
             ) from None
 
     def _read_head(self, keys: tuple[PublicKey, ...]) -> Checkpoint | None:
-        """Return the stored head of the log, after verifying its signature.
+        """Return the stored head of the log (its size and Merkle root), after verifying its signature.
 
         Args:
             keys: trusted keys of the log.

@@ -183,7 +183,7 @@ class Ledger:
             key: idempotency key of the request; None makes a new one.
 
         Returns:
-            The pending move of a ledger with approval; None if the plan is amended.
+            The pending change of a ledger with approval; None if the plan is amended.
 
         Raises:
             ConditionViolated: something was committed, and nothing is declared.
@@ -214,7 +214,7 @@ class Ledger:
             key: idempotency key of the request; None makes a new one.
 
         Returns:
-            The pending move of a ledger with approval; None if the runs are taken back.
+            The pending change of a ledger with approval; None if the runs are taken back.
         """
         reservation = run.id if isinstance(run, HeldRun) else run
         body = {"reservation": reservation, "count": count, "declared": declared}
@@ -230,7 +230,7 @@ class Ledger:
         It is checked against the present ledger and made.
 
         Args:
-            move: id of the move.
+            move: id of the change.
             by: your name in a file, which does not know its callers; a service takes it from the key.
 
         Returns:
@@ -248,7 +248,7 @@ class Ledger:
         A move is a change of the ledger that waits for the approval of a second person.
 
         Args:
-            move: id of the move.
+            move: id of the change.
             by: your name in a file, which does not know its callers; a service takes it from the key.
 
         Returns:
@@ -293,7 +293,7 @@ class Ledger:
             limit: largest number of entries; None means all.
 
         Returns:
-            The entries.
+            The entries as JSON objects, in the requested order.
         """
         return [ReadableAnswer(entry) for entry in self._place.entries(self.id, start, order, limit)]
 

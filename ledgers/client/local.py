@@ -1,7 +1,4 @@
-"""Ledgers in a file of the user: a book in SQLite, with the signing keys in a folder next to it.
-
-One process at a time has the file; its threads share it.
-"""
+"""Ledgers in an SQLite file of the user, with signing keys in a folder next to it. One process at a time has it."""
 
 from __future__ import annotations
 
@@ -56,18 +53,18 @@ T = TypeVar("T")
 
 _OPEN_PLACES: WeakValueDictionary[Path, FilePlace] = WeakValueDictionary()
 """Open files of this process by their resolved paths."""
-_OPENING = threading.Lock()
-"""Lock that lets only one thread at a time open a file."""
+_OPENING = threading.Lock()  # lets only one thread at a time open a file
 
 
 def file_place(path: Path, runs: RunNotes) -> FilePlace:
     """Open the ledgers of a file, which is created if it does not exist.
 
-    Calls with the same file return the same object while it is open.
-
     Args:
         path: the file with the database of the ledgers.
         runs: folder that marks receipts as used.
+
+    Returns:
+        The open ledgers of the file. Calls with the same file return the same object.
 
     Raises:
         InvalidInput: another process has the file, or the file cannot be read or written.
@@ -95,8 +92,7 @@ class FilePlace:
 
         Args:
             path: path of the file, with links resolved.
-            runs: notes on used receipts, in a folder that also has the newest head of the log (its size and Merkle
-                root).
+            runs: notes on used receipts, in a folder that also has the newest signed head of the log.
 
         Raises:
             InvalidInput: another process has the file, or a file cannot be read or written.
@@ -212,7 +208,7 @@ class FilePlace:
         return pending_answer(row)
 
     def pending(self, identifier: str) -> list[Answer]:
-        """Return the moves of a ledger that wait for a second person."""
+        """Return the changes of a ledger that wait for a second person."""
         rows = self._call(lambda book: book.pending(OWNER, identifier))
         return [move_answer(row) for row in rows]
 
@@ -224,6 +220,9 @@ class FilePlace:
             move: id of the pending change.
             by: name of the approver, which the log records. It is required, because a file does not know its callers.
 
+        Returns:
+            The approved change as a JSON object.
+
         Raises:
             SamePerson: the approver requested the change.
             MoveEnded: it was rejected or withdrawn, or has expired.
@@ -233,12 +232,15 @@ class FilePlace:
         return move_answer(row)
 
     def reject(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """End a pending change of a ledger without making it: its requester withdraws it, or another person rejects it.
+        """End a pending change of a ledger without making it, as its requester or as another person.
 
         Args:
             identifier: id of the ledger.
             move: id of the pending change.
             by: name of the caller. It is required, because a file does not know its callers.
+
+        Returns:
+            The ended change as a JSON object.
 
         Raises:
             MoveEnded: the change was approved, or has expired.
@@ -259,7 +261,11 @@ class FilePlace:
         self._call_and_note(lambda book: book.contradict(OWNER, identifier, contradiction, key))
 
     def report(self, identifier: str) -> str:
-        """Return the ledger as a signed page of HTML."""
+        """Return the ledger as a signed page of HTML.
+
+        Returns:
+            The page as HTML text, with the log's signed head (size and Merkle root) and a signature.
+        """
 
         def make_report(book: Book) -> str:
             """Return the report under the present head of the log (size and Merkle root), which it contains."""
@@ -355,14 +361,14 @@ class FilePlace:
         self.warnings |= {warning["code"]: warning["message"] for warning in warnings}
 
     def _call_and_note(self, call: Callable[[Book], T]) -> T:
-        """Change the ledgers, and then store the log's new head (size and Merkle root) in its file; return the result.
+        """Change the ledgers, store the log's new head (size and Merkle root) in its file, and return the result.
 
         Args:
             call: changes the ledgers in the book (the ledgers in the database).
 
         Raises:
-            Unanswered: the head cannot be stored, or the database cannot be used. The change may have been made, and
-                the same request with the same key shows its outcome.
+            Unanswered: the head cannot be stored, or the database fails. The same request with its key shows the
+                outcome.
             Refused: the file was closed, or the book refuses.
         """
         answer = self._call(call)

@@ -28,6 +28,9 @@ def ledger(
         key: API key of the service; EPSILOND_API_KEY by default.
         timeout: longest time of each try of a request, in seconds.
 
+    Returns:
+        The ledgers. Their methods open ledgers, reserve budget for runs and commit runs.
+
     Guarantees:
         Everything that a ledger allows stays within its ε and δ, under its declared conditions: outputs are released
             only after their commit, and each receipt is used for one run.

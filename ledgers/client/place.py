@@ -15,7 +15,7 @@ Answer: TypeAlias = JsonRecord
 
 
 class Place(Protocol):
-    """A book in a file, or a service.
+    """Interface to the ledgers in a file or on a service, with the same methods for both.
 
     Methods that change something take the idempotency key of their request.
 
@@ -83,7 +83,7 @@ class Place(Protocol):
             key: idempotency key of the request.
 
         Returns:
-            The reservation.
+            The reservation as a JSON object.
         """
 
     def reservation(self, identifier: str) -> Answer:
@@ -111,7 +111,7 @@ class Place(Protocol):
         """Close a ledger: from now on no runs can be reserved in it."""
 
     def amend(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        """Change the plan. Return the pending move if a second person must approve it.
+        """Change the plan of a ledger, or request the change if a second person must approve it.
 
         The plan is a list of mechanisms with numbers of runs.
 
@@ -119,50 +119,50 @@ class Place(Protocol):
             identifier: id of the ledger.
             body: body of the service's request.
             key: idempotency key of the request.
-            by: name of the caller, if the place does not know it.
+            by: name of the caller, if the file or service does not know it.
 
         Returns:
-            The pending move. None if the plan was changed at once.
+            The pending change. None if the plan was changed at once.
         """
 
     def void(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        """Return committed runs to the budget. Return the pending move if a second person must approve this.
+        """Return committed runs to the budget, or request this if a second person must approve it.
 
         Args:
             identifier: id of the ledger.
             body: body of the service's request.
             key: idempotency key of the request.
-            by: name of the caller, if the place does not know it.
+            by: name of the caller, if the file or service does not know it.
 
         Returns:
-            The pending move. None if the runs were returned at once.
+            The pending change. None if the runs were returned at once.
         """
 
     def pending(self, identifier: str) -> list[Answer]:
-        """Return the moves of a ledger that wait for a second person."""
+        """Return the changes of a ledger that wait for a second person."""
 
     def approve(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """Approve a pending move as a second person: it is made now, and returned.
+        """Approve a requested change as a second person, so that it is made.
 
         Args:
             identifier: id of the ledger.
-            move: id of the move.
-            by: name of the caller, where the place does not know it.
+            move: id of the change.
+            by: name of the caller, if the file or service does not know it.
 
         Returns:
-            The move in its final state.
+            The change in its final state.
         """
 
     def reject(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """End a pending move without making it, and return it.
+        """End a requested change without making it.
 
         Args:
             identifier: id of the ledger.
-            move: id of the move.
-            by: name of the caller, where the place does not know it.
+            move: id of the change.
+            by: name of the caller, if the file or service does not know it.
 
         Returns:
-            The move in its final state.
+            The change in its final state.
         """
 
     def contradict(self, identifier: str, body: Body, key: str) -> None:

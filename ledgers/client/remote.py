@@ -26,10 +26,8 @@ from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.log.signing import published_keys
 from epsilond.ledgers.requests import Order
 
-_MOST_ENTRIES = 1000
-"""Largest number of entries of one page."""
-_MOST_PAGES = 10_000
-"""Largest number of pages of a list: a service whose pages never end must not occupy the client for ever."""
+_MOST_ENTRIES = 1000  # largest number of entries of one page
+_MOST_PAGES = 10_000  # of one list: a service whose pages never end must not occupy the client for ever
 
 
 class ServicePlace:
@@ -109,6 +107,9 @@ class ServicePlace:
             body: body of the service's request.
             key: idempotency key of the request.
 
+        Returns:
+            The receipts. Each proves that the log of the service contains the entry of this commit.
+
         Raises:
             Refused: the answer is not a valid receipt of this request, so that nothing may be run.
             LogForked: the log in the receipt does not continue the newest head that was seen here.
@@ -129,8 +130,7 @@ class ServicePlace:
     def cancel(self, identifier: str) -> Answer:
         """Give back the reserved runs that were not committed, and return the reservation."""
         path = f"/v1/reservations/{escape_id(identifier)}"
-        # After an answer without content, the reservation is read with a second request.
-        return self._document("DELETE", path) or self.reservation(identifier)
+        return self._document("DELETE", path) or self.reservation(identifier)  # the answer may have no content
 
     def seal(self, identifier: str, key: str) -> None:
         """Declare that it is fixed from now on which records belong to the block of the ledger."""
@@ -147,47 +147,50 @@ class ServicePlace:
         return self._request(f"/v1/ledgers/{escape_id(identifier)}/voids", body, key, by)
 
     def _request(self, path: str, body: Body, key: str, by: str | None) -> Answer | None:
-        """Request a change of a ledger, and return it if a second person must approve it; otherwise return None.
+        """Send a request for a change of a ledger, which a second person may have to approve.
 
         Args:
             path: path of the service's endpoint.
             body: body of the request.
             key: idempotency key of the request.
             by: must be None, because the API key names the person.
+
+        Returns:
+            The pending change, if a second person must approve it. None if the change was made at once.
         """
         require_no_name(by)
         answer = self._document("POST", path, as_json(body), key)
         return answer if "requested_by" in answer else None
 
     def pending(self, identifier: str) -> list[Answer]:
-        """Return the moves of a ledger that wait for a second person."""
+        """Return the changes of a ledger that wait for a second person."""
         moves = ask(self._service, "GET", f"/v1/ledgers/{escape_id(identifier)}/pending")
         if not isinstance(moves, list):
             raise Refused("the service's answer is not a list of pending moves")
         return moves
 
     def approve(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """Approve and make a pending move, as the person to whom the API key belongs.
+        """Approve a requested change, so that it is made, as the person to whom the API key belongs.
 
         Args:
             identifier: id of the ledger.
-            move: id of the move.
+            move: id of the change.
             by: must be None: the key names the person.
         """
         return self._decide(identifier, move, "approve", by)
 
     def reject(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """Reject or withdraw a pending move, as the person to whom the API key belongs.
+        """Reject or withdraw a requested change, as the person to whom the API key belongs.
 
         Args:
             identifier: id of the ledger.
-            move: id of the move.
+            move: id of the change.
             by: must be None: the key names the person.
         """
         return self._decide(identifier, move, "reject", by)
 
     def _decide(self, identifier: str, move: str, decision: str, by: str | None) -> Answer:
-        """Approve or reject a pending move."""
+        """Approve or reject a requested change."""
         require_no_name(by)
         path = f"/v1/ledgers/{escape_id(identifier)}/pending/{escape_id(move)}"
         return self._document("POST", f"{path}/{decision}")
@@ -231,6 +234,9 @@ class ServicePlace:
             declared: the declaration of an operator who accepts a log that lacks entries.
             by: must be None, because the key names the person.
 
+        Returns:
+            A JSON object with the log's signed head, and with the accepted difference if there is one.
+
         Raises:
             Refused: the log does not continue the head, or there is none, and nothing is declared.
         """
@@ -245,7 +251,7 @@ class ServicePlace:
         return {"checkpoint": self.checkpoint()}
 
     def _accept_log(self, declared: str, trouble: str | None) -> Answer:
-        """Request the service to accept a log that may have lost entries, and store its head as the newest seen here.
+        """Request the service to accept a log that may have lost entries, and store its head as the newest.
 
         Args:
             declared: the declaration of an operator.
@@ -258,11 +264,13 @@ class ServicePlace:
         return {"checkpoint": answer["checkpoint"], **accepted}
 
     def _find_discontinuity(self, checkpoint: str) -> str | None:
-        """Say in one sentence why the service's log does not continue a signed head; return None if it does.
+        """Check whether the service's log continues a signed head of an earlier time.
 
         Args:
-            checkpoint: the signed head (size and Merkle root) of an earlier time; the sentence also says if it is not
-                valid.
+            checkpoint: the signed head (size and Merkle root) of an earlier time.
+
+        Returns:
+            A sentence with the reason if it does not, or if the head is not valid. None if it continues the head.
         """
         self._trust()
         origin = self._trusted[0].name
@@ -285,11 +293,13 @@ class ServicePlace:
         return self._document("GET", "/v1/keys")
 
     def bundle(self, identifier: str | None) -> Bundle:
-        """Return the receipts of a ledger's entries, with consistency proofs, for a verification without the service.
+        """Return receipts of log entries with consistency proofs, for a verification without the service.
 
         Args:
-            identifier: id of the ledger; None means all ledgers of the caller's own organisation, which needs an
-                auditor's key.
+            identifier: id of the ledger; None means all of the organisation, which needs an auditor's key.
+
+        Returns:
+            The evidence: the log's signed head, the receipts and the proofs between all sizes of the log in them.
         """
         if identifier is None:
             entries = self._list_pages(f"/v1/log/entries?limit={_MOST_ENTRIES}", "entries")
@@ -336,11 +346,7 @@ class ServicePlace:
             raise Refused(f"the receipt does not hold, so nothing may be run: {error}") from None
 
     def _follow(self, note: str) -> None:
-        """Check that a head continues the newest head that this client has seen, if it keeps heads, and store it.
-
-        Raises:
-            LogForked: the log does not continue the stored head.
-        """
+        """Store a head if it continues the newest one that this client has stored. Raise LogForked if it does not."""
         if self._heads is not None:
             self._seen_head(self._heads).follow(note, self._trusted, self._consistency)
 

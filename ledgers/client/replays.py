@@ -54,7 +54,7 @@ def by_ledger(entries: Iterable[Record]) -> dict[str, list[Record]]:
 
 
 def compare_balances(place: FilePlace, entries: Iterable[Record], verification: LogVerification) -> None:
-    """Add to `verification` whether the balances and the state of each ledger in a file agree with the log's entries.
+    """Add to `verification` whether the balances of each ledger in a file agree with the log's entries.
 
     The expected values are computed again from the entries. A difference means that the database was changed without
     the log.
@@ -124,7 +124,7 @@ def _register_block(ledger: str, opening: Record, ledgers_by_block: dict[tuple[o
 
 
 def _describe_ledger(ledger: str, opening: Record, state: LedgerState, count: int) -> str:
-    """Return the result of checking a ledger's log entries as text: all privacy costs suffice, and the guarantee.
+    """Return the result of checking a ledger's log entries as text.
 
     The guarantee is the target of the ledger: (ε, δ), and the risk if the target is one. A contradicted ledger has no
     guarantee.
@@ -157,11 +157,14 @@ def _describe_ledger(ledger: str, opening: Record, state: LedgerState, count: in
 
 
 def _has_status(stored: JsonObject, state: LedgerState) -> bool:
-    """Return whether a ledger in a file and its log entries agree on contradictions and on the need for approval.
+    """Return whether a ledger in a file and its entries agree on contradictions and on the need for approval.
 
     Args:
         stored: the ledger in the file, a JSON object.
         state: state of the ledger after all its entries.
+
+    Returns:
+        True if both agree.
     """
     stored_is_contradicted = stored["state"] == "contradicted"
     is_contradicted = state.status == "contradicted"
@@ -174,6 +177,9 @@ def _has_balances(stored: JsonObject, state: LedgerState) -> bool:
     Args:
         stored: the ledger in the file, a JSON object.
         state: state of the ledger after all its entries.
+
+    Returns:
+        True if all amounts and numbers of runs are equal.
     """
     expected = balances(state)
     has_same_runs = _plan_balances(stored) == expected["plan"]
@@ -187,14 +193,14 @@ def _plan_balances(stored: JsonObject) -> dict[str, JsonObject]:
         stored: a ledger in a file, a JSON object.
 
     Returns:
-        The numbers, by the name of the item.
+        The numbers, by the name of the item. Credit counts runs that were paid for and given back.
     """
     columns = ("reserved", "committed", "credit")
     return {item["name"]: {column: item[column] for column in columns} for item in stored["plan"]}
 
 
 def _has_slot_balances(stored_slots: Sequence[JsonObject], expected: Mapping[str, JsonObject]) -> bool:
-    """Return whether the slots of a ledger in a file have the used and reserved amounts that its log entries give.
+    """Return whether the slots of a ledger in a file have the amounts that its log entries give.
 
     A slot is a budget for runs that are not planned. Its parts are amounts, such as `mu_squared` and `eta`.
 
@@ -202,6 +208,9 @@ def _has_slot_balances(stored_slots: Sequence[JsonObject], expected: Mapping[str
         stored_slots: the slots in the file, each with `kind`, and with `used` and `reserved`: amounts by part.
         expected: exact `used` and `reserved` amounts by part, by the kind of the slot. A part that is absent has the
             amount 0.
+
+    Returns:
+        True if the kinds of the slots and all amounts are equal.
     """
     if {slot["kind"] for slot in stored_slots} != expected.keys():
         return False

@@ -50,7 +50,7 @@ class RunNotes:
             ReceiptUsed: a receipt was marked before, by any process with the same folder.
             OSError: a mark cannot be written; nothing may be run.
         """
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # only for its owner
         for receipt in receipts:
             self._note(receipt)
         _flush_folder(self.folder)

@@ -47,6 +47,9 @@ def parameters() -> list[inspect.Parameter]:
     """Return the parameters of the option --given and of the options that go with it.
 
     A command with a changing set of options adds them to its signature. The help shows them in a panel of their own.
+
+    Returns:
+        The parameters, for a signature that the command line reads.
     """
     result = []
     for name, (annotation, default) in _OPTIONS.items():
@@ -62,6 +65,9 @@ def _in_panel(annotation: object) -> object:
 
     Args:
         annotation: `Annotated[type, option]`. It is not changed, because other commands share the option.
+
+    Returns:
+        `Annotated[type, copy of the option]`.
     """
     declared_type, option = get_args(annotation)
     option_in_panel = copy.copy(option)

@@ -167,6 +167,9 @@ def _exit_on_errors() -> Iterator[None]:
     """Print errors of a block and exit with code 2, as a context manager.
 
     The errors are unusable or malformed keys, missing packages, and files that cannot be read or written.
+
+    Yields:
+        Nothing. The block runs with these errors handled.
     """
     with exit_codes(), extra("ledger", "a ledger"):
         from epsilond.ledgers.log.errors import KeysUnusable, Malformed  # noqa: PLC0415  only the extra has its packages

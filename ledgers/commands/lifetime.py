@@ -307,6 +307,9 @@ def _read_slot(text: str) -> tuple[str, object]:
 
     Args:
         text: value of the option. A slot is a budget in one notion of privacy, such as `gdp`.
+
+    Returns:
+        The kind and the capacity.
     """
     if "=" not in text:
         return text.strip(), "largest"

@@ -143,6 +143,9 @@ def _runs(count: str) -> int:
     Args:
         count: the text.
 
+    Returns:
+        The number of runs. It may be negative; its range is checked later.
+
     Raises:
         InvalidInput: the text is not an integer.
     """

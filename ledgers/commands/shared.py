@@ -101,6 +101,9 @@ def _print_warnings(books: Books) -> Iterator[None]:
 
     Args:
         books: the ledgers. Their warnings are those of all answers in the block.
+
+    Yields:
+        Nothing. The warnings are printed after the block.
     """
     try:
         yield

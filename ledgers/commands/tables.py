@@ -42,6 +42,9 @@ def ledgers(answers: Iterable[JsonObject]) -> RenderableType:
 
     Args:
         answers: JSON objects of ledgers, as the service returns them.
+
+    Returns:
+        The table, which the terminal prints.
     """
     rows = []
     for answer in answers:
@@ -67,6 +70,9 @@ def ledger(answer: JsonObject) -> RenderableType:
 
     Args:
         answer: JSON object of the ledger. It has observations and no guarantee if a run contradicted its record.
+
+    Returns:
+        The tables and lists as one group, which the terminal prints.
     """
     parts = [pairs(f"Ledger {answer['name']}", _ledger_members(answer))]
     parts += bullets("Contradicted: there is no ε", _observations(answer))
@@ -91,6 +97,9 @@ def _ledger_members(answer: JsonObject) -> JsonRecord:
 
     Args:
         answer: JSON object of the ledger, as the service returns it. Optional members may be absent.
+
+    Returns:
+        The values by name, in the order of the table.
     """
     members = {name: answer[name] for name in _LEDGER_MEMBERS if name in answer}
     members["target"] = target_text(answer["target"])
@@ -106,6 +115,9 @@ def _slot_rows(answer: JsonObject) -> list[JsonRecord]:
 
     Args:
         answer: JSON object of the ledger.
+
+    Returns:
+        The rows, each with the columns slot, part (name of the amount) and left.
     """
     rows: list[JsonRecord] = []
     for slot in answer["slots"]:
@@ -118,6 +130,9 @@ def _curve_rows(answer: JsonObject) -> list[JsonRecord]:
 
     Args:
         answer: JSON object of the ledger. It may have no curve.
+
+    Returns:
+        The rows, each with log10 δ and ε as texts; empty if there is no curve.
     """
     rows = []
     for point in answer.get("curve", ()):
@@ -142,7 +157,7 @@ def what_if(answer: JsonObject) -> RenderableType:
         answer: JSON object of the answer to a what-if query.
 
     Returns:
-        The table.
+        A table with a title that says whether the job fits.
     """
     rows = {name: value for name, value in answer.items() if name != "fits"}
     if "runs_out_first" in rows:
@@ -166,6 +181,9 @@ def pending(moves: Iterable[JsonObject]) -> RenderableType:
 
     Args:
         moves: JSON objects of the moves. A move without `expires_at` does not expire.
+
+    Returns:
+        The table, which the terminal prints.
     """
     rows = []
     for move in moves:
@@ -198,6 +216,9 @@ def entries(records: Iterable[JsonObject]) -> RenderableType:
 
     Args:
         records: JSON objects of the entries, in the order of the rows.
+
+    Returns:
+        The table, which the terminal prints.
     """
     rows = []
     for record in records:
@@ -245,6 +266,9 @@ def keys(records: Iterable[JsonObject], is_here: Mapping[str, bool]) -> Renderab
     Args:
         records: the published keys.
         is_here: whether the private key is in the folder, by the id of the key.
+
+    Returns:
+        The table, which the terminal prints.
     """
     rows = []
     for record in records:
@@ -268,6 +292,9 @@ def drills(report: JsonObject) -> RenderableType:
 
     Args:
         report: JSON object of the drills with their checks. A drill's time is in seconds.
+
+    Returns:
+        The table, which the terminal prints.
     """
     rows = []
     for drill in report["drills"]:
@@ -299,6 +326,9 @@ def verification(body: JsonObject) -> RenderableType:
 
     Args:
         body: results of a verification: `findings` with outcomes and sentences, and `not_shown`.
+
+    Returns:
+        The lists as one group, which the terminal prints.
     """
     sentences: dict[str, list[str]] = {}
     for finding in body["findings"]:

@@ -83,7 +83,7 @@ def _keys_of_logs(vkeys: list[str] | tuple[str, ...]) -> list[PublicKey]:
         vkeys: keys as texts `name+id+key` of signed notes.
 
     Returns:
-        The public keys.
+        The public keys, in the order of the texts.
 
     Raises:
         InvalidInput: no key is given, or one is malformed.

@@ -53,7 +53,7 @@ class WitnessFolder:
 
     @classmethod
     def open(cls, folder: Path, name: str) -> WitnessFolder:
-        """Open the folder of a witness, a party that signs heads of logs too. Make folder and key if they do not exist.
+        """Open the folder of a witness, a party that signs heads of logs. Folder and key are made if they are missing.
 
         Args:
             folder: folder of the witness.
@@ -78,7 +78,7 @@ class WitnessFolder:
                 _make_private_key(private, name)
             key = _read_private_key(private, name)
             if not public.exists():
-                replace_file(public, f"{key.public.vkey}\n".encode(), mode=0o644)
+                replace_file(public, f"{key.public.vkey}\n".encode(), mode=0o644)  # everyone may read it
             if public.read_text(encoding="utf-8").strip() != key.public.vkey:
                 raise KeysUnusable(f"{public} has another name or another key: a key has one name for ever")
         return cls(folder, key)
@@ -148,7 +148,9 @@ class WitnessFolder:
         return checkpoints.parse(notes.parse(note).text)
 
     def replace(self, origin: str, note: str) -> None:
-        """Store the newest head of a log, with its signatures. The caller must hold the lock of `alone()`.
+        """Store the newest head of a log (its size and Merkle root), with its signatures.
+
+        The caller must hold the lock of `alone()`.
 
         Args:
             origin: name of the log.
@@ -160,7 +162,7 @@ class WitnessFolder:
         replace_file(self._heads / digest_of(origin), note.encode())
 
     def forget(self, origin: str) -> Checkpoint | None:
-        """Delete the newest signed head of a log, so that the witness signs any log of this origin next.
+        """Delete the newest signed head (size and root) of a log, so that the witness signs any log of this name.
 
         Args:
             origin: name of the log.
@@ -185,7 +187,7 @@ def _make_private_key(path: Path, name: str) -> None:
 
     Args:
         path: the file, which must not exist.
-        name: name of the witness, which signatures contain.
+        name: name of the witness (a party that signs heads of logs), which signatures contain.
 
     Raises:
         Malformed: the name cannot name a key. Nothing is written.
@@ -196,7 +198,7 @@ def _make_private_key(path: Path, name: str) -> None:
 
 
 def _read_private_key(path: Path, name: str) -> CosigningKey:
-    """Read the private key with which a witness signs heads of logs.
+    """Read the private key with which a witness, a party other than the log's, signs heads of logs.
 
     Args:
         path: file of the key.
@@ -208,13 +210,13 @@ def _read_private_key(path: Path, name: str) -> CosigningKey:
     Raises:
         KeysUnusable: users other than the owner can read the file, or it does not contain a key.
     """
-    if sys.platform != "win32" and path.stat().st_mode & 0o077:
+    if sys.platform != "win32" and path.stat().st_mode & 0o077:  # a permission of the group or of others
         raise KeysUnusable(f"{path} can be read by others than its owner: chmod 600, and think of a new key")
     return CosigningKey(name, read_private(path, name).private)
 
 
 def digest_of(origin: str) -> str:
-    """Return the SHA-256 of the name of a log, in hexadecimal. It is the name of the file with the log's newest head.
+    """Return the SHA-256 of the name of a log, which names the file with the log's newest head.
 
     Args:
         origin: name of the log.

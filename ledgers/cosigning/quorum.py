@@ -84,9 +84,10 @@ class WitnessQuorum:
         return bool(self._witnesses)
 
     def cosign(self, note: str, log: ShownLog) -> None:
-        """Have the witnesses sign a head of the log. Return once as many as are needed have signed it or a later one.
+        """Have witnesses sign a head of the log, and return once enough have signed it or a later one.
 
-        A witness that still works on an earlier head is skipped, and counts as unreachable.
+        A head is the log's size and Merkle root. A witness that still works on an earlier head is skipped, and counts
+        as unreachable.
 
         Args:
             note: the signed head.
@@ -104,9 +105,10 @@ class WitnessQuorum:
         self.is_confirmed = True
 
     def _cosign(self, note: str, log: ShownLog) -> None:
-        """Have the witnesses that are not busy sign a head of the log, each in a thread, until enough have signed it.
+        """Have all witnesses that are not busy sign a head of the log, each in a thread.
 
-        A witness that answers after the return stores its cosignature all the same, so that `has_cosigned` counts it.
+        A head is the log's size and Merkle root. A witness that answers after the return stores its cosignature all the
+        same, so that `has_cosigned` counts it.
 
         Args:
             note: the signed head.
@@ -174,7 +176,7 @@ class WitnessQuorum:
             return self._newest.text == text and len(self._newest.lines) >= self._needed
 
     def begin_again(self) -> None:
-        """Discard the knowledge of cosigned heads, because the operator has accepted the log as it is.
+        """Forget the cosigned heads (sizes and roots), because the operator has accepted the log as it is.
 
         The witnesses are then shown the next head as if it were the first.
         """
@@ -194,13 +196,13 @@ class WitnessQuorum:
     ) -> None:
         """Request one witness to sign a head of the log, and store its signature.
 
-        The method runs in a thread of its own.
+        A head is the log's size and Merkle root. The method runs in a thread of its own.
 
         Args:
             witness: the witness.
             note: the signed head.
             log: provides consistency proofs, and the present head.
-            outcomes: queue that gets None after a cosignature, or else the error.
+            outcomes: queue that gets None after a cosignature, or otherwise the error.
         """
         error: Exception | None = None
         try:
@@ -236,7 +238,7 @@ class WitnessQuorum:
 
 
 def _receive_outcomes(outcomes: queue.SimpleQueue[Exception | None], count: int) -> Iterator[Exception | None]:
-    """Yield the outcomes of requests to witnesses as they arrive: None for a signature, or an error.
+    """Yield the outcomes of requests to witnesses (other parties) as they arrive.
 
     If an outcome is missing `PATIENCE` seconds after the start, one error is yielded and the iteration ends.
 

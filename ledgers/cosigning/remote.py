@@ -61,7 +61,7 @@ class ShownLog(Protocol):
             later: number of entries of the longer log; None means all present entries.
 
         Returns:
-            The proof.
+            The proof, with hashes that a witness can verify.
         """
         ...
 
@@ -136,7 +136,7 @@ def _read_address(entry: str) -> WitnessAddress:
 
 
 def _is_usable(url: str) -> bool:
-    """Return whether a text is a URL at which a witness, another party that signs heads of logs, can be reached.
+    """Return whether a text is a URL of a witness, another party that signs heads of logs.
 
     Args:
         url: the text.
@@ -175,7 +175,7 @@ class RemoteWitness:
     """
 
     def __init__(self, address: WitnessAddress) -> None:
-        """Represent the witness at an address. Nothing is sent yet.
+        """Represent the witness, a party that signs heads of logs, at an address. Nothing is sent yet.
 
         Args:
             address: URL and public key of the witness.
@@ -229,7 +229,7 @@ class RemoteWitness:
                 raise WitnessUnavailable(f"The witness {self.key.name} is shown other heads meanwhile.")
 
     def _choose_head(self, note: str, log: ShownLog) -> str:
-        """Return the head to be signed: the given one, or the log's present head if the witness knows a larger one.
+        """Return the head to be signed, which must not be smaller than the head that the witness signed last.
 
         Args:
             note: signed head of the log (its size and Merkle root).
@@ -274,7 +274,7 @@ class RemoteWitness:
             connection.close()
 
     def _cosignature(self, head: Note, content: bytes) -> NoteSignature:
-        """Read the witness's signature of a head from its answer, and verify it.
+        """Read the witness's signature of a log's head (size and Merkle root) from its answer, and verify it.
 
         The witness may answer with several lines, such as for an old and a new key.
 
@@ -299,7 +299,9 @@ class RemoteWitness:
         raise WitnessUnavailable(f"The witness {self.key.name} answers without its cosignature.")
 
     def _send(self, body: bytes) -> WitnessAnswer:
-        """Send one request to the witness. If the connection was closed meanwhile, a new one is opened and used.
+        """Send one request to the witness, a party that signs heads of logs.
+
+        If the connection was closed meanwhile, a new one is opened and used.
 
         Args:
             body: the submitted head, with a proof that it continues the head that the witness signed last.

@@ -77,7 +77,8 @@ class WitnessService:
         """Return the HTTP answer to a submitted head of a log: the witness's signature, or why it does not sign.
 
         Args:
-            body: the head as a signed note, with a proof that it continues the head that the witness signed last.
+            body: the head (size and Merkle root) as a signed note, with a proof that it continues the head that the
+                witness signed last.
 
         Returns:
             The line of the signature, or an error. The status of an error is 400 for a malformed body.
@@ -114,7 +115,7 @@ class WitnessService:
         return PlainTextResponse(note)
 
     def _cosign(self, submission: Submission) -> str:
-        """Sign a submitted head of a log, after checking that it continues the last one; return the signature line.
+        """Sign a submitted head of a log, after checking that it continues the last one.
 
         The head is on the disk when the signature is returned.
 
@@ -147,8 +148,8 @@ class WitnessService:
     def _signers(self, note: Note) -> tuple[PublicKey, ...]:
         """Return the trusted keys that signed a checkpoint.
 
-        The first line of a checkpoint is the name of its log. A witness trusts the keys of some logs and signs only
-        their heads.
+        The first line of a checkpoint is the name of its log. A witness, a party that signs heads of logs (size and
+        Merkle root), trusts the keys of some logs only.
 
         Args:
             note: the signed note.
@@ -170,13 +171,13 @@ class WitnessService:
 
 
 def _folder_response(error: Exception) -> Response:
-    """Return the HTTP answer 503 if the folder of the witness cannot be used, and log the reason.
+    """Return the HTTP answer 503 if the folder of the witness (its key and heads) cannot be used, and log why.
 
     Args:
         error: error of reading or writing the folder.
 
     Returns:
-        The response.
+        The response with the status 503.
     """
     _LOG.error("the folder of the witness cannot be used: %s", error)
     return _Answer(503, "The witness cannot use its folder at present.").response
@@ -215,7 +216,7 @@ def _head(note: Note) -> Checkpoint:
         note: a signed note.
 
     Returns:
-        The head.
+        The name, the size and the Merkle root of the log.
 
     Raises:
         _Answer: the note states size 0 with a root other than the empty tree's (status 422).
@@ -235,7 +236,7 @@ def _lines_of(note: Note, signers: Iterable[PublicKey]) -> list[NoteSignature]:
 
     Args:
         note: the signed note.
-        signers: keys whose signatures in the note are valid.
+        signers: keys with valid signatures in the note.
 
     Returns:
         The signature lines of these keys.
@@ -245,17 +246,22 @@ def _lines_of(note: Note, signers: Iterable[PublicKey]) -> list[NoteSignature]:
 
 
 def application(service: WitnessService) -> Starlette:
-    """Return the web application with the two routes of a witness: submit a checkpoint, and read the newest head.
+    """Return the web application of a witness, which takes checkpoints and shows the newest heads.
 
     Args:
-        service: the witness.
+        service: the witness, a party that signs heads of other operators' logs.
 
     Returns:
-        The web application.
+        The application, which a server can run.
     """
 
     async def add(request: Request) -> Response:
-        """Answer a submitted checkpoint, a signed head of a log. A slow or too large body is rejected."""
+        """Answer a submitted checkpoint, a signed head of a log. A slow or too large body is rejected.
+
+        Returns:
+            A signature line of the witness, or an error: status 408 after a timeout, otherwise the error of the body or
+            service.
+        """
         try:
             with anyio.fail_after(BODY_SECONDS):
                 body = await _body(request)

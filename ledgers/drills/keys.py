@@ -42,7 +42,7 @@ def lose_keys(store: DrillStore, record: DrillRecorder) -> None:
 def _lose_folder(
     store: DrillStore, record: DrillRecorder, ledger: str, receipt: Receipt, public_keys: Sequence[PublicKey]
 ) -> None:
-    """Rehearse the loss of all signing keys: expect that a process with new keys cannot commit. Then restore the keys.
+    """Rehearse the loss of all signing keys, and expect that a process with new keys cannot commit.
 
     Args:
         store: the temporary ledgers.
@@ -205,7 +205,7 @@ def _replace_lost(store: DrillStore, kid: str) -> None:
 
 
 def _verify_log(bundle: Bundle, keys: Sequence[PublicKey]) -> None:
-    """Verify all entries and signed heads of a log (size and Merkle root), and compute its privacy costs again.
+    """Verify all entries and signed heads (size and root) of a log, and compute its privacy costs again.
 
     Args:
         bundle: the entries and signed heads.

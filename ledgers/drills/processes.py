@@ -115,7 +115,7 @@ class DrillProcess:
 
 @contextmanager
 def start(store: DrillStore, *, has_file: bool = True) -> Iterator[DrillProcess]:
-    """Open the store of a drill as a process of the service does, as a context manager. It is closed at the end.
+    """Open the store of a drill as a process of the service does, as a context manager.
 
     Args:
         store: store of the drill.

@@ -184,7 +184,7 @@ class DrillRecorder:
             error: error that a step raised. NotVerified becomes "Not verified: …", and any other error "Refused: …".
 
         Returns:
-            The sentence.
+            For example `Refused: the log has fewer entries.`
         """
         outcome = "Not verified" if isinstance(error, NotVerified) else "Refused"
         reason = str(error).replace(f"{self.folder}/", "").strip().rstrip(".")

@@ -66,7 +66,7 @@ def restore_backup(store: DrillStore, record: DrillRecorder) -> None:
 
 
 def roll_back(store: DrillStore, record: DrillRecorder) -> None:
-    """Rehearse an older copy in place of the database of a running process. Expect that it rejects all changes.
+    """Rehearse an older copy in place of the database of a running process, which must reject all changes.
 
     The process has no file with the log's head, its size and Merkle root. It notices the older copy by the newest head
     that it remembers or, in SQLite, by the replaced file. A new process must accept the newest copy.
@@ -110,7 +110,7 @@ def roll_back(store: DrillStore, record: DrillRecorder) -> None:
 
 
 def promote_standby(store: DrillStore, record: DrillRecorder) -> None:
-    """Continue with a copy of the database that lacks the last runs, like a standby that was promoted too early.
+    """Rehearse a standby that was promoted too early: a copy of the database that lacks the last runs.
 
     A file has the log's newest head, its size and Merkle root. The copy must be rejected as long as it does not
     continue this head, even once it has more entries. The newest copy must be accepted.

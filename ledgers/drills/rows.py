@@ -21,7 +21,7 @@ RAISED: Final = Decimal(1000)
 
 
 def change_row(store: DrillStore, record: DrillRecorder) -> None:
-    """Rehearse a forged balance: change a used amount of a ledger by SQL, and expect that its next commit is rejected.
+    """Rehearse a forged balance: change a used amount by SQL, and expect that the next commit is rejected.
 
     Triggers must reject the statement, unless the owner of the tables removes them. Then the digest of the balance in
     the ledger's newest log entry shows the change. Other ledgers must go on, and so must this one after the row has its
@@ -85,7 +85,7 @@ def _read_used_amount(database: Database, ledger: str) -> Decimal:
         ledger: id of the ledger.
 
     Returns:
-        The amount.
+        The used amount of the slot's part `PART`.
     """
     with looking(database) as connection:
         query = select(SLOTS.c.used).where(SLOTS.c.ledger == ledger, SLOTS.c.part == PART)

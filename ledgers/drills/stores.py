@@ -262,6 +262,9 @@ def _server_url(server: str) -> URL:
     Args:
         server: URL of the server. It may name a database; otherwise `MAINTENANCE` is used.
 
+    Returns:
+        The URL with the name of an existing database.
+
     Raises:
         InvalidInput: the text is not a URL of a PostgreSQL server.
     """

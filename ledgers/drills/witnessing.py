@@ -24,11 +24,11 @@ LOST_RUNS: Final = 3
 def ask_witness(store: DrillStore, record: DrillRecorder) -> None:
     """Show a witness an older log, and then a longer but different one. Expect that it cosigns neither.
 
-    A witness is a second party that signs only heads of a log which continue its earlier heads. The drill copies the
-    database after one run, and again after more runs. It restores the older copy, shows it, and appends other runs.
-    At last it restores the newest copy, which the witness cosigns. The log is shown to the witness before each run, as
-    a service does. No process of this drill has a file with the head. The drill tries the witness and its client, not
-    the service.
+    A witness is a second party that signs only heads of a log (size and Merkle root) which continue its earlier ones.
+    The drill copies the database after one run, and again after more runs. It restores the older copy, shows it, and
+    appends other runs. At last it restores the newest copy, which the witness cosigns. The log is shown to the witness
+    before each run, as a service does. No process of this drill has a file with the head. The drill tries the witness
+    and its client, not the service.
 
     Args:
         store: database, keys and copies of the drill.
@@ -67,7 +67,7 @@ def ask_witness(store: DrillStore, record: DrillRecorder) -> None:
 
 
 def _show_older_logs(store: DrillStore, record: DrillRecorder, ledger: str, key: PublicKey) -> None:
-    """Show the witness a log that lost entries, and again after it grew longer with others. Expect two rejections.
+    """Show the witness, a second party, a log that lost entries, twice. Expect two rejections.
 
     Args:
         store: the temporary ledgers, with the older copy.
@@ -100,7 +100,7 @@ def _show_older_logs(store: DrillStore, record: DrillRecorder, ledger: str, key:
 
 
 def _commit(process: DrillProcess, ledger: str, address: WitnessAddress) -> Receipt:
-    """Commit one run as a service does: let a witness sign the log's head before the commit, and the new head after it.
+    """Commit one run as a service does: let a witness sign the log's head before and after the commit.
 
     A head is the log's size and Merkle root.
 
@@ -128,7 +128,7 @@ def _commit(process: DrillProcess, ledger: str, address: WitnessAddress) -> Rece
 
 @contextmanager
 def run_witness(store: DrillStore, key: PublicKey) -> Iterator[WitnessAddress]:
-    """Run a witness, a party that signs heads of a log too, in a thread, and yield its address, as a context manager.
+    """Run a witness, a party that signs heads of a log, in a thread, as a context manager.
 
     Each call uses the same folder. So the witness remembers the heads (size and Merkle root) that it signed in earlier
     calls.

@@ -16,7 +16,7 @@ KEPT_CALLERS = 10_000
 
 
 class Adoption:
-    """Assigns ledgers of a book that have no named organisation to the organisations of the callers who opened them.
+    """Assignment of ledgers without a named organisation to the organisations of the callers who opened them.
 
     A book is the ledgers in one database. Two ledgers of the same people must not both be spent, so an assignment
     reports such collisions.

@@ -125,6 +125,9 @@ def stored_response(record: object) -> Response:
 
     Args:
         record: the stored answer, a JSON value.
+
+    Returns:
+        The response, with the record as JSON text in UTF-8.
     """
     text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
     return Response(text.encode(), 201, None, JSON)

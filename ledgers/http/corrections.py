@@ -250,6 +250,9 @@ async def get_pending(request: Request, id: LedgerId, move: MoveId) -> Response:
         request: the HTTP request, which leads to the service's ledgers and to the caller.
         id: id of the ledger.
         move: id of the pending move.
+
+    Returns:
+        The move, with its state.
     """
     ledgers, caller = ledgers_of(request, *READERS)
     return json_response(await ledgers.call(caller, work.pending_move, ledgers, caller.organisation, id, move))

@@ -95,6 +95,9 @@ class Figures(Collector):
 
         Args:
             move: kind of the change, such as `committed`, for the label of the metric.
+
+        Yields:
+            Nothing. The block runs with its errors counted.
         """
         try:
             yield
@@ -141,6 +144,9 @@ class Figures(Collector):
 
         Two metrics have a value for each of the fullest ledgers. Each other metric has one value, or none if its figure
         is unknown.
+
+        Returns:
+            The gauges, each with its name, description and values.
         """
         # Without a snapshot, every metric is listed without a value.
         snapshot = self._snapshot

@@ -32,7 +32,7 @@ class KeptHeads:
     """
 
     def __init__(self, book: Book, settings: Settings) -> None:
-        """Prepare the checks that the log keeps all its entries, and the witnesses. Nothing is compared yet.
+        """Prepare the checks that the log keeps all its entries, and the witnesses, who sign its heads.
 
         Args:
             book: the ledgers, with the file for the log's head.
@@ -93,10 +93,13 @@ class KeptHeads:
             self._queue.submit(None)  # None, because the head is read when the call's turn comes
 
     def checkpoint(self) -> str:
-        """Return the log's signed head with the signatures of witnesses, which are requested first if they are missing.
+        """Return the log's signed head with the signatures of witnesses, and request these if they are missing.
 
         A head is the log's size and Merkle root. A witness is another party that signs a head only if it continues the
         earlier ones.
+
+        Returns:
+            The signed note of the head, with the signatures of witnesses that are available.
 
         Raises:
             NotReconciled: the log lacks entries that it had before.
@@ -136,6 +139,9 @@ class KeptHeads:
 
         Args:
             calls: one None for each call. It is returned, because the queue needs one result for each.
+
+        Returns:
+            The argument `calls`, unchanged.
 
         Raises:
             Problem: the head cannot be stored, or too few witnesses cosigned it.

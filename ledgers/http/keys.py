@@ -65,6 +65,9 @@ class Keys:
     def __call__(self) -> SigningKeys:
         """Return the present keys that sign the log. They are read again if another process changed the folder.
 
+        Returns:
+            The private key that signs, with all published keys.
+
         Raises:
             KeysUnusable: a key is missing, retired or malformed, or the folder cannot be used.
         """
@@ -82,8 +85,11 @@ class Keys:
     def _open_keyring(self) -> SigningKeys:
         """Open the keys, or make them if there are none, and remember the state of the folder.
 
-        Several processes may make the keys of one folder at the same time. Each of them makes up a name for the log, if
-        the settings have none, and all but one then find a folder with another name. So the attempt is repeated.
+        Several processes may make the keys of one folder at the same time. Each of them invents a name for the log, if
+        the settings have none. Only the first of them writes its name, so the others try again.
+
+        Returns:
+            The private key that signs, with all published keys.
 
         Raises:
             KeysUnusable: a key is missing, retired, of another name, or readable by others.

@@ -151,6 +151,9 @@ async def list_ledgers(
         request: the HTTP request, which leads to the service's ledgers and to the caller.
         limit: largest number of ledgers in the answer, 1 to 100.
         cursor: `next` of the previous page; None for the first page.
+
+    Returns:
+        The ledgers of the page, with a link to the next page if there is one.
     """
     ledgers, caller = ledgers_of(request, *READERS)
     return json_response(await ledgers.call(caller, work.list_ledgers, ledgers, caller.organisation, limit, cursor))
@@ -199,6 +202,9 @@ async def list_entries(
             newest come first.
         limit: largest number of entries in the answer, 1 to 1000.
         order: whether the oldest or the newest entries come first.
+
+    Returns:
+        The entries of the page, with a link to the next page if there is one.
     """
     ledgers, caller = ledgers_of(request, *READERS)
     return json_response(

@@ -161,6 +161,9 @@ async def list_log_entries(
         request: the HTTP request, which leads to the service's ledgers and to the caller.
         start: number in the log at which the list starts, from 0.
         limit: largest number of entries in the answer, 1 to 1000.
+
+    Returns:
+        The entries of the page, with a link to the next page if there is one.
     """
     ledgers, caller = ledgers_of(request, "auditor")
     return json_response(await ledgers.call(caller, proving.log_entries, ledgers, caller.organisation, start, limit))

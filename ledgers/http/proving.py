@@ -28,7 +28,7 @@ def head(ledgers: Ledgers) -> CheckpointAnswer:
 
 
 def inclusion(ledgers: Ledgers, tenant: str, entry: int) -> JsonRecord:
-    """Return the receipt of an entry under the present head.
+    """Return the receipt of a log entry: the proof that the log contains it, with the log's signed head.
 
     Args:
         ledgers: ledgers of the service.
@@ -84,6 +84,9 @@ def add_warnings(ledgers: Ledgers, record: Mapping[str, object]) -> JsonRecord:
     Args:
         ledgers: ledgers of the service.
         record: JSON object of an answer.
+
+    Returns:
+        The copy, with a member `warnings` if the service has warnings.
     """
     if not ledgers.warnings:
         return dict(record)
@@ -118,7 +121,7 @@ def accept_log(ledgers: Ledgers, by: str) -> tuple[CheckpointAnswer, int]:
 
 
 def _answer(ledgers: Ledgers, note: str, warnings: tuple[Caution, ...] = ()) -> CheckpointAnswer:
-    """Return the service's answer with a signed head of the log: the note, and size and Merkle root as members.
+    """Return the service's answer with a signed head of the log.
 
     The head is the log's size and Merkle root at this time. A reader keeps it to check later that the log only grew.
 
@@ -126,6 +129,9 @@ def _answer(ledgers: Ledgers, note: str, warnings: tuple[Caution, ...] = ()) -> 
         ledgers: ledgers of the service.
         note: signed note of the head.
         warnings: warnings that come before the warnings of the service.
+
+    Returns:
+        The answer, with the Merkle root in base 64.
     """
     keyring = ledgers.book.keyring
     checkpoint = checkpoints.verify(note, keyring.signing.name, keyring.keys)

@@ -34,10 +34,13 @@ def as_problems() -> Iterator[None]:
 
     Other errors pass unchanged. Those of the mathematics, such as LedgerExhausted, have a problem of their own.
 
+    Yields:
+        Nothing. The block runs with its errors translated.
+
     Raises:
-        Problem: not-found, idempotency-key-reused, forbidden or ledger-not-reconciled, for the error of this name;
-            unavailable, with a time after which to try again, if ledgers were contended, or the store, the signing
-            keys or the copy of the log's head cannot be used.
+        Problem: the kind is not-found, idempotency-key-reused, forbidden or ledger-not-reconciled, as the error. It is
+            unavailable, with a time after which to try again, if other processes changed the ledgers each time. This
+            also holds if the store, the signing keys or the copy of the log's head cannot be used.
     """
     try:
         yield
@@ -81,6 +84,9 @@ def reconciliation_problem() -> Problem:
     """Return the HTTP problem of a log that may lack entries, for which receipts were given.
 
     Such a log does not continue a head (size and Merkle root) that was signed before. An operator must act first.
+
+    Returns:
+        The problem of the kind `ledger-not-reconciled`, with a header that says when to try again.
     """
     detail = (
         "The log of ledgers does not continue a head that was signed before: the store was restored, or lost"
@@ -96,7 +102,7 @@ def not_durable(cause: str) -> Problem:
         cause: why the store is in memory, as sentences.
 
     Returns:
-        The problem.
+        The problem of the kind `ledgers-not-durable`.
     """
     detail = (
         f"This service has no ledgers, because it would lose them when it stops. {cause} {PREFIX}LEDGERS_IN_MEMORY=yes"

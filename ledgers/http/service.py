@@ -1,7 +1,6 @@
 """Ledgers of one service: the book, opened next to the jobs, and the calls that requests make of it.
 
-A call of the book blocks: it runs in a thread, and its computations in a worker process. A client that leaves does not
-interrupt a move, whose answer is kept under its idempotency key.
+A call of the book runs in a thread, and its computations in a worker process. A client that leaves interrupts no move.
 """
 
 from __future__ import annotations
@@ -54,15 +53,13 @@ from epsilond.storage.transactions import Database
 
 P = ParamSpec("P")
 T = TypeVar("T")
-THREADS = 32
-"""Largest number of calls of the book at one time; commits among them are made together."""
-SWEEP_SECONDS = 60.0
-"""Longest time between two looks for expired reservations; shorter if this service knows that one will expire."""
+THREADS = 32  # largest number of calls of the book at one time; commits among them are made together
+SWEEP_SECONDS = 60.0  # longest time between two looks for expired reservations
 _CALLER: ContextVar[str] = ContextVar("caller", default="")
 
 
 class Ledgers:
-    """Ledgers of one service, between entering and leaving `running()`.
+    """Ledgers of one service. They are open within the block of the context manager `running()`.
 
     Attributes:
         signatures: signer of the service's other answers, with the same keys.
@@ -84,7 +81,7 @@ class Ledgers:
             settings: settings of the service.
             metrics: metrics of the service.
             pool: worker processes.
-            jobs: jobs, whose store keeps the ledgers.
+            jobs: jobs. Their store keeps the ledgers, too.
             organisations: returns the organisation of each caller with an API key, by the caller's name.
         """
         self._settings = settings
@@ -145,7 +142,7 @@ class Ledgers:
         self._figures.follow(None)
 
     def _open(self, database: Database) -> None:
-        """Open the ledgers of a database with keys, checks of the log and metrics, unless they may not be in memory.
+        """Open the ledgers of a database, unless it is in memory and the settings forbid that.
 
         Args:
             database: database of the service's jobs, to which the tables of ledgers are added.
@@ -171,7 +168,8 @@ class Ledgers:
     def _may_use_memory(self) -> bool:
         """Return whether the settings allow ledgers in memory, which are lost when the service stops.
 
-        If they do, a warning is added to all answers. If not, the reason is stored as the problem of further requests.
+        Returns:
+            True if they do; then all answers get a warning. Otherwise further requests get the reason as a problem.
         """
         cause = self._jobs.forgets
         if not self._settings.ledgers_in_memory:
@@ -230,13 +228,14 @@ class Ledgers:
     async def call(self, caller: Caller, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         """Call a blocking function of the ledgers in a thread, and return its answer.
 
-        The call is not cancelled if the client disconnects.
-
         Args:
             caller: the caller.
             method: the function.
             arguments: arguments of the function.
             named: keyword arguments of the function.
+
+        Returns:
+            The result of the function. The call is not cancelled if the client disconnects.
 
         Raises:
             Problem: the ledgers raised an error of `as_problems`.
@@ -278,13 +277,14 @@ class Ledgers:
     async def what_if(self, request: Request, caller: Caller, identifier: str, job: WhatIfAsked) -> WhatIf:
         """Return the cost of a job. Nothing is written, and the computation is stopped if the client disconnects.
 
-        If it takes more than half of the deadline, a rough price is computed instead, without the nearest jobs.
-
         Args:
-            request: the request, whose client may leave.
+            request: the request of a client, who may leave.
             caller: the caller.
             identifier: id of the ledger.
             job: the job.
+
+        Returns:
+            The cost. It is rough, without the nearest jobs, if the exact cost takes more than half of the deadline.
 
         Raises:
             Problem: the client has left, the rough price takes too long, or the book raised an error.
@@ -308,14 +308,14 @@ class Ledgers:
         return await first_of(compute, partial(end_with_client, request))
 
     def promise(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState, LedgerPromise]:
-        """Return a ledger with the slow parts of the service's answer about it, which are cached. The method blocks.
+        """Return a ledger with the slow parts of the service's answer about it, which are cached.
 
         Args:
             tenant: owner of the ledger.
             identifier: id of the ledger.
 
         Returns:
-            The database rows, the state, and the slow parts: conditions, plan curve and certificate.
+            The database rows, the state, and the slow parts: conditions, plan curve, certificate. The method blocks.
         """
         row, state = self.book.whole(tenant, identifier)
         promise = self._promises.get(row)

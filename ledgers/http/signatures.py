@@ -71,7 +71,7 @@ class _UnsignedAnswer:
         return SignedStatement(kind=self.kind, name=name, engine_version=self.engine, request=request)
 
     def cache_key(self, signing: SigningKey) -> bytes:
-        """Return a digest of everything on which the signature depends: the key, the names, the request and the answer.
+        """Return a digest of everything on which the signature of an answer depends.
 
         Equal keys mean equal signatures, so that a cached signature can be used again.
 
@@ -154,7 +154,7 @@ class Signatures:
             keys: source of the present signing keys, which an operator may replace.
 
         Returns:
-            The key.
+            The private key that signs.
 
         Raises:
             KeysUnusable: the keys cannot be used.
@@ -202,7 +202,7 @@ async def sign_response(
     *,
     digest: str | None = None,
 ) -> Response:
-    """Add the signature to a response in a header, if it is an answer and the service signs answers of this kind.
+    """Add a signature to a response in a header, if the service signs answers of this kind.
 
     The signature shows that this version of the engine gave this answer to this request.
 

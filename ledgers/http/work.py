@@ -121,7 +121,7 @@ def list_entries(
 
 
 def report(ledgers: Ledgers, tenant: str, identifier: str, *, as_page: bool) -> JsonRecord | str:
-    """Return the signed report of a ledger: its state and guarantee, its entries, and the signed head of the log.
+    """Return the signed report of a ledger, with the signed head (size and root) of the log.
 
     The report can be verified later without the service, with the public keys of the log.
 
@@ -196,7 +196,7 @@ def make_or_request(
         change: function that makes the change, or stores it as pending.
 
     Returns:
-        The ledger after the change. The pending move if a second person must approve the change.
+        The ledger after the change. The pending change if a second person must approve the change.
     """
     row = change()
     if isinstance(row, PendingRow):
@@ -215,7 +215,7 @@ def list_pending(ledgers: Ledgers, tenant: str, identifier: str) -> list[Pending
         identifier: id of the ledger.
 
     Returns:
-        The moves as the service answers them.
+        The changes as the service answers them.
     """
     now = time.time()
     return [pending_answer(row, now, ledgers.warnings) for row in ledgers.book.pending(tenant, identifier)]
@@ -228,10 +228,10 @@ def pending_move(ledgers: Ledgers, tenant: str, identifier: str, move: str) -> P
         ledgers: ledgers of the service.
         tenant: owner of the ledger.
         identifier: id of the ledger.
-        move: id of the move.
+        move: id of the change.
 
     Returns:
-        The move as the service answers it.
+        The change as the service answers it.
     """
     return pending_answer(ledgers.book.pending_move(tenant, identifier, move), time.time(), ledgers.warnings)
 
@@ -243,10 +243,10 @@ def approve_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) -
         ledgers: ledgers of the service.
         caller: the approver.
         identifier: id of the ledger.
-        move: id of the move.
+        move: id of the change.
 
     Returns:
-        The move as the service answers it.
+        The change as the service answers it.
     """
     row = ledgers.book.approve(caller.organisation, identifier, move, by=caller.name)
     return pending_answer(row, time.time(), ledgers.warnings)
@@ -257,12 +257,12 @@ def reject_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) ->
 
     Args:
         ledgers: ledgers of the service.
-        caller: an approver, or the person who requested the move.
+        caller: an approver, or the person who requested the change.
         identifier: id of the ledger.
-        move: id of the move.
+        move: id of the change.
 
     Returns:
-        The move as the service answers it.
+        The change as the service answers it.
     """
     is_approver = "approver" in caller.roles
     row = ledgers.book.reject(caller.organisation, identifier, move, by=caller.name, is_approver=is_approver)
@@ -272,7 +272,7 @@ def reject_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) ->
 def reserve(
     ledgers: Ledgers, caller: Caller, identifiers: tuple[str, ...], request: ReserveAsked, key: str
 ) -> figures.ReservationAnswer:
-    """Reserve runs, and return the reservation. A rejection because too little is left is reported to webhooks.
+    """Reserve runs, and return the reservation. Webhooks get a message if too little is left.
 
     Reserved runs are held for the caller until they are committed, cancelled or expired.
 
@@ -314,7 +314,7 @@ def reservation(ledgers: Ledgers, tenant: str, identifier: str) -> figures.Reser
 
 
 def commit(ledgers: Ledgers, caller: Caller, identifier: str, request: CommitAsked, key: str) -> JsonRecord:
-    """Commit runs of a reservation: spend their budget so that their outputs may be released. Return the receipts.
+    """Commit runs of a reservation: spend their budget so that their outputs may be released.
 
     A receipt is the evidence of the commit in one ledger.
 
@@ -357,6 +357,9 @@ def _warnings(ledgers: Ledgers, row: ReservationRow) -> tuple[Caution, ...]:
     Args:
         ledgers: the service of ledgers.
         row: rows of the reservation.
+
+    Returns:
+        The warnings, in this order; empty if there are none.
     """
     contradicted = cautions(ledgers.book.contradicting_ledgers(row))
     ids = [holding.ledger for holding in row.holdings]

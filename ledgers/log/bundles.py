@@ -39,6 +39,9 @@ class Bundle:
         """Return the bundle as canonical JSON, so that equal bundles give equal bytes.
 
         The members are `format`, `entries`, `checkpoints`, `receipts` and `proofs`.
+
+        Returns:
+            The JSON text in UTF-8.
         """
         return canonical(
             {

@@ -139,7 +139,7 @@ def _members(pairs: list[tuple[str, object]]) -> JsonRecord:
 
 
 def _plain(value: object, pointer: str, depth: int) -> object:
-    """Convert a value and all its parts to the types that JSON texts are made of: dict, list, str, int, bool and None.
+    """Convert a value and all its parts to plain JSON types: dict, list, str, int, bool and None.
 
     Instances of subclasses, such as members of a StrEnum, become plain values.
 
@@ -180,6 +180,9 @@ def _name(name: object, pointer: str) -> str:
     Args:
         name: the name, which may be of a subclass of str, such as a StrEnum.
         pointer: JSON Pointer of the object, for the error.
+
+    Returns:
+        The name as an object of type str itself.
 
     Raises:
         Malformed: the name is not a string.

@@ -60,14 +60,14 @@ class Checkpoint:
 
 
 def of_tree(tree: Tree, origin: str) -> Checkpoint:
-    """Return the head of a log: its name, its number of entries and the root of its Merkle tree. It is not signed yet.
+    """Return the unsigned head of a log: its name, its number of entries and its Merkle root.
 
     Args:
         tree: Merkle tree of the log's entries.
         origin: name of the log.
 
     Returns:
-        The head.
+        The head, which must still be signed.
     """
     return Checkpoint(origin, tree.size, tree.root())
 
@@ -76,7 +76,8 @@ def sign(checkpoint: Checkpoint, *keys: SigningKey) -> str:
     """Return the checkpoint as a signed note.
 
     Args:
-        checkpoint: head of a log that continues all heads that were signed before. This is not checked here.
+        checkpoint: head (size and Merkle root) of a log that continues all heads that were signed before. This is not
+            checked here.
         keys: keys of the log, one or more. Their name is the log's origin.
 
     Returns:
@@ -96,7 +97,7 @@ def verify(note: str, origin: str, keys: Iterable[PublicKey]) -> Checkpoint:
         keys: trusted keys. Only keys with the log's name are used.
 
     Returns:
-        The checkpoint.
+        The size and the root of the log, signed by a trusted key.
 
     Raises:
         NotVerified: the note is not a checkpoint, is of another log, or was signed by none of these keys.
@@ -118,7 +119,7 @@ def parse(text: str) -> Checkpoint:
         text: the lines origin, size, root in base 64, and extensions, each with a newline.
 
     Returns:
-        The checkpoint.
+        The name, the size and the root of the log.
 
     Raises:
         Malformed: the text is not a checkpoint.

@@ -87,7 +87,7 @@ class CosignerKey:
         return key
 
     def verify(self, note: Note) -> int | None:
-        """Verify the signatures of this witness, a party that signs heads of a log too, in a note.
+        """Verify the signatures of this witness, a party that signs heads (size and root) of a log, in a note.
 
         Args:
             note: the note, which may have several lines of this key.
@@ -106,8 +106,8 @@ class CosignerKey:
     def _verify_line(self, text: str, line: NoteSignature) -> int:
         """Verify a signature line of this key, and return its time in seconds since 1970.
 
-        The witness's signature covers the time at which it signed and the text. The line has the time before the
-        signature itself.
+        The signature of a witness, another party than the log's operator, covers the time at which it signed and the
+        text. The line has the time before the signature itself.
 
         Args:
             text: signed text of the note.
@@ -174,6 +174,6 @@ def _message(time: int, text: str) -> bytes:
         text: text of the checkpoint: name, size and Merkle root of the log.
 
     Returns:
-        The signed bytes.
+        The signed bytes: a header, the time, and the text.
     """
     return f"cosignature/v1\ntime {time}\n{text}".encode()

@@ -45,7 +45,7 @@ def from_base64(text: str) -> bytes:
 
 
 def to_base64url(data: bytes) -> str:
-    """Encode bytes as base 64 for URLs (RFC 4648, section 5) without padding, as JSON Web Signatures do (RFC 7515).
+    """Encode bytes as base 64 for URLs without padding (RFC 4648, section 5; RFC 7515).
 
     Args:
         data: any bytes.

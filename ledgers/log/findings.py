@@ -55,7 +55,7 @@ class LogVerification:
 
     Attributes:
         findings: the checked claims, in the order of the checks.
-        not_shown: sentences on what the verification never shows, such as that nothing was run without an entry.
+        not_shown: sentences on points that the verification never shows, such as that nothing was run without an entry.
     """
 
     findings: list[ClaimFinding] = field(default_factory=list)

@@ -27,7 +27,7 @@ LONGEST: Final = 1_000
 
 
 def sign(record: Record, subject: str, key: SigningKey, *, kind: str = TYPE) -> str:
-    """Sign a JSON object, and return a detached JSON Web Signature, `header..signature` (RFC 7515, appendix F).
+    """Sign a JSON object, and return a detached JSON Web Signature (RFC 7515, appendix F).
 
     Equal arguments give equal signatures.
 
@@ -48,7 +48,7 @@ def sign(record: Record, subject: str, key: SigningKey, *, kind: str = TYPE) -> 
 
 
 def sign_whole(record: Record, subject: str, key: SigningKey, *, kind: str = TYPE) -> str:
-    """Sign a JSON object, and return a JSON Web Signature that contains it, `header.record.signature` (RFC 7515).
+    """Sign a JSON object, and return a JSON Web Signature that contains it (RFC 7515).
 
     The signature covers the header, which names the key, the digest of a document and the type of the record. Equal
     arguments give equal signatures.
@@ -115,7 +115,7 @@ def _header(kid: str, subject: str, kind: str) -> str:
         kind: type of the record.
 
     Returns:
-        The header, encoded.
+        The header as base 64 text without padding.
 
     Raises:
         Malformed: the subject is not a digest.

@@ -1,9 +1,4 @@
-"""Keys of a service in a folder: `keys.json`, which may be published, and the private signing key, which may not.
-
-`keys.json` says which key signs. It is replaced as a whole: a key is in force once it is in the file, and no reader
-sees half a file. The private key of a retired key is deleted. If the key is given as a secret file, the folder has no
-private key.
-"""
+"""Keys of a service in a folder: `keys.json`, which may be published, and the private signing key, which may not."""
 
 from __future__ import annotations
 
@@ -22,10 +17,8 @@ from epsilond.ledgers.log.keys import SigningKey
 from epsilond.ledgers.log.signing import PublishedKey, SigningKeys, document_of, published_keys, retire_signing_key
 from epsilond.storage.replacing import create_file, lock_folder, replace_file
 
-PUBLISHED: Final = "keys.json"
-"""Name of the file of the public keys."""
-_PRIVATE: Final = ".pem"
-"""Suffix of the file of a private key. The name of the file begins with the id of the key."""
+PUBLISHED: Final = "keys.json"  # name of the file of the public keys
+_PRIVATE: Final = ".pem"  # suffix of the file of a private key, after the id of the key
 
 
 def open_keyring(folder: Path, name: str, now: datetime, *, secret: Path | None = None) -> SigningKeys:
@@ -139,15 +132,16 @@ def rotate(folder: Path, name: str, now: datetime, *, secret: Path | None = None
 
 
 def retire(folder: Path, name: str, kid: str, now: datetime) -> tuple[PublishedKey, ...]:
-    """Retire the signing key because it was stolen or lost. Nothing is signed until a new key is made.
-
-    The key stays published: its earlier signatures stay valid. Its private key is deleted if the folder has it.
+    """Retire the signing key because it was stolen or lost. Its private key is deleted, if the folder has it.
 
     Args:
         folder: folder of the keys.
         name: name of the keys, which is the log's origin.
         kid: id of the key.
         now: present time.
+
+    Returns:
+        All published keys. The key stays among them, because its earlier signatures stay valid.
 
     Raises:
         KeysUnusable: the key is not the signing key.
@@ -160,7 +154,7 @@ def retire(folder: Path, name: str, kid: str, now: datetime) -> tuple[PublishedK
         if published[-1].key.kid != kid or published[-1].until is not None:
             raise KeysUnusable(f"{kid} was retired before")
         after = retire_signing_key(published, now)
-        replace_file(folder / PUBLISHED, canonical(document_of(after)), mode=0o644)
+        replace_file(folder / PUBLISHED, canonical(document_of(after)), mode=0o644)  # everyone may read it
         _private_path(folder, kid).unlink(missing_ok=True)
         return after
 
@@ -168,10 +162,11 @@ def retire(folder: Path, name: str, kid: str, now: datetime) -> tuple[PublishedK
 def listed(folder: Path) -> tuple[PublishedKey, ...]:
     """Return all public keys that a folder publishes, oldest first.
 
-    A verifier needs the retired keys, too, because their earlier signatures stay valid.
-
     Args:
         folder: folder of the keys that sign a log. Retired keys remain published.
+
+    Returns:
+        The keys, including retired ones, because their earlier signatures stay valid.
 
     Raises:
         KeysUnusable: the folder has no keys, or their file is malformed.
@@ -184,12 +179,13 @@ def listed(folder: Path) -> tuple[PublishedKey, ...]:
 
 
 def origin_of(folder: Path) -> str | None:
-    """Return the name of the log whose keys are in a folder; None if the folder has no keys.
-
-    The name is called the origin of the log. All keys of a folder have the same name.
+    """Return the name of the log that the keys in a folder sign; None if the folder has no keys.
 
     Args:
         folder: folder of the keys that sign the log.
+
+    Returns:
+        The name, which all keys of the folder share. It is called the origin of the log. None if there are no keys.
 
     Raises:
         KeysUnusable: the file of keys is malformed.
@@ -213,13 +209,14 @@ def has_private(folder: Path, kid: str) -> bool:
 
 
 def read_private(path: Path, name: str) -> SigningKey:
-    """Read a private key from a PEM file (PKCS #8, not encrypted), as `openssl genpkey -algorithm ed25519` writes it.
-
-    The algorithm of the keys is Ed25519.
+    """Read an unencrypted Ed25519 private key from a PEM file (PKCS #8), such as OpenSSL writes.
 
     Args:
         path: path of the PEM file.
         name: name of the key.
+
+    Returns:
+        The Ed25519 key with its name.
 
     Raises:
         KeysUnusable: there is no file, or it does not contain an Ed25519 key.
@@ -288,7 +285,7 @@ def _publish(folder: Path, published: tuple[PublishedKey, ...], signing: Signing
         All published keys with the new signing key.
     """
     keyring = SigningKeys.following(published, signing, now) if published else SigningKeys.new(signing, now)
-    replace_file(folder / PUBLISHED, canonical(keyring.document()), mode=0o644)
+    replace_file(folder / PUBLISHED, canonical(keyring.document()), mode=0o644)  # everyone may read it
     if published:
         _private_path(folder, published[-1].key.kid).unlink(missing_ok=True)
     return keyring
@@ -315,11 +312,12 @@ def _read_all_keys(folder: Path) -> tuple[PublishedKey, ...]:
 def _read_published(folder: Path, name: str) -> tuple[PublishedKey, ...]:
     """Return the published keys of a folder, oldest first, after checking their name; empty if there are none.
 
-    Keys of another name would sign another log.
-
     Args:
         folder: folder of the keys.
         name: name that all keys must have: the log's origin.
+
+    Returns:
+        The keys. Keys of another name would sign another log.
 
     Raises:
         KeysUnusable: a key has another name, or the file of keys is malformed.
@@ -343,12 +341,13 @@ def _private_path(folder: Path, kid: str) -> Path:
 def _read_own_private(folder: Path, name: str, kid: str) -> SigningKey:
     """Read the private key with a given id from its file in the folder of keys.
 
-    The log of ledgers is only as trustworthy as this key is secret, so its file must be readable by its owner only.
-
     Args:
         folder: folder of the keys.
         name: name of the keys, which is the log's origin.
         kid: id of the key, which is also the name of its file.
+
+    Returns:
+        The key. Only its owner may read the file, because others could sign the log with it.
 
     Raises:
         KeysUnusable: the key is missing, has another id, or can be read by users other than its owner.
@@ -366,11 +365,12 @@ def _read_own_private(folder: Path, name: str, kid: str) -> SigningKey:
 def _find_unpublished(folder: Path, name: str) -> SigningKey | None:
     """Return a private key that an interrupted process made and did not publish; None if the folder has none.
 
-    With a published key, the list of published keys determines which private key signs. Here there is no such list yet.
-
     Args:
         folder: folder of the keys, without published keys.
         name: name of the keys.
+
+    Returns:
+        The key. None if the folder has none.
 
     Raises:
         KeysUnusable: the folder has several private keys, or the key cannot be used.
@@ -387,11 +387,12 @@ def _find_unpublished(folder: Path, name: str) -> SigningKey | None:
 def _make_private(folder: Path, name: str) -> SigningKey:
     """Make a new private key and write it to the folder of keys. Its public key is not published yet.
 
-    If the process is interrupted before the publication, the next start takes this key.
-
     Args:
         folder: folder of the keys.
         name: name of the keys, which is the log's origin.
+
+    Returns:
+        The key. If the process is interrupted before its publication, the next start takes it.
     """
     signing = SigningKey.new(name)
     replace_file(_private_path(folder, signing.public.kid), signing.pem)

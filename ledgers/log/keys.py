@@ -164,7 +164,7 @@ class SigningKey:
             message: the bytes to sign.
 
         Returns:
-            The signature.
+            The signature, which anyone can verify with the public key.
         """
         return self.private.sign(message)
 
@@ -176,6 +176,9 @@ def is_key_name(name: str) -> bool:
 
     Args:
         name: the text. The restrictions keep a name separable from the other parts of `name+id+key`.
+
+    Returns:
+        True if the text satisfies these conditions.
     """
     if not name or "+" in name:
         return False

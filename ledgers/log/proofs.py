@@ -44,7 +44,7 @@ class Inclusion:
             leaf_index: index of the leaf, from 0.
 
         Returns:
-            The proof.
+            The proof, with the hashes on the path from the leaf to the root.
 
         Raises:
             ValueError: the tree has no such leaf.
@@ -111,7 +111,7 @@ class Consistency:
             first: number of leaves of the earlier tree.
 
         Returns:
-            The proof.
+            The proof, with the hashes that both roots follow from.
 
         Raises:
             ValueError: the tree never had so many leaves.
@@ -299,7 +299,7 @@ class _PathToRoot:
 
     @property
     def parent(self) -> _PathToRoot:
-        """Return the position of the next node on the path whose hash is computed from two children.
+        """Return the position of the next node on the path with two children, from which its hash is computed.
 
         A node without a sibling is moved up unchanged until it has one, so that the result may be several levels
         higher.

@@ -49,7 +49,7 @@ class Receipt:
 
     @classmethod
     def of_bytes(cls, text: bytes) -> Receipt:
-        """Read a receipt from any JSON text, without verifying it.
+        """Read a receipt, the signed proof that an entry is in a log, from any JSON text, without verifying it.
 
         Args:
             text: JSON text in UTF-8.
@@ -64,7 +64,7 @@ class Receipt:
 
     @classmethod
     def of_record(cls, record: Record) -> Receipt:
-        """Read a receipt from its JSON object, without verifying it. Warnings of a service are not part of a receipt.
+        """Read a receipt from its JSON object, without verifying it. A service's warnings are ignored.
 
         A receipt has a log entry, the proof that the log contains it, the log's signed head, and a signature.
 
@@ -96,11 +96,11 @@ def make(tree: Tree, leaf_index: int, entry: Record, checkpoint: str, key: Signi
         tree: Merkle tree of the log, which contains the entry.
         leaf_index: index of the entry in the tree, from 0.
         entry: record of the entry.
-        checkpoint: head of the tree, signed by the key.
+        checkpoint: head (size and root) of the tree, signed by the key.
         key: key that signs the receipt.
 
     Returns:
-        The receipt.
+        The receipt: entry, proof, signed head and signature.
 
     Raises:
         NotVerified: the tree has another entry at this index, or the checkpoint is not the tree's.
@@ -111,14 +111,14 @@ def make(tree: Tree, leaf_index: int, entry: Record, checkpoint: str, key: Signi
 
 
 def make_all(tree: Tree, entries: Iterable[tuple[int, Record]], checkpoint: str, key: SigningKey) -> list[Receipt]:
-    """Make receipts of log entries, signed proofs that the log contains them, and verify each before it is returned.
+    """Make receipts of log entries, signed proofs that the log contains them, and verify each.
 
     The checkpoint is verified once for all receipts.
 
     Args:
         tree: Merkle tree of the log, which contains the entries.
         entries: pairs of an index in the tree, from 0, and the record of the entry.
-        checkpoint: head of the tree, signed by the key.
+        checkpoint: head (size and root) of the tree, signed by the key.
         key: key that signs the receipts.
 
     Returns:
@@ -166,9 +166,9 @@ def verify(receipt: Receipt, origin: str, keys: Iterable[PublicKey]) -> Checkpoi
 
 
 def _verify_under(checkpoint: Checkpoint, receipt: Receipt, trusted: Iterable[PublicKey]) -> None:
-    """Verify the proof and the signature of a receipt. The signature of its checkpoint must be verified already.
+    """Verify the proof and the signature of a receipt, of which the checkpoint is verified already.
 
-    Several receipts may have one checkpoint (signed head of the log), which is then verified only once.
+    Several receipts may have one checkpoint (signed size and Merkle root of the log), which is then verified only once.
 
     Args:
         checkpoint: the verified head of the log in the receipt.

@@ -162,13 +162,16 @@ class SigningKeys:
 
 
 def retire_signing_key(published: tuple[PublishedKey, ...], at: datetime) -> tuple[PublishedKey, ...]:
-    """Return the keys, with the last key retired at the time `at`. A key that is already retired keeps its time.
+    """Return the keys, with the last key retired at a given time unless it was retired before.
 
     A retired key signs no more. It stays published, so that its earlier signatures can be verified.
 
     Args:
         published: published keys, oldest first; at least one.
         at: time of the retirement, in UTC.
+
+    Returns:
+        All keys in the same order. Only the last may have changed.
 
     Raises:
         KeysUnusable: `at` is before the time of the signing key.
@@ -187,12 +190,15 @@ def document_of(published: tuple[PublishedKey, ...]) -> JsonRecord:
 
     Args:
         published: the public keys, oldest first.
+
+    Returns:
+        The document as a JSON object with the member `keys`.
     """
     return {"keys": [key.record for key in published]}
 
 
 def published_keys(document: object) -> tuple[PublishedKey, ...]:
-    """Read the keys of a published document of public keys. The caller must have obtained it from a trusted source.
+    """Read the keys of a published document, which the caller must have from a trusted source.
 
     Args:
         document: JSON value, as `document_of` returns it.

@@ -179,7 +179,7 @@ def _subject(statement: SignedStatement, content: bytes) -> str:
 
 
 def find_signature(text: str) -> str:
-    """Find the signature of an answer in a text: either the headers of an HTTP response, or the signature by itself.
+    """Find the signature of an answer in the headers of an HTTP response, or in a text with only the signature.
 
     Args:
         text: lines of headers, such as a program for HTTP saves them, or a signature.

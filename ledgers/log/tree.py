@@ -112,7 +112,7 @@ class NodesMissing(LookupError):
 
 
 def leaf_hash(leaf: bytes) -> bytes:
-    """Return the hash of a leaf of a Merkle tree: SHA-256 of the byte 0x00 and the leaf (RFC 9162, section 2.1.1).
+    """Return the hash of a leaf of a Merkle tree: SHA-256 of the byte 0x00 and the leaf (RFC 9162).
 
     The prefix distinguishes leaves from inner nodes, so that no inner node passes for a leaf.
 
@@ -126,7 +126,7 @@ def leaf_hash(leaf: bytes) -> bytes:
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
-    """Return the hash of an inner node of a Merkle tree: SHA-256 of the byte 0x01 and the hashes of both children.
+    """Return the hash of an inner node of a Merkle tree, from the hashes of its two children.
 
     This is the rule of RFC 9162, section 2.1.1. The prefix distinguishes inner nodes from leaves.
 
@@ -195,6 +195,9 @@ class Tree:
 
         It is MTH(D_n) of RFC 9162, section 2.1.1, with D_n the n = `size` leaves of this tree.
 
+        Returns:
+            The hash. The empty tree has the hash of the empty string.
+
         Raises:
             NodesMissing: the store lacks hashes of this tree.
         """
@@ -204,7 +207,7 @@ class Tree:
         return root
 
     def inclusion(self, index: int) -> tuple[bytes, ...]:
-        """Return the proof that a leaf is in this tree: the hashes that lead from the hash of the leaf to the root.
+        """Return the proof that a leaf is in this tree: the hashes that lead from the leaf to the root.
 
         This is PATH(index, D_n) of RFC 9162, section 2.1.3.1, with D_n the n = `size` leaves of this tree. The range of
         all leaves is halved until only the leaf is left. Each step adds the root of the half without the leaf.
@@ -312,6 +315,9 @@ class Tree:
         Args:
             wanted: the nodes, each a perfect subtree of 2^level leaves.
 
+        Returns:
+            The hash of each node, 32 bytes.
+
         Raises:
             NodesMissing: the store lacks one of them, or has a value that is not 32 bytes long.
         """
@@ -337,7 +343,7 @@ def _left_size(count: int) -> int:
 
 
 def _perfect(start: int, end: int) -> Iterable[Node]:
-    """Split the leaves start, …, end − 1 of a Merkle tree into perfect subtrees, and yield these from left to right.
+    """Split a range of leaves of a Merkle tree into perfect subtrees, from left to right.
 
     A perfect subtree covers 2^k leaves.
 

@@ -64,7 +64,8 @@ def verify(
         witnesses: trusted keys of witnesses. Each must have cosigned the largest head.
 
     Returns:
-        The claims with their outcomes. A failed check is one of them, and raises no exception.
+        The claims (statements about the log) with their outcomes. A failed check is one of them, and raises no
+        exception.
     """
     # Without a validly signed head (size and Merkle root) nothing can be verified.
     verification = LogVerification()
@@ -100,6 +101,9 @@ def _verify_checkpoints(
         origin: name of the log.
         keys: trusted keys.
         verification: receives the claims and their outcomes.
+
+    Yields:
+        The valid checkpoints: those of the bundle, then those in receipts.
     """
     # Checkpoints that were exported by themselves.
     for number, note in enumerate(bundle.checkpoints):
@@ -143,7 +147,7 @@ def _check_roots(heads: Sequence[_Head], verification: LogVerification) -> None:
 
 
 def _check_entries(entries: Sequence[Record], heads: Sequence[_Head], verification: LogVerification) -> set[_Head]:
-    """Compute the Merkle root of the entries at the size of each signed head, and report whether the roots agree.
+    """Compute the Merkle roots of the entries at the sizes of the signed heads, and report whether they agree.
 
     Args:
         entries: entries of the log from the first on, without gaps; perhaps not all.
@@ -175,7 +179,7 @@ def _check_entries(entries: Sequence[Record], heads: Sequence[_Head], verificati
 
 
 def _has_root(tree: Tree, head: _Head, verification: LogVerification) -> bool:
-    """Check that the given entries have the Merkle root of a signed head, and add the outcome to `verification`.
+    """Report whether the given entries have the Merkle root of a signed head.
 
     Args:
         tree: Merkle tree of the given entries.
@@ -201,7 +205,7 @@ def _has_root(tree: Tree, head: _Head, verification: LogVerification) -> bool:
 def _check_consistency(
     bundle: Bundle, heads: Sequence[_Head], recomputed: set[_Head], verification: LogVerification
 ) -> None:
-    """Report for each two successive heads of a log whether the larger log begins with all entries of the smaller one.
+    """Report for each two successive heads of a log whether the larger log continues the smaller one.
 
     It suffices that both are proved to be beginnings of the same larger log, or of the given entries.
 
@@ -233,7 +237,7 @@ def _check_consistency(
 
 
 def _proved_steps(bundle: Bundle, heads: Sequence[_Head], verification: LogVerification) -> list[tuple[_Head, _Head]]:
-    """Return the pairs of heads of a log for which a valid proof shows that the later log begins with the earlier one.
+    """Return the pairs of heads for which a valid proof shows that the later log continues the earlier one.
 
     Args:
         bundle: the evidence, with its proofs.
@@ -264,6 +268,9 @@ def _is_consistent(proof: Consistency, earlier: _Head, later: _Head, verificatio
         earlier: the smaller head, with its Merkle root.
         later: the larger head.
         verification: receives a failure if the proof is not valid for these roots.
+
+    Returns:
+        True if the proof is valid.
     """
     try:
         proof.verify(earlier.root, later.root)
@@ -277,13 +284,15 @@ def _is_consistent(proof: Consistency, earlier: _Head, later: _Head, verificatio
 def _report_cosignatures(
     bundle: Bundle, origin: str, heads: Sequence[_Head], witnesses: Iterable[CosignerKey], verification: LogVerification
 ) -> None:
-    """Report the largest head of the log that each witness signed, and whether a larger head lacks its signature.
+    """Report the largest head of the log that each witness signed.
+
+    If the witness has not signed the largest head of all, that is reported, too.
 
     Args:
         bundle: the evidence, with signed heads.
         origin: name of the log.
         heads: sizes and roots of valid checkpoints, by increasing size.
-        witnesses: trusted keys of witnesses.
+        witnesses: trusted keys of witnesses, other parties that sign heads of the log.
         verification: receives the findings.
     """
     largest_head = heads[-1]
@@ -310,6 +319,9 @@ def _notes_of_heads(bundle: Bundle, origin: str, heads: Sequence[_Head]) -> list
         bundle: the evidence, with notes of its own and notes in receipts.
         origin: name of the log. Notes of other logs are skipped.
         heads: sizes and Merkle roots of valid checkpoints.
+
+    Returns:
+        Pairs (head, note), in the order of the evidence.
     """
     texts = list(bundle.checkpoints) + [receipt.checkpoint for receipt in bundle.receipts]
     notes_of_heads = []
@@ -326,7 +338,7 @@ def _notes_of_heads(bundle: Bundle, origin: str, heads: Sequence[_Head]) -> list
 def _newest_cosignature(
     witness: CosignerKey, notes_of_heads: Sequence[tuple[_Head, Note]], verification: LogVerification
 ) -> tuple[_Head, int] | None:
-    """Find the largest head of a log that a witness signed.
+    """Find the largest head (size and Merkle root) of a log that a witness, another party, signed.
 
     Args:
         witness: trusted key of the witness.
@@ -364,7 +376,7 @@ def _time(seconds: int) -> str:
 
 
 def _replay(entries: Sequence[Record], replay: Replay | None, verification: LogVerification) -> None:
-    """Check that each log entry is a valid change of a ledger after the earlier ones, with large enough privacy costs.
+    """Check that each log entry is a valid change of a ledger, with a large enough privacy cost.
 
     Args:
         entries: entries of the log; empty leaves the claim open.

@@ -35,8 +35,8 @@ def amend_plan(
 ) -> tuple[LedgerState, Opening]:
     """Change the plan of a ledger, and certify again that the ledger stays within its privacy target (ε, δ).
 
-    The plan lists the mechanisms that may be run, each with a number of runs. Slots, which pay for mechanisms outside
-    the plan, do not change.
+    The plan lists the mechanisms that may be run, each with a number of runs. Slots, budgets for mechanisms outside the
+    plan, do not change.
 
     Args:
         state: the ledger before the amendment.
@@ -102,7 +102,7 @@ def _require_amendable(state: LedgerState, *, changes_plan: bool, approval: bool
 
 
 def _needs_declaration(state: LedgerState) -> ConditionViolated:
-    """Return the error for an amendment of the plan that lacks a declaration, although runs were committed before.
+    """Return the error for an amendment after a commit that lacks the necessary declaration.
 
     After a commit an amendment is valid only if it depends on no output, which only the ledger's owner can declare. The
     violated condition in the error is: the number of committed runs is at most 0.
@@ -131,11 +131,11 @@ def _lower_item(state: LedgerState, name: str, planned: int) -> PlanItem:
 
     Args:
         state: the ledger.
-        name: name of the item. Items that a slot's charge created cannot be changed.
+        name: name of the item. Items that the charge of a slot (a budget) created cannot be changed.
         planned: new number of runs, from the reserved and committed runs together to the present number.
 
     Returns:
-        The changed item.
+        The item with the new number of runs, and with at most the former credit.
 
     Raises:
         InvalidInput: the plan has no such item, or the number is out of range.
@@ -165,7 +165,7 @@ def _with_added(state: LedgerState, item: PlanItem, index: int) -> LedgerState:
         The new state; the given one is not changed.
 
     Raises:
-        InvalidInput: the name is taken, or it begins with "job ", which is kept for jobs that slots pay for.
+        InvalidInput: the name is taken, or it begins with "job ", which is kept for jobs that slots (budgets) pay for.
     """
     pointer = f"/add/{index}/name"
     if item.name.startswith(JOB):

@@ -147,7 +147,7 @@ def total(*amounts: Amount) -> Amount:
         amounts: decimal numbers with at most 18 decimal places.
 
     Returns:
-        The sum.
+        The sum, with at most 18 decimal places.
     """
     sum_ = ZERO
     for amount in amounts:
@@ -178,7 +178,7 @@ def multiple(each: Amount, count: int) -> Amount:
         count: number of runs, at least 0.
 
     Returns:
-        The product.
+        `count` · `each`, computed without rounding.
     """
     return EXACT.multiply(each, Decimal(count))
 
@@ -193,7 +193,7 @@ def root_below(amount: Amount) -> float:
         amount: decimal number that is at least 0.
 
     Returns:
-        The lower bound.
+        A lower bound on the root, at least 0.
     """
     root = math.sqrt(float(amount))
     one_step_down = math.nextafter(root, 0.0)
@@ -210,7 +210,7 @@ def root_above(amount: Amount) -> float:
         amount: decimal number that is at least 0.
 
     Returns:
-        The upper bound.
+        An upper bound on the root.
     """
     if amount <= 0:
         return 0.0

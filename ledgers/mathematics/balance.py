@@ -23,11 +23,11 @@ SHA256 = "sha256:"
 
 
 def balance_of(state: LedgerState, text: SpecText) -> JsonRecord:
-    """Return the balance of a ledger as a JSON object: its amounts, numbers of runs, status and open reservations.
+    """Return the balance of a ledger as a JSON object.
 
-    This is everything that a move (a reservation, a commit or another change) may alter. Each log entry has the digest
-    of the balance after its move, so that later changes of the database are detected. Amounts are decimal strings, and
-    numbers of runs are integers.
+    It has the amounts, numbers of runs, status and open reservations. This is everything that a move (a reservation, a
+    commit or another change) may alter. Each log entry has the digest of the balance after its move, so that later
+    changes of the database are detected. Amounts are decimal strings, and numbers of runs are integers.
 
     Args:
         state: the ledger. It must contain at least the reservations with runs that are not committed yet.
@@ -58,7 +58,7 @@ def balance_of(state: LedgerState, text: SpecText) -> JsonRecord:
 
 
 def _part_records(slot: Slot) -> list[list[str]]:
-    """Return the amounts of a slot, a part of the privacy budget, as texts: capacity, used amount and reserved amount.
+    """Return the capacity, the used and the reserved amount of each part of a slot (a privacy budget) as texts.
 
     Args:
         slot: the slot. An amount that is absent in `used` or `reserved` is zero.
@@ -102,7 +102,7 @@ def is_live(reservation: Reservation) -> bool:
 
 
 def _reservation_record(reservation: Reservation, text: SpecText) -> JsonRecord:
-    """Return a reservation of runs as a JSON object: its mechanism, its source of payment, and its numbers of runs.
+    """Return a reservation of runs as a JSON object, as the balance of a ledger contains it.
 
     An item of the plan or a slot (a budget for runs outside the plan) pays for the runs.
 

@@ -134,7 +134,7 @@ def reservation_record(reservation: Reservation, spec: str) -> Record:
         spec: its mechanism as canonical JSON text.
 
     Returns:
-        The entry.
+        A JSON object of the kind `reserved`.
     """
     record: Record = {"kind": "reserved", "reservation": reservation.id, "spec": spec, "count": reservation.count}
     if reservation.item is not None:
@@ -154,7 +154,7 @@ def commit_record(reservation: Reservation, count: int) -> Record:
         count: number of runs that may be released because of this commit.
 
     Returns:
-        The entry.
+        A JSON object of the kind `committed`, with the charge if a slot pays.
     """
     record: Record = {"kind": "committed", "reservation": reservation.id, "count": count}
     if reservation.charge is not None:
@@ -182,14 +182,14 @@ def end_record(reservation: Reservation) -> Record:
 
 
 def void_record(reservation: Reservation, count: int) -> Record:
-    """Return the log entry of runs that no longer count, because their owner declares that nobody saw an output.
+    """Return the log entry of runs that were declared void, because nobody saw an output of them.
 
     Args:
         reservation: the reservation of the runs.
         count: number of runs that are taken back, at least 1.
 
     Returns:
-        The entry.
+        A JSON object of the kind `voided`.
     """
     return {"kind": "voided", "reservation": reservation.id, "count": count, "declared": "no-output-observed"}
 
@@ -202,7 +202,7 @@ def amendment_record(
     specs: Sequence[str],
     approval: bool | None = None,
 ) -> Record:
-    """Return the log entry of a changed plan: items added, items with fewer runs, and the new certified guarantee.
+    """Return the log entry of a changed plan, with the new certified guarantee.
 
     Args:
         add: items that were added to the plan.
@@ -213,7 +213,7 @@ def amendment_record(
         approval: whether a second person approves from now on; None means that this stays as it was.
 
     Returns:
-        The entry.
+        A JSON object of the kind `amended`.
     """
     added = [{"name": item.name, "spec": spec, "planned": item.planned} for item, spec in zip(add, specs, strict=True)]
     lowered = [{"name": name, "planned": planned} for name, planned in lower.items()]
@@ -239,13 +239,13 @@ def reconciliation_record(size: int, root: str) -> Record:
         root: root of its Merkle tree in base 64.
 
     Returns:
-        The entry.
+        A JSON object of the kind `reconciled`.
     """
     return {"kind": "reconciled", "declared": "missing-entries-are-accounted-for", "size": size, "root": root}
 
 
 def contradiction_record(observations: Sequence[Observation], reservations: Sequence[str] | None) -> Record:
-    """Return the log entry of observations which show that a run differed from the mechanism that was paid for.
+    """Return the log entry of observations that a run differed from the mechanism that was paid for.
 
     The ledger has no guarantee any more after such an entry.
 
@@ -254,7 +254,7 @@ def contradiction_record(observations: Sequence[Observation], reservations: Sequ
         reservations: ids of the reservations that paid for the run; None means all with committed runs.
 
     Returns:
-        The entry.
+        A JSON object of the kind `contradicted`.
     """
     record: Record = {"kind": "contradicted", "observations": [asdict(observation) for observation in observations]}
     if reservations is not None:
@@ -287,14 +287,14 @@ def observations_of(record: JsonObject) -> tuple[Observation, ...]:
 
 
 def charge_record(price: Charge) -> Record:
-    """Return the cost of a job in a slot (a part of the budget) as JSON for the log, with amounts as decimal strings.
+    """Return the cost of a job in a slot (a part of the budget) as a JSON object for the log.
 
     Args:
         price: the cost. Its `each`, the cost of one run, and `remaining`, the μ² that the slot had left before a whole
             job, are left out if absent.
 
     Returns:
-        The JSON object.
+        A JSON object with `parts`, `theorem`, and `each` or `remaining`.
     """
     record: Record = {"parts": format_amounts(price.parts), "theorem": price.theorem}
     if price.each:
@@ -375,6 +375,9 @@ def read_approval(record: JsonObject) -> bool:
 
     Args:
         record: entry of an opening or of a change of the plan. An absent member means False.
+
+    Returns:
+        The value of the member `approval`.
 
     Raises:
         InvalidInput: the member is neither true nor false.

@@ -67,7 +67,7 @@ def _named_item(state: LedgerState, name: str, spec: Spec | None) -> PlanItem:
             the item's own mechanism.
 
     Returns:
-        The item.
+        The item, which may have no free runs.
 
     Raises:
         NotInPlan: the plan has no such item, or there is no such proof.
@@ -89,7 +89,7 @@ def _named_item(state: LedgerState, name: str, spec: Spec | None) -> PlanItem:
 
 
 def dominance_reason(run_spec: Spec, planned_spec: Spec) -> str | None:
-    """Return why a run of one mechanism may replace a planned run of another, or None if no such reason is known.
+    """Return why a run of one mechanism may replace a planned run of another; None if no reason is known.
 
     The run must be proved to lose no more privacy than the planned run. Two reasons are known. Both are the same
     mechanism, or the run has at least the noise and at most the sampling rate of the planned one. They hold under
@@ -119,7 +119,7 @@ def dominance_reason(run_spec: Spec, planned_spec: Spec) -> str | None:
 
 
 def _has_same_sampling(run_spec: Spec, planned_spec: Spec) -> bool:
-    """Return whether two mechanisms draw batches in the same way and the first adds at least the noise of the second.
+    """Return whether two mechanisms sample in the same way and the first adds at least as much noise.
 
     Both must be noisy sums with the same noise distribution.
 
@@ -128,6 +128,9 @@ def _has_same_sampling(run_spec: Spec, planned_spec: Spec) -> bool:
     Args:
         run_spec: mechanism of the run.
         planned_spec: mechanism of the plan's item.
+
+    Returns:
+        True if the run is proved to lose no more privacy than the planned mechanism. False decides nothing.
     """
     if not (isinstance(run_spec, Subsampled) and isinstance(planned_spec, Subsampled)):
         return False
@@ -139,13 +142,16 @@ def _has_same_sampling(run_spec: Spec, planned_spec: Spec) -> bool:
 
 
 def _has_enough_noise(primitive: Primitive | None, planned: Primitive | None) -> bool:
-    """Return whether both mechanisms add noise of one distribution to a sum, and the first adds at least as much.
+    """Return whether two mechanisms add the same kind of noise to a sum, the first at least as much.
 
     The multiplier is the scale of the noise over the bound on the norm of one contribution.
 
     Args:
         primitive: basic mechanism of the run. None if the mechanism has no basic form.
         planned: basic mechanism of the planned item. None if the mechanism has no basic form.
+
+    Returns:
+        True if the run adds noise of the same distribution with at least the planned multiplier.
     """
     return (
         isinstance(primitive, NoisySum)

@@ -140,5 +140,8 @@ def violated_condition(condition: str, text: str, lhs: object, rhs: object) -> C
         text: the condition as a sentence.
         lhs: value that exceeds `rhs`.
         rhs: upper bound on the value that the condition demands.
+
+    Returns:
+        The condition's id, sentence and verdict NO, and both sides as floats.
     """
     return ConditionResult(condition, text, Verdict.NO, float(lhs), float(rhs))  # type: ignore[arg-type]

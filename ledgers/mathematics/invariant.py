@@ -1,9 +1,7 @@
 """The invariant of a ledger: everything that it allows is within its target, certified once, at its opening.
 
-The privacy profiles of all planned mechanisms and of all full slots are composed. A full Gaussian slot has the profile
-of one Gaussian mechanism with its whole μ². The δ of the composition at ε*, plus every η and δ that slots may add, must
-be at most δ*, in both directions (docs/ledger.md, "Compartments"). No later state is checked against the target again:
-that would not be valid (docs/ledger.md, "Rules that are false").
+δ of all planned mechanisms and full slots at ε*, plus every η and δ that slots may add, must be at most δ*, in both
+directions (docs/ledger.md, "Compartments"). To check a later state again would not be valid ("Rules that are false").
 """
 
 from __future__ import annotations
@@ -36,20 +34,18 @@ if TYPE_CHECKING:
     from epsilond.accountants.target import RiskTarget
     from epsilond.ledgers.mathematics.state import LedgerState, PlanItem, Slot
 
+# Name of the part whose largest capacity is searched, by kind of slot. All orders of a Rényi slot get the same.
 _SEARCHED = {"gdp": "mu_squared", "zcdp": "rho", "pure": "epsilon"}
-"""Name of the part whose largest capacity is searched, by kind of slot. All orders of a Rényi slot get the same."""
-_MORE = 1.0 + 1e-9
-"""Factor by which a proposed risk exceeds the smallest possible target, so that rounding does not reject it again."""
+_MORE = 1.0 + 1e-9  # factor on a proposed risk, so that rounding does not reject it again
 
 
 @dataclass(frozen=True)
 class Opening:
     """Certificate that a ledger stays within its target (ε*, δ*), even if it is used up completely.
 
-    A ledger allows planned runs, and other runs that its slots (parts of the privacy budget) pay for.
-
     Attributes:
-        log_delta: upper bound on log δ at ε* of all planned runs and full slots, including the δ that slots may add.
+        log_delta: upper bound on log δ at ε* of all planned runs and full slots (parts of the budget), with the δ of
+            slots.
         epsilon: upper bound on ε at δ* of all planned runs and full slots, in nats; at most ε*.
     """
 
@@ -60,20 +56,18 @@ class Opening:
 def opening(state: LedgerState) -> Opening:
     """Certify that a ledger never exceeds its target (ε*, δ*), even if everything that it allows is run.
 
-    A ledger allows the planned runs, and other runs that its slots pay for. A slot is a part of the privacy budget. The
-    condition is δ(ε*) ≤ δ* − Σ η. Here δ(ε) is the privacy profile of all planned runs composed with all full slots. Σ
-    η is the δ that slots may add to it. A risk as the target, such as an attacker's advantage, is compared in the same
-    way.
+    The condition is δ(ε*) ≤ δ* − Σ η. Here δ(ε) is the privacy profile of all planned runs composed with all full
+    slots, which are budgets for other runs. Σ η is the δ that slots may add to it. A risk as the target, such as an
+    attacker's advantage, is compared in the same way.
 
     Args:
-        state: the ledger with its target, its plan and its slots. What is used or reserved does not count.
+        state: the ledger with its target, its plan and its slots. Used and reserved amounts do not count.
 
     Returns:
         Upper bounds: log δ at ε*, and ε at the δ that δ* leaves after the δ of the slots.
 
     Raises:
-        Infeasible: the target is exceeded. `nearest` has the smallest ε, or the smallest risk, that could be the target
-            instead.
+        Infeasible: the target is exceeded. `nearest` has the smallest ε or risk that could be the target instead.
         ConditionViolated: no theorem covers a mechanism of the plan under the ledger's setting.
     """
     pair = product(state)
@@ -93,8 +87,7 @@ def opening(state: LedgerState) -> Opening:
 def _require_risk(state: LedgerState, pair: Pair, risk: RiskTarget) -> None:
     """Certify that everything which a ledger allows stays within a risk, such as an attacker's advantage.
 
-    A ledger allows its planned runs, and the runs that its full slots (parts of the budget) pay for. The risk must
-    imply the ledger's (ε*, δ*).
+    Slots are parts of the privacy budget. The risk must imply the ledger's (ε*, δ*).
 
     Args:
         state: the ledger.
@@ -102,8 +95,8 @@ def _require_risk(state: LedgerState, pair: Pair, risk: RiskTarget) -> None:
         risk: the ledger's target.
 
     Raises:
-        Infeasible: the risk is exceeded, or does not imply (ε*, δ*). `nearest` has the smallest risk that could be the
-            target, if any.
+        Infeasible: the risk is exceeded, or does not imply (ε*, δ*). `nearest` has the smallest possible target, if
+            any.
     """
     if not is_implied(state.target):
         raise Infeasible(f"The target {risk.kind} does not imply the ε and δ that the ledger states.")
@@ -113,7 +106,7 @@ def _require_risk(state: LedgerState, pair: Pair, risk: RiskTarget) -> None:
     if risk_excess(composed_risk, remaining_risk(risk, added_delta)) <= 0.0:
         return
 
-    # The error has the risk of the whole ledger, and proposes a target slightly above it if one is possible.
+    # The error proposes a target slightly above the risk of the whole ledger, if one is possible.
     total_risk = math.inf
     if math.isfinite(composed_risk):
         total_risk = sum_up((composed_risk, float_above(added_delta)))
@@ -131,9 +124,7 @@ def _require_risk(state: LedgerState, pair: Pair, risk: RiskTarget) -> None:
 
 
 def _exceeds_target(pair: Pair, log_delta: float, log_allowed: float) -> Infeasible:
-    """Return the error that a ledger exceeds its target (ε, δ), with the smallest ε that could be the target instead.
-
-    No ε is proposed if none is finite.
+    """Return the error that a ledger exceeds its target (ε, δ), with the smallest ε that would be possible.
 
     Args:
         pair: dominating pair of everything that the ledger allows, without the δ that slots add.
@@ -161,7 +152,7 @@ def _exceeds_target(pair: Pair, log_delta: float, log_allowed: float) -> Infeasi
 
 
 def largest(state: LedgerState, kind: str) -> Slot:
-    """Find the largest capacity of a slot, a part of the privacy budget, with which a ledger stays within its target.
+    """Find the largest capacity of a slot (a budget) with which a ledger stays within its target.
 
     The ledger's planned runs and its other slots remain as they are. The search uses rough bounds on δ first, and
     certified bounds near the result.
@@ -192,19 +183,15 @@ def largest(state: LedgerState, kind: str) -> Slot:
 
     capacity = 0.0
     if _leaves_room(rest, other_pairs, log_allowed):
-        # Rough bounds give an estimate; certified bounds are then computed near the estimate only.
         estimate = estimate_capacity(partial(excess, effort="coarse"))
-        capacity = root_near(partial(excess, effort="default"), estimate)
+        capacity = root_near(partial(excess, effort="default"), estimate)  # certified bounds near the estimate only
     if down(capacity) <= 0:
         raise Infeasible(f"Nothing is left for the slot {kind}: the rest of the ledger takes all of the target.")
     return _with_capacity(slot, part, capacity)
 
 
 def _excess(state: LedgerState, pair: Pair, log_allowed: float) -> float:
-    """Return by how much a ledger exceeds its target: at most 0 if and only if it is certified to be within it.
-
-    If the target is (ε*, δ*), the result is log δ(ε*) of everything that the ledger allows, less the allowed log δ. If
-    the target is a risk, the logarithms of risks are compared.
+    """Return by how much a ledger exceeds its target. At most 0 certifies that it does not.
 
     Args:
         state: the ledger.
@@ -212,7 +199,7 @@ def _excess(state: LedgerState, pair: Pair, log_allowed: float) -> float:
         log_allowed: log of the δ that this pair may have at the target's ε.
 
     Returns:
-        The difference of logarithms.
+        log δ(ε*) less the allowed log δ. If the target is a risk, the difference of the logarithms of risks.
     """
     risk = state.target.risk
     if risk is None:
@@ -222,12 +209,15 @@ def _excess(state: LedgerState, pair: Pair, log_allowed: float) -> float:
 
 
 def _leaves_room(rest: LedgerState, pairs: Sequence[tuple[Pair, int]], log_allowed: float) -> bool:
-    """Return whether a ledger without one of its slots is within the target, so that the slot can have some capacity.
+    """Return whether a ledger without one of its slots (budgets) is certified to be within its target.
 
     Args:
         rest: the ledger without the slot (a part of the privacy budget).
         pairs: dominating pairs of the rest, each with its number of runs.
         log_allowed: log of the δ that the rest may have at ε. The δ of the requested slot is subtracted already.
+
+    Returns:
+        True if the composed pairs of the rest have at most that δ at the target's ε.
     """
     if math.isinf(log_allowed):
         return False
@@ -237,13 +227,15 @@ def _leaves_room(rest: LedgerState, pairs: Sequence[tuple[Pair, int]], log_allow
 
 
 def product(state: LedgerState) -> Pair:
-    """Return a dominating pair of everything that a ledger allows: all planned runs composed with all full slots.
+    """Return a dominating pair of all planned runs of a ledger, composed with all its full slots.
 
-    The hockey-stick divergence of the pair of distributions bounds δ at every ε. The δ that slots (budgets for other
-    mechanisms) add is not included.
+    The δ that slots (budgets for mechanisms outside the plan) add is not included.
 
     Args:
         state: the ledger.
+
+    Returns:
+        A pair of distributions. Its hockey-stick divergence is at least δ of everything that is allowed, at every ε.
     """
     return composed_pair(_pairs(state), "default")
 
@@ -251,14 +243,13 @@ def product(state: LedgerState) -> Pair:
 def plan_pair(state: LedgerState) -> Pair | None:
     """Return the dominating pair of all planned runs of a ledger, without its slots.
 
-    The hockey-stick divergence of the pair of distributions is at least δ of the composed runs at every ε. Slots are
-    budgets for mechanisms outside the plan.
+    Slots are budgets for mechanisms outside the plan.
 
     Args:
         state: the ledger.
 
     Returns:
-        The pair; None if the ledger has no planned runs.
+        The pair. Its hockey-stick divergence is at least δ of the runs at every ε; None if no run is planned.
     """
     pairs = _of_plan(state)
     if not pairs:
@@ -267,13 +258,15 @@ def plan_pair(state: LedgerState) -> Pair | None:
 
 
 def _pairs(state: LedgerState) -> list[tuple[Pair, int]]:
-    """Return the dominating pairs of everything that a ledger allows, each with its number of runs.
+    """Return a dominating pair and its number of runs, for each part of all that a ledger allows.
 
-    These are the pairs of all planned runs, and of each slot (a part of the privacy budget) if it is used up. The order
-    is plan first, then slots.
+    The hockey-stick divergence of a dominating pair bounds δ at every ε. A slot is a part of the budget.
 
     Args:
         state: the ledger.
+
+    Returns:
+        The pairs of all planned runs, then one pair for each slot as if it were used up.
     """
     slots = [(slot_pair(slot), 1) for slot in state.slots]
     return _of_plan(state) + slots
@@ -282,11 +275,13 @@ def _pairs(state: LedgerState) -> list[tuple[Pair, int]]:
 def _of_plan(state: LedgerState) -> list[tuple[Pair, int]]:
     """Return the dominating pairs of all planned runs of a ledger, each with its number of runs.
 
-    Items of the plan that were made for a job are left out, because a slot, another part of the budget, has paid for
-    them.
+    Items that were made for a job are left out, because a slot, another part of the budget, has paid for them.
 
     Args:
         state: the ledger.
+
+    Returns:
+        Pairs (dominating pair, number of runs), in the order of the plan.
     """
     pairs: list[tuple[Pair, int]] = []
     for item in state.plan:
@@ -296,14 +291,16 @@ def _of_plan(state: LedgerState) -> list[tuple[Pair, int]]:
 
 
 def item_pairs(item: PlanItem, state: LedgerState) -> Sequence[tuple[Pair, int]]:
-    """Return the dominating pairs of all planned runs of an item of a ledger's plan, each with its number of runs.
+    """Return the dominating pairs of all planned runs of one item of a ledger's plan.
 
-    The hockey-stick divergence of a dominating pair is at least the privacy profile δ(ε) of its mechanism at every ε. A
-    composed mechanism has one pair for each of its parts.
+    The hockey-stick divergence of a dominating pair is at least the privacy profile δ(ε) of its mechanism, at every ε.
 
     Args:
         item: the item, a mechanism with its number of planned runs.
-        state: the ledger, whose setting (relation, unit and observer) the pairs hold for.
+        state: the ledger. The pairs hold for its neighbouring relation, protected unit and observer.
+
+    Returns:
+        Pairs (dominating pair, number of runs), one for each part of the mechanism.
     """
     return ChargeRequest(setting=state.setting, spec=item.spec, count=item.planned).parts
 
@@ -316,6 +313,9 @@ def slot_pair(slot: Slot) -> Pair:
 
     Args:
         slot: the slot, of which the whole capacity counts.
+
+    Returns:
+        The pair. Its hockey-stick divergence bounds δ, at every ε, of all that the slot pays for.
     """
     if slot.kind == "gdp":
         return gaussian_pair(root_above(slot.capacity["mu_squared"]))
@@ -333,6 +333,9 @@ def _with_capacity(slot: Slot, part: str, capacity: float) -> Slot:
         slot: the slot.
         part: name of the amount, such as `rho`. It is ignored for a Rényi slot, of which every order gets the capacity.
         capacity: the new capacity. It is rounded down to 18 decimal places.
+
+    Returns:
+        A copy of the slot with the new capacity.
     """
     amount = down(capacity)
     if slot.kind == "rdp":
@@ -343,14 +346,13 @@ def _with_capacity(slot: Slot, part: str, capacity: float) -> Slot:
 def slots_delta(state: LedgerState) -> Amount:
     """Return the δ that all slots of a ledger together may add to the composed privacy profile.
 
-    A slot is a part of the privacy budget. It adds its part `eta` or `delta`, whichever it has; a Rényi slot adds
-    nothing.
+    A slot, a part of the privacy budget, adds its part `eta` or `delta`. A Rényi slot has neither and adds nothing.
 
     Args:
         state: the ledger.
 
     Returns:
-        The exact sum over all slots, whatever they have used.
+        The exact sum over all slots, used or not.
     """
     added_deltas: list[Amount] = []
     for slot in state.slots:
@@ -359,7 +361,7 @@ def slots_delta(state: LedgerState) -> Amount:
 
 
 def _log_allowed(state: LedgerState) -> float:
-    """Return the logarithm of the δ that is left for the composed mechanisms of a ledger: log(δ* − δ of slots).
+    """Return the logarithm of the δ that is left for the composed mechanisms of a ledger.
 
     δ* belongs to the ledger's target (ε*, δ*). Slots, parts of the budget, may add a δ to the composed profile.
 
@@ -382,14 +384,14 @@ def _log_allowed(state: LedgerState) -> float:
 
 
 def _with_added(log_delta: float, state: LedgerState) -> float:
-    """Return an upper bound on log δ of a whole ledger: of its composed mechanisms, plus the δ that its slots may add.
-
-    Slots are parts of the budget, which may add a δ to the composed profile. The bound is cut off at log δ* of the
-    target, because the sum was certified to be within the target.
+    """Return an upper bound on log δ of a whole ledger, with the δ that its slots (budgets) may add.
 
     Args:
         log_delta: log δ of the composed mechanisms at the target's ε, which was certified to fit.
         state: the ledger.
+
+    Returns:
+        The upper bound, cut off at log δ* of the target, within which the sum was certified.
     """
     added = slots_delta(state)
     if added <= 0:

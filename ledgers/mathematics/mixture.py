@@ -24,7 +24,7 @@ _SLACK = 1e-13
 
 
 def log_coefficients(slot: Slot) -> list[float]:
-    """Return the logarithms of the coefficients that bound the privacy profile of a full Rényi slot, rounded up.
+    """Return the log coefficients of the bound on a full Rényi slot's privacy profile, rounded up.
 
     A Rényi slot is a privacy budget with Rényi divergences B_a at orders a, and with weights w_a of sum 1. The
     privacy profile δ(ε) of everything that it may pay for is at most Σ_a c_a e^{−(a−1) ε}. Here c_a = w_a C(a) e^{(a−1)
@@ -41,7 +41,7 @@ def log_coefficients(slot: Slot) -> list[float]:
 
 
 def may_go_on(slot: Slot, parts: Amounts) -> bool:
-    """Return whether a Rényi slot, a privacy budget at several Rényi orders, can also pay the requested amounts.
+    """Return whether a Rényi slot, a budget at several Rényi orders, can also pay the requested amounts.
 
     Single orders may be overdrawn. The used, reserved and requested amounts are subtracted from the budget of each
     order. The remainders give a weighted sum of upper bounds on δ(ε). The slot can pay while this sum is at least 1 −

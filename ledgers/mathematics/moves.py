@@ -1,9 +1,6 @@
 """Moves of a ledger: each takes a state and returns the next one, or raises an error that says why it is not possible.
 
-A reservation is bookkeeping: it holds runs of the plan, or an amount of a slot, so that no other job takes them. The
-move of the ledger's theorem is the commit, after which an output may be released; a commit is never undone. A residue
-charge pays for a mechanism and not for an amount. At the first commit the whole job is charged at the slot's value of
-that moment, and its remaining runs become an item of the plan (docs/ledger.md, "Residue charges").
+A reservation holds runs or amounts, so that no other job takes them. The commit spends them (docs/ledger.md).
 """
 
 from __future__ import annotations
@@ -55,12 +52,12 @@ def reserve(
     delta: Amount | None = None,
     rough: bool = False,
 ) -> LedgerState:
-    """Reserve a part of a ledger's privacy budget for some runs of a mechanism (a job), and return the new state.
+    """Reserve a part of a ledger's privacy budget for some runs of a mechanism (a job).
 
     An item of the plan pays, a mechanism with a number of planned runs. Or a slot pays, a part of the budget for
     mechanisms outside the plan. If neither is named, the item with exactly this mechanism pays. A job of equal steps is
     reserved as a number of steps. If an item and a spec are given, a run of the spec must provably lose no more privacy
-    than one of the item. See docs/ledger.md, "Plans, credits and exchange".
+    than one of the item.
 
     Args:
         state: the ledger before the reservation.
@@ -97,9 +94,10 @@ def reserve(
 
 
 def commit(state: LedgerState, identifier: str, count: int | None = None) -> LedgerState:
-    """Spend the budget of reserved runs, and return the new state. The outputs of the runs may then be released.
+    """Spend the budget of reserved runs. Their outputs may be released afterwards.
 
-    A job that a Gaussian slot charges as a whole is charged at its first commit, for what the slot then has left.
+    A job that a Gaussian slot charges as a whole is charged at its first commit, for the μ² that the slot then has
+    left.
 
     Args:
         state: the ledger before the commit.
@@ -191,11 +189,13 @@ def seal(state: LedgerState) -> LedgerState:
 def close(state: LedgerState) -> LedgerState:
     """Return the state of a ledger that accepts no further reservations.
 
-    Existing reservations may still be committed. A contradicted ledger, of which a run differed from its mechanism,
-    stays contradicted.
+    Existing reservations may still be committed. A contradicted ledger (a run differed from its mechanism) stays so.
 
     Args:
         state: the ledger before.
+
+    Returns:
+        The state with the status "closed", or unchanged if it is contradicted.
     """
     if state.status == "contradicted":
         return state
@@ -329,8 +329,6 @@ def _reserve_of_slot(
 ) -> LedgerState:
     """Reserve runs that a slot, a budget for mechanisms outside the plan, pays for, and return the new state.
 
-    Errors are as in `reserve`.
-
     Args:
         state: the ledger before the reservation.
         identifier: id of the new reservation.
@@ -393,6 +391,9 @@ def _slot(state: LedgerState, kind: SlotKind) -> Slot:
     Args:
         state: the ledger.
         kind: kind of the slot. The ledger must have it; slots are never removed.
+
+    Returns:
+        The slot with its present amounts.
     """
     slot = state.slot(kind)
     assert slot is not None

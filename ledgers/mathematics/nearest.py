@@ -38,7 +38,7 @@ _LEAST_SHARE = 1e-3
 
 
 def nearest_fits(request: ChargeRequest, slot: Slot) -> Mapping[str, float]:
-    """Find jobs close to a rejected one that its budget can pay: with fewer runs, or with as many and more noise.
+    """Find jobs that a budget can pay and that are close to a rejected job: fewer runs, or more noise.
 
     Args:
         request: the job, which costs more than the slot has left.
@@ -82,7 +82,7 @@ def largest_count(request: ChargeRequest, slot: Slot) -> int:
 
 
 def _largest_stepwise_count(request: ChargeRequest, slot: Slot) -> int:
-    """Find nearly the largest number of runs that fit a privacy budget in μ², by the sum of the prices of single runs.
+    """Find nearly the largest number of runs that fit a budget in μ² if each run is priced by itself.
 
     The price of a run is a certified bound on its cost. To compose all runs may be cheaper, but takes longer. The
     search keeps a bracket, and predicts the next trial from the cost of the last one.
@@ -133,7 +133,7 @@ def _next_count(most_that_fit: int, fewest_that_do_not: int, count: int, cost_sh
         proportional = int(count * (_AIMED_SHARE / cost_share))
         if most_that_fit < proportional < fewest_that_do_not:
             return proportional
-    if most_that_fit == 0:  # the geometric mean would be 0
+    if most_that_fit == 0:  # the geometric mean would be 0, so try far fewer runs
         return max(fewest_that_do_not // 16, 1)
     geometric_mean = math.isqrt(most_that_fit * fewest_that_do_not)
     return max(geometric_mean, most_that_fit + 1)
@@ -146,7 +146,7 @@ def _raise_count(request: ChargeRequest, slot: Slot, stepwise_count: int) -> int
     `_MOST_COMPOSED_TRIALS` numbers are therefore tried.
 
     Args:
-        request: the job, whose own number of runs is not exceeded.
+        request: the job. Its own number of runs is not exceeded.
         slot: the Gaussian slot that pays, a privacy budget in μ².
         stepwise_count: number of runs that fits if they are charged one after another; 0 if none is known.
 
@@ -174,7 +174,7 @@ def _raise_count(request: ChargeRequest, slot: Slot, stepwise_count: int) -> int
 
 
 def smallest_noise(request: ChargeRequest, slot: Slot) -> float | None:
-    """Find a noise multiplier, usually within two percent of the smallest, with which the slot can pay for the job.
+    """Find nearly the smallest noise multiplier with which the slot (a budget) can pay for the job.
 
     Args:
         request: the job with its present noise multiplier.
@@ -200,7 +200,7 @@ def smallest_noise(request: ChargeRequest, slot: Slot) -> float | None:
 
 
 def _smallest_stepwise_noise(request: ChargeRequest, slot: Slot, present_noise: float) -> float | None:
-    """Find about the smallest noise multiplier at which a budget can pay for a job, if each run is priced by itself.
+    """Find nearly the smallest noise multiplier that fits a budget if each run is priced by itself.
 
     The search keeps a bracket, and predicts the next trial from the cost of the last one. A larger noise multiplier
     costs less.
@@ -346,9 +346,8 @@ def _composed_share(request: ChargeRequest, slot: Slot) -> float | None:
         slot: the Gaussian slot that pays. It has amounts of μ² and of η, a δ on top of its Gaussian profile.
 
     Returns:
-        The fraction cost / free μ² if it is at most 1. math.inf if the cost exceeds the free μ², or if no cost is
-        certified. None if no μ² is free, if the budget has less η (an added δ) free than the job takes, or if the
-        composition is too much work.
+        The fraction cost / free μ² if it is at most 1. It is math.inf if the cost exceeds the free μ², or if no cost is
+        certified. None if no μ² or too little η is free, or if the composition is too much work.
     """
     eta = eta_of(request, slot)
     free = slot.free("mu_squared")
@@ -391,6 +390,6 @@ def _with_noise(request: ChargeRequest, noise: float) -> ChargeRequest:
         noise: the new noise multiplier.
 
     Returns:
-        The changed request.
+        A request for the changed job. The given one is not changed.
     """
     return replace(request, spec=map_noise(request.spec, lambda _: noise))

@@ -71,7 +71,7 @@ def open_ledger(
     slots: Sequence[RequestedSlot] = (),
     approval: bool = False,
 ) -> tuple[LedgerState, Opening]:
-    """Return a new ledger, and the certified guarantee that everything it allows stays within its privacy target.
+    """Return a new ledger, with a certificate that everything it allows stays within its privacy target.
 
     Args:
         setting: relation, unit and observer of the guarantee.
@@ -132,7 +132,8 @@ def item_of(planned: RequestedItem, pointer: str) -> PlanItem:
         The item, with no reserved and no committed runs.
 
     Raises:
-        InvalidInput: the name begins like the names of jobs that slots pay for, or the item has too many runs.
+        InvalidInput: the name begins like the names of jobs that slots (budgets) pay for, or the item has too many
+            runs.
     """
     if planned.name.startswith(JOB):
         raise InvalidInput.at(f"{pointer}/name", f'begins with "{JOB}", as items of charged jobs do')
@@ -149,7 +150,10 @@ def _is_searched(slot: RequestedSlot) -> bool:
     amount of the slot, such as μ², ρ or ε.
 
     Args:
-        slot: kind and requested capacity of the slot.
+        slot: kind and requested capacity of the slot, a budget.
+
+    Returns:
+        True if the capacity must be computed, False if the request states it.
     """
     if isinstance(slot.capacity, str):
         return True
@@ -163,7 +167,7 @@ def _slot(request: RequestedSlot, pointer: str, target: LedgerTarget) -> Slot:
     """Return a slot, a budget for mechanisms outside a ledger's plan, with the requested amounts.
 
     An amount that is to be computed as the largest is 0 for now. A δ that is not stated is 0, except in a Gaussian slot
-    of a ledger whose target admits one.
+    if the ledger's target admits one.
 
     Args:
         request: kind and capacity of the slot.
@@ -246,9 +250,9 @@ def _requested_parts(request: RequestedSlot, pointer: str) -> JsonObject:
 
 
 def _renyi_slot(parts: JsonObject, pointer: str) -> Slot:
-    """Return a Rényi slot, a budget of divergence at several orders, with orders sorted by the names of their amounts.
+    """Return a Rényi slot, a budget of Rényi divergence at several orders.
 
-    All orders get the same budget.
+    All orders get the same budget. They are sorted by the names of their amounts.
 
     Args:
         parts: `orders`, their `weights` (equal by default) and one `budget` for all orders ("largest" by default).
@@ -329,6 +333,9 @@ def _amount(value: float | str | Decimal, pointer: str) -> Amount:
     Args:
         value: number, decimal string, or "largest".
         pointer: JSON Pointer of the amount, for the error.
+
+    Returns:
+        The amount as an exact decimal number.
 
     Raises:
         InvalidInput: the value is not an amount.

@@ -1,7 +1,6 @@
 """Replay of a ledger by an auditor: every entry is applied again, and every charge is certified again.
 
-Replaying does not search for charges. It checks that the recorded charges suffice, so that it depends neither on the
-version that computed them nor on how that version searched.
+It checks that the recorded charges suffice, and does not depend on how they were computed.
 """
 
 from __future__ import annotations
@@ -44,10 +43,9 @@ class DoesNotReplay(EpsilondError):
 def replay_entries(
     entries: Iterable[Mapping[str, object]], read: SpecReader, text: SpecText, *, certify: bool = True
 ) -> LedgerState:
-    """Rebuild the state of a ledger from its log entries, and check that each is a valid change (move) of the ledger.
+    """Rebuild the state of a ledger from its log entries, and check that each is a valid change.
 
-    An auditor can use the function to check a log without trust in the service that wrote it. Each entry is applied to
-    the state that the entries before it give.
+    An auditor can check a log so, without trust in its service. Each entry is applied to the state before it.
 
     Args:
         entries: all entries, from the ledger's opening on.
@@ -76,13 +74,13 @@ def replay_entries(
 
 
 def _require_balance(state: LedgerState, entry: JsonObject, text: SpecText) -> None:
-    """Check that a log entry has the right digest of the ledger's balance (its amounts and runs) after the entry.
+    """Check the digest in a log entry of the ledger's balance (its amounts and runs) after the entry.
 
     Entries of earlier versions have no digest, and pass.
 
     Args:
         state: the ledger after the entry.
-        entry: record of the move.
+        entry: record of the change.
         text: returns the canonical JSON text of a mechanism.
 
     Raises:
@@ -95,11 +93,9 @@ def _require_balance(state: LedgerState, entry: JsonObject, text: SpecText) -> N
 def apply_entry(state: LedgerState | None, entry: JsonObject, read: SpecReader, *, certify: bool = True) -> LedgerState:
     """Return the state of a ledger after one log entry, after checking that the entry is a possible change.
 
-    An entry records one change: an opening, a reservation, a commit, or another change by its `kind`.
-
     Args:
         state: the ledger before the entry, or None before its opening.
-        entry: record of the move.
+        entry: record of one change: an opening, a reservation, a commit, or another kind.
         read: returns the mechanism that a canonical JSON text describes.
         certify: whether to prove again that a recorded charge is large enough.
 
@@ -144,13 +140,13 @@ def apply_entry(state: LedgerState | None, entry: JsonObject, read: SpecReader, 
 def _open(entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
     """Read the log entry that opens a ledger, check it, and return the state of the new ledger.
 
-    The first entry of a ledger has its target, its plan (mechanisms with numbers of runs) and its slots (budgets for
-    other runs).
-
     Args:
         entry: record of the opening.
         read: returns the mechanism that a canonical JSON text describes.
         certify: whether to prove again that all planned runs and full slots together are within the target.
+
+    Returns:
+        The state: its target, its plan (mechanisms with numbers of runs) and its slots (budgets for other runs).
 
     Raises:
         DoesNotReplay: a member of the entry is not valid.
@@ -171,8 +167,7 @@ def _require_people(state: LedgerState, entry: JsonObject) -> None:
         entry: the log entry.
 
     Raises:
-        DoesNotReplay: the entry names no requester or no approver, or both are the same person. A reconciliation is
-            also rejected in a ledger without approval.
+        DoesNotReplay: requester or approver is missing, or both are the same; or a reconciliation needs no approval.
     """
     if state.approval and entry["kind"] in APPROVED_KINDS:
         _require(has_two_people(entry), "the ledger needs a requester and another person who approves")
@@ -182,14 +177,16 @@ def _require_people(state: LedgerState, entry: JsonObject) -> None:
 def _reserve(state: LedgerState, entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
     """Check the log entry of a reservation, and return the state of the ledger after it.
 
-    If a slot pays, a budget for unplanned runs, the recorded amount counts, which may exceed the computed cost. A
-    reservation of planned runs has no charge.
+    A slot, a budget for unplanned runs, is charged the recorded amount, which may exceed the computed cost.
 
     Args:
         state: the ledger before the reservation.
         entry: record of the reservation.
         read: returns the mechanism that a canonical JSON text describes.
         certify: whether to prove again that the charge is large enough.
+
+    Returns:
+        The state with the new reservation and the amounts or runs that it holds.
 
     Raises:
         DoesNotReplay: the entry does not fit the state, or the charge is too small.
@@ -218,13 +215,15 @@ def _reserve(state: LedgerState, entry: JsonObject, read: SpecReader, *, certify
 def _commit(state: LedgerState, entry: JsonObject, *, certify: bool) -> LedgerState:
     """Check the log entry of a commit, and return the state of the ledger after it, with the recorded charge.
 
-    A job that a Gaussian slot charges as a whole is charged at its first commit, with the recorded charge. That charge
-    was computed for the μ² that the slot then had left, and replaces the reserved charge.
+    A Gaussian slot charges a whole job at its first commit: the recorded charge, for the μ² that it then had left.
 
     Args:
         state: the ledger before the commit.
         entry: record of the commit.
         certify: whether to prove again that the charge is large enough.
+
+    Returns:
+        The state with these runs committed.
 
     Raises:
         DoesNotReplay: the charge was computed for more μ² than the slot has left, or is too small.
@@ -236,15 +235,16 @@ def _commit(state: LedgerState, entry: JsonObject, *, certify: bool) -> LedgerSt
 
 
 def _replace_charge(state: LedgerState, reservation: Reservation, price: Charge, *, certify: bool) -> LedgerState:
-    """Return the ledger after a job's reserved charge was replaced by the charge that its first commit recorded.
-
-    A Gaussian slot pays, a privacy budget in μ², and charges the job as a whole.
+    """Return the ledger after the recorded charge of a job's first commit has replaced the reserved charge.
 
     Args:
         state: the ledger before the commit.
         reservation: the reservation, for which the slot holds an earlier charge.
         price: the recorded charge.
         certify: whether to prove again that the recorded charge is large enough.
+
+    Returns:
+        The state in which the slot, a Gaussian privacy budget in μ², holds the recorded charge.
 
     Raises:
         DoesNotReplay: the charge was computed for more μ² than the slot has left, or is too small.
@@ -261,14 +261,16 @@ def _replace_charge(state: LedgerState, reservation: Reservation, price: Charge,
 
 
 def _amend(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerState:
-    """Check the log entry of a changed plan, certify the plan again, and return the state of the ledger after it.
-
-    An amendment adds items, mechanisms with numbers of runs, or lowers the number of runs of items.
+    """Check the log entry of a changed plan, certify the plan again, and return the ledger after it.
 
     Args:
         state: the ledger before the amendment.
-        entry: record of the amendment: items added, items with fewer runs, and declarations.
+        entry: record of the amendment: items (mechanisms with numbers of runs) to add, items with fewer runs, and
+            declarations.
         read: returns the mechanism that a canonical JSON text describes.
+
+    Returns:
+        The state with the changed plan.
 
     Raises:
         DoesNotReplay: a number of runs or the declaration is not valid.
@@ -293,9 +295,9 @@ def _amend(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerSta
 def _require_enough(state: LedgerState, spec: Spec, count: int, slot: Slot, price: Charge) -> None:
     """Check that the amounts which a log entry charges for a job are at least the job's cost.
 
-    A slot has amounts named by its parts, such as `rho` and `delta`. A charge is of one of two kinds. If charges of
-    runs add up, `price.each` has the charge of one run. A Gaussian slot charges a non-Gaussian job as a whole, and
-    `price.remaining` has the μ² that was left before.
+    A slot has amounts named by its parts, such as `rho` and `delta`. If charges of runs add up, `price.each` has the
+    charge of one run. A Gaussian slot charges a non-Gaussian job as a whole, and `price.remaining` has the μ² that was
+    left before.
 
     Args:
         state: the ledger. Only its setting (relation, unit and observer) is used.
@@ -368,7 +370,7 @@ def _require(condition: bool, message: str) -> None:
 
     Args:
         condition: whether the entry is valid in this respect.
-        message: what is wrong with the entry, as a clause.
+        message: fault of the entry, as a clause.
 
     Raises:
         DoesNotReplay: the condition is false. The error has the message.

@@ -124,7 +124,7 @@ def _holds_composed(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: 
 
 
 def _holds_stepwise(prices: StepPrices, cost: Amount) -> bool:
-    """Return whether the runs of a job, charged one after another, are certified to cost at most a given amount.
+    """Return whether a job, with its runs charged one by one, is certified to cost at most a given amount.
 
     Args:
         prices: prices of the runs in a Gaussian slot, a privacy budget in μ².
@@ -189,8 +189,8 @@ def least_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
 def _slots(remaining: Amount) -> list[Amount]:
     """Return the sizes μ² of the Gaussian slots with which a cost is computed, in increasing order.
 
-    Comparing privacy profiles in a large slot would take too many grid cells. A cost that suffices in a smaller slot
-    suffices in a larger one, so smaller slots are used instead.
+    A slot is a budget in μ². Comparing privacy profiles in a large slot would take too many intervals of ε. A cost that
+    suffices in a smaller slot suffices in a larger one, so smaller slots are used instead.
 
     Args:
         remaining: μ² that the real slot has left.
@@ -204,7 +204,7 @@ def _slots(remaining: Amount) -> list[Amount]:
 
 
 def _least_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount) -> Residue | None:
-    """Find a certified cost of a job in a Gaussian slot, a privacy budget in μ²; None if none was certified.
+    """Find a certified cost of a job in a Gaussian slot, a privacy budget in μ².
 
     Two methods are tried. One adds up prices of single runs. The other composes the profiles of all runs. It goes first
     where it is affordable and expected to give a lower cost.
@@ -267,7 +267,7 @@ def quick_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
 
 
 def rough_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> Residue | None:
-    """Find quickly a certified cost of a job in a Gaussian privacy budget, about one percent above `least_cost`.
+    """Find quickly a certified cost of a job in a Gaussian budget, about one percent above `least_cost`.
 
     Args:
         parts: dominating pairs of the mechanism, each with its number of runs.
@@ -282,7 +282,7 @@ def rough_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
 
 
 def _stepwise_residue(prices: StepPrices, remaining: Amount, eta: Amount) -> Residue | None:
-    """Return the certified cost of a job if its runs are charged one after another; None if none could be certified.
+    """Return the certified cost of a job if its runs are charged one after another.
 
     The factor `_MARGIN` is added, so that another machine with other rounding errors certifies the charge again.
 
@@ -302,7 +302,7 @@ def _stepwise_residue(prices: StepPrices, remaining: Amount, eta: Amount) -> Res
 
 
 def composed_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> Amount | None:
-    """Return the certified μ² that all runs of a job cost in a Gaussian slot if they are composed and charged together.
+    """Return the certified cost of a job in a Gaussian slot (a budget in μ²) if all runs are charged together.
 
     Args:
         parts: dominating pairs of the mechanism, each with its number of runs.
@@ -320,7 +320,7 @@ def composed_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: 
 
 
 def _composed_residue(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount) -> Residue | None:
-    """Return a certified cost of a whole job in a Gaussian slot, a privacy budget in μ², by composing all its runs.
+    """Return a certified cost of a job in a Gaussian slot (a budget in μ²), by composing all its runs.
 
     A search gives a cost that is not certified. That cost is raised by growing factors until it can be certified. If no
     smaller cost can be certified, the job costs the whole slot.
@@ -356,12 +356,15 @@ def _composed_residue(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta:
 
 
 def _whole_slot(trial: SlotTrial, remaining: Amount, eta: Amount) -> Residue | None:
-    """Return the charge of all that is left in a Gaussian slot, if it is certified to suffice; otherwise None.
+    """Return the charge of all that is left in a Gaussian slot, if that charge is certified to suffice.
 
     Args:
         trial: test of costs of the job in the slot, a privacy budget in μ².
         remaining: μ² that the slot has left.
         eta: η, the δ that the job may add to the Gaussian profile of the slot.
+
+    Returns:
+        The remaining μ² as the charge, with η. None if it is not certified to suffice.
     """
     certified, _ = trial.certify(remaining)
     return Residue(remaining, remaining, eta) if certified else None

@@ -37,7 +37,7 @@ class LedgerTarget:
 
     @property
     def largest_added_delta(self) -> Amount:
-        """Return the largest δ that slots could add if nothing else were allowed, rounded down.
+        """Return the largest δ that slots could add if nothing more were allowed, rounded down.
 
         Slots are parts of the privacy budget. An added δ raises an attacker's true positive rate at a given false
         positive rate by at most δ. So a target on that rate allows the difference of both rates. Any other target
@@ -94,8 +94,9 @@ class PlanItem:
 class Slot:
     """A part of a ledger's privacy budget that pays for mechanisms outside its plan of fixed mechanisms.
 
-    It has several amounts, its parts, by name. Parts are `mu_squared` and `eta` of a Gaussian slot, `rho` and `delta`
-    of a zero-concentrated slot, `order:a` for each Rényi order a, and `epsilon` and `delta` of a pure slot.
+    It has several amounts, its parts, by name. A Gaussian slot has the parts `mu_squared` and `eta`, a
+    zero-concentrated slot `rho` and `delta`. A Rényi slot has `order:a` for each order a, and a pure slot `epsilon` and
+    `delta`.
 
     Attributes:
         kind: gdp (Gaussian), zcdp (zero-concentrated), rdp (Rényi) or pure.
@@ -156,7 +157,7 @@ class Charge:
 
 @dataclass(frozen=True, kw_only=True)
 class Reservation:
-    """Runs of one mechanism for which a ledger holds a budget, with the number of those that were committed (spent).
+    """Runs of one mechanism for which a ledger holds a budget until they are committed (spent).
 
     Attributes:
         id: id of the reservation, the same in all its ledgers.
@@ -241,7 +242,7 @@ class LedgerState:
     observations: tuple[Observation, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check that the names of items and the kinds of slots are unique.
+        """Check that the names of items (planned mechanisms) and the kinds of slots (budgets) are unique.
 
         Raises:
             InvalidInput: two items have one name, or two slots have one kind.
@@ -263,7 +264,7 @@ class LedgerState:
         return next((slot for slot in self.slots if slot.kind == kind), None)
 
     def with_item(self, item: PlanItem) -> LedgerState:
-        """Return the state with an item of the plan. It replaces the item of the same name, or is added at the end.
+        """Return the state with an item of the plan, in place of the item of the same name or at the end.
 
         Args:
             item: the item, a mechanism with its numbers of runs.

@@ -71,7 +71,7 @@ class StepPrices:
 
     Attributes:
         floor: rough lower estimate of the cost, not certified. It treats each step as if it had the full slot and the
-            whole additional δ, η, for itself. math.inf if not even a single step fits.
+            whole additional δ, η, for itself. It is math.inf if not even a single step fits.
     """
 
     def __init__(self, parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount, rough: bool) -> None:
@@ -93,7 +93,7 @@ class StepPrices:
 
         # Share η among the runs, rounded down, so that all runs together take at most η.
         whole_eta = float_below(eta)
-        self._step_eta = whole_eta / runs * (1.0 - 4 * UNIT_ROUNDOFF)
+        self._step_eta = whole_eta / runs * (1.0 - 4 * UNIT_ROUNDOFF)  # exceeds the rounding errors
         self._parts = [(pair, count, hinges_of(pair, self._step_eta, area)) for pair, count in parts]
 
         # Estimate each step's cost as if it had the whole slot and all of η for itself, which is too small.
@@ -108,6 +108,9 @@ class StepPrices:
 
         A Gaussian slot, a privacy budget in μ², pays for the job. The steps are charged in stages, groups of steps with
         the same charge. Let R be the μ² that the slot has left, and η the δ that the job may add.
+
+        Returns:
+            The cost μ², a decimal amount. None also if the job costs more than the slot has left.
 
         Guarantees:
             Let G(m) be the pair N(√m, 1) against N(0, 1). The privacy profile δ(ε) of the job composed with G(R − cost)
@@ -174,7 +177,7 @@ class StepPrices:
         Returns:
             A number of stages from 3 to 40.
         """
-        # The job takes about this share of the slot; `floor` is slightly less than its cost.
+        # Share of the slot that the job takes (`floor` is slightly less than its cost), below 1 for the logarithm.
         share = min(1.05 * self.floor / float_below(self._remaining), 0.98)
         e_folds = -math.log1p(-share)  # log of the μ² before the job divided by the μ² after it
         return min(max(self._stages / max(e_folds, 1e-300), _COARSEST), _FINEST)  # 1e-300: no division by 0
@@ -241,7 +244,7 @@ class _StepCharge:
 
         Args:
             hinges: piecewise linear upper bound on the privacy profile of one step, for each direction of its pair.
-            remaining: μ² that is left in the slot before the first step.
+            remaining: μ² that is left in the slot (a budget) before the first step.
             count: number of steps.
             eta: η of one step, the δ that it may add to the slot's profile.
         """
@@ -275,7 +278,7 @@ class _StepCharge:
         return None
 
     def certify(self, cost: Amount) -> bool:
-        """Return whether a budget in μ² covers every step if each step costs this much. True is proved, False is not.
+        """Return whether a budget in μ² is proved to cover every step if each step costs this much.
 
         Only the last step is checked, when the budget has the least left. A cost that suffices there suffices for the
         earlier steps. False is also returned if the steps leave less than `_LEAST_LEFT` of the budget.
@@ -299,13 +302,13 @@ class _StepCharge:
         return True
 
     def search(self, initial_cost: float) -> float | None:
-        """Find nearly the least cost in μ² of one step, by Newton's method with a bracket. The result is not certified.
+        """Find nearly the least cost in μ² of one step, by Newton's method with a bracket.
 
         A cost suffices at an ε if one δ(ε) exceeds another by at most 0.93 η (`_AIM`). The first is that of the last
         step composed with the Gaussian that the budget has left after it. The second is that of the Gaussian before it.
 
-        Only `_POINTS` values of ε are checked. The rest of η is a margin for the other values of ε. The search also
-        accepts an excess of up to 10⁻³ η above the aim.
+        The result is not certified: only `_POINTS` values of ε are checked. The rest of η is a margin for the other
+        values of ε. The search also accepts an excess of up to 10⁻³ η above the aim.
 
         Args:
             initial_cost: initial estimate of the cost in μ².
@@ -338,12 +341,12 @@ class _StepCharge:
         return sufficient if sufficient < most else None
 
     def _newton_step(self, epsilon: FloatArray, cost: float) -> tuple[float, float]:
-        """Return the largest excess of δ over its limit at a cost in μ², and Newton's estimate of a sufficient cost.
+        """Return the largest excess of δ over its limit at a cost in μ², and Newton's next estimate of the cost.
 
         The largest is over all points ε and both directions of the pair. The excess at ε is (F ⊗ G_μ)(ε) − G_ν(ε) −
-        `_AIM` η. Here F is the upper bound on the profile of one step, ⊗ composes profiles, and G_m is the profile of
-        N(m, 1) against N(0, 1). μ² and ν² are left in the budget after and before the last step. As dE/d(μ²) = (E″ −
-        E′)/2 for both profiles E, the excess falls with the cost c of one of n steps by
+        `_AIM` η. F is the upper bound on the profile of one step, and ⊗ composes profiles. G_m is the profile of N(m,
+        1) against N(0, 1). μ² and ν² are left in the budget after and before the last step. Both profiles E satisfy
+        dE/d(μ²) = (E″ − E′)/2. So the excess falls with the cost of one of n steps at the rate
 
             (n (F ⊗ G_μ)″ − n (F ⊗ G_μ)′ − (n − 1) G_ν″ + (n − 1) G_ν′)/2.
 

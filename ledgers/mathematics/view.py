@@ -93,7 +93,7 @@ def _conditions_of_mechanisms(state: LedgerState) -> Iterator[Condition]:
 
 @dataclass(frozen=True)
 class PlanCurve:
-    """Point (δ, ε) of the privacy curve of a ledger's plan: all planned runs, without the slots for unplanned runs.
+    """Point (δ, ε) of the privacy curve of all planned runs of a ledger.
 
     It holds if exactly the plan is run, or stopped independently of outputs.
 
@@ -109,7 +109,7 @@ class PlanCurve:
 def plan_curve(state: LedgerState) -> tuple[PlanCurve, ...]:
     """Return upper bounds on ε of all planned runs of a ledger, at 10^k times the target's δ for k = −4, …, 2.
 
-    Runs that the ledger allows outside the plan, by its slots, are not included.
+    Runs that the ledger allows outside the plan, by its slots (budgets), are not included.
 
     Args:
         state: the ledger.
@@ -132,7 +132,7 @@ def plan_curve(state: LedgerState) -> tuple[PlanCurve, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class ScarceResource:
-    """How full one resource of a ledger is: an item of the plan (planned runs), or an amount of a slot (a budget).
+    """How full one resource of a ledger is: an item of the plan, or an amount of a slot (a budget).
 
     Attributes:
         item: name of the item; None for a part of a slot.
@@ -174,7 +174,7 @@ def find_scarcest(state: LedgerState) -> ScarceResource | None:
 
 
 def _scarce_parts(slot: Slot) -> list[ScarceResource]:
-    """Return for each amount of a slot the fraction that is used or reserved. Amounts with capacity 0 are left out.
+    """Return for each amount of a slot with a capacity above 0 the fraction that is used or reserved.
 
     Args:
         slot: a part of the privacy budget, with amounts by the names of its parts.
@@ -221,7 +221,7 @@ def _risk_sentence(risk: RiskTarget | None) -> str:
 
 
 def in_words(state: LedgerState, name: str) -> str:
-    """State the guarantee of a ledger for everything that is released through it in one paragraph, with its adversary.
+    """State the guarantee of a ledger, for everything that is released through it, in one paragraph.
 
     The guarantee is written as a bound on probabilities: a change of one protected unit multiplies them by at most e^ε,
     apart from an added δ.

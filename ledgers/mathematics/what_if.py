@@ -21,7 +21,7 @@ _TRIAL = "what-if"
 
 @dataclass(frozen=True, kw_only=True)
 class WhatIf:
-    """Answer to the question whether a ledger's budget can pay for some runs of a mechanism (a job), and at which cost.
+    """Answer to the question whether a ledger's budget can pay for some runs of a mechanism (a job).
 
     Attributes:
         fits: whether the job could be reserved now.
@@ -138,10 +138,10 @@ def add_nearest(
     eta: Amount | None = None,
     delta: Amount | None = None,
 ) -> LedgerExhausted:
-    """Add the nearest requests that would fit to a rejection: the most runs, and the smallest noise multiplier.
+    """Add to a rejection the nearest requests that would fit: the most runs, and the least noise.
 
     Args:
-        error: the error that `moves.reserve` raised, because the slot has too little left.
+        error: the error that `moves.reserve` raised, because the slot (a budget) has too little left.
         state: the ledger.
         spec: mechanism of the job.
         slot: kind of the slot.

@@ -31,13 +31,13 @@ class Bar:
 
 
 def bars(ledger: JsonObject) -> list[Bar]:
-    """Return a bar for each item of the plan and for each part of each slot, in the order of the ledger's answer.
+    """Return a bar for each item of a ledger's plan and for each amount of its slots (budgets).
 
     Args:
         ledger: answer about a ledger, as a JSON object.
 
     Returns:
-        The bars.
+        The bars, those of the plan first.
     """
     return [*_plan(ledger["plan"]), *_slots(ledger["slots"])]
 
@@ -94,7 +94,7 @@ def _bar(name: str, used: Any, reserved: Any, capacity: Any, words: str) -> Bar:
         words: amounts as a text.
 
     Returns:
-        The bar.
+        The bar, with positions from 0 to `WIDTH`.
     """
     total = Fraction(capacity)
     if total == 0:

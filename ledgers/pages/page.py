@@ -59,7 +59,8 @@ def page(report: Record, key: SigningKey) -> str:
 def open_page(text: str, keys: Iterable[PublicKey]) -> tuple[JsonRecord, PublicKey]:
     """Verify a signed page of a ledger, and return its report and the key that signed it.
 
-    The signature covers every byte of the page. The signed head of the log in the report is verified, too.
+    The signature covers every byte of the page. The log's signed head (size and Merkle root) in the report is verified,
+    too.
 
     Args:
         text: HTML of the page.
@@ -103,7 +104,7 @@ def checkpoint_of(text: str) -> str:
         text: HTML of the page.
 
     Returns:
-        The signed note.
+        The text of the signed note.
 
     Raises:
         Malformed: the text is not a page of a ledger.
@@ -147,7 +148,7 @@ def _render(report: Record, key: PublicKey) -> str:
         key: public key that will sign the page, for display.
 
     Returns:
-        The HTML text.
+        The whole page as HTML text.
     """
     ledger: JsonObject = report["ledger"]
     target = ledger["target"]
@@ -172,7 +173,7 @@ def _render(report: Record, key: PublicKey) -> str:
 
 
 def _draw_curve(ledger: JsonObject) -> Drawing | None:
-    """Draw the privacy curve of a ledger's planned runs, log10 δ against ε, with the ledger's target as a mark.
+    """Draw the privacy curve of a ledger's planned runs, with the ledger's target as a mark.
 
     Args:
         ledger: JSON object of the ledger, as the service returns it.
@@ -195,6 +196,9 @@ def _template() -> Template:
     """Load the template of a page. It is loaded once in a process.
 
     Values are escaped, so that a name of a ledger cannot add elements to the page.
+
+    Returns:
+        The template, ready to be rendered with the values of a ledger.
 
     Raises:
         MissingExtra: the packages of the extra `reports` are not installed.

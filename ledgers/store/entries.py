@@ -53,7 +53,7 @@ def append(connection: Connection, entries: Sequence[EntryRow]) -> None:
 
 
 def digest(leaf: bytes) -> bytes:
-    """Return the hash of an entry in the log's Merkle tree: SHA-256 of 0x00 and the leaf (RFC 9162, section 2.1.1).
+    """Return the hash of an entry in the log's Merkle tree: SHA-256 of 0x00 and the leaf (RFC 9162).
 
     Args:
         leaf: canonical JSON text of the entry.
@@ -152,7 +152,7 @@ def of_rare_kind(
         kind: kind of the entries.
 
     Returns:
-        The entries.
+        The rows of the entries.
     """
     condition = ENTRIES.c.ledger.in_(ledgers) & (ENTRIES.c.kind == kind)
     query = select(*_COLUMNS).where(RARE, condition).order_by(ENTRIES.c.seq)

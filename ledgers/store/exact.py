@@ -33,6 +33,9 @@ class ExactDecimal(TypeDecorator[Decimal]):
 
         Args:
             dialect: the database system.
+
+        Returns:
+            The type as the database system's driver uses it.
         """
         column_type: TypeEngine[Any] = String(WIDTH)
         if dialect.name == "postgresql":

@@ -17,7 +17,7 @@ _COLUMNS = tuple(KEYS.c[name] for name in KeptAnswer.__dataclass_fields__)
 
 @dataclass(frozen=True)
 class RequestKey:
-    """Idempotency key of a request, with its sender. A request with a known key is answered as the first one was.
+    """Idempotency key of a request, with its sender. Repeated requests get the first answer again.
 
     Attributes:
         tenant: organisation that owns the ledgers.

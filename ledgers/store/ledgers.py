@@ -30,7 +30,7 @@ _OWN_CHANGE = (
 
 
 def _change(table: Table, keys: Sequence[str], values: Sequence[str]) -> Update:
-    """Return an SQL update that changes some columns of a row only if these columns still have their earlier values.
+    """Return an SQL update that changes columns of a row only if these still have their earlier values.
 
     The parameters of the statement are the new values, by the names of the columns. The keys and the earlier values
     have the same names with a leading underscore.
@@ -39,6 +39,9 @@ def _change(table: Table, keys: Sequence[str], values: Sequence[str]) -> Update:
         table: the table.
         keys: columns that identify the row.
         values: columns to change.
+
+    Returns:
+        The statement with named parameters. It changes no row if an earlier value differs.
     """
     conditions = [table.c[name] == bindparam(f"_{name}") for name in (*keys, *values)]
     return update(table).where(*conditions).values({name: bindparam(name) for name in values})
@@ -130,11 +133,14 @@ def load(connection: Connection, *identifiers: str, tenant: str | None = None) -
 def _load_released(connection: Connection, identifiers: Sequence[str]) -> set[str]:
     """Return the ids of those ledgers of which a run was ever committed.
 
-    The outputs of a committed run may have been released. From then on, an amendment of the plan needs a declaration.
+    Their outputs may have been released. From then on, an amendment of the plan needs a declaration.
 
     Args:
         connection: connection to read on.
         identifiers: ids of the ledgers.
+
+    Returns:
+        A subset of `identifiers`.
     """
     has_commit = exists().where(HOLDINGS.c.ledger == LEDGERS.c.id, HOLDINGS.c.committed > 0)
     query = select(LEDGERS.c.id).where(LEDGERS.c.id.in_(identifiers), has_commit)
@@ -160,7 +166,7 @@ def _load_parts(connection: Connection, identifiers: Collection[str]) -> default
 
 
 def _load_items(connection: Connection, identifiers: Collection[str]) -> defaultdict[str, list[ItemRow]]:
-    """Load the items of the plans of several ledgers with one query. An item is a mechanism with numbers of runs.
+    """Load the items of the plans (mechanisms with numbers of runs) of several ledgers with one query.
 
     Args:
         connection: connection to read on.
@@ -193,7 +199,7 @@ def write(connection: Connection, before: LedgerRow, after: LedgerRow) -> Ledger
 
 
 def write_all(connection: Connection, changes: Sequence[tuple[LedgerRow, LedgerRow]]) -> list[LedgerRow]:
-    """Write changed ledgers to the database, add one to the version of each, and return them with the new versions.
+    """Write changed ledgers to the database, and return them with their next versions.
 
     A slot is a budget, with amounts for its parts. An item of the plan is a mechanism with numbers of runs.
 
@@ -247,7 +253,7 @@ def identifiers(connection: Connection) -> list[str]:
 
 
 def of_block(connection: Connection, tenant: str, dataset: str, block: str) -> str | None:
-    """Return the id of the first ledger of a block of data; None if the block has no ledger.
+    """Return the id of the first ledger of a block of data, that is, of a part of a data set.
 
     Names are compared without regard to case and to spaces at their ends.
 
@@ -256,6 +262,9 @@ def of_block(connection: Connection, tenant: str, dataset: str, block: str) -> s
         tenant: owner of the ledger.
         dataset: name of the data set.
         block: name of the block; empty for the whole data set.
+
+    Returns:
+        The id. None if the block has no ledger.
     """
     of_dataset = (LEDGERS.c.organisation == tenant) & (LEDGERS.c.dataset_key == key_of(dataset))
     query = select(LEDGERS.c.id).where(of_dataset, LEDGERS.c.block_key == key_of(block))
@@ -263,7 +272,7 @@ def of_block(connection: Connection, tenant: str, dataset: str, block: str) -> s
 
 
 def overlapping(connection: Connection, ledger: LedgerRow) -> str | None:
-    """Find a ledger that overlaps with a new one: one of them covers a block, and the other the whole data set.
+    """Find a ledger that overlaps with a new one, because one of them covers the whole data set.
 
     Call this after `entries.take`, because no other ledger can be added then.
 
@@ -328,11 +337,12 @@ def _contradictions(connection: Connection, identifiers: list[str]) -> defaultdi
 def _changed_parts(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
     """Yield the parameters of the SQL update `_PART_CHANGE` for each amount of a slot (budget) that changed.
 
-    The statement changes a row only if it still has the earlier values.
-
     Args:
         before: rows of the ledger as they are in the database.
         after: rows to write, with the same parts in the same order.
+
+    Yields:
+        For each changed amount the keys of its row, its earlier values and its new values.
 
     Raises:
         ValueError: a part is missing or new.

@@ -16,14 +16,14 @@ MessageState = Literal["pending", "delivered", "dropped"]
 
 @dataclass(frozen=True, kw_only=True)
 class MessageRow:
-    """Database row of one webhook message to one endpoint, an HTTP address of a user. Times are seconds since 1970.
+    """Database row of one webhook message to one endpoint, an HTTP address of a user.
 
     Attributes:
         id: the same for the same event and endpoint.
         endpoint: identifier of the endpoint.
         kind: kind of the event.
         body: JSON text of the message, which never changes.
-        created: time of the event.
+        created: time of the event, in seconds since 1970, as all times here.
         state: pending; delivered; or dropped, if the receiver is gone or did not accept the message in time.
         attempts: number of deliveries that were begun.
         due: time before which no process sends it.

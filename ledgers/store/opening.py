@@ -72,7 +72,7 @@ def _url(place: Path | URL | str) -> URL:
         place: URL, or path of an SQLite file. A text without `://` is a path.
 
     Returns:
-        The URL.
+        The URL, of SQLite for a path.
     """
     if isinstance(place, URL):
         return place

@@ -140,6 +140,9 @@ def _collision(organisation: str, members: Sequence[_Member]) -> Collision:
     Args:
         organisation: name of the organisation.
         members: the ledgers, of one data set, the oldest first; at least one.
+
+    Returns:
+        The report: the names, the ids of the ledgers and how many of them are open.
     """
     oldest, *_ = members
     return Collision(
@@ -227,7 +230,7 @@ def colliding_among(connection: Connection, identifiers: Collection[str]) -> set
         identifiers: ids of the ledgers to check.
 
     Returns:
-        The ids.
+        A subset of `identifiers`.
     """
     own = LEDGERS.alias()
     another = LEDGERS.alias()
@@ -291,7 +294,7 @@ def find_misplaced(
         organisation: owner of the ledgers, now or at their opening; None means any.
 
     Returns:
-        The ids.
+        The ids, in increasing order; empty if all rows are right.
     """
     names = ("id", "tenant", "organisation", "dataset", "dataset_key", "block", "block_key")
     query = select(*(LEDGERS.c[name] for name in names)).order_by(LEDGERS.c.id)
@@ -311,6 +314,9 @@ def _is_in_place(row: Row[Any]) -> bool:
 
     Args:
         row: id, organisation, names and keys of the ledger.
+
+    Returns:
+        True if the row agrees.
     """
     prefix = opened_for(NAMELESS)
     of_earlier_version = not row.tenant.startswith(prefix)
@@ -328,18 +334,24 @@ def opened_for(organisation: str) -> str:
 
     Args:
         organisation: name of the organisation.
+
+    Returns:
+        The text `organisation/` followed by the name.
     """
     return f"organisation/{organisation}"
 
 
 def names_of(connection: Connection, organisation: str) -> list[tuple[str, str]]:
-    """Return all pairs of a data set and a block that ledgers of an organisation have, with their original spelling.
+    """Return all pairs of a data set and a block that ledgers of an organisation have, as they were written.
 
     The block is empty in ledgers of a whole data set.
 
     Args:
         connection: connection to read on.
         organisation: name of the organisation.
+
+    Returns:
+        Pairs (data set, block), each once, without a particular order.
     """
     wanted = select(LEDGERS.c.dataset, LEDGERS.c.block).where(LEDGERS.c.organisation == organisation).distinct()
     return [(row.dataset, row.block) for row in connection.execute(wanted)]

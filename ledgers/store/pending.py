@@ -26,12 +26,12 @@ def add(connection: Connection, move: PendingRow) -> None:
 
 
 def get(connection: Connection, ledger: str, identifier: str) -> PendingRow | None:
-    """Return a requested change of a ledger that needs a second person's approval; None if there is no such request.
+    """Return a requested change of a ledger that needs a second person's approval.
 
     Args:
         connection: connection to read on.
         ledger: id of the ledger.
-        identifier: id of the move.
+        identifier: id of the change.
 
     Returns:
         The row of the request; None if there is none.
@@ -88,7 +88,7 @@ def awaiting_reconciliation(connection: Connection, ledgers: Collection[str]) ->
         ledgers: ids of the ledgers that are examined.
 
     Returns:
-        The ids.
+        A subset of `ledgers`.
     """
     waiting = (PENDING.c.kind == "reconcile") & (PENDING.c.state == "pending")
     query = select(PENDING.c.ledger).where(PENDING.c.ledger.in_(ledgers), waiting)
@@ -102,7 +102,7 @@ def ledgers_with_approval(connection: Connection) -> list[str]:
         connection: connection to read on.
 
     Returns:
-        The ids.
+        The ids, in increasing order.
     """
     wanted = select(LEDGERS.c.id).where(LEDGERS.c.approval_from.is_not(None)).order_by(LEDGERS.c.id)
     return list(connection.execute(wanted).scalars())
@@ -115,11 +115,11 @@ def close(connection: Connection, before: PendingRow, after: PendingRow) -> None
 
     Args:
         connection: connection of a transaction that writes.
-        before: the pending move.
-        after: the move with its final state.
+        before: the pending change.
+        after: the change with its final state.
 
     Raises:
-        Again: the move has ended already.
+        Again: the request has ended already.
     """
     is_pending = (PENDING.c.id == before.id) & (PENDING.c.state == "pending")
     new_values = {name: getattr(after, name) for name in _ENDING}
@@ -136,7 +136,7 @@ def _live(ledger: str, now: float) -> Select[tuple[object, ...]]:
         now: present time in seconds since 1970.
 
     Returns:
-        The query.
+        A query that selects rows of requests.
     """
     in_time = or_(PENDING.c.expires.is_(None), PENDING.c.expires > now)
     return select(*_COLUMNS).where(PENDING.c.ledger == ledger, PENDING.c.state == "pending", in_time)

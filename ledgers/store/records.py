@@ -16,7 +16,7 @@ PendingState = Literal["pending", "approved", "rejected", "withdrawn", "expired"
 
 @dataclass(frozen=True, kw_only=True)
 class PartRow:
-    """Database row of one amount of a slot, a budget of a ledger: such as μ², ρ, or the divergence of a Rényi order.
+    """Database row of one amount of a slot (a budget of a ledger), such as μ² or ρ.
 
     Attributes:
         kind: kind of the slot.
@@ -67,7 +67,7 @@ class ItemRow:
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerRow:
-    """Database rows of a ledger, with those of its slots (budgets) and of its plan, in the order of its opening.
+    """Database rows of a ledger, of its slots (budgets) and of its plan.
 
     Attributes:
         id: id of the ledger.
@@ -161,7 +161,7 @@ class ReservationRow:
 
 @dataclass(frozen=True, kw_only=True)
 class PendingRow:
-    """Database row of a requested change of a ledger that a second person must approve. Times are seconds since 1970.
+    """Database row of a requested change of a ledger that a second person must approve.
 
     Attributes:
         id: id of the request.
@@ -169,12 +169,12 @@ class PendingRow:
         kind: amend (change the plan), void (take runs back) or reconcile (accept a log that lacks entries).
         body: JSON text of the request, which never changes.
         requested_by: name of the caller who requested the change.
-        requested_at: time of the request.
+        requested_at: time of the request, in seconds since 1970, as all times here.
         expires: time of expiry; None never expires.
         state: pending, or how the request ended.
         closed_by: name of the person who approved, rejected or withdrew it.
         closed_at: time at which it ended; None while it is pending.
-        applied: version of the ledger that the approved move made.
+        applied: version of the ledger that the approved change made.
     """
 
     id: str

@@ -85,7 +85,7 @@ def of_ledgers(connection: Connection, ledgers: Collection[str], including: Coll
 
 
 def ledgers_of(connection: Connection, owned: Collection[tuple[str, str]]) -> set[str]:
-    """Return the ids of the ledgers in which some reservations hold runs. A reservation never changes its ledgers.
+    """Return the ids of the ledgers in which some reservations hold runs, which never change.
 
     A holding is a row with the runs that a reservation has in one ledger.
 
@@ -94,7 +94,7 @@ def ledgers_of(connection: Connection, owned: Collection[tuple[str, str]]) -> se
         owned: pairs of an organisation and the id of a reservation. A reservation of another organisation is left out.
 
     Returns:
-        The ids.
+        The ids of the ledgers, each once.
     """
     query = select(HOLDINGS.c.ledger).join(LEDGERS)
     query = query.where(tuple_(LEDGERS.c.organisation, HOLDINGS.c.reservation).in_(list(owned)))
@@ -125,7 +125,7 @@ def due(connection: Connection, now: float, *, limit: int, without: Collection[s
         connection: connection to read on.
         now: seconds since 1970.
         limit: largest number of reservations.
-        without: ids of ledgers whose reservations are left out.
+        without: ids of ledgers. Their reservations are left out.
 
     Returns:
         The rows of the reservations.

@@ -19,7 +19,7 @@ def text_of(spec: Spec) -> str:
         spec: description of the mechanism.
 
     Returns:
-        The JSON text.
+        The text, which is equal for equal mechanisms.
     """
     return json.dumps(as_json(spec), sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -32,7 +32,7 @@ def spec_of(text: str) -> Any:
         text: JSON text, as `text_of` returns it.
 
     Returns:
-        The mechanism.
+        The description of the mechanism.
 
     Raises:
         InvalidInput: the text describes no mechanism.

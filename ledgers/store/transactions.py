@@ -36,7 +36,7 @@ def durably(database: Database) -> Iterator[Connection]:
     """Open a transaction as a context manager. If its block ends without an error, it is on the disk.
 
     PostgreSQL also waits for a synchronous standby, if the server has one, so that a receipt survives a failover. The
-    server's setting `synchronous_commit` has no influence on this.
+    option `synchronous_commit` of the server has no influence on this.
 
     Args:
         database: database of the ledgers.
@@ -148,7 +148,7 @@ def change_rows(connection: Connection, change: Update, rows: Sequence[JsonObjec
 
 
 def try_insert(connection: Connection, statement: Executable) -> bool:
-    """Insert rows, unless a constraint of the database rejects them. The transaction stays usable in either case.
+    """Insert rows, unless a constraint of the database rejects them. The transaction stays usable.
 
     Args:
         connection: connection of a transaction that writes.

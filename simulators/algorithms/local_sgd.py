@@ -19,7 +19,8 @@ from epsilond.accountants.quantities.algorithms import LocalSteps
 from epsilond.simulators.algorithms.algorithm import Curves, ExcessCurve, SimulatedAlgorithm, Work
 from epsilond.simulators.algorithms.batches import subsets
 from epsilond.simulators.algorithms.mb_sgd import STEP
-from epsilond.simulators.algorithms.reports import Reporting, RoundDraws, largest_norm, reporting_for
+from epsilond.simulators.algorithms.report_chunks import Reporting
+from epsilond.simulators.algorithms.reports import RoundDraws, largest_norm, reporting_for
 from epsilond.simulators.federations.groups import NOISE
 from epsilond.simulators.problems.kinds import PROBLEMS
 from epsilond.simulators.problems.problem import Floats, Indices, SimulatedProblem

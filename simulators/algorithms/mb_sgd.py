@@ -33,8 +33,8 @@ from epsilond.simulators.algorithms.random_participation import (
     read_participation,
     weights,
 )
+from epsilond.simulators.algorithms.report_chunks import Reporting
 from epsilond.simulators.algorithms.reports import (
-    Reporting,
     chunk_rounds,
     client_gradients,
     fresh_rounds,

@@ -3,17 +3,44 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from epsilond.accountants.quantities import Sampling
 from epsilond.simulators.algorithms.batches import poisson_batches, subsets
 from epsilond.simulators.federations.draws import deal_records, draw_records
+from epsilond.simulators.federations.groups import ClientArrays
 from epsilond.simulators.problems.problem import Floats, Indices, SimulatedProblem
 
-if TYPE_CHECKING:
-    from epsilond.simulators.algorithms.reports import Reporting
+
+@dataclass(frozen=True, kw_only=True)
+class Reporting:
+    """Which clients and records take part in the rounds of a run: M random clients, and K records of each.
+
+    The sampling `poisson` includes every record independently with probability K/n and divides the sum by K. `full`
+    reads all records. The other samplings draw K fresh records in every round.
+
+    Attributes:
+        participants: number M of clients in a round.
+        batch_size: number K of records of a client in a round; the largest one if clients differ.
+        rounds: number of rounds.
+        sampling: rule by which a client samples its batch.
+        samples_per_client: number n of records of a client; the largest one if clients differ.
+        client_arrays: sizes, batch sizes, noise and loss scale of each client; None if all clients are equal.
+    """
+
+    participants: int
+    batch_size: int
+    rounds: int
+    sampling: Sampling
+    samples_per_client: int
+    client_arrays: ClientArrays | None = None
+
+    @property
+    def needs_record_gradients(self) -> bool:
+        """True if gradients of single records are computed, of which some may not count."""
+        return self.sampling == "poisson" or self.client_arrays is not None
 
 
 @dataclass(frozen=True)

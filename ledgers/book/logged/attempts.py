@@ -45,7 +45,7 @@ def retry_judged(attempt: Callable[[bool], T]) -> T:
 
 
 def retry(attempt: Callable[[], T]) -> T:
-    """Repeat an attempt while it raises `Again` because another process changed its ledgers, and return its result.
+    """Repeat an attempt while it raises `Again`, because another process changed its ledgers.
 
     The mean pause between attempts doubles from `SHORTEST_PAUSE` to `LONGEST_PAUSE`.
 

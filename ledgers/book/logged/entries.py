@@ -22,11 +22,11 @@ from epsilond.ledgers.store.specs import text_of
 
 
 class MovedLedger(NamedTuple):
-    """Change of one ledger by a move: a reservation, a commit or another change, which may concern several ledgers.
+    """Change of one ledger by a reservation, a commit or another move, which may change several ledgers.
 
     Attributes:
         ledger: id of the ledger.
-        record: record of the move for the log.
+        record: record of the change for the log.
         after: the ledger after the move, with at least the reservations that have uncommitted runs.
     """
 
@@ -81,7 +81,8 @@ def _entry_row(seq: int, now: float, move: LoggedMove, moved: MovedLedger) -> En
     Args:
         seq: number of the entry in the log.
         now: time of the entry, in seconds since 1970.
-        move: the move to which the change belongs. Its key has the owner of the ledger and the name of the caller.
+        move: the move, a change of one or several ledgers, that this change belongs to. Its key has the owner of the
+            ledger and the name of the caller.
         moved: the changed ledger, with the record of the change.
 
     Returns:
@@ -106,7 +107,7 @@ def answers_of(
     proofs that the log contains them.
 
     Args:
-        moves: the moves, whose entries are in the log.
+        moves: the moves. Their entries are in the log.
         rows_by_move: rows of the log entries of each move.
         tree: Merkle tree of the log with the new entries.
         signing_key: key that signs the head and the receipts.
@@ -134,7 +135,7 @@ def answers_of(
 
 
 def answer_row(key: RequestKey, answer: JsonObject, now: float) -> KeptAnswer:
-    """Return the database row that stores the answer to a request, so that a repeated request gets the same answer.
+    """Return the database row that stores the answer to a request, for repetitions of the request.
 
     Args:
         key: idempotency key and sender of the request. It must have a value.
@@ -156,7 +157,7 @@ def canonical_text(record: JsonObject) -> str:
         record: JSON object without floating-point numbers.
 
     Returns:
-        The text.
+        The text, with sorted members and without white space.
     """
     return canonical(record).decode()
 
@@ -168,7 +169,7 @@ def entry(row: EntryRow) -> JsonRecord:
         row: database row of the entry.
 
     Returns:
-        The record.
+        The record as a new dictionary.
     """
     record: JsonRecord = json.loads(row.leaf)
     return record

@@ -11,7 +11,7 @@ from epsilond.ledgers.requests import OpenLedger
 
 
 def fingerprint_of(kind: str, request: object) -> str:
-    """Return the SHA-256 digest of a request, by which a repeated request with the same idempotency key is recognised.
+    """Return a digest of a request, by which a repeated request with the same idempotency key is recognised.
 
     Args:
         kind: kind of the request, such as "reserve".
@@ -34,7 +34,7 @@ def without_default(request: OpenLedger) -> JsonRecord:
         request: the request.
 
     Returns:
-        The JSON object.
+        The JSON object, as a new dictionary.
     """
     record: JsonRecord = as_json(request)
     if not request.approval:

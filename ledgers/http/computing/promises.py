@@ -33,7 +33,7 @@ class PromiseCache:
         return self._promises.get((row.id, row.version))
 
     def store(self, row: LedgerRow, promise: LedgerPromise) -> None:
-        """Store the value of a version of a ledger. The values that were stored first are dropped beyond the limit.
+        """Store the value of a version of a ledger. The oldest values are dropped beyond the limit.
 
         Args:
             row: rows of the ledger, with its id and version.

@@ -26,7 +26,7 @@ async def run_in_worker(
         seconds: longest time of the computation, in seconds.
 
     Returns:
-        The answer.
+        The answer that the worker sent, with its JSON text or other bytes.
 
     Raises:
         Problem: the computation takes longer than `seconds`, or the service is stopping.

@@ -51,6 +51,9 @@ class WebhookEndpoint(BaseModel):
         Args:
             url: the URL: https, or http of the same machine.
 
+        Returns:
+            The same URL.
+
         Raises:
             ValueError: the URL is of another scheme, or has a user, a fragment or characters that are not printable.
         """
@@ -67,6 +70,9 @@ class WebhookEndpoint(BaseModel):
 
         Args:
             secret: `whsec_` and the key in base 64.
+
+        Returns:
+            The same secret.
 
         Raises:
             ValueError: the secret has another form, or the key is shorter than 24 or longer than 64 bytes.
@@ -93,7 +99,8 @@ class WebhookEndpoint(BaseModel):
         """Return whether messages of a kind about an organisation's ledgers are sent to this endpoint.
 
         Args:
-            kind: kind of the event; `head` concerns the log as a whole, and so every organisation.
+            kind: kind of the event; `head` (the log lacks entries) concerns the log as a whole, and so every
+                organisation.
             organisation: owner of the ledgers; None if they have none yet.
 
         Returns:

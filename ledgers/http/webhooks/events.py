@@ -164,7 +164,7 @@ class _PartShare:
 
 
 def _part_shares(parts: Sequence[PartRow]) -> Iterator[_PartShare]:
-    """Yield for each amount of a ledger's slots (budgets) the used and the used or reserved fraction of its capacity.
+    """Yield for each amount of a ledger's slots (budgets) the fractions of its capacity that are taken.
 
     The Rényi orders of one slot (`mixed`) count as one part. It has the smallest fractions of its orders, because the
     others may be overdrawn. Parts without capacity are left out.
@@ -200,12 +200,12 @@ def exhaustion(
     Args:
         organisation: owner of the ledgers.
         versions: version of each ledger of the request, by the ledger's id.
-        slot: kind of the slot that was requested, if one was.
+        slot: kind of the slot (a budget) that was requested, if one was.
         item: item of the plan that was requested, if one was.
         at: seconds since 1970.
 
     Returns:
-        The event.
+        The event of the kind `exhausted`, with the ids of the ledgers.
     """
     data: JsonRecord = {"ledgers": sorted(versions)}
     if slot is not None:
@@ -229,7 +229,7 @@ def broken_head(reason: str, size: int, at: float) -> LedgerEvent:
         at: seconds since 1970.
 
     Returns:
-        The event.
+        The event of the kind `head`, with the reason and the size.
     """
     data: JsonRecord = {"reason": reason, "size": size}
     return LedgerEvent(kind="head", key=f"{size}\n{reason}", at=at, organisation=None, data=data)

@@ -90,7 +90,7 @@ class Webhooks:
         Args:
             organisation: owner of the ledgers.
             identifiers: ids of the ledgers.
-            slot: kind of the slot that was requested, if one was.
+            slot: kind of the slot (a budget) that was requested, if one was.
             item: item of the plan that was requested, if one was.
         """
         database = self._database
@@ -130,7 +130,7 @@ class Webhooks:
             self._database = self._woken = None
 
     async def _collect_and_deliver(self, database: Database, trouble: Callable[[], str | None]) -> None:
-        """Store messages about new events, send the due messages to all endpoints at once, and count the waiting ones.
+        """Store messages about new events, send the due messages, and count the waiting ones.
 
         The work is done in threads. If the task is cancelled, a thread finishes its work without being waited for.
 

@@ -25,7 +25,7 @@ def charge(request: ChargeRequest, slot: Slot) -> Charge:
     A slot is a part of a ledger's privacy budget, and a job is a number of runs of one mechanism.
 
     Args:
-        request: the job, with the setting of the ledger.
+        request: the job, with the relation, unit and observer of the ledger.
         slot: the slot that would pay.
 
     Returns:

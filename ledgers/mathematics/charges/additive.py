@@ -42,8 +42,8 @@ def charge_pure(request: ChargeRequest, _: Slot) -> Charge:
 def epsilon_of_run(request: ChargeRequest, delta: Amount) -> float:
     """Return an upper bound on ε of one run of a job at a given δ.
 
-    The bound is that of the dominating pair of the run, a pair of distributions that is at least as easy to tell apart
-    as the outputs on neighbouring data sets.
+    The bound is that of the dominating pair of the run. These two distributions are at least as easy to distinguish as
+    the outputs on neighbouring data sets.
 
     Args:
         request: the job, of which one run is bounded.

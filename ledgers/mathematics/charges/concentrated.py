@@ -31,7 +31,7 @@ _MOST_SUMS = 64
 
 
 def charge(request: ChargeRequest, _: Slot) -> Charge:
-    """Return the cost of a job in a zcdp slot, a privacy budget in ρ (zero-concentrated DP) with an additional δ.
+    """Return the cost of a job in a zcdp slot, a privacy budget in ρ (zero-concentrated DP) and δ.
 
     A job is a number of runs of one mechanism. Their costs add up. A Gaussian run with parameter μ costs ρ = μ²/2 and
     no δ. Any other run costs the least ρ that is proved at a δ of at most the requested one.
@@ -54,7 +54,7 @@ def charge(request: ChargeRequest, _: Slot) -> Charge:
 
 
 def _least_bound(request: ChargeRequest) -> Concentration:
-    """Return the proved bound (ρ, δ) on one run with the least ρ, among those with δ at most the requested one.
+    """Return the proved bound (ρ, δ) on one run with the least ρ, at a δ of at most the requested one.
 
     (ρ, δ) means ρ-zero-concentrated privacy, except with probability δ. The candidates are the bound from ε at this δ,
     and the sums of bounds on the parts of the run.
@@ -96,7 +96,7 @@ def _least_bound(request: ChargeRequest) -> Concentration:
 
 
 def _sums(parts: list[tuple[list[Concentration], int]]) -> list[Concentration]:
-    """Return bounds (ρ, δ) on a composition: sums of ρ and of δ over its parts, with one bound chosen for each part.
+    """Return bounds (ρ, δ) on a composition, as sums of one chosen bound for each of its parts.
 
     (ρ, δ) means ρ-zero-concentrated privacy, except with probability δ. Sums that another sum beats in both are left
     out. If more than `_MOST_SUMS` are left, every second is dropped, but never the sum with the least δ.
@@ -133,7 +133,7 @@ def _bounds_of_part(request: ChargeRequest, spec: Spec) -> list[Concentration]:
     the mechanism's kind, and may need a δ.
 
     Args:
-        request: the job, for its setting.
+        request: the job, for its neighbouring relation, unit and observer.
         spec: the mechanism, a part of one run.
 
     Returns:

@@ -113,7 +113,7 @@ def mu_squared(request: ChargeRequest) -> Amount | None:
 
 
 def eta_of(request: ChargeRequest, slot: Slot) -> Amount:
-    """Return the largest η of a job: the δ that it may add to the Gaussian profile of the slot that pays for it.
+    """Return the largest η of a job: the δ that it may add to the profile of the Gaussian slot that pays.
 
     A job that requests an η gets this η. Otherwise it gets the slot's η divided by `SHARE_OF_ETA`, but at most the free
     η.

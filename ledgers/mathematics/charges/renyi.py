@@ -26,7 +26,7 @@ _ROUNDING = 1.0 + 2.0**-49
 
 
 def charge(request: ChargeRequest, slot: Slot) -> Charge:
-    """Return the cost of a job in a Rényi slot: an upper bound on its Rényi divergence at every order of the slot.
+    """Return the cost of a job in a Rényi slot: a bound on its Rényi divergence at every order of the slot.
 
     A Rényi slot is a privacy budget of one amount for each order. The costs of runs add up. The divergence is the
     larger one of the two directions of neighbouring data sets.
@@ -48,7 +48,7 @@ def charge(request: ChargeRequest, slot: Slot) -> Charge:
 
 
 def _divergence(request: ChargeRequest, order: float) -> float:
-    """Return an upper bound on the Rényi divergence of one run at an order, in the worse direction of the neighbours.
+    """Return an upper bound on the Rényi divergence of one run at an order, in the worse direction.
 
     A Gaussian mechanism of parameter μ has the divergence a μ²/2 at the order a. A sampled Gaussian mechanism has a
     formula of its own. Otherwise the smaller of two bounds is taken.

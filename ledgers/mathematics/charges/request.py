@@ -42,7 +42,7 @@ class ChargeRequest:
 
         It is computed once for each mechanism and then remembered.
 
-        The guarantee determines the amount that a slot of the ledger must pay for a run of the mechanism.
+        It determines the amount that a slot (a budget) of the ledger must pay for a run of the mechanism.
 
         Args:
             spec: spec of the mechanism.
@@ -51,7 +51,7 @@ class ChargeRequest:
             The guarantee of one run.
 
         Raises:
-            NoCertificate: no theorem covers the mechanism in this setting.
+            NoCertificate: no theorem covers the mechanism for this relation, unit and observer.
         """
         if spec not in self._known:
             setting = self.setting
@@ -63,7 +63,7 @@ class ChargeRequest:
     def one(self) -> Pair:
         """Return the dominating pair of one run.
 
-        It consists of two distributions, whose hockey-stick divergence bounds the privacy profile δ(ε) of the run at
+        It consists of two distributions. Their hockey-stick divergence bounds the privacy profile δ(ε) of the run at
         every ε.
         """
         return self.guarantee(self.spec).curve.upper
@@ -72,7 +72,7 @@ class ChargeRequest:
     def parts(self) -> list[tuple[Pair, int]]:
         """Return the dominating pairs of the whole job, each with its number of runs.
 
-        A run may be composed of several mechanisms. Each of them has a pair of distributions whose hockey-stick
+        A run may be composed of several mechanisms. Each of them has a pair of distributions. Their hockey-stick
         divergence bounds its privacy profile δ(ε).
         """
         return [(self.guarantee(spec).curve.upper, times * self.count) for spec, times in flatten(self.spec)]

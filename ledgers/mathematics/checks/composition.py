@@ -71,7 +71,7 @@ def cannot_fit(parts: Sequence[tuple[Pair, int]], prices: StepPrices | None, rem
 
 
 def may_be_composed(parts: Sequence[tuple[Pair, int]]) -> bool:
-    """Return whether it is worth trying to compose all runs of a job, if charging them one after another fails.
+    """Return whether composing all runs of a job is worth a try if charging them one by one fails.
 
     It is worth trying if the privacy loss of each run has a known distribution or finitely many values. For other pairs
     composition takes seconds, and its bounds are rarely narrow enough.

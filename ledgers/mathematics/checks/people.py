@@ -24,6 +24,9 @@ def is_invisible(character: str) -> bool:
 
     Args:
         character: a single character.
+
+    Returns:
+        True for an invisible character, otherwise False.
     """
     is_control_or_format = unicodedata.category(character) in ("Cc", "Cf")
     return is_control_or_format or is_blank(character)

@@ -36,7 +36,7 @@ def find_reservation(state: LedgerState, identifier: str) -> Reservation:
         identifier: id of the reservation.
 
     Returns:
-        The reservation.
+        The reservation, in the state "reserved" or "committed".
 
     Raises:
         ReservationEnded: the reservation does not exist, was cancelled, or has expired.

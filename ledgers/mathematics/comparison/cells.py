@@ -36,9 +36,10 @@ _TERMS = 16.0
 
 @dataclass(frozen=True)
 class Excess:
-    """Bounds on the largest difference of two privacy profiles δ(ε), left minus right, in units of a permitted δ, η.
+    """Bounds on the largest difference of two privacy profiles δ(ε), in units of a permitted δ, η.
 
-    The profiles are evaluated at finitely many ε, the points. A cell is the interval between two neighbouring points.
+    The difference is left minus right. The profiles are evaluated at finitely many ε, the points. A cell is the
+    interval between two neighbouring points.
 
     If `upper` is at most 1, the left profile exceeds the right one by at most η at every ε.
 
@@ -61,9 +62,9 @@ class Excess:
 def excess(left: Profile, right: Profile, log_eta: float, last: float) -> Excess:
     """Bound the amount by which one privacy profile exceeds another: the largest (left − right)/η over ε ≥ 0.
 
-    A privacy profile is δ as a function of ε. The range of ε is divided into cells, and the difference is bounded in
-    each. Cells are split until the bound is at most 1, or until the value at a point exceeds 1. Both profiles must be
-    convex in e^ε, as all profiles are.
+    A privacy profile is δ as a function of ε. The range of ε is divided into cells (intervals), and the difference is
+    bounded in each. Cells are split until the bound is at most 1, or until the value at a point exceeds 1. Both
+    profiles must be convex in e^ε, as all profiles are.
 
     Args:
         left: profile of a mechanism composed with the part of a Gaussian budget that remains after it was paid.
@@ -119,7 +120,7 @@ class _ProfileGrid:
 
     @classmethod
     def evaluate(cls, left: Profile, right: Profile, epsilon: FloatArray, log_eta: float) -> _ProfileGrid:
-        """Evaluate two privacy profiles δ(ε), and the descent of the right one, divided by η, with certified rounding.
+        """Evaluate bounds on two privacy profiles δ(ε), and on the descent of the right one, divided by η.
 
         The left profile is rounded up and the right one down, so that their difference is never too small. The descent
         is −dδ/dγ at γ = e^ε, with bounds from both sides.
@@ -174,7 +175,7 @@ class _ProfileGrid:
         )
 
     def largest_excess(self, cell_bounds: FloatArray) -> Excess:
-        """Return a bound on the left minus the right privacy profile at every ε ≥ 0, in units of the allowed excess η.
+        """Return a bound on the left minus the right privacy profile at every ε ≥ 0, divided by the allowed η.
 
         Beyond the last point the left profile is at most its value there, and the right profile at least 0. The result
         also has the point (evaluated ε) with the largest difference.
@@ -193,11 +194,15 @@ class _ProfileGrid:
     def bound_cells(self) -> FloatArray:
         """Return for each cell between two neighbouring points an upper bound on (left − right)/η.
 
-        Both privacy profiles are convex and decreasing in γ = e^ε, and are stored divided by η.
+        Both privacy profiles are convex and decreasing in γ = e^ε, and are stored divided by η, the permitted excess of
+        the left one.
 
         In a cell the left profile is at most its chord. The right profile is at least its tangent at the start of the
         cell, and at least its tangent at the end. Chord minus tangent is linear in γ, so its bound is the larger of its
         values at the start and at the end. The result uses the weighted mean of both tangents with the smallest bound.
+
+        Returns:
+            One upper bound for each cell, without unit. It includes the rounding errors of the computation.
         """
         start = slice(None, -1)
         end = slice(1, None)
@@ -229,10 +234,10 @@ class _ProfileGrid:
 
 @dataclass(frozen=True)
 class _LinearDifference:
-    """Upper bound on the difference of two privacy profiles δ(ε), left minus right, in each interval of ε (cell).
+    """Upper bound on the difference of two privacy profiles δ(ε), linear in e^ε in each interval of ε (cell).
 
-    It is a chord of the left profile minus a tangent of the right one. Both are linear in γ = e^ε, so two values
-    determine it.
+    The difference is left minus right. The bound is a chord of the left profile minus a tangent of the right one. Both
+    are linear in γ = e^ε, so two values determine it.
 
     Attributes:
         at_start: values at the smaller ε of the cells.
@@ -248,7 +253,7 @@ class _LinearDifference:
 
 
 def _mix(first: _LinearDifference, second: _LinearDifference) -> _LinearDifference:
-    """Return, on each cell, the weighted mean of two linear functions that has equal values at both ends of the cell.
+    """Return the weighted mean of two linear functions that has equal values at both ends of each interval (cell).
 
     Both functions bound the same difference, and so does each weighted mean. The one with equal values has the smallest
     maximum, unless its weight had to be clipped. The weight w of `first` solves w f₀ + (1 − w) s₀ = w f₁ + (1 − w) s₁.
@@ -276,8 +281,9 @@ def _mix(first: _LinearDifference, second: _LinearDifference) -> _LinearDifferen
 def _exp_above(log_value: FloatArray) -> FloatArray:
     """Return an upper bound on the exponential of each number, despite rounding.
 
-    The relative margin is 4 (4 + |x|) units of roundoff for x = `log_value`: the error of exp, and the error of its
-    argument, which exp multiplies by |x|. Below −1000 the result is 0.0 or so small that a fixed margin is used.
+    The relative margin is 4 (4 + |x|) units of roundoff for x = `log_value`. It covers the error of exp, and the
+    relative error of its argument, which exp multiplies by |x|. Below −1000 the result is 0.0 or so small that a fixed
+    margin is used.
 
     Args:
         log_value: exponents x, any shape.
@@ -295,7 +301,7 @@ def _exp_below(log_value: FloatArray) -> FloatArray:
     """Return a lower bound on the exponential of each number, despite rounding.
 
     The relative margin is 4 (4 + |x|) units of roundoff for x = `log_value`, as in `_exp_above`. Exponents above 700
-    are clipped, so that the result is finite.
+    are lowered to 700, so that the result is finite.
 
     Args:
         log_value: exponents x, any shape.

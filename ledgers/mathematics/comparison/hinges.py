@@ -43,8 +43,8 @@ _PADDED = 1.0 + 2.0**-40
 class Hinges:
     """Piecewise linear upper bound F(γ) on a privacy profile, δ as a function of γ = e^ε.
 
-    F(γ) = p_∞ + Σ p_i (1 − γ/γ_i)₊. Each term of the sum is a hinge: it falls linearly until γ_i and is 0 beyond. Such
-    a bound can be composed with a Gaussian in closed form.
+    F(γ) = p_∞ + Σ p_i (1 − γ/γ_i)₊, where (x)₊ is x if x is positive, and otherwise 0. Each term of the sum is a hinge:
+    it falls linearly until γ_i and is 0 beyond. Such a bound can be composed with a Gaussian in closed form.
 
     Attributes:
         losses: log γ_i, increasing: the privacy losses at the corners. The doubles are exact.
@@ -63,16 +63,16 @@ class Hinges:
 
 
 def hinges_of(pair: Pair, eta: float, area: float = GOOD_AREA) -> tuple[Hinges, ...]:
-    """Return a piecewise linear upper bound F(γ) on the privacy profile δ, γ = e^ε, in each direction of a pair.
+    """Return a piecewise linear upper bound F(γ) on the privacy profile δ, γ = e^ε, for each direction of a pair.
 
-    F is a sum of hinges, terms p_i (1 − γ/γ_i)₊ with a corner at the privacy loss log γ_i. If the pair is symmetric,
-    the result has one F, otherwise one for each direction.
+    F is a sum of hinges, terms p_i max(1 − γ/γ_i, 0) with a corner at the privacy loss log γ_i and a weight p_i. If the
+    pair is symmetric, the result has one F, otherwise one for each direction.
 
     Args:
         pair: dominating pair of one run of a mechanism. If its losses are discrete, the corners are at these losses.
         eta: η, the δ that may be neglected. Tails far below η are counted as infinite losses.
-        area: aimed area between F and the profile, as a fraction of the area between the profile and (1 − γ)₊, the
-            profile of a mechanism without any loss. It has no effect on discrete losses.
+        area: aimed area between F and the profile δ, as a fraction of the area between δ and max(1 − γ, 0). The latter
+            is the profile of a mechanism without any loss. It has no effect on discrete losses.
 
     Returns:
         One function F if the pair is symmetric; otherwise two, one for each direction.
@@ -137,8 +137,8 @@ class _ProfileBound:
 
         Args:
             eta: η, a δ. Tails of E that are small compared with it get no losses.
-            aimed_area: aimed area between the chords and E, divided by the area between E and the profile (1 − γ)₊ of a
-                mechanism without any loss.
+            aimed_area: aimed area between the chords and E, divided by the area between E and max(1 − γ, 0). The latter
+                is the profile of a mechanism without any loss.
 
         Returns:
             The losses, at which the corners of the bound are placed.
@@ -172,16 +172,16 @@ class _ProfileBound:
         return losses
 
     def _first_losses(self, eta: float) -> tuple[FloatArray, FloatArray, float]:
-        """Evaluate the privacy profile E_γ, γ = e^loss, at the losses 0 and ±`FIRST`, and select the relevant range.
+        """Evaluate the privacy profile E_γ, γ = e^loss, at a first set of losses, and select the relevant range.
 
-        Large losses with E at most 10⁻³ η are dropped, except the first. Negative losses are dropped while E exceeds 1
-        − γ by at most 10⁻⁶ η, except the last.
+        The losses are 0 and ±`FIRST`. Large losses with E at most 10⁻³ η are dropped, except the first. Negative losses
+        are dropped while E exceeds 1 − γ by at most 10⁻⁶ η, except the last.
 
         Args:
             eta: η, the δ that decides which values of E are negligible.
 
         Returns:
-            The losses, E at them, and the area between E and the profile (1 − γ)₊ of a mechanism without any loss.
+            The losses, E at them, and the area between E and the profile max(1 − γ, 0) of a mechanism without any loss.
         """
         losses = np.concatenate([-FIRST[::-1], [0.0], FIRST])
         values = self.evaluate(losses)
@@ -229,8 +229,8 @@ def _hinges_above(losses: FloatArray, values: FloatArray) -> Hinges:
     """Return a convex piecewise linear upper bound F on a privacy profile E, from points on or above E.
 
     The corners of F are those of the lower convex hull of the points, in γ = e^loss. Between two corners γ_i < γ_{i+1},
-    F has the slope s_i of the hull; beyond the last corner it is constant. So F(γ) = p_∞ + Σ p_i (1 − γ/γ_i)₊ with the
-    masses p_i = γ_i (s_i − s_{i−1}). The mass p_∞ is raised until F is above all points despite rounding.
+    F has the slope s_i of the hull; beyond the last corner it is constant. So F(γ) = p_∞ + Σ p_i max(1 − γ/γ_i, 0) with
+    the masses p_i = γ_i (s_i − s_{i−1}). The mass p_∞ is raised until F is above all points despite rounding.
 
     Args:
         losses: increasing losses.
@@ -258,11 +258,12 @@ def _hinges_above(losses: FloatArray, values: FloatArray) -> Hinges:
     masses = masses * (1.0 + 4.0 * rounding)  # exceeds the rounding errors of F
 
     # Raise p_∞ by the largest amount by which F, rounded down, is below a point.
-    terms = np.maximum(-np.expm1(np.minimum(losses[:, None] - hinge_losses, 0.0)), 0.0)  # (1 − γ/γ_i)₊
+    terms = np.maximum(-np.expm1(np.minimum(losses[:, None] - hinge_losses, 0.0)), 0.0)  # max(1 − γ/γ_i, 0)
     finite_part = terms @ masses * (1.0 - rounding)
     largest_gap = float(np.max(values - finite_part))
     gap_at_zero = 1.0 - float(masses.sum()) * (1.0 - rounding)
     infinite = max(largest_gap, gap_at_zero, 0.0)
+    # 8 units of roundoff exceed the rounding of the subtraction and of the last product.
     return Hinges(hinge_losses, masses, infinite * (1.0 + 8 * UNIT_ROUNDOFF))
 
 
@@ -288,7 +289,7 @@ def _lower_hull(x: FloatArray, y: FloatArray) -> list[int]:
 
 
 def _is_on_or_above_line(x: FloatArray, y: FloatArray, first: int, middle: int, last: int) -> bool:
-    """Return whether the middle one of three points of a polygon is on or above the line through the other two.
+    """Return whether the middle one of three points is on or above the line through the other two.
 
     The two slopes are compared after multiplication by both widths, so that no quotient is rounded.
 
@@ -298,6 +299,9 @@ def _is_on_or_above_line(x: FloatArray, y: FloatArray, first: int, middle: int, 
         first: index of the first point.
         middle: index of the middle point.
         last: index of the last point.
+
+    Returns:
+        True if the slope before the middle point is at least the slope after it.
     """
     slope_before = (y[middle] - y[first]) * (x[last] - x[middle])
     slope_after = (y[last] - y[middle]) * (x[middle] - x[first])

@@ -57,13 +57,13 @@ class SlotTrial:
     def __init__(
         self, parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount, share: float = _SHARE
     ) -> None:
-        """Choose the first 25 values of ε at which costs are tried. `refine` and `add` add more where they are needed.
+        """Choose the first 25 values of ε at which costs are tried. Later calls add more where they are needed.
 
         They are evenly spaced from 0 to an ε at which the privacy profile δ(ε) of the slot is at most η.
 
         Args:
             parts: dominating pairs of the mechanism, each with its number of runs.
-            remaining: μ² that is left in the slot.
+            remaining: μ² that is left in the slot, a privacy budget.
             eta: η, the δ that the charge may add to the profile of the slot.
             share: fraction of η, between 0 and 1, that the mechanism may add at the chosen ε.
         """
@@ -110,10 +110,14 @@ class SlotTrial:
         self._points = np.unique(np.concatenate([self._points, new_points]))
 
     def cannot_fit(self) -> bool:
-        """Return whether not even the whole slot suffices, as certified at some ε around the worst of nearly the whole.
+        """Return whether not even the whole slot can pay for the mechanism, certified at a few chosen ε.
 
-        At such an ε the lower bound on δ of the mechanism exceeds the upper bound of the slot, plus η. No cost can then
-        be certified. The mechanism's profile without a Gaussian, which may be slow, is evaluated at few ε.
+        A slot is a privacy budget in μ², and η is the δ that a job may add. At one of these ε, the lower bound on the
+        mechanism's δ must exceed the slot's upper bound plus η. Then no cost can be certified. The mechanism's profile
+        without a Gaussian, which may be slow, is evaluated at few ε.
+
+        Returns:
+            True if no cost can suffice. False decides nothing: another ε could still show that none does.
         """
         # A quick check: if nearly the whole slot suffices at the chosen ε, so does the whole, with smaller gaps.
         gaps = self._gaps(_NEARLY_WHOLE * self._whole)
@@ -147,6 +151,7 @@ class SlotTrial:
             self._whole_fits = float(np.max(self._gaps(self._whole))) <= 0.0
         if not self._whole_fits:
             return None
+        # Start below the whole slot, so that a Gaussian is left to compose with.
         start = min(self._initial_cost(), 0.9 * self._whole)
         rough_cost = self.find_root(start, _ROUGH)
         self.refine(rough_cost)
@@ -155,8 +160,8 @@ class SlotTrial:
     def worst(self, cost: float) -> float:
         """Return the largest gap of a cost in μ² over the chosen ε.
 
-        If it is at most 0, the cost suffices at all of them. A gap is log(actual δ / permitted δ), where
-        the actual δ is that of the mechanism composed with the Gaussian that is left after the cost.
+        If it is at most 0, the cost suffices at all of them. A gap is log(actual δ / permitted δ). The actual δ is that
+        of the mechanism composed with the Gaussian that is left after the cost.
 
         Args:
             cost: the cost in μ².
@@ -203,7 +208,7 @@ class SlotTrial:
             tolerance: relative tolerance of the cost.
 
         Returns:
-            The smallest cost that was found to suffice at the points; the whole slot if none was.
+            The smallest cost that was found to suffice at the points; the whole budget if none was.
         """
         # The secant method needs the gaps at two costs: the start, and a slightly larger cost.
         last_cost = start
@@ -231,14 +236,18 @@ class SlotTrial:
         return bracket.high
 
     def _needs_whole(self, bracket: _CostBracket, index: int, tolerance: float) -> bool:
-        """Return whether the least cost is within the tolerance of the whole slot, by the gap at one chosen ε.
+        """Return whether the least sufficient cost is almost the whole slot, that is, the whole budget in μ².
 
-        Next to a small Gaussian that is left, a profile may be slow, and a bisection evaluates it many times.
+        The test evaluates one gap at one ε. It spares a bisection, because privacy profiles are slow to compute near
+        the whole slot.
 
         Args:
             bracket: bounds of the cost; a cost near the whole slot does not suffice.
             index: index of the ε at which that cost is least sufficient.
             tolerance: relative tolerance of the cost.
+
+        Returns:
+            True if the whole slot less the tolerance does not suffice at that ε.
         """
         if bracket.high < self._whole or bracket.low < _NEARLY_WHOLE * self._whole:
             return False
@@ -248,10 +257,13 @@ class SlotTrial:
         return bool(gap > 0.0)
 
     def _initial_cost(self) -> float:
-        """Return a first estimate of the mechanism's cost: μ² of the Gaussian mechanism with the same δ at a medium ε.
+        """Return a first estimate of the mechanism's cost: μ² of the Gaussian with the same δ at a medium ε.
 
         It is found by bisection over costs from 0 to the whole budget. It is at least 1e-12, because the secant method
         needs a positive cost.
+
+        Returns:
+            The cost μ², the square of the parameter of Gaussian differential privacy. It is an estimate, not a bound.
         """
         epsilon = float(self._points[self._points.size // 2])
         log_delta = self._composed_with(ZERO).log_delta_bounds(epsilon).upper  # of the mechanism without a Gaussian
@@ -278,8 +290,8 @@ class SlotTrial:
         """Return log(actual δ / permitted δ) of the mechanism at each given ε, if it is charged a cost in μ².
 
         This gap is log E − log(E_slot + η′), the larger of both directions. E is the profile δ(ε) of the mechanism
-        composed with the Gaussian that is left after the cost. E_slot is the profile of the slot, and η′ a share of η.
-        Each gap decreases in the cost.
+        composed with the Gaussian that is left after the cost. E_slot is the profile of the budget in μ², and η′ a
+        share of the permitted δ, η. Each gap decreases in the cost.
 
         Args:
             points: the ε at which the gap is computed.
@@ -302,7 +314,7 @@ class SlotTrial:
             left: μ², the budget that is left after a cost; 0 gives the mechanism only.
 
         Returns:
-            The dominating pair.
+            A pair of distributions. Its hockey-stick divergence bounds δ at every ε.
         """
         mu = root_above(left)
         gaussian = [(gaussian_pair(mu), 1)] if mu > 0.0 else []
@@ -331,7 +343,7 @@ class _CostBracket:
             suffices: whether it suffices at all ε that are compared.
 
         Returns:
-            The narrowed bounds.
+            Bounds that are at least as narrow as before.
         """
         if suffices:
             return replace(self, high=min(self.high, cost))

@@ -70,14 +70,14 @@ class Jet:
 
 
 def largest_excess(hinges: Hinges, mu: float, slot_mu: float, last: float, eta: float) -> float:
-    """Return an upper bound on the profile after a step minus the profile of the slot before it, over all ε ≥ 0.
+    """Return an upper bound on a privacy profile after a step minus that of the budget before it, over all ε ≥ 0.
 
     The profile after the step is that of the step, bounded by `hinges`, composed with N(μ, 1) against N(0, 1). The
-    profile of the slot is that of N(m, 1) against N(0, 1) with m = `slot_mu`. From 0 to `last` the difference is
-    bounded on cells between points. Beyond `last` it is at most the first profile at `last`.
+    profile of the budget (slot) is that of N(m, 1) against N(0, 1) with m = `slot_mu`. From 0 to `last` the difference
+    is bounded on cells between points. Beyond `last` it is at most the first profile at `last`.
 
     Args:
-        hinges: upper bound on the profile of the step, in one direction.
+        hinges: piecewise linear upper bound on the profile of the step, in one direction.
         mu: μ of the Gaussian that remains after the step.
         slot_mu: m, the μ of the Gaussian slot before the step.
         last: largest ε of a point, at least 0.
@@ -86,7 +86,7 @@ def largest_excess(hinges: Hinges, mu: float, slot_mu: float, last: float, eta: 
     Returns:
         The certified upper bound; math.inf if it would take more than `MOST_CELLS` cells.
     """
-    # Choose the number of cells so that the interpolation error is a small share of η.
+    # Choose the width w of the cells so that the interpolation error w⁶/46080 max |f⁗″| is a small share of η.
     sixth_derivative = _bound_sixth_derivative(mu) * hinges.total + _bound_sixth_derivative(slot_mu)
     sixth_derivative *= 1.0 + 64 * UNIT_ROUNDOFF  # errors of the two bounds
     widest_cell = (_INTERPOLATION_ERROR * eta * _INTERPOLATION_DIVISOR / sixth_derivative) ** (1.0 / 6.0)
@@ -98,6 +98,7 @@ def largest_excess(hinges: Hinges, mu: float, slot_mu: float, last: float, eta: 
     epsilon = np.linspace(0.0, last, cells + 1)
     after_step = of_hinges(hinges, epsilon, mu)
     excess = after_step.minus(of_gaussian(epsilon, slot_mu))
+    # Rounded up: 2 units of roundoff exceed the rounding of the difference and the product.
     width = np.diff(epsilon) * (1.0 + 2 * UNIT_ROUNDOFF)
     beyond_last = float(after_step.value[-1] + after_step.error[-1])
     return max(_largest_in_cells(excess, width, sixth_derivative), beyond_last)
@@ -106,8 +107,8 @@ def largest_excess(hinges: Hinges, mu: float, slot_mu: float, last: float, eta: 
 def _largest_in_cells(function: Jet, width: FloatArray, sixth_derivative: float) -> float:
     """Return an upper bound on a function between the points of a grid.
 
-    In a cell of width w, the function is at most the quintic that interpolates its values and two derivatives at both
-    ends, plus w⁶/46080 times a bound on its sixth derivative.
+    In a cell of width w, a quintic interpolates the values and two derivatives of the function at both ends. The
+    function exceeds it by at most w⁶/46080 times a bound on its sixth derivative.
 
     Args:
         function: values, derivatives and rounding errors at the points.
@@ -120,6 +121,7 @@ def _largest_in_cells(function: Jet, width: FloatArray, sixth_derivative: float)
     quintic = _largest_of_quintics(function.value, function.slope, function.curvature, width)
     # An error of the values and derivatives at the ends changes a control value by at most this multiple of it.
     rounding_error = np.maximum(function.error[:-1], function.error[1:]) * (1.0 + width + width * width)
+    # Rounded up: 16 units of roundoff exceed the rounding of the power and the products.
     interpolation_error = width**6 / _INTERPOLATION_DIVISOR * sixth_derivative * (1.0 + 16 * UNIT_ROUNDOFF)
     return float(np.max(quintic + rounding_error + interpolation_error))
 
@@ -139,7 +141,7 @@ def of_gaussian(epsilon: FloatArray, mu: float) -> Jet:
 
 
 def of_hinges(hinges: Hinges, epsilon: FloatArray, mu: float) -> Jet:
-    """Bound the privacy profile of a mechanism composed with a Gaussian, and return two derivatives of the bound.
+    """Bound the privacy profile of a mechanism composed with a Gaussian, and differentiate the bound twice.
 
     The mechanism is given by a piecewise linear bound on its profile. Composed with the Gaussian profile E, the bound
     is p_∞ + Σ p_i E(ε − l_i). Derivatives are in ε.
@@ -147,7 +149,7 @@ def of_hinges(hinges: Hinges, epsilon: FloatArray, mu: float) -> Jet:
     Args:
         hinges: the piecewise linear bound: its losses l_i, their masses p_i, and the mass p_∞ at infinite loss.
         epsilon: the points ε.
-        mu: μ of the Gaussian, whose profile is E.
+        mu: μ of the Gaussian with the profile E.
 
     Returns:
         The values of the bound and its two derivatives at each point.
@@ -162,8 +164,8 @@ def of_hinges(hinges: Hinges, epsilon: FloatArray, mu: float) -> Jet:
         passes.append(np.stack([values @ hinges.masses for values in summands]))
     value, slope, curvature, error_units = np.concatenate(passes, axis=1)
 
-    # Rounding of the sums of Φ(a), t and φ(a)/μ over the hinges, each of which enters twice or more.
-    # As slope = −t and curvature = φ(a)/μ − t, this is Φ(a) + t + φ(a)/μ with the terms counted as often as they enter.
+    # Rounding of the sums over the hinges. With E = Φ(a) − t, slope −t and curvature φ(a)/μ − t as in `_jet`, the
+    # bracket is Φ(a) + 2t + φ(a)/μ: the absolute values of all terms that are summed. The last sum adds p_∞.
     sum_units = (hinges.losses.size + 4) * (value - slope + curvature - 2.0 * slope)
     error = UNIT_ROUNDOFF * (error_units + np.abs(sum_units) + 4.0 * hinges.infinite)
     return Jet(value + hinges.infinite, slope, curvature, error)
@@ -172,17 +174,17 @@ def of_hinges(hinges: Hinges, epsilon: FloatArray, mu: float) -> Jet:
 def _jet(x: FloatArray, mu: float) -> Jet:
     """Return the privacy profile E of N(μ, 1) against N(0, 1) at ε = x, two derivatives, and an error bound.
 
-    E(x) = Φ(a) − t with a = μ/2 − x/μ and t = e^x Φ(a − μ), where Φ is the normal distribution function and φ its
-    density. With s = |a| + μ the relative error of Φ(a), t and φ(a)/μ is at most 8 (3 + s²) units of roundoff. The
-    error of a is 3s units. A normal tail or density multiplies it by at most s + 1. Its own exponential adds s²/2, and
-    x adds |x| ≤ s².
+    E(x) = Φ(a) − t with a = μ/2 − x/μ and t = e^x Φ(a − μ). Φ is the normal distribution function, and φ its density.
+    With s = |a| + μ the relative error of Φ(a), t and φ(a)/μ is at most 8 (3 + s²) units of roundoff. The error of a is
+    3s units. A normal tail or density multiplies it by at most s + 1. Its own exponential adds s²/2, and x adds |x| ≤
+    s².
 
     Args:
         x: points of any sign.
         mu: μ, positive.
 
     Returns:
-        Values, derivatives and error. Unlike elsewhere, `error` is in units of roundoff.
+        Values, two derivatives, and bounds on the rounding errors. Here `error` is in units of roundoff.
     """
     argument = 0.5 * mu - x / mu  # a
     probability = ndtr(argument)  # Φ(a)
@@ -201,8 +203,9 @@ def _jet(x: FloatArray, mu: float) -> Jet:
 def _bound_sixth_derivative(mu: float) -> float:
     """Bound the sixth derivative in ε of the privacy profile of N(μ, 1) against N(0, 1).
 
-    With a = μ/2 − ε/μ and t = e^ε Φ(a − μ) it is, up to signs, Σ_{j ≤ 4} He_j(a) φ(a) μ^{−1−j} − t. Here He_j are
-    Hermite polynomials, bounded by Cramér's inequality (see `_CRAMER`), and t ≤ 1.
+    Let a = μ/2 − ε/μ and t = e^ε Φ(a − μ). Up to signs, the derivative is Σ_{j ≤ 4} He_j(a) φ(a) μ^{−1−j} − t. He_j are
+    Hermite polynomials, and φ is the normal density. Cramér's inequality bounds He_j(a) φ(a) (see `_CRAMER`), and t ≤
+    1.
 
     Args:
         mu: μ, positive.
@@ -214,12 +217,13 @@ def _bound_sixth_derivative(mu: float) -> float:
 
 
 def _largest_of_quintics(value: FloatArray, slope: FloatArray, curvature: FloatArray, width: FloatArray) -> FloatArray:
-    """Return for each cell an upper bound on the quintic that has given values and two derivatives at both ends.
+    """Return upper bounds on quintics that have given values and two derivatives at both ends of their cells.
 
     A polynomial on an interval is at most its largest Bernstein coefficient, which is returned.
 
-    With the values f, f′ and f″ at the start of a cell of width w, the first three of its six coefficients are f, f + w
-    f′/5 and f + 2 w f′/5 + w² f″/20. The last three are symmetric, with f′ negated at the end of the cell.
+    Let f, f′ and f″ be the value and the derivatives at the start of a cell of width w. The first three of its six
+    coefficients are f, f + w f′/5 and f + 2 w f′/5 + w² f″/20. The last three are symmetric, with f′ negated at the end
+    of the cell.
 
     Args:
         value: values of the quintics at the points that bound the cells.

@@ -19,7 +19,7 @@ def estimate_capacity(excess: Callable[[float], float]) -> float:
     """Estimate the capacity at which a ledger just reaches its target, within a relative tolerance of 10⁻⁴.
 
     The capacity is the amount of a slot, a part of the ledger's privacy budget. The estimate needs only rough bounds on
-    δ, whose errors are of the size of the tolerance.
+    δ, with errors of the size of the tolerance.
 
     Args:
         excess: increasing function of the capacity; at most 0 if and only if the ledger is within its target.
@@ -27,7 +27,7 @@ def estimate_capacity(excess: Callable[[float], float]) -> float:
     Returns:
         The capacity. If the root is below 1e-15, a number between it and 1e-15.
     """
-    # Bracket the root. The first trial is a capacity that many ledgers have, from which the bracket changes quickly.
+    # Bracket the root from a capacity that many ledgers have: by factors of 8 upward, or 64 downward.
     within_target = 0.0
     above_target = 0.25
     while excess(above_target) <= 0.0:

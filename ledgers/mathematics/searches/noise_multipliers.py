@@ -35,7 +35,7 @@ def noise_of(spec: DataclassInstance) -> float | None:
 
 
 def _noises(spec: DataclassInstance) -> list[float]:
-    """Collect all noise multipliers in the description of a mechanism, including those of contained mechanisms.
+    """Collect all noise multipliers in the description of a mechanism, at any depth.
 
     Args:
         spec: the description. A member may be another description, or a tuple of several.

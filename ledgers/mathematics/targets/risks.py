@@ -43,7 +43,7 @@ LARGEST_EXCESS = 700.0
 
 
 def ledger_target(target: Target) -> LedgerTarget:
-    """Convert a requested target to the form that a ledger stores: a point (ε, δ), and the risk if one was requested.
+    """Convert a requested target to a point (ε, δ), with the risk if one was requested.
 
     The point of a risk follows from the risk. An advantage is δ at ε = 0. A true positive rate at a false positive rate
     implies a δ at ε = 0, by `_log_delta_of_rates`. A μ of Gaussian differential privacy or a ρ of zCDP has an ε at the
@@ -80,6 +80,7 @@ def is_implied(target: LedgerTarget) -> bool:
     risk = target.risk
     if risk is None:
         return True
+    # The factor 1 + `_RELATIVE` lowers the logarithms, which are negative, by more than their rounding errors.
     if risk.kind == "advantage":
         return target.log_delta >= math.log(risk.bound) * (1.0 + _RELATIVE)
     if risk.kind == "true_positive_rate":
@@ -91,8 +92,8 @@ def _log_delta_of_rates(risk: RiskTarget) -> float:
     """Bound log δ at ε = 0 if an attacker's true positive rate at the false positive rate α is at most β.
 
     The limit holds in both directions of the neighbours. So the trade-off curve f is convex with f(0) ≤ 1, f(1) = 0,
-    f(α) ≥ 1 − β and f(1 − β) ≥ α. It follows that δ is at most (β − α)/min(1 − α, α + β) if α + β ≤ 1, and (β −
-    α)/min(β, 2 − α − β) otherwise (docs/ledger.md).
+    f(α) ≥ 1 − β and f(1 − β) ≥ α. It follows that δ is at most (β − α)/min(1 − α, α + β) if α + β ≤ 1. Otherwise it is
+    at most (β − α)/min(β, 2 − α − β) (docs/ledger.md).
 
     Args:
         risk: the limit β on the true positive rate (`bound`), at the false positive rate α.
@@ -112,7 +113,7 @@ def _log_delta_of_rates(risk: RiskTarget) -> float:
 
 
 def _pair_of(risk: RiskTarget) -> Pair:
-    """Return a pair that dominates every mechanism with the risk's μ (Gaussian privacy) or ρ (concentrated privacy).
+    """Return a dominating pair of every mechanism with the risk's μ (Gaussian DP) or ρ (zero-concentrated DP).
 
     Its hockey-stick divergence bounds the privacy profile δ(ε) of each such mechanism.
 
@@ -120,7 +121,7 @@ def _pair_of(risk: RiskTarget) -> Pair:
         risk: the risk. Its kind is `gaussian_dp_mu` or `rho`, and its bound is the μ or ρ.
 
     Returns:
-        The dominating pair.
+        A pair of distributions (P, Q), as an object that bounds δ at every ε.
     """
     if risk.kind == "gaussian_dp_mu":
         return gaussian_pair(risk.bound)
@@ -128,7 +129,7 @@ def _pair_of(risk: RiskTarget) -> Pair:
 
 
 def remaining_risk(risk: RiskTarget, added: Amount) -> RiskTarget | None:
-    """Return the limit on a risk that is left for the composed mechanisms of a ledger, after the δ that its slots add.
+    """Return the limit on a risk that is left for a ledger's mechanisms after the δ that its slots add.
 
     Slots are parts of the privacy budget, which may add a δ to the composed privacy profile.
 
@@ -173,7 +174,8 @@ def risk_figure(risk: RiskTarget, pair: Pair, planned: Sequence[tuple[Pair, int]
 def _sum_concentrations(planned: Sequence[tuple[Pair, int]], slots: Sequence[Slot]) -> float:
     """Return the sum of the ρ of all planned runs and full slots, rounded up.
 
-    ρ is the parameter of zero-concentrated differential privacy, which adds up over independent mechanisms.
+    ρ is the parameter of zero-concentrated differential privacy, which adds up under composition, also if mechanisms
+    are chosen adaptively.
 
     Args:
         planned: dominating pairs of the plan, each with its number of runs.
@@ -215,7 +217,7 @@ def _slot_concentration(slot: Slot) -> float:
 
 
 def risk_excess(figure: float, risk: RiskTarget | None) -> float:
-    """Compare a quantity with its limit: return a number that is at most 0 if and only if it is within the limit.
+    """Compare a quantity with its limit, by a number that is at most 0 if and only if it is within the limit.
 
     The number is the logarithm of their ratio, or ±`LARGEST_EXCESS` if that is infinite. So it is finite and nearly
     continuous, as a search needs.

@@ -51,9 +51,10 @@ def spent_epsilon(*, rounds: int, round_epsilon: float, delta: float) -> float:
 
 
 def _tails(rounds: int, truth_probability: float) -> list[float]:
-    """Return the upper tails P(K ≥ k) for k = 0, …, t of a binomial variable K with t trials and probability p.
+    """Return the upper tails of a binomial distribution: P(K ≥ k) for k = 0, …, t.
 
-    The probability of K = k is t!/(k! (t − k)!) p^k (1 − p)^{t−k}, which is computed by its logarithm.
+    K has t trials with probability p. The probability of K = k is t!/(k! (t − k)!) p^k (1 − p)^{t−k}, which is computed
+    by its logarithm.
 
     Args:
         rounds: number t of trials.
@@ -74,11 +75,11 @@ def _tails(rounds: int, truth_probability: float) -> list[float]:
 
 
 def stopped_delta(*, rounds: int, round_epsilon: float, delta: float) -> float:
-    """Return the true δ if somebody stops a sequence of randomized responses at the worst time and then reports ε.
+    """Return the true δ if a sequence of randomized responses is stopped at the worst time for the reported ε.
 
     The reported ε_t is `spent_epsilon` after t responses, which is right for a fixed t. The person sees the outputs,
-    and chooses when to stop. The result is the largest E[(1 − e^{ε_τ − L_τ})₊] over all stopping times τ with 1 ≤ τ ≤
-    T. L_t is the privacy loss after t responses.
+    and chooses when to stop. The result is the largest E[max(1 − e^{ε_τ − L_τ}, 0)] over all stopping times τ with 1 ≤
+    τ ≤ T. L_t is the privacy loss after t responses.
 
     It is computed by backward induction. Let V_t(k) be the largest value after k truthful answers among t. Then V_T =
     g_T and V_t(k) = max(g_t(k), p V_{t+1}(k + 1) + (1 − p) V_{t+1}(k)). Here g_t is the value of stopping at t and p

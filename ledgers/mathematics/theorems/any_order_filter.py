@@ -84,7 +84,7 @@ def order_budget(order: float, epsilon: float, log_delta: float) -> float:
 
 
 def first_law(orders: tuple[float, ...], gap: float) -> tuple[list[float], list[float]]:
-    """Return the output probabilities and privacy losses of a mechanism with one output for each given Rényi order.
+    """Return the output probabilities and the privacy losses of a mechanism with one output for each order.
 
     Output j has probability p_j and loss l_j. In the Rényi divergence of order α its term is p_j e^{(α−1) l_j}. The p_j
     make the terms of neighbouring outputs equal where α − 1 is the geometric mean of α_j − 1 and α_{j+1} − 1. So output
@@ -163,7 +163,8 @@ def worst_response(order: float, budget: float, epsilon: float) -> float:
         log_second = order * math.log1p(-first) - (order - 1.0) * math.log1p(-first * math.exp(-loss))
         return (first * math.exp(exponent) + math.expm1(log_second)) / target - 1.0
 
-    # Below `low` the left side is too small even if the loss had all of it; `high` is log p for p just below 1.
+    # At `low`, the term p e^{(α−1) l} is at most e^−40 (e^{(α−1) B} − 1), so that the root is larger. `high` is log p
+    # for p just below 1.
     low = -exponent - 40.0 + min(math.log(target), 0.0)
     high = -1e-12
     if excess(high) <= 0.0:

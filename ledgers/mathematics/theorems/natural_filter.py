@@ -79,16 +79,16 @@ def response_delta(epsilon: float, mu: float, loss: float) -> float:
 
 
 def leaky_truth(epsilon: float, delta: float, mu: float) -> float:
-    """Return the true δ at ε of a Gaussian mechanism, followed by the worst leaky response for the Gaussian's output.
+    """Return the true δ at ε of a Gaussian mechanism that is followed by the worst leaky response to its output.
 
-    A leaky response m is a randomized response that answers only with some probability, and else says nothing. The
+    A leaky response m is a randomized response that answers only with some probability, and otherwise says nothing. The
     probability is such that the Gaussian and m together have exactly the target's δ. The candidates have the losses
     `LEAKY` times ε. The result is E[max_m δ_m(ε − L)], where L is the privacy loss of the Gaussian's output. It exceeds
     δ, because m may depend on L.
 
     Each δ_m(ε − L) is a maximum of a few lines c − d a in a = e^{ε−L}, with height c and descent d. So is max_m δ_m.
-    Let two successive lines of the maximum cross at a = e^{ε−b}, and let their heights differ by Δc. Because E[(1 −
-    e^{b−L})₊] is the Gaussian's δ at b, the result is Σ Δc δ(b).
+    Let two successive lines of the maximum cross at a = e^{ε−b}, and let their heights differ by Δc. Because E[max(1 −
+    e^{b−L}, 0)] is the Gaussian's δ at b, the result is Σ Δc δ(b).
 
     Args:
         epsilon: ε of the target, in nats.
@@ -130,7 +130,7 @@ class _DescendingLine(NamedTuple):
 
 
 def _upper_envelope(lines: list[_DescendingLine]) -> list[_DescendingLine]:
-    """Return the upper envelope of lines c − d a with height c and descent d: those that are the largest at some a > 0.
+    """Return those of the lines c − d a, with height c and descent d, that are the largest of all at some a > 0.
 
     They are sorted by increasing descent. A line is removed if it is above the others nowhere, because the next line
     overtakes it before it overtakes the one before.
@@ -154,7 +154,7 @@ def _upper_envelope(lines: list[_DescendingLine]) -> list[_DescendingLine]:
 def _crossing(line: _DescendingLine, steeper: _DescendingLine) -> float:
     """Return the coordinate at which two descending lines cross, or math.inf if they do not.
 
-    The lines are c − d a, so that c₁ − d₁ a = c₂ − d₂ a at a = (c₂ − c₁)/(d₂ − d₁).
+    The lines are c₁ − d₁ a and c₂ − d₂ a. They are equal at a = (c₂ − c₁)/(d₂ − d₁).
 
     Args:
         line: the first line.
@@ -169,11 +169,12 @@ def _crossing(line: _DescendingLine, steeper: _DescendingLine) -> float:
 
 
 def two_truth(epsilon: float, delta: float, mu: float) -> float:
-    """Return the true δ at ε if the output of a first Gaussian mechanism decides which mechanism is run second.
+    """Return the true δ at ε if a Gaussian's output decides which of two mechanisms is run second.
 
-    The second mechanism is another Gaussian or a randomized response. Each is so large that the first Gaussian and it
-    together have exactly the target's δ. The result is E[max(δ_Gaussian, δ_response)] at ε − L, where L is the privacy
-    loss of the first output. It is computed as δ + E[(δ_response − δ_Gaussian)₊].
+    The second mechanism is another Gaussian or a randomized response, with the profiles δ_Gaussian(ε) and
+    δ_response(ε). Each is so large that the first Gaussian and it together have exactly the target's δ. The result is
+    E[max(δ_Gaussian, δ_response)] at ε − L, where L is the privacy loss of the first output. It is computed as δ +
+    E[max(δ_response − δ_Gaussian, 0)].
 
     Args:
         epsilon: ε of the target, in nats.
@@ -201,7 +202,7 @@ def two_truth(epsilon: float, delta: float, mu: float) -> float:
 
     def gap(first_loss: float) -> float:
         """Return δ_response − δ_Gaussian at ε − L, where L is the loss of the first Gaussian."""
-        likelihood_ratio = math.exp(min(epsilon - first_loss, 700.0))
+        likelihood_ratio = math.exp(min(epsilon - first_loss, 700.0))  # e^700 is close to the largest double
         truthful_answer = truth_probability - likelihood_ratio * (1.0 - truth_probability)
         response = max(truthful_answer, 1.0 - likelihood_ratio, 0.0)
         return response - gaussian_delta(epsilon - first_loss, second_mu)
@@ -222,9 +223,9 @@ def two_truth(epsilon: float, delta: float, mu: float) -> float:
 
 
 def _sign_changes(function: Callable[[float], float], first: float, last: float) -> list[float]:
-    """Return the roots of a function on an interval, one for each cell of a grid in which the sign changes.
+    """Return roots of a function on an interval: one between two neighbouring points of a grid if the sign changes.
 
-    A pair of roots in the same cell is not noticed. A root exactly at a point of the grid is not returned.
+    A pair of roots between two points is not noticed. A root exactly at a point of the grid is not returned.
 
     Args:
         function: the function.
