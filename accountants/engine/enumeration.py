@@ -152,6 +152,9 @@ def _multiply(profile: EnumeratedProfile, pair: Pair, lattice: Callable[[], Prof
         profile: profile of the enumerated pair, with all its total losses.
         pair: the second pair in the same direction.
         lattice: makes the profile of the product on a lattice, for its tails.
+
+    Returns:
+        The profile of the product, which encloses its δ at every ε.
     """
     return FiniteAndPairProfile(
         losses=profile.total_losses,
@@ -204,6 +207,9 @@ def _are_few_lists(laws: dict[FiniteLaw, int], most: int) -> bool:
     Args:
         laws: distributions with finitely many outcomes, and the number of runs of each.
         most: the limit.
+
+    Returns:
+        True if there are at most `most` lists of counts.
     """
     lists = 1
     for law, count in laws.items():
@@ -221,6 +227,9 @@ def _profile(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:
 
     Args:
         laws: distributions with finitely many outcomes, and how often each is run.
+
+    Returns:
+        The profile, with all total losses in nats, their log probabilities, and the error bounds of both.
     """
     total_losses, log_masses = _total_losses(laws)
     log_error, loss_error = _enumeration_errors(laws)
@@ -257,12 +266,15 @@ def _infinite_mass(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[float, float]
 
 
 def _total_losses(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[FloatArray, FloatArray]:
-    """Return all total losses of a composition in increasing order, in nats, and the log probability of each.
+    """Return all total losses of a composition in increasing order, with the log probability of each.
 
     The runs of one distribution give a list of totals. Those of several distributions are combined in all ways.
 
     Args:
         laws: distributions with finitely many outcomes, and the number of runs of each.
+
+    Returns:
+        Two arrays of equal length: the total losses in nats, increasing, and their log probabilities.
     """
     totals: FloatArray = np.zeros(1)
     log_masses: FloatArray = np.zeros(1)

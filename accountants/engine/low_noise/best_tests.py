@@ -69,6 +69,9 @@ class _LatticeTradeOff(NamedTuple):
 
         Args:
             reach: number of points on either side.
+
+        Returns:
+            Numbers of consecutive lattice points, counted from the least loss.
         """
         if self.to_add:
             best_place = int(np.searchsorted(self.table.first_distribution, self.rate))
@@ -83,6 +86,9 @@ class _LatticeTradeOff(NamedTuple):
 
         Args:
             place: number of the lattice point, counted from the least loss.
+
+        Returns:
+            log γ in nats, of any sign.
         """
         loss = self.table.first + place * self.table.plan.spacing
         return -loss if self.to_add else loss
@@ -94,6 +100,9 @@ class _LatticeTradeOff(NamedTuple):
 
         Args:
             place: number of the lattice point, counted from the least loss.
+
+        Returns:
+            The lower and the upper bound on γ, a likelihood ratio above 0.
         """
         log_gamma = self.log_gamma(place)
         gamma = math.exp(min(max(log_gamma, -700.0), 700.0))
@@ -107,6 +116,9 @@ class _LatticeTradeOff(NamedTuple):
 
         Args:
             place: number of the lattice point.
+
+        Returns:
+            The lower and the upper bound on F(γ).
         """
         gamma = self.gamma(place)
         if self.to_add:
@@ -144,6 +156,9 @@ class _LatticeTradeOff(NamedTuple):
         """Return an upper bound on the true positive rate, and log γ at the lattice point that gives it.
 
         F(γ) is an upper bound for every γ. The least one near the estimated best lattice point is used.
+
+        Returns:
+            The upper bound, at most 1, and log γ in nats.
         """
         narrow_reach, _ = TRADE_OFF_SEARCH.reaches
         bounds = {place: self.value(place).upper for place in self.window(narrow_reach)}
@@ -155,6 +170,9 @@ class _LatticeTradeOff(NamedTuple):
 
         It is the least value in a window of lattice points, or the bound beyond both ends of the window if that is
         smaller. Then a wider window is tried.
+
+        Returns:
+            The lower bound. It is −∞ if no lattice point beyond the window can be bounded.
         """
         least = -math.inf
         for reach in TRADE_OFF_SEARCH.reaches:
@@ -179,6 +197,9 @@ class _LatticeTradeOff(NamedTuple):
         Args:
             outer: number of the lattice point.
             inner: number of the next point, with a larger γ.
+
+        Returns:
+            The lower bound, or math.inf.
         """
         if outer == 0:
             return math.inf
@@ -196,6 +217,9 @@ class _LatticeTradeOff(NamedTuple):
         Args:
             outer: number of the lattice point.
             inner: number of the next point, with a smaller γ.
+
+        Returns:
+            The lower bound, or −math.inf.
         """
         least = math.inf
         stride = math.ceil(TRADE_OFF_SEARCH.stride / self.table.plan.spacing)
@@ -241,6 +265,9 @@ class _LatticeTradeOff(NamedTuple):
         Args:
             first: number of one lattice point.
             second: number of the second lattice point.
+
+        Returns:
+            The lower bound, rounded down.
         """
         start, end = self.gamma(first), self.gamma(second)
         return max(start.lower - end.upper, end.lower - start.upper, 0.0) * (1.0 - 4 * UNIT_ROUNDOFF)
@@ -250,7 +277,10 @@ def finds_tests(laws: Laws) -> bool:
     """Return whether the tables for little noise can find the best tests of a composition.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
+
+    Returns:
+        True if all steps are within the limits of the tables, and δ depends on total losses near the least one.
     """
     steps = steps_to_remove(laws)
     return steps is not None and has_low_noise(steps, 0.0, for_tests=True)
@@ -260,7 +290,7 @@ def best_tests(laws: Laws, rates: Sequence[float], rounding: float) -> BestTests
     """Enclose the true positive rates of the most powerful tests, from tables of the total loss.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
         rates: false positive rates, in (0, 1).
         rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
 
