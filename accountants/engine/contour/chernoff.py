@@ -54,14 +54,20 @@ class ChernoffBounds(NamedTuple):
         )
         log_bounds = cumulants.sum(axis=0) + log_chernoff_factor(tilts)
         summed_size = len(cumulants) * np.abs(cumulants).sum(axis=0)
+        # The sum over the parts, and log C(μ) with the last addition, err by a few units of roundoff.
         rounding = UNIT_ROUNDOFF * (4.0 * summed_size + 16.0 * (1.0 + np.abs(log_bounds)))
         return cls(tilts, log_bounds + rounding)
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """Return the least of the bounds b(μ) − με on log D(ε), and at most 0. Roundings are included.
+        """Return the least Chernoff bound on log D(ε), the finite part of log δ(ε), over all exponents μ.
+
+        The bound at μ is b(μ) − με. Roundings are included.
 
         Args:
             epsilon: ε in nats, of any sign.
+
+        Returns:
+            The upper bound on log D(ε), at most 0.
         """
         rounding = 16 * UNIT_ROUNDOFF * (1.0 + np.abs(self.log_bounds) + self.tilts * abs(epsilon))
         bounds = self.log_bounds - self.tilts * epsilon + rounding
@@ -78,6 +84,9 @@ class ChernoffBounds(NamedTuple):
             tilt: real part l of the line of integration.
             period: A = 2π/Δt in nats of ε, for the spacing Δt of the frequencies.
             epsilon: ε at which δ is evaluated, in nats.
+
+        Returns:
+            The upper bound on the log of the alias, rounded up.
         """
         # The log of the bound for each μ, rounded up.
         decay = np.abs(self.tilts - tilt) * period
@@ -114,13 +123,16 @@ class ChernoffBounds(NamedTuple):
 
 
 def log_chernoff_factor(tilt: FloatArray) -> FloatArray:
-    """Return log C(μ) = μ log μ − (1 + μ) log(1 + μ), the constant of the Chernoff bound on δ; 0 at μ = 0.
+    """Return the logarithm of the constant C(μ) in the Chernoff bound on δ, for each exponent μ.
 
-    C(μ) is the largest value of (1 − v) v^μ on [0, 1]. As −log(1 + μ) − μ log(1 + 1/μ) the logarithm does not cancel
-    for large μ.
+    It is log C(μ) = μ log μ − (1 + μ) log(1 + μ), and 0 at μ = 0. C(μ) is the largest value of (1 − v) v^μ on [0, 1].
+    The form −log(1 + μ) − μ log(1 + 1/μ) does not cancel for large μ.
 
     Args:
         tilt: exponents μ ≥ 0.
+
+    Returns:
+        log C(μ) ≤ 0 for each exponent.
 
     Source: docs/engine-certificate.md, A1.
     """

@@ -65,7 +65,16 @@ class GaussianSteps(ClosedForm):
     square: float
 
     def moments(self, tilt: float) -> tuple[float, float, float]:
-        """Return K(l) = μ² l(l + 1)/2, K′(l) = μ² (l + ½) and K″(l) = μ² at the tilt l."""
+        """Return the cumulant K(l) = log E[e^{lS}] of the total Gaussian loss S, and its derivatives.
+
+        They are K(l) = μ² l(l + 1)/2, K′(l) = μ² (l + ½) and K″(l) = μ².
+
+        Args:
+            tilt: exponent l.
+
+        Returns:
+            K(l), K′(l) and K″(l).
+        """
         return self.square * 0.5 * tilt * (tilt + 1.0), self.square * (tilt + 0.5), self.square
 
     def upper_cumulant(self, tilt: float) -> float:
@@ -73,11 +82,16 @@ class GaussianSteps(ClosedForm):
         return self.moments(tilt)[0] * (1.0 + _ACCURACY)
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:  # noqa: ARG002
-        """Return upper bounds on log |φ(t)|^T = −μ² t²/2, which decreases in t and does not depend on the tilt.
+        """Bound the log modulus of the characteristic function of the total Gaussian loss from above.
+
+        It is log |φ(t)|^T = −μ² t²/2, which decreases in t and does not depend on the tilt.
 
         Args:
             tilt: not used.
             frequencies: t ≥ 0.
+
+        Returns:
+            One bound for each frequency, at most 0.
         """
         return np.asarray(-0.5 * self.square * frequencies * frequencies * (1.0 - _ACCURACY))
 
@@ -170,6 +184,9 @@ class LaplaceSteps(ClosedForm):
         Args:
             tilt: l ≥ 0.
             cumulant: the computed K.
+
+        Returns:
+            The absolute error bound.
         """
         return UNIT_ROUNDOFF * (32.0 * self.count * self.shift * (1.5 + tilt) + 4.0 * abs(cumulant))
 
@@ -287,6 +304,9 @@ def _log_cosh(y: float) -> float:
 
     Args:
         y: a number ≥ 0.
+
+    Returns:
+        log cosh y ≥ 0.
     """
     if y < 1.0:
         return 0.5 * math.log1p(math.sinh(y) ** 2)

@@ -68,6 +68,9 @@ def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval
         epsilon: ε in nats, of any sign.
         widest: largest relative width of δ.
 
+    Returns:
+        The lower and the upper bound on log δ(ε).
+
     Guarantees: lower ≤ log δ(ε) ≤ upper ≤ 0 and upper − lower ≤ `widest`; (−inf, −inf) where δ is exactly zero.
 
     Raises:
@@ -112,6 +115,9 @@ def upper_log_delta(laws: Laws, epsilon: float) -> float:
         laws: distribution of the privacy loss of each step, with its number of steps.
         epsilon: ε in nats.
 
+    Returns:
+        The upper bound on log δ(ε), at most 0.
+
     Raises:
         ContourRefused: no usable exponent was found.
 
@@ -139,6 +145,9 @@ def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float =
         log_delta: log of the target δ, finite.
         slack: distance ≥ 0 from the target that log δ has at both bounds.
         widest: largest relative width of δ at the root.
+
+    Returns:
+        The lower and the upper bound on ε, in nats.
 
     Guarantees: both bounds have been evaluated. At the upper bound, the upper log δ is at most the target less `slack`.
     At the lower bound, the lower log δ is above the target plus `slack`, unless the bound is 0.
@@ -220,6 +229,9 @@ def _demand_narrow(bounds: Interval, widest: float) -> Interval:
     Args:
         bounds: lower and upper bound on log δ.
         widest: largest difference, which is a relative width of δ.
+
+    Returns:
+        The given bounds.
 
     Raises:
         ContourRefused: they differ by more, for example because the lower bound is −inf.
@@ -358,6 +370,9 @@ def _certify_above(integrand: Integrand, candidates: Sequence[float], log_delta:
         integrand: encloses log δ.
         candidates: values of ε in the order in which they are tried.
         log_delta: the target, a log δ.
+
+    Returns:
+        The ε in nats, or math.inf.
     """
     for candidate in candidates:
         if integrand.enclosure(candidate).upper <= log_delta:
@@ -372,6 +387,9 @@ def _certify_below(integrand: Integrand, candidates: Sequence[float], log_delta:
         integrand: encloses log δ.
         candidates: values of ε ≥ 0 in the order in which they are tried.
         log_delta: the target, a log δ.
+
+    Returns:
+        The ε in nats, or −math.inf.
     """
     least = min(log_delta, -TINY)  # log δ is never above 0
     for candidate in candidates:

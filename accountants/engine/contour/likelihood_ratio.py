@@ -46,6 +46,9 @@ class LikelihoodRatio:
 
         Args:
             x: values of the noise, in standard deviations.
+
+        Returns:
+            y for each value of the noise.
         """
         return self.shift * (x - 0.5 * self.shift)
 
@@ -57,6 +60,9 @@ class LikelihoodRatio:
 
         Args:
             x: values of the noise, in standard deviations.
+
+        Returns:
+            log r(x) in nats, for each value of the noise.
         """
         y = self.exponent(x)
         if self.rate > 0.5:
@@ -86,6 +92,9 @@ class LikelihoodRatio:
 
         Args:
             x: values of the noise, in standard deviations.
+
+        Returns:
+            The probability p(x) in [0, 1], for each value of the noise.
         """
         log_odds = math.log(self.rate) - math.log1p(-self.rate)
         return np.asarray(expit(log_odds + self.exponent(x)))
@@ -112,13 +121,16 @@ class LikelihoodRatio:
 
 
 def log_mixture(rate: float, y: FloatArray) -> FloatArray:
-    """Return log(1 − q + q e^y) for q ≤ ½, or for y ≥ 0, without cancellation.
+    """Return log(1 − q + q e^y), the log likelihood ratio of a mixture, for q ≤ ½ or y ≥ 0, without cancellation.
 
     It is log(1 + q (e^y − 1)) for small y, and y + log q + log(1 + (1 − q) e^{−y}/q) for large y.
 
     Args:
         rate: q in (0, 1).
         y: exponents.
+
+    Returns:
+        The logarithm for each exponent.
 
     Source: docs/engine-certificate.md, A4, Errors of L.
     """
@@ -129,10 +141,11 @@ def log_mixture(rate: float, y: FloatArray) -> FloatArray:
 
 
 def clip_response(response: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return τ and σ in bounds on the angle and modulus of the likelihood ratio r(x + iy) off the real axis.
+    """Return two factors of bounds on the angle and modulus of a complex likelihood ratio.
 
-    With the shift s and v = s|y| < π, |arg r(x + iy)| ≤ τ v and 1 − |r(x + iy)|²/r(x)² ≤ 4σ sin²(v/2). They are p and
-    p(1 − p) for p ≤ ½, and 1 and ¼ for p > ½. Both therefore increase with p.
+    Let r be the likelihood ratio of a subsampled Gaussian step, s its shift, and v = s|y| < π for the complex noise x +
+    iy. Then |arg r(x + iy)| ≤ τ v and 1 − |r(x + iy)|²/r(x)² ≤ 4σ sin²(v/2). The factors τ and σ are p and p(1 − p) for
+    p ≤ ½, and 1 and ¼ for p > ½. Both therefore increase with p.
 
     Args:
         response: p(x), the probability that the record was sampled, given the noisy value x.

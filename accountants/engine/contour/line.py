@@ -103,7 +103,7 @@ class Integrand:
         return cls(line, values, chernoff, terms, 1.01 * error, log_leak)
 
     def log_scale(self, epsilon: float) -> float:
-        """Return K(l) − l ε, the log of the unit in which the trapezoidal sum gives δ(ε).
+        """Return the logarithm K(l) − lε of the unit in which the trapezoidal sum gives δ(ε).
 
         K is the cumulant of the total loss, and l the tilt of the line.
 
@@ -144,6 +144,9 @@ class Integrand:
         Args:
             epsilon: ε in nats, of any sign.
 
+        Returns:
+            The lower and the upper bound on log δ(ε).
+
         Guarantees: lower ≤ log δ ≤ upper ≤ 0, never NaN; lower is −inf if no positive lower bound is certified.
 
         Raises:
@@ -183,6 +186,9 @@ class Integrand:
 
         Args:
             epsilon: ε in nats, of any sign.
+
+        Returns:
+            The upper bound, at least 0.
         """
         period = 2.0 * math.pi / self.line.spacing * (1.0 - 4 * UNIT_ROUNDOFF)
         log_excess = self.chernoff.log_excess(self.line.tilt, period, epsilon)
@@ -252,6 +258,9 @@ def find_saddle_below(parts: Sequence[Part], epsilon: float) -> Saddle:
     Args:
         parts: parts of the composition, with improbable noise left out.
         epsilon: ε in nats.
+
+    Returns:
+        The saddle point: a tilt near the minimum of the integrand on the real axis.
 
     Raises:
         ContourRefused: ε is at or above the largest total loss that is left, so that no lower bound on δ is positive.
@@ -336,6 +345,9 @@ def _chernoff_tilts(saddle: Saddle) -> FloatArray:
 
     Args:
         saddle: the saddle point, with the curvature F″ of the exponent of the integrand.
+
+    Returns:
+        The tilts, increasing.
     """
     distances = _TILTS / saddle.width
     tilts = np.concatenate((saddle.tilt - distances, [0.0, saddle.tilt], saddle.tilt + distances))

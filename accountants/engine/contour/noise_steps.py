@@ -27,7 +27,11 @@ _ENDS_PER_DEVIATION = 16.0
 
 @dataclass(frozen=True)
 class NoiseSteps(TruncatedSteps):
-    """T independent subsampled Gaussian steps as a part of a composition, with a choice of quadrature nodes."""
+    """T independent subsampled Gaussian steps as a part of a composition, with a choice of quadrature nodes.
+
+    The moment M(z) = E[e^{zL}] of one step's privacy loss L is an integral over the Gaussian noise. `trim` chooses the
+    range of the noise, and `resolve` the nodes of a Gauss rule on it.
+    """
 
     def trim(self, log_leak: float, tilt: float) -> NoiseSteps:
         """Leave out the noise on both sides where it is improbable and has little weight at a tilt.
@@ -64,14 +68,18 @@ class NoiseSteps(TruncatedSteps):
         )
 
     def _log_density(self, distances: FloatArray, side: int, tilt: float) -> FloatArray:
-        """Return the log of the largest integrand f_l of all pieces at possible ends of the noise on one side.
+        """Return the logarithm of the integrand of a step's moment E[e^{lL}] at possible ends of the noise on one side.
 
-        f_l is the density of the noise times e^{lL} for the loss L.
+        The integrand is the density of the noise times e^{lL} for the loss L. A batch has one integrand for each
+        direction, of which the largest is returned.
 
         Args:
             distances: distances of the ends from the centre of the noise, or from the edge s/2 of a batch's noise.
             side: 1 for ends above, −1 for ends below.
             tilt: l.
+
+        Returns:
+            One logarithm for each distance.
         """
         edge = 0.5 * self.ratio.shift if self.kind == "drawn" else 0.0
         x = side * distances + edge
@@ -146,6 +154,9 @@ def _first_end(distances: FloatArray, improbable: BoolArray, log_density: FloatA
         improbable: whether the noise beyond each is improbable.
         log_density: log of the density at each, weighted with e^{lL} for the loss L and a tilt l.
         negligible: log density at or below which the noise has too little weight to matter.
+
+    Returns:
+        The distance, one of the candidates or `FARTHEST_END`.
     """
     is_rising = np.append(np.diff(log_density) >= 0.0, True)
     usable = improbable & ((log_density <= negligible) | is_rising)

@@ -11,12 +11,7 @@ import numpy as np
 
 from epsilond.accountants.engine.contour.accuracy import TINY
 from epsilond.accountants.engine.contour.edge_bound import edge_bound
-from epsilond.accountants.engine.contour.part import (
-    LineValues,
-    characteristic_change,
-    raise_to_power,
-    summation_error,
-)
+from epsilond.accountants.engine.contour.part import LineValues, characteristic_change, raise_to_power, summation_error
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
@@ -130,6 +125,9 @@ class NoiseSums:
 
         Args:
             tilt: exponent l ≥ 0.
+
+        Returns:
+            K(l), K′(l) and K″(l), without error bounds.
         """
         log_moment, count = self.log_moment(tilt), self.steps.count
         tilted_masses = np.exp(self._log_weights(tilt) - log_moment)
@@ -142,6 +140,9 @@ class NoiseSums:
 
         Args:
             tilt: l ≥ 0.
+
+        Returns:
+            One bound for each node.
 
         Source: docs/engine-certificate.md, A4, What η is.
         """

@@ -89,6 +89,9 @@ class Transform(Protocol):
 
         Args:
             tilt: l ≥ 0.
+
+        Returns:
+            The estimates of K(l), K′(l) and K″(l).
         """
 
     def upper_cumulant(self, tilt: float) -> float:
@@ -96,6 +99,9 @@ class Transform(Protocol):
 
         Args:
             tilt: l ≥ 0.
+
+        Returns:
+            The upper bound on K(l).
         """
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
@@ -104,6 +110,9 @@ class Transform(Protocol):
         Args:
             tilt: l ≥ 0; φ(t) is M(l + it)/M(l).
             frequencies: t > 0.
+
+        Returns:
+            One bound for each frequency.
         """
 
     def on_line(self, line: Line) -> LineValues:
@@ -111,6 +120,9 @@ class Transform(Protocol):
 
         Args:
             line: points l + it of the line, with frequencies t ≥ 0.
+
+        Returns:
+            φ^T at each frequency as modulus and phase, with K(l) and the bounds on all errors.
 
         Raises:
             ContourRefused: there are too many nodes and frequencies, or an error is too large.
@@ -141,6 +153,9 @@ class Part(Protocol):
         Args:
             log_leak: log of the largest probability, in all steps together, of the losses that are left out.
             tilt: real part l of z.
+
+        Returns:
+            The part with these losses left out.
         """
 
     def resolve(self, tilt: float, frequency: float) -> Transform:
@@ -149,6 +164,9 @@ class Part(Protocol):
         Args:
             tilt: real part l of z.
             frequency: largest modulus of the imaginary part of z; 0 for real z.
+
+        Returns:
+            The transform of the part.
 
         Raises:
             ContourRefused: it needs too many nodes.
@@ -162,27 +180,34 @@ def floor_spacing(spacing: float) -> float:
 
     Args:
         spacing: distance of neighbouring frequencies, above 0.
+
+    Returns:
+        The spacing, rounded down.
     """
     mantissa, exponent = math.frexp(spacing)
     return math.ldexp(math.floor(math.ldexp(mantissa, _STEP_BITS)), exponent - _STEP_BITS)
 
 
 def summation_error(terms: int) -> float:
-    """Return the error bound γ_n = nu/(1 − nu) of a sum of products, in any order, with the unit of roundoff u.
+    """Return a relative error bound for a floating-point sum of products, in any order.
 
-    It is relative to the sum of the moduli of the products. n is the number of terms plus ten.
+    The bound is γ_n = nu/(1 − nu) with the unit of roundoff u, relative to the sum of the moduli of the products. n is
+    the number of terms plus ten.
 
     Args:
         terms: number of products.
+
+    Returns:
+        γ_n, a relative error.
     """
     product = (terms + 10) * UNIT_ROUNDOFF
     return product / (1.0 - product)
 
 
 def characteristic_change(weights: FloatArray, deviations: FloatArray, line: Line) -> ComplexArray:
-    """Return φ(t_k) − 1 = Σ_j w_j (e^{it_k d_j} − 1) for all frequencies t_k, where φ is a characteristic function.
+    """Evaluate a characteristic function minus 1, φ(t_k) − 1 = Σ_j w_j (e^{it_k d_j} − 1), at all frequencies t_k.
 
-    With the stride b ≈ √nodes, each t_k is x + y: a multiple x of b spacings, and fewer than b spacings y. As
+    Let the stride b be about √nodes. Each t_k is x + y: a multiple x of b spacings, and fewer than b spacings y. As
     e^{i(x+y)d} − 1 = (e^{ixd} − 1) e^{iyd} + (e^{iyd} − 1), one matrix product combines both. The noise nodes are taken
     in blocks, to bound the memory.
 
@@ -218,8 +243,11 @@ def _rotations(frequencies: FloatArray, deviations: FloatArray) -> ComplexArray:
     It is computed as −2 sin²(td/2) + 2i sin(td/2) cos(td/2).
 
     Args:
-        frequencies: t, a row of the result for each.
-        deviations: d, a column for each.
+        frequencies: t, per nat.
+        deviations: d, in nats.
+
+    Returns:
+        e^{itd} − 1, with one row for each frequency and one column for each deviation.
     """
     half = (0.5 * frequencies)[:, None] * deviations
     sine = np.sin(half)

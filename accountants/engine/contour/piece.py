@@ -62,8 +62,8 @@ class Piece(NamedTuple):
     def losses(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Evaluate the privacy loss of one step, and the density of the first distribution, at noise x.
 
-        The loss is −log r(x) in the direction "add", log r(x) in the direction "remove", and log r(x) − log r(−x) in
-        the direction "replace", for the likelihood ratio r.
+        For the likelihood ratio r, the loss is −log r(x) in the direction "add", and log r(x) in the direction "remove".
+        In the direction "replace" it is log r(x) − log r(−x).
 
         Args:
             x: the noise, in standard deviations.
@@ -76,6 +76,7 @@ class Piece(NamedTuple):
         log_ratio = self.ratio.log_ratio(x)
         ratio_error = self.ratio.ratio_error(x, log_ratio)
         log_normal = -0.5 * x * x - LOG_SQRT_2PI
+        # Error of the log density: of x²/2, of the constant, and of the sum with log r(x).
         rounding = UNIT_ROUNDOFF * (8.0 * x * x + 4.0 * np.abs(log_ratio) + 64.0)
         if self.direction == "add":  # the first distribution is N(0, 1)
             return log_normal, rounding, -log_ratio, ratio_error
@@ -194,6 +195,7 @@ class Piece(NamedTuple):
         for sign, power in self.factors(tilt):
             largest_x = high if sign > 0 else -low  # the response increases in x
             tau, sigma = clip_response(self.ratio.response(largest_x))
+            # The factor 1 + 1e-9 covers the roundings.
             growth = growth + (1.0 + 1e-9) * frequency * shift * height * tau
             if power < 0.0:
                 log_cosine = np.log(np.cos(0.5 * shift * (height + lift)))

@@ -64,6 +64,9 @@ class Saddle(NamedTuple):
 
         Args:
             epsilon: ε in nats, at most a few widths √F″ from ε_λ.
+
+        Returns:
+            The estimate of log δ(ε), without error bounds.
         """
         log_poles = math.log(self.tilt) + math.log1p(self.tilt)
         exponent = self.cumulant - self.tilt * epsilon - log_poles  # F(λ)
@@ -142,6 +145,9 @@ def measure_saddle(transforms: Sequence[Transform], tilt: float) -> Saddle:
     Args:
         transforms: transforms of the parts, which give K, K′ and K″.
         tilt: λ > 0.
+
+    Returns:
+        The saddle, with K(λ), K′(λ) and F″(λ) of the composition.
     """
     moments = [transform.moments(tilt) for transform in transforms]
     cumulant = math.fsum(cumulant for cumulant, _, _ in moments)

@@ -83,6 +83,9 @@ class TruncatedSteps:
         Args:
             distances: possible ends, as values of `high` for the side 1, or of −`low` for the side −1.
             side: 1 for the noise above an end, −1 for the noise below it.
+
+        Returns:
+            One upper bound for each end. It is −inf below a batch's noise, where nothing is left out.
         """
         if self.kind == "drawn" and side < 0:
             return np.full_like(distances, -np.inf)
@@ -102,6 +105,9 @@ class TruncatedSteps:
         Args:
             distances: d, in standard deviations of the noise.
             side: 1 for the upper tail, −1 for the lower one.
+
+        Returns:
+            The logarithm of the bound at each distance.
         """
         rate, shift = self.ratio.rate, self.ratio.shift
         if self.kind == "drawn":
@@ -122,5 +128,6 @@ class TruncatedSteps:
         """
         log_below = self.log_outside(np.asarray(-self.low), -1)
         log_above = self.log_outside(np.asarray(self.high), 1)
+        # The errors of the logarithms are far smaller.
         rounding = 1e-12
         return math.log(self.count) + float(np.logaddexp(log_below, log_above)) + rounding

@@ -53,6 +53,9 @@ class Budget:
 
         Args:
             parts: number of different pairs.
+
+        Returns:
+            The number of cells.
         """
         return max(self.cells, parts * self.cells // 48)
 
@@ -61,5 +64,8 @@ class Budget:
 
         Args:
             parts: number of different pairs.
+
+        Returns:
+            The largest number of FFT points, which decreases with the number of pairs, and that of terms.
         """
         return TransformLimits(points=min(self.points, max(2**12, 16 * self.points // parts)), terms=self.terms)

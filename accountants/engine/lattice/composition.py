@@ -87,6 +87,9 @@ def _merge_equal_pairs(parts: Sequence[tuple[Pair, int]]) -> list[tuple[Pair, in
 
     Args:
         parts: pairs (two distributions of outputs each), and the number of times that each is run.
+
+    Returns:
+        The different pairs with their total counts.
     """
     pairs_and_counts: dict[object, tuple[Pair, int]] = {}
     for pair, count in unfold(parts):
@@ -133,6 +136,9 @@ def _is_lossless(pair: Pair) -> bool:
 
     Args:
         pair: two distributions of outputs for neighbouring datasets, with a profile ε ↦ δ(ε) in each direction.
+
+    Returns:
+        True if δ is 0 in both directions, and no loss is infinite or above 0.
     """
     if any(profile.lossy for profile in pair.directions()):
         return False

@@ -62,6 +62,9 @@ class LatticeDistribution:
         Args:
             unit: lattice unit, in nats.
             tilt: λ.
+
+        Returns:
+            The logarithm of the sum.
         """
         losses = self.index * unit + self.offset
         return float(np.logaddexp.reduce(self.log_mass + tilt * losses))
@@ -80,10 +83,14 @@ def upper_distribution(right: SideTails, left: SideTails, log_atom: float) -> La
         log_atom: upper bound of log δ(ε) of one round, at ε = the last point on the right. As the mass beyond that
             point moves to it and to infinity, infinity gets δ(ε).
 
+    Returns:
+        The dominating distribution, on the bounds of the cells and on the infinite loss.
+
     Source: docs/engine-certificate.md, B1.
     """
     p, q = right.bounds(p_up=True)
     below_p, below_q = left.bounds(p_up=False)
+    # The shares of a narrow cell are differences of tails over its width, so they magnify relative errors.
     errors_exceed_shares = 1e3 * float(right.error_p[0]) > float(right.points[1])
     if errors_exceed_shares:
         survival, distribution = np.maximum(p[:-1], log_atom), below_p[1:]
@@ -111,6 +118,9 @@ def _exp_difference(log_larger: float, log_smaller: float) -> float:
     Args:
         log_larger: a.
         log_smaller: b.
+
+    Returns:
+        The difference, of any sign.
     """
     return math.exp(log_larger) - math.exp(log_smaller)
 
@@ -185,6 +195,9 @@ def _scale_tail(log_tail: FloatArray, factor: FloatArray, direction: int) -> Flo
         log_tail: log tails.
         factor: factors of the tails; a factor below 0 counts as 0.
         direction: 1 to round up, −1 to round down.
+
+    Returns:
+        The scaled log tails, rounded in the requested direction.
     """
     scaled = log_tail + log(factor) + direction * rounding(log_tail)
     return np.where(np.isneginf(log_tail), -np.inf, scaled)
@@ -214,6 +227,9 @@ class TailSteps:
         Args:
             middle: index of the middle lattice point.
             log_atom: log of the mass of the infinite loss.
+
+        Returns:
+            The distribution, on the lattice points with positive mass.
         """
         log_mass_right = difference(self.survival, np.append(self.survival[1:], log_atom))
         log_mass_left = difference(self.distribution, np.append(self.distribution[1:], -np.inf))
@@ -247,6 +263,7 @@ def log_probability_of_any(log_probabilities: Sequence[float], counts: FloatArra
 
     # log r, with each log(−log(1 − a_j)) as above.
     log_a = np.asarray(log_probabilities)
+    # Below e^−30, −log(1 − a) and a have equal logarithms within a rounding of the slack below.
     is_small = log_a < -30.0
     with np.errstate(divide="ignore"):
         log_rates = np.where(is_small, log_a, np.log(-np.log1p(-np.exp(np.minimum(log_a, 0.0)))))
@@ -264,7 +281,11 @@ def _log_probability_at_rate(log_rate: float) -> float:
 
     Args:
         log_rate: log r. Values above 700 count as 700, where the result is 0.
+
+    Returns:
+        The log probability, at most 0, without a bound on its rounding.
     """
+    # Below e^−36, 1 − e^{−r} and r differ by less than a rounding.
     if log_rate < -36.0:
         return log_rate
     return math.log(-math.expm1(-math.exp(min(log_rate, 700.0))))
@@ -278,6 +299,9 @@ def least_log_atom(profile: Profile) -> float:
 
     Args:
         profile: profile ε ↦ δ(ε) of one direction of a pair of distributions, with the tails of its loss.
+
+    Returns:
+        The lower bound; −∞ if no infinite loss is known to have a positive probability.
     """
     log_mass = profile.log_infinite_mass
     attained_tails = profile.attained_log_tails(np.asarray([LARGEST_EPSILON]))

@@ -76,7 +76,11 @@ class _WeightedCells(NamedTuple):
     stops: IntArray
 
     def split(self, values: FloatArray) -> list[FloatArray]:
-        """Split an array of one value per cell into one array per side."""
+        """Split an array of one value per cell into one array per side.
+
+        Returns:
+            One array for each side, in the order of `_all_sides`.
+        """
         return np.split(values, self.stops)
 
     @property
@@ -112,6 +116,9 @@ def _weigh_cells(outlines: Sequence[Outline], counts: FloatArray, demand: Demand
         outlines: coarse table of the tails of each distribution.
         counts: number of rounds of each distribution.
         demand: the requirements, with the tilts λ.
+
+    Returns:
+        The widths and the log weights of all cells, side after side in the order of `_all_sides`.
     """
     laws = join_outlines(outlines, counts)
     sides = _all_sides(outlines)
@@ -141,6 +148,9 @@ def choose_grid(outlines: Sequence[Outline], counts: FloatArray, demand: Demand)
         outlines: coarse table of the tails of each distribution.
         counts: number of rounds of each distribution.
         demand: the requirements.
+
+    Returns:
+        The lattice unit, and the bounds of the cells of each distribution.
     """
     cells = _weigh_cells(outlines, counts, demand)
     effort = max(math.fsum(cells.effort.tolist()), _LEAST_EFFORT)
@@ -195,9 +205,13 @@ def _least_width(width: float, effort: float, rounds: float, demand: Demand) -> 
         effort: ∫ ϱ^{1/3} over the losses of each distribution, added up, for the density ϱ of the tilted mass.
         rounds: number of all rounds.
         demand: the requirements.
+
+    Returns:
+        The width in nats.
     """
     error = demand.curvature * width * width * effort / 16.0
     tolerated_error = max(error, 4.0**demand.coarsening * demand.relative_width)
+    # Cells of equal width w in all rounds cause the error curvature · rounds · w²/8.
     return math.sqrt(8.0 * tolerated_error / (demand.curvature * rounds))
 
 
@@ -211,6 +225,9 @@ def _cell_widths(cells: _WeightedCells, demand: Demand, width: float, least: flo
         demand: the requirements.
         width: w, in nats.
         least: lower limit, in nats. Cells without mass have no upper limit.
+
+    Returns:
+        One width in nats for each cell of the coarse tables.
     """
     with np.errstate(over="ignore", divide="ignore"):
         best = width * np.exp((np.log(cells.widths) - cells.log_weights) / 3.0)

@@ -53,6 +53,9 @@ class LatticeComposition:
             laws: the distributions, each with its losses as integer multiples of the unit.
             counts: number of rounds of each, in the same order.
             unit: the lattice unit, in nats.
+
+        Returns:
+            The composition.
         """
         index = np.concatenate([law.index for law in laws])
         sizes = np.asarray([law.index.size for law in laws])
@@ -102,6 +105,9 @@ class LatticeComposition:
 
         Args:
             direction: 1 for an upper bound, −1 for a lower bound.
+
+        Returns:
+            The bound, at most 0; −∞ if no loss is infinite.
         """
         return log_probability_of_any([law.log_atom for law in self.laws], self.flat.counts, direction=direction)
 
@@ -182,6 +188,9 @@ class _CellTails(NamedTuple):
         Args:
             unit: lattice unit, in nats.
             tilt: tilt λ for which it is chosen: its log moment log E[e^{λL}] is to be close to that of the loss.
+
+        Returns:
+            The lattice distribution for lower bounds on δ.
         """
         right = lower_side(self.first, self.right, mirrored=False)
         left = lower_side(self.second, self.left, mirrored=True)
@@ -253,6 +262,9 @@ def _demand(survey: Survey, key: GridKey, budget: Budget) -> Demand:
         survey: facts of the composition that is put on the lattice.
         key: the interval (band) of tilts and the other choices that determine the lattice.
         budget: limits on the work.
+
+    Returns:
+        The requirements, for the least, the middle and the largest tilt of the band.
     """
     band_width = BAND[key.direct]
     # The least, the middle and the largest tilt of the band.
@@ -276,6 +288,9 @@ def _upper_log_atom(profile: Profile, right: SideTails) -> float:
     Args:
         profile: profile ε ↦ δ(ε) of the distribution.
         right: tails of the positive losses.
+
+    Returns:
+        The upper bound, at most 0.
     """
     log_p, log_q, epsilon = float(right.log_p[-1]), float(right.log_q[-1]), float(right.points[-1])
     if math.isinf(log_p):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 
+# x
 _LEAST, _MOST = -100, 31  # octaves of |loss| [nat] that are scanned
 _PER_OCTAVE = 8  # cells in an octave that holds mass: their losses differ by 9 %, so estimates of log δ by about 1 %
 _BELOW_END = 1.0 - 1e-9  # share of a largest loss above which only an atom lies
@@ -57,6 +58,9 @@ class Side:
 
         Args:
             extra: distances from zero in nats, in any order. A distance that is in the table already is ignored.
+
+        Returns:
+            The larger table, with increasing distances and monotone tails.
         """
         extra_p, extra_q = self.read(extra)
         edges = np.concatenate((self.edges, extra))
@@ -78,6 +82,9 @@ class Side:
 
         Args:
             chosen: indices of the edges, increasing.
+
+        Returns:
+            The smaller table.
         """
         return replace(self, edges=self.edges[chosen], log_p=self.log_p[chosen], log_q=self.log_q[chosen])
 
@@ -86,6 +93,9 @@ class Side:
 
         Args:
             count: number of the edges.
+
+        Returns:
+            The smaller table.
         """
         return replace(self, edges=self.edges[:count], log_p=self.log_p[:count], log_q=self.log_q[:count])
 
@@ -119,7 +129,11 @@ class Side:
         return self.sign * np.clip(distance, self.edges[:-1], self.edges[1:])
 
     def find_occupied(self) -> IntArray:
-        """Return the indices of the cells with mass."""
+        """Return the indices of the cells with mass.
+
+        Returns:
+            The indices, increasing.
+        """
         return np.flatnonzero(np.isfinite(self.log_masses))
 
     @cached_property
@@ -166,6 +180,9 @@ class Outline:
 
         Args:
             log_mass: log of the largest total mass of the losses to leave out, approximately.
+
+        Returns:
+            The outline without them; the same one if no losses can be left out.
         """
         masses = self.right.log_masses
         if not masses.size:
@@ -212,6 +229,9 @@ def join_outlines(outlines: Sequence[Outline], counts: FloatArray) -> FlatDistri
     Args:
         outlines: coarse table of the tails of each distribution.
         counts: number of rounds of each distribution.
+
+    Returns:
+        The losses in nats with their log masses, one distribution after the other.
     """
     points = [outline.points for outline in outlines]
     locations = [location for location, _ in points]
@@ -230,6 +250,9 @@ def outline(first: Profile, second: Profile) -> Outline:
     Args:
         first: profile of (P, Q).
         second: profile of (Q, P).
+
+    Returns:
+        The table, with the nearest bound of the loss if there is one.
     """
 
     def right_tails(edges: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -258,6 +281,9 @@ def _add_end(side: Side, end: float) -> Side:
     Args:
         side: the table.
         end: largest loss on this side, in nats. If it is 0 or math.inf, nothing is added.
+
+    Returns:
+        The table, with two more edges or unchanged.
     """
     return side.add_edges(np.asarray([_BELOW_END * end, end])) if 0.0 < end < math.inf else side
 
@@ -268,6 +294,9 @@ def _has_atom(side: Side, end: float) -> bool:
     Args:
         side: table of the tails, with an edge just below the largest loss.
         end: the largest loss, in nats.
+
+    Returns:
+        True if the mass between the two last edges is not negligible.
     """
     below = int(np.searchsorted(side.edges, _BELOW_END * end))
     return bool(side.log_masses[below] > _NO_MASS)
@@ -294,6 +323,9 @@ def _scan(read: Callable[[FloatArray], tuple[FloatArray, FloatArray]], sign: int
         read: function from distances to the log tails under both distributions.
         sign: 1 for positive losses, −1 for negative ones.
         log_atom: log of the mass of the infinite loss under the first distribution.
+
+    Returns:
+        The table of the tails on this side.
     """
     edges = np.concatenate(([0.0], np.exp2(np.arange(_LEAST, _MOST + 1))))
     log_p, log_q = read(edges)

@@ -132,6 +132,9 @@ class TransformPlan:
         Args:
             line: the tilted distributions.
             points: least number of lattice points in a period; the FFT may have a few more, so that it is fast.
+
+        Returns:
+            The terms of δ at all frequencies, with their error bounds.
         """
         size = next_fast_len(points, real=True)
         return build_spectrum(line, size, all_frequencies(line, size), self.chernoff)
@@ -160,6 +163,9 @@ class TransformPlan:
 
         Args:
             size: number of frequencies.
+
+        Returns:
+            The depth in nats, above 0.
         """
         return math.log(size) - self.log_width + 5.0
 
@@ -271,6 +277,7 @@ def _bound_blocks(line: TiltedLine, blocks: int) -> FloatArray:
         One bound for each block with a frequency from 0 to half the length of the FFT.
     """
     log_bound = np.zeros(blocks // 2 + 1)
+    # The modulus of φ^T is the product of the moduli |φ_j|^{T_j}.
     laws = list(line.parts())
     for law in laws:
         left_out = _window_loss(law, len(laws))
@@ -320,6 +327,9 @@ def _window_loss(law: TiltedDistribution, laws: int) -> float:
     Args:
         law: the distribution, with its number of rounds.
         laws: number of distributions of the composition.
+
+    Returns:
+        The mass, in (0, 1).
     """
     return min(_LEFT_OUT / (law.count * laws), _MOST_LEFT_OUT)
 

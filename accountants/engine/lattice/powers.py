@@ -119,6 +119,9 @@ class _RunningProduct:
         Args:
             size: number of frequencies.
             skipped: bound of Σ |φ^T| over all other frequencies.
+
+        Returns:
+            The product 1 at all frequencies, without an error.
         """
         log_size, angle, growth, log_bound = (np.zeros(size) for _ in range(4))
         return cls(np.arange(size), log_size, angle, growth, log_bound, skipped)
@@ -174,6 +177,7 @@ class _RunningProduct:
         self.angle += rotation - 2.0 * np.pi * full_turns
 
         self.growth += count * (1.0 + _ROUNDING) * np.log1p(errors / modulus)
+        # Roundings of the logarithm and of the angle of φ, T times, and of the two sums.
         self.growth += (4 * UNIT_ROUNDOFF * count) * (np.abs(log_modulus) + np.abs(angle))
         self.growth += UNIT_ROUNDOFF * (np.abs(self.log_size) + np.abs(self.angle))
 

@@ -100,6 +100,9 @@ class Survey:
 
         Args:
             epsilon: ε, in nats.
+
+        Returns:
+            The estimate, at most 0.
         """
         direct = self.all_losses.prefers_direct(epsilon)
         estimate = self.all_losses.estimate_at(self.all_losses.saddle(epsilon, direct=direct), epsilon)
@@ -119,6 +122,9 @@ class Survey:
 
         Args:
             depth: index in `DEPTHS`.
+
+        Returns:
+            The table of each distribution.
         """
         log_mass = DEPTHS[depth] + self.log_width - _LEFT_OUT - math.log(math.fsum(self.counts))
         return [item.without_largest(log_mass) for item in self.outlines]
@@ -128,6 +134,9 @@ class Survey:
 
         Args:
             depth: index in `DEPTHS`, the values of log δ.
+
+        Returns:
+            All losses and log masses, as flat arrays of discrete distributions.
         """
         if depth not in self._joined_outlines:
             self._joined_outlines[depth] = join_outlines(self.outlines_to(depth), self.counts)
@@ -174,7 +183,11 @@ class Survey:
         return max(laws.estimate_at(best_tilt, epsilon), self.log_infinite_mass)
 
     def depth_of(self, log_delta: float) -> int:
-        """Return the index of the first of `DEPTHS` that is at most a given log δ, or the last index."""
+        """Return the index of the first of `DEPTHS` that is at most a given log δ, or the last index.
+
+        Returns:
+            The index.
+        """
         return next((i for i, depth in enumerate(DEPTHS) if depth <= log_delta), len(DEPTHS) - 1)
 
     def steepness(self, epsilon: float) -> float:
@@ -182,6 +195,9 @@ class Survey:
 
         Args:
             epsilon: ε, in nats.
+
+        Returns:
+            The estimate per nat of ε, at least 0.
         """
         direct = self.all_losses.prefers_direct(epsilon)
         depth = self.find_depth(epsilon, direct=direct)
@@ -192,6 +208,9 @@ class Survey:
 
         Args:
             log_delta: log δ.
+
+        Returns:
+            The estimates of ε ≥ 0 in nats, and of the slope per nat.
         """
         laws = self.losses_to(self.depth_of(log_delta))
         coordinate = laws.coordinate_of(log_delta)
@@ -206,6 +225,9 @@ def _largest_loss(profile: Profile, profile_outline: Outline) -> float:
     Args:
         profile: the profile ε ↦ δ(ε).
         profile_outline: a coarse table of its tails.
+
+    Returns:
+        The ε in nats.
     """
     if profile.supremum < math.inf:
         return profile.supremum

@@ -91,13 +91,16 @@ class TangentLines:
         """Return the lines P(L > m) − α Q(L > m) at all thresholds m of two tails, lowered by the errors of the tails.
 
         The tails are also made monotone, and their sum at most one for each distribution. Where P or Q has no mass
-        beyond a threshold, further lines are not above the one there, so their tails are set to those of the last
+        beyond a threshold, further lines are not above the line there. Their tails are then set to those of the last
         useful line.
 
         Args:
             right: tails P(L > m) and Q(L > m) of the positive losses, at thresholds m.
             left: tails P(L < −m) and Q(L < −m) of the negative losses.
             log_atom: lower bound of log P(L = ∞).
+
+        Returns:
+            The lines, as rounded logarithms of the tails at all thresholds.
         """
         p, q = right.bounds(p_up=False)
         below_p, below_q = left.bounds(p_up=True)
@@ -123,6 +126,9 @@ class TangentLines:
 
         Args:
             dropped: thresholds to drop, as multiples of the lattice unit. Those of negative losses are negative.
+
+        Returns:
+            The remaining lines.
         """
         if not dropped.size:
             return self
@@ -166,8 +172,11 @@ def _cell_masses(log_tail: FloatArray, log_last: float) -> FloatArray:
     """Return the log mass of each cell from the log tails at its inner bound.
 
     Args:
-        log_tail: log tail at each threshold, from zero outwards.
-        log_last: log tail beyond the last cell.
+        log_tail: logarithm of the tail probability at each threshold, from zero outwards.
+        log_last: logarithm of the tail probability beyond the last cell.
+
+    Returns:
+        The log mass of each cell; −∞ for an empty one.
     """
     return difference(log_tail, np.append(log_tail[1:], log_last))
 

@@ -124,6 +124,7 @@ class _LatticeTradeOff(NamedTuple):
         if self.to_add:
             return self._value_to_add(place, gamma)
         lower, upper = self.table.lattice_delta(place)
+        # Rounded outward: the product, the sum and this factor err by a few units of roundoff.
         rounding = 8 * UNIT_ROUNDOFF
         least = (self.rate * gamma.lower + lower) * (1.0 - rounding)
         largest = (self.rate * gamma.upper + upper) * (1.0 + rounding)
@@ -145,6 +146,7 @@ class _LatticeTradeOff(NamedTuple):
         if place == 0:
             return Interval(self.rate * gamma.lower, self.rate * gamma.upper)
         lower, upper = self.table.lattice_delta(place)
+        # The terms are at most 1 + γ, and the bound errs by a few units of roundoff of that.
         rounding = 8 * UNIT_ROUNDOFF * (1.0 + gamma.upper)
         # 1 − α − E_{1/γ} may be of any sign, so both bounds on γ are tried.
         largest_bracket, least_bracket = 1.0 - self.rate - lower, 1.0 - self.rate - upper
@@ -205,6 +207,7 @@ class _LatticeTradeOff(NamedTuple):
             return math.inf
         gamma = self.gamma(outer).upper
         by_chord = self.value(outer).lower - gamma * self._slope_inwards(outer, inner)
+        # The line is rounded down: its terms are at most 1.
         by_line = 1.0 - gamma * (1.0 - self.rate) - 4 * UNIT_ROUNDOFF
         return max(by_chord, by_line)
 
@@ -257,6 +260,7 @@ class _LatticeTradeOff(NamedTuple):
         gap = self._gap(outer, inner)
         if gap <= 0.0:
             return math.inf
+        # Rounded up: the difference and the quotient err by a few units of roundoff.
         return rise / gap * (1.0 + 4 * UNIT_ROUNDOFF)
 
     def _gap(self, first: int, second: int) -> float:

@@ -251,14 +251,14 @@ class DeltaBounds(NamedTuple):
     upper: Callable[[float], float]
 
     def log_delta(self, epsilon: float, widest: float) -> Interval | None:
-        """Enclose log δ(ε); None if the bounds on δ differ by more than a given share of δ.
+        """Enclose log δ(ε), if the two bounds on δ are close enough.
 
         Args:
             epsilon: ε in nats.
-            widest: the largest share.
+            widest: largest difference of the bounds, as a share of δ.
 
         Returns:
-            The lower and the upper bound on log δ(ε); None if they are further apart than that share.
+            The lower and the upper bound on log δ(ε). None if they are too far apart, or if the lower bound on δ is 0.
         """
         return _narrow(self.lower(epsilon), self.upper(epsilon), widest)
 

@@ -68,6 +68,9 @@ def _divide(side: Side, cells: IntArray) -> Side:
     Args:
         side: table of the tails of the losses on one side of zero, at the edges of cells.
         cells: indices of the cells to divide, into `_STEPS.size + 1` parts each.
+
+    Returns:
+        The finer table.
     """
     first_and_last = [0, side.edges.size - 1]
     reduced = side.select(np.union1d(np.concatenate((cells, cells + 1)), first_and_last))
@@ -97,6 +100,7 @@ def common_span(numbers: Iterable[float | None]) -> float | None:
     if largest > _MOST_CELLS * divisor:
         return None
     span = largest / round(largest / divisor)
+    # All numbers must be multiples of the span within 1e-11 of the largest number, which allows for roundings.
     fits = all(abs(size - span * round(size / span)) <= 1e-11 * largest for size in sizes)
     return span if fits else None
 
@@ -108,6 +112,9 @@ def _float_gcd(first: float, second: float, tolerance: float) -> float:
         first: a number ≥ 0.
         second: a number ≥ 0.
         tolerance: size at or below which a remainder counts as 0.
+
+    Returns:
+        The divisor: the last remainder above the tolerance.
     """
     while second > tolerance:
         first, second = second, abs(math.remainder(first, second))

@@ -24,6 +24,9 @@ def difference(larger: FloatArray, smaller: FloatArray) -> FloatArray:
     Args:
         larger: a.
         smaller: b, at most a except for rounding.
+
+    Returns:
+        The logarithm of the difference, for each element.
     """
     with np.errstate(divide="ignore"):
         return np.asarray(larger + np.log(-np.expm1(gap(larger, smaller))))
@@ -35,6 +38,9 @@ def gap(larger: FloatArray, smaller: FloatArray) -> FloatArray:
     Args:
         larger: a.
         smaller: b, at most a except for rounding.
+
+    Returns:
+        b − a, for each element.
     """
     with np.errstate(invalid="ignore"):
         log_ratio = smaller - larger
@@ -42,11 +48,14 @@ def gap(larger: FloatArray, smaller: FloatArray) -> FloatArray:
 
 
 def ratio(log_numerator: FloatArray, log_denominator: FloatArray) -> FloatArray:
-    """Return a ratio of two numbers from their logarithms, at most e^600; 0 if both numbers are 0.
+    """Divide two numbers that are given by their logarithms. The ratio is at most e^600, and 0 if both are 0.
 
     Args:
         log_numerator: log of the numerator.
         log_denominator: log of the denominator.
+
+    Returns:
+        The ratio e^{a − b} of the numbers with logarithms a and b, for each element.
     """
     with np.errstate(invalid="ignore"):
         log_ratio = log_numerator - log_denominator
@@ -55,12 +64,15 @@ def ratio(log_numerator: FloatArray, log_denominator: FloatArray) -> FloatArray:
 
 
 def rounding(*terms: FloatArray) -> FloatArray:
-    """Return a bound on the relative error of the exponential of a sum of terms: 16u (1 + Σ|term|).
+    """Bound the relative error of e^x for a sum x of terms, all of which are rounded.
 
-    u is the unit roundoff. Infinite terms do not count.
+    The bound is 16u (1 + Σ|term|) with the unit roundoff u. Infinite terms do not count.
 
     Args:
         terms: arrays of the terms, of equal shape.
+
+    Returns:
+        One bound for each element.
     """
     sizes = [np.where(np.isfinite(term), np.abs(term), 0.0) for term in terms]
     return np.asarray(16 * UNIT_ROUNDOFF * (1.0 + np.sum(sizes, axis=0)))

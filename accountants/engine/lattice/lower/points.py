@@ -46,6 +46,9 @@ def choose_points(cells: LoweredCells, unit: float, offset: float) -> LatticePoi
         cells: cells of loss, with their masses.
         unit: lattice unit, in nats. Lattice points are its even multiples.
         offset: offset of the lattice, in nats.
+
+    Returns:
+        One lattice point for each cell, with the largest distances of a point above its cell's loss.
     """
     # The candidates: the lattice points above and below each loss, inside the cell, as multiples of two units.
     step = 2.0 * unit

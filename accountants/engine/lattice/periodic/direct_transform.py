@@ -49,6 +49,9 @@ class SplitFrequencies:
 
         Args:
             frequencies: indices k ≥ 0, increasing.
+
+        Returns:
+            The coarse frequencies r a, and for each k its two parts.
         """
         length = min(math.isqrt(frequencies.size) + 1, _LONGEST_RUN)
         column = frequencies % length
@@ -90,6 +93,9 @@ class SplitFrequencies:
             weights: probability w_n of each outcome.
             size: number N of lattice points in a period.
             starts: coarse frequencies r a of the rows.
+
+        Returns:
+            A complex table of φ − 1, with one row for each coarse frequency and one column for each b.
         """
         table = np.zeros((starts.size, self.length), dtype=np.complex128)
         fine_frequencies = np.arange(self.length)

@@ -84,6 +84,9 @@ class DirectSums:
 
         Args:
             offset: lattice point n, 0 ≤ n < N.
+
+        Returns:
+            The reduced products, as doubles that are whole numbers.
         """
         if self.size < 2**31:
             return ((self.frequencies * offset) % self.size).astype(np.float64)
@@ -116,9 +119,13 @@ class TabulatedSums:
             size: number N of lattice points in a period.
             frequencies: indices k of the frequencies, integers from 0 to N/2.
             terms: complex coefficient a_k of each frequency.
+
+        Returns:
+            The table, with one sum for each lattice point.
         """
         coefficients = np.zeros(size // 2 + 1, dtype=np.complex128)
         coefficients[frequencies] = 0.5 * size * np.conj(terms)
+        # The frequency 0, and N/2 of an even N, are their own mirror images.
         coefficients[0] *= 2.0
         has_middle_frequency = size % 2 == 0
         if has_middle_frequency:
@@ -140,6 +147,9 @@ class TabulatedSums:
 
         Args:
             offset: lattice point n, 0 ≤ n < N. The point after the last one is 0, because the sums are periodic.
+
+        Returns:
+            The sum at n, and the sum at n + 1.
         """
         next_offset = (offset + 1) % self.table.size
         return float(self.table[offset]), float(self.table[next_offset])
@@ -151,8 +161,8 @@ Sums: TypeAlias = DirectSums | TabulatedSums
 def sum_terms(size: int, frequencies: IntArray, terms: ComplexArray) -> Sums:
     """Prepare the Fourier sums Re Σ_k a_k e^{−2πikn/N} for evaluation at lattice points n.
 
-    A search evaluates a few points only. One FFT for a table of all N points is cheaper than a few direct sums if more
-    than N/32 frequencies are used and the table has at most 2^20 entries.
+    A search evaluates a few points only. One FFT gives a table of all N points. It is cheaper than a few direct sums
+    if more than N/32 frequencies are used and the table has at most 2^20 entries.
 
     Args:
         size: number N of lattice points in a period.
