@@ -114,7 +114,7 @@ def clip_layers(
         One result per layer.
 
     Raises:
-        InvalidInput: as `clip`, or the numbers of bounds and layers differ.
+        InvalidInput: a bound is outside its range, a layer is not an array, or the numbers of bounds and layers differ.
     """
     if not is_list_of_arrays(values) or len(values) != len(bounds):
         raise InvalidInput.at("/bounds", "there must be one for each layer")

@@ -239,6 +239,9 @@ class SideBySide:
         Args:
             shape: shape of the array.
 
+        Returns:
+            One source for each row, in the order of the generators.
+
         Raises:
             ValueError: the first dimension is not the number of generators.
         """

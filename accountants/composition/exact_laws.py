@@ -40,14 +40,10 @@ _FEW_STEPS = 8
 
 The lattice then takes 0.1 s and bounds log δ within 0.02. The bounds for one large step differ by up to 0.25.
 """
-_BEYOND_DOUBLES = -800.0
-"""log δ below the range of doubles. The lattice has no lower bound there."""
-_ROUNDED_SCALE = 4 * UNIT_ROUNDOFF
-"""Relative error of a Laplace shift, which is a quotient of rounded numbers."""
-_MANY_KINDS = 48
-"""Number of different Laplace laws beyond which the lattice has few cells for each."""
-_WIDEST_OF_MANY = 1e-3
-"""Relative width of δ that is accepted for more than `_MANY_KINDS` laws. The lattice's bounds are wider."""
+_BEYOND_DOUBLES = -800.0  # log δ below the range of doubles; the lattice has no lower bound there
+_ROUNDED_SCALE = 4 * UNIT_ROUNDOFF  # relative error of a Laplace shift, which is a quotient of rounded numbers
+_MANY_KINDS = 48  # number of different Laplace laws beyond which the lattice has few cells for each
+_WIDEST_OF_MANY = 1e-3  # relative width of δ that is accepted for more than `_MANY_KINDS` laws; a lattice is wider
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,6 +153,9 @@ class ExactProfile(PointwiseProfile):
 
         Args:
             epsilon: ε, in nats.
+
+        Returns:
+            The lower and the upper bound on log δ(ε).
         """
         enclosed = self.enclose_log_delta(epsilon)
         if enclosed is not None:
@@ -174,6 +173,9 @@ class ExactProfile(PointwiseProfile):
 
         Args:
             epsilon: ε, in nats.
+
+        Returns:
+            The lower and the upper bound on log δ(ε), at most 0.
         """
         rare = self.one_large_step.log_delta(epsilon)
         rare_lower, rare_upper = lower_by_rounding(rare.lower), raise_by_rounding(rare.upper)
@@ -317,8 +319,7 @@ class ExactProfile(PointwiseProfile):
     def upper_log_deltas(self, epsilons: Sequence[float]) -> Sequence[float]:
         """Return upper bounds on log δ at several ε, all from the quadrature nodes that suit the middle ε.
 
-        The compiled kernel places the nodes for the first ε that it gets. If it has no answer, each ε is evaluated
-        separately.
+        The compiled kernel places the nodes for its first ε. If it has no answer, each ε is evaluated separately.
         """
         if not self.finds_best_tests:
             return super().upper_log_deltas(epsilons)
@@ -385,6 +386,9 @@ class ExactProfile(PointwiseProfile):
 
         Args:
             epsilon: ε, in nats.
+
+        Returns:
+            The estimate of log δ, at most 0.
         """
         variances = []
         for law, count in self.gaussian:

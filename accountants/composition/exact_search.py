@@ -48,6 +48,9 @@ class ExactSearch(PairSearch):
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            The lower and the upper bound on log δ.
         """
         enclosed = self.evaluated.get(epsilon)
         if enclosed is None:
@@ -69,6 +72,9 @@ class ExactSearch(PairSearch):
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            The lower bound on log δ.
         """
         if epsilon not in self.evaluated and all(profile.is_beyond_doubles(epsilon) for profile in self.profiles):
             return -math.inf
@@ -145,6 +151,9 @@ class ExactSearch(PairSearch):
         Args:
             log_delta: the target log δ, natural logarithm.
             near: an ε at which δ may be about the target; 0 if none is known.
+
+        Returns:
+            The upper bound on ε, in nats.
         """
         solved, all_narrow = self._solve_directions(log_delta)
         if not all_narrow:
@@ -158,6 +167,9 @@ class ExactSearch(PairSearch):
         Args:
             log_delta: the target log δ, natural logarithm.
             near: an ε at which δ may be about the target; 0 if none is known.
+
+        Returns:
+            The lower bound on ε, in nats.
         """
         solved, all_narrow = self._solve_directions(log_delta)
         if not all_narrow:
@@ -201,6 +213,9 @@ class ExactSearch(PairSearch):
         Args:
             enclosed: enclosure of ε, in nats.
             log_delta: the target log δ, natural logarithm.
+
+        Returns:
+            The upper bound on ε, in nats.
         """
         # The first move is a few roundings, or a small part of the enclosure. Each further move is four times as long.
         upper = enclosed.upper
@@ -222,9 +237,13 @@ class ExactSearch(PairSearch):
         Args:
             enclosed: enclosure of ε, in nats.
             log_delta: the target log δ, natural logarithm.
+
+        Returns:
+            The lower bound on ε, in nats, at least 0.
         """
         lower = enclosed.lower
         part_of_enclosure = 0.05 * min(enclosed.upper - lower, 1e-3 * enclosed.upper)
+        # The first move is a few roundings, or a small part of the enclosure. Each further move is four times as long.
         move = max(1e-13 * (1.0 + lower), part_of_enclosure)
         while lower > 0.0 and (bounds := self.log_delta_bounds(lower)).lower <= log_delta:
             if not bounds.upper - bounds.lower <= self.profiles[0].widest:

@@ -65,11 +65,18 @@ class Method:
 
         Args:
             parts: pairs, each with its number of runs.
+
+        Returns:
+            The pairs, each with its number of runs.
         """
         return parts
 
     def replace_fallback(self, parts: Parts, fallback: Fallback) -> Fallback:
-        """Return a fallback that suits these parts better, or the same fallback."""
+        """Return a fallback that suits these parts better, or the same fallback.
+
+        Returns:
+            The fallback; the given one by default.
+        """
         del parts
         return fallback
 
@@ -79,6 +86,9 @@ class Method:
         Args:
             parts: pairs, each with its number of runs, at least two runs in all.
             fallback: the composition that is used if no other method applies.
+
+        Returns:
+            The product; None by default.
         """
         del parts, fallback
         return None
@@ -100,6 +110,9 @@ class GaussianMethod(Method):
 
         Args:
             parts: pairs, each with its number of runs.
+
+        Returns:
+            The other parts, and the Gaussian part if its μ is above 0 or there are no other parts.
         """
         shifts = [(pair.gaussian_dp_mu, times) for pair, times in parts if pair.gaussian_dp_mu is not None]
         remaining = [(pair, times) for pair, times in parts if pair.gaussian_dp_mu is None]
@@ -231,6 +244,9 @@ class RareMethod(Method):
         Args:
             parts: the pairs, each with its number of runs.
             fallback: the composition on a lattice. Its bounds and the tails of its loss distribution are still used.
+
+        Returns:
+            The tighter fallback, or the given one.
         """
         if sum(times for _, times in parts) < _FEWEST_STEPS:
             return fallback

@@ -19,18 +19,24 @@ def gaussian_mu(advantage: float) -> float:
 
     Args:
         advantage: the distance a in [0, 1]; 1 counts as slightly less, so that the result is finite.
+
+    Returns:
+        μ ≥ 0, in standard deviations.
     """
     return 2.0 * float(ndtri(0.5 + 0.5 * min(advantage, 1.0 - 1e-15)))
 
 
 def pure_gaussian_mu(epsilon: float) -> float:
-    """Return the least μ for which ε-differential privacy implies μ-Gaussian differential privacy, rounded up.
+    """Return the least μ for which every ε-differentially private mechanism is μ-Gaussian differentially private.
 
-    Randomized response needs it: μ = 2 Φ⁻¹(e^ε/(1 + e^ε)). Up to ε = 1 it is computed as 2 √2 erf⁻¹(tanh(ε/2)). Both
-    forms are within a relative 1e-13.
+    Randomized response needs it: μ = 2 Φ⁻¹(e^ε/(1 + e^ε)), with the normal distribution function Φ. Up to ε = 1 it is
+    computed as 2 √2 erf⁻¹(tanh(ε/2)). Both forms are within a relative 1e-13, and the result is rounded up.
 
     Args:
         epsilon: ε ≥ 0, in nats.
+
+    Returns:
+        μ ≥ 0, in standard deviations; an upper bound.
     """
     if epsilon <= 1.0:
         mu = 2.0 * math.sqrt(2.0) * float(erfinv(math.tanh(0.5 * epsilon)))
@@ -45,6 +51,9 @@ def gaussian_minimum(mu: float, rate: float) -> float:
     Args:
         mu: μ > 0.
         rate: false positive rate of the test, in (0, 1).
+
+    Returns:
+        log γ in nats, of any sign.
     """
     return -0.5 * mu * mu - mu * float(ndtri(rate))
 

@@ -50,9 +50,9 @@ _ROWS_PER_BLOCK = (1 << 18) // (6 * _NODES_PER_PANEL)
 class _TailQuadrature(NamedTuple):
     """A quadrature rule for the upper tail of a binomial distribution: P(K ≥ k)/P(K = k) = k ∫₀^V e^{−g(v)} dv.
 
-    For n trials with probability p of success and odds o = p/(1 − p), g(v) = d v + (n − k) h(v), with
-    d = (k − np)/(1 − p) and h(v) = o v − log(1 + o(1 − e^{−v})). The exact integral extends to infinity (module
-    docstring).
+    Let there be n trials with probability p of success, and let o = p/(1 − p) be the odds. The exponent is
+    g(v) = d v + (n − k) h(v). Here d = (k − np)/(1 − p) and h(v) = o v − log(1 + o(1 − e^{−v})). The exact integral
+    extends to infinity (module docstring).
 
     Attributes:
         nodes: nodes on [0, 1], scaled to [0, V].
@@ -72,6 +72,9 @@ def _gauss_rule(panels: int) -> tuple[FloatArray, FloatArray]:
 
     Args:
         panels: number of panels.
+
+    Returns:
+        The nodes, increasing, and their weights, which sum to 1.
     """
     x, w = np.polynomial.legendre.leggauss(_NODES_PER_PANEL)
     starts = np.arange(panels)[:, None]
@@ -168,6 +171,9 @@ class Binomial:
         Args:
             n: numbers of trials.
             k: numbers of successes, of the same length.
+
+        Returns:
+            One ratio R(k) ≥ 1 for each pair of n and k.
         """
         is_needed = (k > n * self.p) & (k < n)
         is_small, is_large = n <= _POLYNOMIAL_UP_TO, n >= _FEW_PANELS_FROM
@@ -212,6 +218,9 @@ class Binomial:
         Args:
             n: numbers of trials, at most `_POLYNOMIAL_UP_TO`.
             k: counts above the mean np, below n.
+
+        Returns:
+            One ratio R(k) for each pair of n and k.
         """
         w, weights = _ONE_PANEL
         log_failure_power = (k - 1.0)[:, None] * np.log1p(-w)
@@ -226,6 +235,9 @@ class Binomial:
 
         Args:
             k: whole numbers of successes.
+
+        Returns:
+            One ratio for each k. It is 1 for k at or below the mean, where it is not needed.
         """
         n, k = np.broadcast_arrays(np.asarray(self.trials, dtype=np.float64), np.asarray(k, dtype=np.float64))
         if n.max(initial=0.0) > QUICK_UP_TO:
@@ -291,6 +303,9 @@ class Binomial:
 
         Args:
             k: whole numbers of successes.
+
+        Returns:
+            One logarithm, at most 0, for each k.
         """
         n, k = np.broadcast_arrays(np.asarray(self.trials, dtype=np.float64), np.asarray(k, dtype=np.float64))
         upper_tail = self.log_mass(k) + np.log(self.tail_ratio(k))
@@ -311,6 +326,9 @@ def _log_probability(probability: float, complement: float) -> float:
     Args:
         probability: p; −inf is returned for 0.
         complement: 1 − p.
+
+    Returns:
+        log p, at most 0.
     """
     if probability > 0.5:
         return math.log1p(-complement)
@@ -323,6 +341,9 @@ def _log_power(log_base: float, exponent: FloatArray) -> FloatArray:
     Args:
         log_base: log b ≤ 0, which may be −inf.
         exponent: values of n ≥ 0.
+
+    Returns:
+        One logarithm for each exponent.
     """
     if math.isfinite(log_base):
         return exponent * log_base

@@ -171,6 +171,9 @@ def load_kernel() -> MakeSum | None:
     """Return the compiled kernel's type of compositions; None if only Python computes.
 
     The kernel is loaded and checked at the first call, and the result is stored.
+
+    Returns:
+        The class of compositions, whose methods are the kernel's functions; None if the kernel is not used.
     """
     try:
         return _load()

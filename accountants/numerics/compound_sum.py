@@ -63,6 +63,9 @@ class LogInterval(NamedTuple):
 
         Args:
             accuracy: the share, at least 0.
+
+        Returns:
+            The wider bounds.
         """
         lower_margin = 0.0 if math.isinf(self.lower) else accuracy * (1.0 + abs(self.lower))
         upper_margin = 0.0 if math.isinf(self.upper) else accuracy * (1.0 + abs(self.upper))
@@ -103,6 +106,9 @@ class CompoundSum:
 
         Args:
             tilt: λ > 0.
+
+        Returns:
+            K(λ) with the bound on its error, and the mean K′(λ) and variance K″(λ) of S after tilting by e^{λS}.
         """
         points, weights, point_errors, weight_errors = self.law.nodes
         change = np.expm1(tilt * points)
@@ -131,6 +137,9 @@ class CompoundSum:
 
         Args:
             tilts: values of λ > 0.
+
+        Returns:
+            One upper bound for each tilt.
         """
         points, weights, point_errors, weight_errors = self.law.nodes
         bounds: list[float] = []
@@ -200,6 +209,9 @@ class CompoundSum:
         E[S₊] is a contour integral of the transform of S, evaluated by the trapezoidal rule (module docstring). If the
         rule needs too many nodes, the upper bound is Chernoff's, from (y)₊ ≤ e^{λy}/(eλ), and the lower one −inf.
 
+        Returns:
+            The lower and the upper bound on log E[S₊].
+
         Guarantees: lower ≤ truth ≤ upper, for any `negligible`. The upper bound is finite or −inf.
 
         Args:
@@ -243,6 +255,9 @@ class CompoundSum:
 
         Args:
             negligible: nats by which alias and truncated part should be below the estimate of E[S₊].
+
+        Returns:
+            The bounds on log E[S₊].
         """
         _, exponent = math.frexp(self.law.largest_magnitude)
         scaled_sum = CompoundSum(self.law.divide(exponent), self.count)
@@ -258,6 +273,9 @@ class CompoundSum:
 
         Args:
             smoothing_std: standard deviation τ of ξ; 0 if there is none.
+
+        Returns:
+            c ≥ 0, in the unit of S.
         """
         if smoothing_std == 0.0:
             return 0.0
@@ -278,6 +296,9 @@ class CompoundSum:
         Args:
             t: frequency.
             smoothing_std: standard deviation τ of the added Gaussian.
+
+        Returns:
+            The upper bound on the log modulus.
         """
         log_smoothing = 0.5 * smoothing_std * smoothing_std * (self._saddle.tilt**2 - t * t)
         if self._tilted_pieces.masses.size == 0:
@@ -322,6 +343,9 @@ class CompoundSum:
         Args:
             frequency: t > 0.
             smoothing_std: standard deviation τ of the added Gaussian.
+
+        Returns:
+            The log of the bound.
         """
         return self._log_modulus(frequency, smoothing_std) - math.log(math.pi * frequency)
 
@@ -335,6 +359,9 @@ class CompoundSum:
             smoothing_std: standard deviation τ of the added Gaussian.
             negligible: nats by which a negligible part is below the estimate of E[S₊].
             most_nodes: limit; the result is above it if no node up to it serves.
+
+        Returns:
+            The index of the node; above `most_nodes` if none up to that limit serves.
         """
         log_target = self._saddle.log_saddle_factor - negligible
 
@@ -362,6 +389,9 @@ def _log_gaussian_excess(std: float, threshold: float) -> float:
     Args:
         std: τ > 0.
         threshold: c ≥ 0.
+
+    Returns:
+        The log of the upper bound.
     """
     ratio = threshold / std
     return math.log(std) + float(log_ndtr(-ratio)) + math.log1p(ratio)

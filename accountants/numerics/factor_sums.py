@@ -57,6 +57,9 @@ class ShiftSequence(Protocol):
         Args:
             first: number of the first of these steps, counted from 1.
             last: number of the last of these steps.
+
+        Returns:
+            The least r_c, in standard deviations of the noise.
         """
 
     def shifts(self, first: int, last: int) -> tuple[FloatArray, FloatArray]:
@@ -67,6 +70,9 @@ class ShiftSequence(Protocol):
         Args:
             first: number of the first of these steps, counted from 1.
             last: number of the last of these steps.
+
+        Returns:
+            r_s and r_c of each of these steps, in standard deviations of the noise.
         """
 
 
@@ -83,6 +89,9 @@ def log_scheduled_sum(epsilon: float, steps: ShiftSequence, first_stop: int, *, 
         steps: shifts r_s and r_c of the steps of the run, in standard deviations of the noise.
         first_stop: first step that may be released.
         worst: whether the maximum is taken instead of the sum.
+
+    Returns:
+        The lower and the upper bound on the logarithm.
     """
     sums = _BackwardPass(epsilon, steps, first_stop, worst)
     for last in range(steps.count, 0, -CHUNK):
@@ -97,6 +106,7 @@ def log_scheduled_sum(epsilon: float, steps: ShiftSequence, first_stop: int, *, 
         if sums.charge_negligible_steps(first):
             break
     chunks = steps.count // CHUNK
+    # The roundings of the terms, and of the sum of all chunks.
     slack = (128.0 + 4.0 * chunks) * UNIT_ROUNDOFF * (1.0 + abs(sums.total_upper))
     return Interval(sums.total_lower - slack, sums.total_upper + slack)
 
@@ -210,6 +220,9 @@ def _log_add(first: float, second: float) -> float:
     Args:
         first: a.
         second: b.
+
+    Returns:
+        The logarithm of the sum.
     """
     return float(np.logaddexp(first, second))
 
@@ -305,6 +318,9 @@ def _suffix(values: FloatArray) -> FloatArray:
 
     Args:
         values: the numbers; the last sum is 0.
+
+    Returns:
+        One sum for each position.
     """
     sums = np.cumsum(values[::-1])[::-1]
     return np.append(sums[1:], 0.0)

@@ -101,8 +101,11 @@ def least_value(known: Sequence[Known], slopes: Slopes) -> Least:
         known: two or more points in increasing order, with bounds on the function there.
         slopes: bounds on the slope of the function.
 
-    Guarantees: the returned value is at most the minimum, between the first and the last point, of every convex
-    function with such slopes and with values within the bounds.
+    Returns:
+        The lower bound, and a point at which the bounding lines have this value.
+
+    Guarantees: consider any convex function with such slopes, and with values within the bounds. The returned value is
+    at most its minimum between the first and the last point.
     """
     bounds = {index: _between(known, index, slopes, 1) for index in _intervals_of_minimum(known)}
     improved_intervals: set[int] = set()
@@ -154,6 +157,9 @@ def _between(known: Sequence[Known], index: int, slopes: Slopes, most: int) -> L
         index: index of the interval's first point.
         slopes: bounds on the slope of the function.
         most: number of points on either side of the interval from which chords are extended into it.
+
+    Returns:
+        The bound on this interval, and the point where the two chords meet.
     """
     # The steepest chord from the left, and the flattest one from the right.
     left, right = known[index], known[index + 1]
@@ -187,6 +193,9 @@ def _slope(first: float, second: float, start: float, end: float, side: float) -
         start: the first point.
         end: the second point, above the first one.
         side: −1 to round the slope down, 1 to round it up.
+
+    Returns:
+        The slope, moved to the requested side.
     """
     slope = (second - first) / (end - start)
     relative_size = (abs(start) + abs(end)) / (end - start)

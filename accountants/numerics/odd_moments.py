@@ -102,6 +102,9 @@ def _extra_orders(c: float) -> int:
 
     Args:
         c: c > 1 in the moments ∫ tⁿ e^{−ct−t²/2} dt.
+
+    Returns:
+        The number of orders. It is smaller for larger c, where the recurrence forgets its start sooner.
     """
     if c < 3:
         return 220
@@ -119,6 +122,9 @@ def odd_moment_sum(c: float, first: float, shift: float) -> float:
         c: c ≥ 0.
         first: M_0, the Mills ratio at c.
         shift: r.
+
+    Returns:
+        The value of the integral, times 2/r.
     """
     # The number of terms, from q = step².
     step = 0.5 * shift / max(1.0, c)
@@ -144,6 +150,9 @@ def _odd_moments_forward(c: float, first: float, terms: int) -> list[float]:
         c: real c ≤ 1.
         first: M_0.
         terms: number of moments that are returned, at least 1.
+
+    Returns:
+        M_1, M_3, …, in this order.
     """
     previous, current = first, 1.0 - c * first
     odd = [current]

@@ -25,6 +25,9 @@ def harmonic(count: int) -> float:
 
     Args:
         count: number n of terms, at least 0.
+
+    Returns:
+        The sum, within four units of roundoff.
     """
     if count < _DIRECT:
         return math.fsum(1.0 / k for k in range(1, count + 1))
@@ -43,6 +46,9 @@ def root_sum(count: int) -> float:
 
     Args:
         count: number n of terms, at least 0.
+
+    Returns:
+        The sum, within four units of roundoff.
     """
     if count < _DIRECT:
         return math.fsum(math.sqrt(k) for k in range(1, count + 1))
@@ -60,6 +66,9 @@ def geometric_sum(rest: float, count: float) -> float:
     Args:
         rest: u in [0, 1].
         count: a real T ≥ 1.
+
+    Returns:
+        G_T, between 1 and T.
     """
     if rest * count < 1e-17:
         return count
@@ -77,6 +86,9 @@ def triangular_sum(rest: float, count: float) -> float:
     Args:
         rest: u in [0, 1].
         count: T ≥ 0.
+
+    Returns:
+        H_T ≥ 0.
     """
     if count <= 0:
         return 0.0

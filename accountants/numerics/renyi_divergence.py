@@ -95,6 +95,9 @@ def sampled_gaussian_renyi(*, order: float, rate: float, noise_multiplier: float
         rate: inclusion probability q in (0, 1].
         noise_multiplier: standard deviation z of the noise, in units of the sensitivity.
 
+    Returns:
+        The lower and the upper bound on D_a, in nats.
+
     Raises:
         BeyondBudget: the order is so large against the noise that it would take more than four million nodes.
     """
@@ -108,6 +111,9 @@ def shifted_gaussian_renyi(*, order: float, rate: float, shift: float) -> Interv
         order: order a > 1.
         rate: inclusion probability q in (0, 1].
         shift: sensitivity s over the standard deviation of the noise, exactly this double.
+
+    Returns:
+        The lower and the upper bound on D_a, in nats.
 
     Raises:
         BeyondBudget: it would take more than four million nodes.
@@ -159,6 +165,9 @@ def _integrate(orders: Sequence[float], rate: float, shift: float) -> list[Inter
         orders: increasing orders a > 1.
         rate: inclusion probability q in (0, 1).
         shift: sensitivity s in standard deviations of the noise.
+
+    Returns:
+        The bounds on the divergence at each order, in nats.
     """
     step, log_quadrature_error = node_distance(1.0 / shift)
     count = node_count(orders[-1], shift, step)
@@ -219,6 +228,9 @@ def _divergence_around(log_integral: float, order: float, *, rounding: float, lo
         order: order a > 1.
         rounding: bound on the rounding error of log I.
         log_error: log of a bound on the quadrature error of I.
+
+    Returns:
+        The lower and the upper bound, both at least 0.
     """
     log_upper_integral = log_error + _log_one_more(log_integral + rounding - log_error)
     upper = divergence_of_log_excess(log_upper_integral, order)
@@ -241,6 +253,9 @@ def _binomial_sum(order: int, rate: float, shift: float) -> Interval:
         order: order a, at least 2 and at most `_LARGEST_SUM`.
         rate: inclusion probability q in (0, 1).
         shift: sensitivity s in standard deviations of the noise.
+
+    Returns:
+        The lower and the upper bound, in nats.
     """
     # The logarithm of each term.
     k, log_binomials = _binomials(order)
@@ -303,6 +318,9 @@ def pure_renyi(*, order: float, epsilon: float) -> float:
     Args:
         order: Rényi order a, above 1.
         epsilon: pure privacy loss, in nats.
+
+    Returns:
+        The upper bound in nats, at most about ε.
     """
     log_p = -math.log1p(math.exp(-epsilon))
     log_r = -epsilon - math.log1p(math.exp(-epsilon))
@@ -328,6 +346,9 @@ def laplace_renyi(*, order: float, shift: float) -> Interval:
     Args:
         order: order a > 1.
         shift: distance s of the locations over the scale, at least 0.
+
+    Returns:
+        The lower and the upper bound, in nats.
     """
     a = order
     growth_exponent, decay_exponent = (a - 1.0) * shift, a * shift

@@ -85,6 +85,9 @@ class RootEvaluations:
         Args:
             wanted: the value.
             newton: the point that Newton's step gives.
+
+        Returns:
+            The estimate, as the next point of the search.
         """
         estimate = newton
         interpolated = self._interpolate(wanted)

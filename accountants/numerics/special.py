@@ -40,19 +40,18 @@ It is an upper bound on the logarithm, and not a lower bound.
 
 _SQRT_HALF = math.sqrt(0.5)
 _SQRT_HALF_PI = math.sqrt(math.pi / 2)
-_FEW = 16
-"""Number of values up to which Python's numbers are quicker than arrays."""
-_FAR_RATIO = 1e7
-"""Ratio of ε to the shift above which the series equals its first term."""
+_FEW = 16  # number of values up to which Python's numbers are quicker than arrays
+_FAR_RATIO = 1e7  # ratio of ε to the shift above which the series equals its first term
 
 
 def mills(x: FloatArray) -> FloatArray:
-    """Return the Mills ratio R(x) = (1 − Φ(x))/φ(x) of the standard normal distribution.
-
-    It is accurate to a few units in the last place for x ≥ −37.
+    """Return the Mills ratio R(x) = (1 − Φ(x))/φ(x) of the standard normal distribution, elementwise.
 
     Args:
         x: numbers; below about −37 the result overflows.
+
+    Returns:
+        R(x), accurate to a few units in the last place for x ≥ −37.
     """
     return _SQRT_HALF_PI * np.asarray(erfcx(x * _SQRT_HALF))
 
@@ -153,11 +152,12 @@ def log_expm1(x: float) -> float:
 def log_theta(epsilon: ArrayLike, shift: ArrayLike) -> FloatArray:
     """Return log θ_ε(r), the log hockey-stick divergence of N(r, 1) and N(0, 1) at e^ε, elementwise.
 
-    The value is −inf, which means zero, only at r = 0. It is 0 at r = inf.
-
     Args:
         epsilon: values of ε ≥ 0, in nats, which are broadcast with the shifts.
         shift: shifts r ≥ 0, in standard deviations.
+
+    Returns:
+        One logarithm, at most 0, for each pair of ε and r. It is −inf (θ = 0) only at r = 0, and 0 at r = inf.
 
     Guarantees: the error is at most `LOG_ACCURACY · (1 + |value|)` for ε ≤ 1e15 and r in [1e-300, 1e7]. Values below
     `LEAST_LOG` are replaced by `LEAST_LOG`, which is never below the truth.
@@ -168,21 +168,25 @@ def log_theta(epsilon: ArrayLike, shift: ArrayLike) -> FloatArray:
 def log_theta_complement(epsilon: ArrayLike, shift: ArrayLike) -> FloatArray:
     """Return log(1 − θ_ε(r)) for the hockey-stick divergence θ of N(r, 1) and N(0, 1) at e^ε, elementwise.
 
-    The accuracy is that of `log_theta`. The value is 0 at r = 0, and −inf at r = inf.
-
     Args:
         epsilon: values of ε ≥ 0, in nats, which are broadcast with the shifts.
         shift: shifts r ≥ 0, in standard deviations.
+
+    Returns:
+        One logarithm for each pair, as accurate as `log_theta`. It is 0 at r = 0, and −inf at r = inf.
     """
     return _theta(epsilon, shift)[1]
 
 
 def log_theta_and_complement(epsilon: ArrayLike, shift: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return `log_theta` and `log_theta_complement`, in the time of one evaluation.
+    """Return log θ_ε(r) and log(1 − θ_ε(r)) of the hockey-stick divergence θ of N(r, 1) and N(0, 1) at e^ε.
 
     Args:
         epsilon: values of ε ≥ 0, in nats, which are broadcast with the shifts.
         shift: shifts r ≥ 0, in standard deviations.
+
+    Returns:
+        The results of `log_theta` and `log_theta_complement`, in the time of one evaluation.
     """
     return _theta(epsilon, shift)
 
@@ -286,7 +290,7 @@ def _log_mills_difference_at(a: float, epsilon: float, shift: float) -> float:
     if not is_small_shift:
         return math.log(_mills_at(a) - _mills_at(a + shift))
     c = min(epsilon / shift, 1e150)
-    if c > _FAR_RATIO:  # as `_log_far_bracket`
+    if c > _FAR_RATIO:  # the first term of the series is enough
         return math.log(shift) + (-math.log(c - 0.5 * shift) - math.log(c + 0.5 * shift))
     return math.log(shift) + math.log(odd_moment_sum(c, _mills_at(c), shift))
 
@@ -314,8 +318,8 @@ def log1m_exp_at(x: float) -> float:
 def _theta_inside(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return log θ and log(1 − θ), the hockey-stick divergence θ of N(r, 1) and N(0, 1), where neither underflows.
 
-    With a = ε/r − r/2, b = a + r, the normal density φ and Mills' ratio R, θ = φ(a)(R(a) − R(b)) for a ≥ −1, and 1 − θ
-    = φ(a)(R(−a) + R(b)) for a < −1. The logarithm of 1 minus the computed number follows from its own logarithm.
+    Let a = ε/r − r/2 and b = a + r, with the normal density φ and Mills' ratio R. For a ≥ −1 the formula is
+    θ = φ(a)(R(a) − R(b)), and for a < −1 it is 1 − θ = φ(a)(R(−a) + R(b)). The second logarithm follows from the first.
 
     Args:
         eps: values of ε ≥ 0, finite, in nats.

@@ -79,6 +79,9 @@ class TiltedPieces(NamedTuple):
 
         Args:
             t: frequency, at least 0.
+
+        Returns:
+            The lower bound, in [0, 1].
         """
         a = self.half_tilts
         y = 0.5 * t * (self.pieces.high - self.pieces.low)
@@ -165,6 +168,9 @@ class StepLaw:
 
         Args:
             exponent: whole number.
+
+        Returns:
+            The distribution of the divided variable.
         """
         scale = math.ldexp(1.0, -exponent)
         errors = scale * self.atoms.point_errors + math.ulp(0.0)

@@ -77,6 +77,9 @@ class _TiltedPoints(NamedTuple):
 
         Args:
             frequencies: t ≥ 0.
+
+        Returns:
+            One absolute error bound for each frequency.
         """
         # Each term w (e^{ity} − 1) is at most w min(t|y|, 2).
         mean_size = float(self.weights @ np.abs(self.points))

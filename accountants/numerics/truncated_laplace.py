@@ -82,6 +82,9 @@ def normaliser(decay_rate: float, levels: int) -> Decimal:
     Args:
         decay_rate: rate α of the noise.
         levels: largest absolute value m of the noise.
+
+    Returns:
+        Z ≥ 1.
     """
     if decay_rate == 0.0:
         return Decimal(2 * levels + 1)
@@ -97,6 +100,9 @@ def probability(decay_rate: float, levels: int, value: int) -> Decimal:
         decay_rate: rate α of the noise.
         levels: largest absolute value m of the noise.
         value: the integer y.
+
+    Returns:
+        The probability, as a decimal number.
     """
     if abs(value) > levels:
         return Decimal(0)
@@ -148,6 +154,9 @@ def _shift_probabilities(decay_rate: float, levels: int, parts: Sequence[tuple[i
         decay_rate: rate α of the noise P(y) ∝ e^(−α|y|).
         levels: largest absolute value m of the noise.
         parts: pairs of a shift k and the number of coordinates with that shift.
+
+    Returns:
+        The two complementary probabilities and the number of coordinates, for each shift.
     """
     decay = Decimal(decay_rate)
     edge = (-decay * (levels + 1)).exp()
@@ -173,6 +182,9 @@ def log_top(decay_rate: float, levels: int, count: int) -> Decimal:
         decay_rate: rate α of the noise.
         levels: largest absolute value m of the noise, which has 2m + 1 values.
         count: number of values.
+
+    Returns:
+        The log probability, at most 0.
     """
     if count <= 0:
         return Decimal("-Infinity")
@@ -216,6 +228,9 @@ def log_survival(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]
         decay_rate: rate α of the noise P(y) ∝ e^(−α|y|).
         levels: largest absolute value m of the noise.
         parts: pairs of a shift k and the number n of coordinates with that shift.
+
+    Returns:
+        The log probability, at most 0.
     """
     with digits_for(decay_rate, levels):
         total = Decimal(0)
@@ -287,6 +302,9 @@ def least_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta:
         decay_rate: rate α of the noise.
         parts: pairs of a shift k and the number of coordinates with that shift.
         log_delta: ln δ.
+
+    Returns:
+        The level m ≥ 0.
     """
     target = Decimal(log_delta)
     guess = math.ceil(min(max(likely_levels(decay_rate, parts, log_delta), 0.0), 1e30))
@@ -339,6 +357,9 @@ def variance(decay_rate: float, levels: int) -> float:
     It is computed with enough digits for its cancellation. With x = e^−α, w = 1 − x and t = e^{−αm} it is
 
         E Y² = 2x (1 + x − t (mw + 1)² − xt)/(w² (w + 2x(1 − t))).
+
+    Returns:
+        The variance, rounded to a double.
 
     Source: the closed form of Das et al., Lemma 1.
 

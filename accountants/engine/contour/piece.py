@@ -62,8 +62,8 @@ class Piece(NamedTuple):
     def losses(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Evaluate the privacy loss of one step, and the density of the first distribution, at noise x.
 
-        For the likelihood ratio r, the loss is −log r(x) in the direction "add", and log r(x) in the direction "remove".
-        In the direction "replace" it is log r(x) − log r(−x).
+        With the likelihood ratio r, the loss is −log r(x) in the direction "add". In the direction "remove" it is
+        log r(x), and in the direction "replace" log r(x) − log r(−x).
 
         Args:
             x: the noise, in standard deviations.

@@ -25,10 +25,9 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 
-# x
 _LEAST, _MOST = -100, 31  # octaves of |loss| [nat] that are scanned
 _PER_OCTAVE = 8  # cells in an octave that holds mass: their losses differ by 9 %, so estimates of log δ by about 1 %
-_BELOW_END = 1.0 - 1e-9  # share of a largest loss above which only an atom lies
+_BELOW_END = 1.0 - 1e-9  # share of a largest loss above which there is only an atom, a single loss with mass
 _NO_MASS = -15.0  # log mass between this share of the largest loss and that loss, which only an atom exceeds
 _NEGLIGIBLE = 1e-10  # share of the second moment below which an octave is one cell
 

@@ -34,20 +34,14 @@ if TYPE_CHECKING:
 
     from epsilond.accountants.numerics.special import FloatArray
 
-_TILTS_PER_BAND = 4
-"""Number of tilts per band of grids: evaluations at nearby ε share a transform."""
-_KEPT_EVALUATIONS = 16
-"""Number of evaluations that are remembered: those of one search."""
-_DEEPEST_ROW = -720.0
-"""log δ at the end of the table of tails: e^−720 is the least double with digits to spare."""
-_NO_DOUBLE = -750.0
-"""log δ below which no double holds δ, so that δ is bounded without a transform."""
-_MOST_ROWS = 2000
-"""Largest number of rows of the table of tails: three times the steps below, down to its end."""
+_TILTS_PER_BAND = 4  # number of tilts per interval of tilts; evaluations at nearby ε then share a transform
+_KEPT_EVALUATIONS = 16  # number of evaluations that are remembered: those of one search
+_DEEPEST_ROW = -720.0  # log δ at the end of the table of tails; e^−720 is the least double with digits to spare
+_NO_DOUBLE = -750.0  # log δ below which no double holds δ, so that δ is bounded without a transform
+_MOST_ROWS = 2000  # largest number of rows of the table of tails: three times the steps below, down to its end
 _ROW_STEPS = ((-40.0, 0.25), (-100.0, 1.0), (-math.inf, 4.0))
 """Steps in log δ of the table of tails, for log δ above a level."""
-_OUTSIDE = (ArithmeticError, ValueError)
-"""Errors from numbers beyond the range of doubles: an overflow, or a NaN in place of an integer."""
+_OUTSIDE = (ArithmeticError, ValueError)  # numbers beyond the range of doubles: an overflow or a NaN
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +123,9 @@ class ComposedProfile(PointwiseProfile):
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            log P(L > ε) and log Q(L > ε) of that pair, one of each for every ε.
         """
         return self._table.tails(np.asarray(epsilon, dtype=np.float64))
 
@@ -205,10 +202,11 @@ class ComposedProfile(PointwiseProfile):
     def evaluation(self, epsilon: float) -> TiltedEvaluation:
         """Return the upper bound on log δ(ε), with the lattice and the tilt that were used; the result is stored.
 
-        The tilt is None if δ is zero, or if the computation leaves the range of doubles.
-
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            The bound and the tilt. The tilt is None if δ is zero, or if the computation leaves the range of doubles.
         """
         if epsilon not in self._evaluations:
             remember(self._evaluations, epsilon, self._evaluation(epsilon), _KEPT_EVALUATIONS)
@@ -270,11 +268,12 @@ class ComposedProfile(PointwiseProfile):
     def lower_on(self, choice: GridAndTilt | None, epsilon: float) -> float:
         """Return a lower bound on log δ(ε) of the composition, computed with a given lattice and tilt.
 
-        It is −∞ if `choice` is None, or if the computation leaves the range of doubles.
-
         Args:
             choice: the lattice and the tilt.
             epsilon: ε, in nats.
+
+        Returns:
+            The bound; −∞ if `choice` is None, or if the computation leaves the range of doubles.
         """
         if choice is None:
             return -math.inf
@@ -321,8 +320,8 @@ class ComposedProfile(PointwiseProfile):
     def _is_within(self, epsilon: float, coordinate: TiltCoordinate) -> bool:
         """Return whether ε is within the bulk of the total loss, so that the bulk's width limits the cells.
 
-        The bulk is the distribution of the total loss without rare rounds. ε is within it if it is at most six standard
-        deviations from the mean, and if the variance times |λ (1 + λ)| is small for the tilt λ.
+        The bulk is the distribution of the total loss without rare rounds. Two conditions are tested: ε is at most six
+        standard deviations from the mean, and the variance times |λ (1 + λ)| is small for the tilt λ.
 
         Args:
             epsilon: ε, in nats.

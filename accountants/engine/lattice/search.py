@@ -22,18 +22,12 @@ if TYPE_CHECKING:
     from epsilond.accountants.engine.lattice.laws import GridAndTilt
     from epsilond.accountants.engine.lattice.product import ComposedProfile
 
-_MOST_TRANSFORMS = 4
-"""Largest number of transforms for one bound on ε before the longer search."""
-_FARTHEST = 0.5
-"""Largest relative distance of a solution from the ε that its transform was chosen for."""
-_STEP_SHARE, _SPACING = 0.95, 1e-3
-"""Largest first Newton step, as a share of `_FARTHEST`, and relative spacing in ε of the finite difference."""
-_NEAR_ONE = -1e-6
-"""log δ above which the curve is too flat for Newton's method."""
-_MOST_EVALUATIONS = 32
-"""Largest number of evaluations of δ per bound on ε: as many bisections reach neighbouring doubles."""
-_STRIDE = 4.0
-"""Ratio of successive ε that are tried if a search ended before δ was at most the target."""
+_MOST_TRANSFORMS = 4  # largest number of transforms for one bound on ε before the longer search
+_FARTHEST = 0.5  # largest relative distance of a solution from the ε that its transform was chosen for
+_STEP_SHARE, _SPACING = 0.95, 1e-3  # largest Newton step over `_FARTHEST`; relative ε-spacing of the finite difference
+_NEAR_ONE = -1e-6  # log δ above which the curve is too flat for Newton's method
+_MOST_EVALUATIONS = 32  # largest number of evaluations of δ per bound on ε; as many bisections reach adjacent doubles
+_STRIDE = 4.0  # ratio of successive ε that are tried if a search ended before δ was at most the target
 
 
 @dataclass(frozen=True)
@@ -144,7 +138,7 @@ def epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -> Inte
 
 
 def upper_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -> float:
-    """Return an upper bound on the smallest ε at which δ is at most the target; math.inf if no ε is known.
+    """Return an upper bound on the smallest ε at which δ of a composition is at most the target.
 
     A search on few transforms comes first, then a longer one with a limit on the evaluations, then ever larger ε. The
     bound is at most the largest total loss.
@@ -153,6 +147,9 @@ def upper_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -
         profile: one direction of the composition, ε ↦ δ(ε).
         log_delta: log of the target δ.
         guess: an estimate of ε.
+
+    Returns:
+        An ε in nats at which δ is at most the target; math.inf if none is known.
     """
     if profile.least_log_infinite_mass > log_delta:
         return math.inf
@@ -170,7 +167,7 @@ def upper_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -
 
 
 def lower_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -> float:
-    """Return a lower bound on the smallest ε at which δ is at most the target: an ε with a larger δ, or 0.
+    """Return a lower bound on the smallest ε at which δ of a composition is at most the target.
 
     A search on few transforms comes first, then a longer one with a limit on the evaluations. If the probability of an
     infinite loss exceeds the target, no finite ε meets it.
@@ -179,6 +176,9 @@ def lower_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -
         profile: one direction of the composition, ε ↦ δ(ε).
         log_delta: log of the target δ.
         guess: an estimate of ε.
+
+    Returns:
+        An ε in nats at which δ exceeds the target, or 0.
     """
     if profile.least_log_infinite_mass > log_delta:
         return LARGEST_EPSILON

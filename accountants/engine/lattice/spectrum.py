@@ -70,6 +70,9 @@ class Kernel(NamedTuple):
             size: number N of lattice points in a period.
             unit: lattice unit h, in nats.
             coordinate: the tilt λ, the real part of z.
+
+        Returns:
+            The kernel at each frequency.
         """
         half_angle = (np.pi / size) * frequencies
         sine, cosine = np.sin(half_angle), np.cos(half_angle)
@@ -98,6 +101,9 @@ def _one_minus_exp(decay: float, sine: FloatArray, cosine: FloatArray) -> Comple
         decay: a ≥ 0.
         sine: sin(θ/2) of each angle.
         cosine: cos(θ/2) of each angle.
+
+    Returns:
+        One complex number for each angle.
     """
     scaled_sine = 2.0 * math.exp(-decay) * sine
     values = np.empty(sine.shape, dtype=np.complex128)
@@ -189,11 +195,14 @@ class Spectrum:
         e^{ε−S})]. A sum over N frequencies gives D(ε) plus an alias, the contributions of ε + mA for the period A = Nh
         and m ≠ 0. The alias is not negative, so it is subtracted from the lower bound only.
 
-        For an ε between two lattice points, the sum is a combination of the tabulated sums at the next point above ε
-        and at the point after it (`scaled_steps`).
+        An ε may be between two lattice points. The sum is then a combination of the tabulated sums at the next point
+        above ε and at the point after it (`scaled_steps`).
 
         Args:
             epsilon: ε, in nats.
+
+        Returns:
+            The bounds on the logarithm. The lower one may be −∞.
 
         Guarantees: both bounds hold for the lattice distributions of this transform, at every tilt and ε.
         """
@@ -246,13 +255,18 @@ class Spectrum:
 
 # Chernoff bounds of δ at other tilts, which bound the alias of a periodic sum ---------------------------------------
 def log_chernoff_constant(tilt: float) -> float:
-    """Return the log of the constant C(μ) in the Chernoff bound δ(ε) ≤ C(μ) E[e^{μS}] e^{−με} on the total loss S.
+    """Return the logarithm of the constant C(μ) in the Chernoff bound on δ at the exponent μ.
+
+    The bound is δ(ε) ≤ C(μ) E[e^{μS}] e^{−με}, for the total loss S.
 
     For μ > 0, C is the largest value of (1 − e^{−y})₊ e^{−μy} over y, which is μ^μ/(1 + μ)^{1+μ}. For −1 ≤ μ ≤ 0 it is
     1, and the bound is on 1 − δ(ε): there min(1, e^{−y}) ≤ e^{μy} for every y.
 
     Args:
         tilt: μ ≥ −1.
+
+    Returns:
+        log C(μ), at most 0.
     """
     if tilt <= 0:
         return 0.0
@@ -288,12 +302,15 @@ class Chernoff:
         """Evaluate Chernoff bounds at tilts on both sides of λ, at several distances from it.
 
         A natural distance is the reciprocal standard deviation of the tilted total loss. The distances are from one
-        half to twelve of them. The bound is valid for tilts μ ≥ 0 if λ > 0, and for −1 ≤ μ ≤ 0 if λ < 0, so other tilts
+        half to twelve of them. The bound is valid for tilts μ ≥ 0 if λ > 0, and for −1 ≤ μ ≤ 0 if λ < 0. Other tilts
         are moved to the end of this range.
 
         Args:
             laws: distributions of the finite losses, with their numbers of rounds.
             coordinate: the tilt λ.
+
+        Returns:
+            The bounds, as pairs of a tilt μ and b(μ) on either side of λ.
         """
         tilt = coordinate.tilt
         standard_deviation = math.sqrt(laws.cumulants(tilt).variance + coordinate.stiffness)
@@ -363,6 +380,9 @@ def estimate_period(
         coordinate: the tilt λ.
         log_width: log of the required width, relative to the estimate of δ.
         chernoff: the Chernoff bounds around the tilt; computed if they are None.
+
+    Returns:
+        The period A in nats.
     """
     bounds = Chernoff.around(laws, coordinate) if chernoff is None else chernoff
     log_two_percent = -4.0

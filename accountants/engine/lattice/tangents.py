@@ -50,6 +50,9 @@ def best_lower_distribution(
         unit: lattice unit, in nats. Lattice points are its even multiples, plus an offset.
         tilt: λ. The best distribution has the largest log moment log E[e^{λL}] for λ > 0, the smallest for −1 < λ < 0.
         enough: log moment, times the sign of λ, from which a candidate is returned without a further trial.
+
+    Returns:
+        The dominated distribution with the best log moment among those that were tried.
     """
     # Every second point of the tails is a bound of a cell.
     bounds_of_cells = slice(1, None, 2)
@@ -107,6 +110,9 @@ def _dominated_distribution(lines: TangentLines, unit: float, tilt: float, offse
         unit: lattice unit, in nats. The index of a lattice point counts double units from the offset.
         tilt: tilt λ at which the moment of the distribution matters.
         offset: offset of the lattice, in nats.
+
+    Returns:
+        The dominated distribution.
     """
     lines = lines.without(end_thresholds(lines.cells, unit, tilt, offset))
     points = choose_points(lines.cells, unit, offset)
@@ -146,6 +152,9 @@ def _relative_gains(lines: TangentLines, multiples: IntArray, unit: float, offse
         multiples: the lattice point of each cell, as an even multiple of the unit.
         unit: lattice unit, in nats.
         offset: offset of the lattice, in nats.
+
+    Returns:
+        The increase at each threshold, the part of it that is a decrease, and a bound on its error.
     """
     cells = lines.cells
     location = np.asarray(multiples * unit, dtype=np.float64) + offset
@@ -219,6 +228,9 @@ def _falls_below_infinite_loss(lines: TangentLines, gain: FloatArray, lost: Floa
         lines: lines below the profile, with their tails.
         gain: relative change of the tail at each threshold, from the most negative threshold on.
         lost: its decreasing part, ≥ 0. Only the sign is used.
+
+    Returns:
+        True if any tail is too low.
     """
     negative_thresholds = lines.left.size
 
@@ -265,7 +277,11 @@ def _infinite_loss_only(log_atom: float) -> LatticeDistribution:
 
     Args:
         log_atom: log P(L = ∞).
+
+    Returns:
+        The distribution with one finite lattice point, far below 0, and the infinite loss.
     """
+    # Halved, because the indices of this distribution count double units.
     index_far_below = NOWHERE // 2
     log_finite_mass = float(log1m_exp(log_atom))
     return LatticeDistribution(np.asarray([index_far_below]), np.asarray([log_finite_mass]), log_atom)

@@ -139,6 +139,9 @@ class FlatDistributions:
 
         Args:
             values: one value for each distribution. A single value is returned as it is, because arrays broadcast it.
+
+        Returns:
+            One value for each point, or the single value.
         """
         return values if values.size == 1 else values[self._owners]
 
@@ -147,6 +150,9 @@ class FlatDistributions:
 
         Args:
             values: one value for each point.
+
+        Returns:
+            One sum for each distribution.
         """
         return np.asarray([values.sum()]) if self.starts.size == 1 else np.add.reduceat(values, self.starts)
 
@@ -155,6 +161,9 @@ class FlatDistributions:
 
         Args:
             values: one value for each point.
+
+        Returns:
+            One value for each distribution.
         """
         return np.asarray([values.max()]) if self.starts.size == 1 else np.maximum.reduceat(values, self.starts)
 
@@ -163,6 +172,9 @@ class FlatDistributions:
 
         Args:
             tilt: λ.
+
+        Returns:
+            K_j(λ) for each distribution j.
         """
         exponents = self.log_mass + tilt * self.location
         largest = self.largest(exponents)
@@ -175,6 +187,9 @@ class FlatDistributions:
         Args:
             tilt: λ.
             log_moments: K_j(λ) of each distribution.
+
+        Returns:
+            One probability for each point.
         """
         return np.exp(self.log_mass + tilt * self.location - self.expand(log_moments))
 
@@ -194,6 +209,9 @@ class FlatDistributions:
 
         Args:
             tilt: λ.
+
+        Returns:
+            K(λ), K′(λ) in nats and K″(λ) in nats².
         """
         exponents = self.log_mass + tilt * self.location
         largest = self.largest(exponents)
@@ -283,6 +301,9 @@ class FlatDistributions:
 
         Args:
             epsilon: ε, in nats.
+
+        Returns:
+            True if δ(ε) should be computed directly, and False if 1 − δ(ε) should be.
         """
         _, mean, variance = self.cumulants(0.0)
         return mean - epsilon <= max(2.0 * math.sqrt(variance), 0.3)
@@ -342,6 +363,9 @@ class FlatDistributions:
         Args:
             coordinate: the tilt λ.
             epsilon: ε, in nats.
+
+        Returns:
+            The estimate of the logarithm, without error bounds.
         """
         value, _, variance = self.cumulants(coordinate.tilt)
         curvature = variance + coordinate.stiffness
@@ -354,6 +378,9 @@ class FlatDistributions:
 
         Args:
             log_delta: log δ, natural logarithm.
+
+        Returns:
+            The coordinate of the tilt.
         """
         low, high = _CHART_LIMITS[True]
         while high - low > _TOLERANCE:

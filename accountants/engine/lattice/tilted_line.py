@@ -80,6 +80,9 @@ class TiltedLine:
         Args:
             laws: the lattice distributions of the losses L, with their numbers of rounds.
             coordinate: the tilt λ.
+
+        Returns:
+            The tilted distributions, with their log moments and the errors of these.
         """
         tilt, flat = coordinate.tilt, laws.flat
         log_moments, moment_errors = _log_moments(laws, tilt)
@@ -159,6 +162,9 @@ def _moment_changes(log_mass: FloatArray, exponents: FloatArray) -> FloatArray:
     Args:
         log_mass: log m.
         exponents: x, one for each mass.
+
+    Returns:
+        The change of each mass, of the sign of its exponent.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         for_small = np.exp(log_mass) * np.expm1(np.clip(exponents, -1.0, 1.0))
@@ -246,6 +252,9 @@ def _polar(sizes: FloatArray, angles: FloatArray) -> ComplexArray:
     Args:
         sizes: moduli r.
         angles: angles α, in radians.
+
+    Returns:
+        One complex number for each modulus.
     """
     values = np.empty(sizes.size, dtype=np.complex128)
     np.multiply(sizes, np.cos(angles), out=values.real)

@@ -37,7 +37,16 @@ _MOST_TRIES = 40
 
 
 class Transforms:
-    """Lattice distributions and their transforms for one direction of a product; computed on first use, then stored."""
+    """A store of lattice distributions and their transforms, for one direction of a composition.
+
+    A lattice distribution has its losses on multiples of a unit. Its Fourier transform at a tilt λ, after weighting by
+    e^{λL}, gives bounds on δ. Both are computed on first use, and the latest few are kept.
+
+    Attributes:
+        grids: the distributions, by the choices that determine a lattice.
+        spectra: the transforms with the choices for their lattices. The keys are the lattice and tilt that were
+            requested, and whether the distributions dominate.
+    """
 
     def __init__(self, survey: Survey, budget: Budget, log_width: float) -> None:
         """Prepare an empty store.
@@ -121,6 +130,9 @@ class Transforms:
 
         Args:
             key: the choices that determine the lattice.
+
+        Returns:
+            The dominating distributions, with the tails from which the dominated ones are computed.
         """
         if key not in self.grids:
             remember(self.grids, key, bound_composition(self._survey, key, self._budget), _KEPT_GRIDS)
@@ -151,6 +163,9 @@ def upper_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float
         spectrum: transform of the composition.
         laws: lattice distributions that dominate: their δ is at least as large at every ε.
         epsilon: ε ≥ 0, in nats.
+
+    Returns:
+        The upper bound on log δ(ε), at most 0.
     """
     log_infinite_mass = laws.log_infinite_mass(direction=1)
     largest_loss = laws.top * laws.unit * (1 + 4 * UNIT_ROUNDOFF)
@@ -175,6 +190,9 @@ def chernoff_log_delta(laws: LatticeComposition, coordinate: TiltCoordinate, eps
         laws: lattice distributions that dominate: their δ is at least as large at every ε.
         coordinate: the tilt λ.
         epsilon: ε ≥ 0, in nats.
+
+    Returns:
+        The upper bound on log δ(ε), at most 0.
 
     Source: docs/engine-certificate.md, A1.
     """
@@ -202,6 +220,9 @@ def lower_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float
         spectrum: transform of the composition.
         laws: lattice distributions that are dominated: their δ is at most that of the losses at every ε.
         epsilon: ε ≥ 0, in nats.
+
+    Returns:
+        The lower bound on log δ(ε); −∞ if none is positive.
     """
     log_infinite_mass = laws.log_infinite_mass(direction=-1)
     largest_loss = laws.top * laws.unit * (1 + 4 * UNIT_ROUNDOFF)

@@ -23,6 +23,9 @@ def stirling_remainder(n: FloatArray) -> FloatArray:
 
     Args:
         n: whole numbers, at least 0. The value at 0 is not used.
+
+    Returns:
+        One error for each number. It is positive for n ≥ 1.
     """
     is_small = n < 16.0
     x = 1.0 / np.where(is_small, 16.0, n)
@@ -64,6 +67,9 @@ def _log1p_gap(x: FloatArray) -> FloatArray:
 
     Args:
         x: numbers, at least 0.
+
+    Returns:
+        One number, at least 0, for each x.
     """
     small_x = np.where(x < 0.125, x, 0.0)
     series = np.zeros_like(small_x)
@@ -77,6 +83,9 @@ def _exp_gap(v: FloatArray) -> FloatArray:
 
     Args:
         v: numbers, at least 0.
+
+    Returns:
+        One number, at least 0, for each v.
     """
     small_v = np.where(v < 0.125, v, 0.0)
     series = np.zeros_like(small_v)
@@ -88,11 +97,14 @@ def _exp_gap(v: FloatArray) -> FloatArray:
 def exponent_gap(v: FloatArray, odds: float) -> FloatArray:
     """Return h(v) = o v − log(1 + o (1 − e^{−v})) with relative accuracy, as two positive terms.
 
-    h is a part of the exponent in the integral for a binomial tail (`_TailQuadrature`).
+    h is a part of the exponent in the integral for a tail of the binomial distribution (`_TailQuadrature`).
 
     Args:
         v: numbers, at least 0.
         odds: o = p/(1 − p) of the success probability p.
+
+    Returns:
+        h(v) ≥ 0 for each v.
     """
     return odds * _exp_gap(v) + _log1p_gap(-odds * np.expm1(-v))
 
@@ -103,5 +115,8 @@ def quick_exponent_gap(v: FloatArray, odds: float) -> FloatArray:
     Args:
         v: numbers, at least 0.
         odds: o = p/(1 − p) of the success probability p.
+
+    Returns:
+        h(v) for each v.
     """
     return np.asarray(odds * v - np.log1p(-odds * np.expm1(-v)))

@@ -48,6 +48,9 @@ def _log_expected_escapes(log_delta: float) -> float:
 
     Args:
         log_delta: ln δ, below 0.
+
+    Returns:
+        ln(−ln(1 − δ)).
     """
     if log_delta < -40.0:
         return log_delta

@@ -64,6 +64,9 @@ def choose_period(
         upper_log_transforms: function from several tilts μ to upper bounds on K(μ) = log E e^{μS}.
         largest_tilt: largest μ that may be evaluated.
         negligible: nats by which the alias should be below the estimate of E[S₊].
+
+    Returns:
+        The period A, the log of its alias bound, and the largest tilt that was tried.
     """
     tilt, deviation = saddle.tilt, saddle.deviation
     # Tilts are tried at relative distances from λ, and at distances in units of 8/deviation.
@@ -93,6 +96,9 @@ def _is_usable(mu: float, tilt: float, largest_tilt: float) -> bool:
         mu: μ.
         tilt: λ.
         largest_tilt: largest μ that may be evaluated.
+
+    Returns:
+        True if μ can be used.
     """
     return 0.0 < mu <= largest_tilt and mu != tilt
 
@@ -104,6 +110,9 @@ def _alias_terms(saddle: TiltedSum, tilts: Sequence[float], log_transforms: Sequ
         saddle: the sum S at the tilt λ of the integral.
         tilts: values of μ, different from λ.
         log_transforms: upper bounds on K(μ) = log E e^{μS}.
+
+    Returns:
+        One bound for each tilt μ.
     """
     terms = []
     for mu, log_transform in zip(tilts, log_transforms, strict=True):
@@ -119,6 +128,9 @@ def _needed_period(saddle: TiltedSum, side: Sequence[_AliasTerm], negligible: fl
         saddle: the sum S at the tilt λ of the integral.
         side: bounds on this side of the alias at several μ. If there are none, the period is 40 deviations.
         negligible: nats by which the alias should be below the estimate of E[S₊].
+
+    Returns:
+        The period in the unit of S. It may be negative if no period is needed.
     """
     log_target = saddle.log_saddle_factor
     periods = [(max(term.log_level - log_target, -20.0) + negligible) / term.distance for term in side]
@@ -131,6 +143,9 @@ def _log_alias(side: Sequence[_AliasTerm], period: float) -> float:
     Args:
         side: b and d at several μ.
         period: A.
+
+    Returns:
+        The log of the bound, in units of e^{K(λ)}.
     """
     log_bounds = []
     for term in side:

@@ -50,6 +50,9 @@ def _log_excess_of_large(order: float | FloatArray, log_ratio: FloatArray) -> Fl
     Args:
         order: order a = 1 + b > 1, or a column of orders.
         log_ratio: L = log r, elementwise.
+
+    Returns:
+        One logarithm for each order and ratio.
     """
     b = order - 1.0
     decay = np.exp(-np.maximum(b * log_ratio, 1.0))
@@ -68,6 +71,9 @@ def _log_excess_between(order: float | FloatArray, log_ratio: FloatArray) -> Flo
     Args:
         order: order a = 1 + b > 1, or a column of orders.
         log_ratio: L = log r, elementwise.
+
+    Returns:
+        One logarithm for each order and ratio.
     """
     b = order - 1.0
     positive, negative = np.maximum(log_ratio, 0.0), np.minimum(log_ratio, 0.0)
@@ -90,6 +96,9 @@ def _log_excess_series(order: float | FloatArray, log_ratio: FloatArray) -> Floa
     Args:
         order: order a > 1, or a column of orders.
         log_ratio: L = log r, elementwise.
+
+    Returns:
+        One logarithm for each order and ratio; −inf where L = 0.
     """
     log_order = np.log(order)
     total = np.zeros_like(log_ratio)

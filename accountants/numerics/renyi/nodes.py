@@ -30,7 +30,10 @@ def group_orders(orders: Sequence[float], shift: float, step: float) -> list[lis
     Args:
         orders: orders a > 1, increasing.
         shift: sensitivity s in standard deviations of the noise.
-        step: distance of neighbouring nodes.
+        step: distance of neighbouring nodes, in standard deviations of the noise.
+
+    Returns:
+        The groups, each with its orders in increasing order.
     """
     groups: list[list[float]] = []
     for order in orders:
@@ -51,6 +54,9 @@ def node_count(order: float, shift: float, step: float) -> int:
         order: order a > 1.
         shift: sensitivity s in standard deviations of the noise.
         step: distance of neighbouring nodes, in standard deviations.
+
+    Returns:
+        The number of nodes.
     """
     return math.ceil((order * shift + 2.0 * BEYOND) / step) + 1
 
@@ -65,6 +71,9 @@ def _share_nodes(order: float, group: Sequence[float], shift: float, step: float
         group: the smaller orders, increasing; at least one.
         shift: sensitivity in standard deviations.
         step: distance of the nodes.
+
+    Returns:
+        True if the order belongs to the group.
     """
     count, least_count = node_count(order, shift, step), node_count(group[0], shift, step)
     is_near = count <= least_count + BEYOND / step or count <= least_count + _FEW_NODES
@@ -83,6 +92,9 @@ def relevant_nodes(column: FloatArray, rate: float, shift: float, step: float, c
         shift: sensitivity s in standard deviations of the noise.
         step: distance of the nodes.
         count: number of nodes, of which the first one is at −`BEYOND`.
+
+    Returns:
+        Indices of the nodes, increasing, as doubles.
     """
     indices = np.arange(float(count))
     if count <= _BLOCK * _BLOCK:
@@ -126,6 +138,9 @@ def log_error_at_ends(step: float) -> float:
 
     Args:
         step: distance of neighbouring nodes, in standard deviations.
+
+    Returns:
+        The log of the bound on the relative error.
     """
     return math.log(2.0) + float(log_normal_tail(BEYOND - step))
 
@@ -136,6 +151,9 @@ def sampled_log_ratio(exponent: FloatArray, rate: float) -> FloatArray:
     Args:
         exponent: t, the log likelihood ratio of an included contribution, for each value of the noise.
         rate: inclusion probability q in (0, 1].
+
+    Returns:
+        One log ratio in nats for each exponent.
     """
     for_small = np.log1p(rate * np.expm1(np.minimum(exponent, 30.0)))
     for_large = exponent + np.log(rate + (1.0 - rate) * np.exp(-np.maximum(exponent, 30.0)))

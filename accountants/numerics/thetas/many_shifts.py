@@ -97,6 +97,9 @@ def log_rest(epsilon: float, shift: FloatArray) -> FloatArray:
         epsilon: ε, in nats.
         shift: values of r, in standard deviations of the noise.
 
+    Returns:
+        One logarithm, at most 0, for each shift.
+
     Guarantees: the error is at most `ROUNDING` · (1 + |value| + ε).
     """
     if not _all_large(epsilon, shift):
@@ -115,6 +118,9 @@ def _all_large(epsilon: float, shift: FloatArray) -> bool:
     Args:
         epsilon: ε, in nats.
         shift: values of r.
+
+    Returns:
+        True if both conditions hold, and there is at least one shift.
     """
     if not shift.size or not shift.max() <= FARTHEST:
         return False
