@@ -135,7 +135,7 @@ class ExactProfile(PointwiseProfile):
     def unsampled_pair(self) -> Pair:
         """Gaussian pair that dominates in both directions, as if every contribution were included."""
         square = math.fsum(count * law.distance**2 for law, count in self.gaussian)
-        return gaussian_pair(math.sqrt(square) * (1.0 + 8 * UNIT_ROUNDOFF))
+        return gaussian_pair(math.sqrt(square) * (1.0 + 8 * UNIT_ROUNDOFF))  # rounded up
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the tails of the lattice's dominating pair."""

@@ -187,4 +187,5 @@ class EnumeratedProfile(Profile):
             The logarithms of P(S > ε) and Q(S > ε) of the raised total loss S, one entry of each for each ε.
         """
         at = np.asarray(epsilon, dtype=np.float64)
+        # ε is lowered by the error of the losses and by the rounding of the difference.
         return self.computed_profile.log_tails(at - self.loss_error - 4 * UNIT_ROUNDOFF * at)

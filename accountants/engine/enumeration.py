@@ -261,6 +261,8 @@ def _infinite_mass(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[float, float]
     counts = np.asarray([count for _, count in laws], dtype=np.float64)
     log_infinite = log_probability_of_any([law.log_infinite for law, _ in laws], counts, direction=1)
     one_plus_log_runs = 1.0 + math.log(float(counts.sum()))
+    # The rounding of the result, and the errors of all a: each changes the log probability by at most 1 + log T times
+    # as much.
     accuracy = 4 * UNIT_ROUNDOFF + 2.0 * one_plus_log_runs * max(law.accuracy for law, _ in laws)
     return log_infinite, accuracy
 

@@ -23,7 +23,7 @@ def gaussian_mu(advantage: float) -> float:
     Returns:
         μ ≥ 0, in standard deviations.
     """
-    return 2.0 * float(ndtri(0.5 + 0.5 * min(advantage, 1.0 - 1e-15)))
+    return 2.0 * float(ndtri(0.5 + 0.5 * min(advantage, 1.0 - 1e-15)))  # below 1, where ndtri is infinite
 
 
 def pure_gaussian_mu(epsilon: float) -> float:
@@ -42,7 +42,7 @@ def pure_gaussian_mu(epsilon: float) -> float:
         mu = 2.0 * math.sqrt(2.0) * float(erfinv(math.tanh(0.5 * epsilon)))
     else:
         mu = -2.0 * float(ndtri_exp(-epsilon - math.log1p(math.exp(-epsilon))))
-    return math.nextafter(mu * (1.0 + 1e-12), math.inf) if epsilon > 0.0 else 0.0
+    return math.nextafter(mu * (1.0 + 1e-12), math.inf) if epsilon > 0.0 else 0.0  # rounded up
 
 
 def gaussian_minimum(mu: float, rate: float) -> float:

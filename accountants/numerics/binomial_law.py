@@ -109,6 +109,7 @@ class Binomial:
         """
         largest_trials = float(np.max(self.trials, initial=0.0))
         error_of_p = 0.0 if self.p == self.q else 16 * UNIT_ROUNDOFF * math.sqrt(largest_trials)
+        # The rounding of the terms of the logarithm, and the error of p.
         return 32 * UNIT_ROUNDOFF + error_of_p
 
     def log_mass(self, k: FloatArray) -> FloatArray:
@@ -291,7 +292,7 @@ class Binomial:
             slope = drift + slope_numerator / (1.0 + odds - odds * np.exp(-end))
             step = excess / slope
             end = end - step
-            if (step <= 1e-3 * end).all():
+            if (step <= 1e-3 * end).all():  # within 0.1 % of the root
                 break
         return end
 

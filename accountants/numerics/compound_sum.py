@@ -127,6 +127,7 @@ class CompoundSum:
         relative_error = (weight_error + rounding) / (1.0 + excess) + point_error
 
         log_transform = self.count * math.log1p(excess)
+        # The factor 2 covers log(1 + x) for a relative error x, and the last term the rounding of K.
         error = 2.0 * self.count * relative_error + 8 * UNIT_ROUNDOFF * (1.0 + abs(log_transform))
         return TiltedSum(tilt, log_transform, error, self.count * mean, self.count * max(variance, 0.0))
 
@@ -157,6 +158,7 @@ class CompoundSum:
                 relative_error = relative_error + tilt[:, 0] * mean_errors / (1.0 + excess)
 
             log_transform = self.count * np.log1p(excess)
+            # The factor 2 covers log(1 + x) for a relative error x, and the last term the rounding of K.
             error = 2.0 * self.count * relative_error + 8 * UNIT_ROUNDOFF * (1.0 + np.abs(log_transform))
             bounds.extend((log_transform + error).tolist())
         return bounds
@@ -232,7 +234,7 @@ class CompoundSum:
         rule = cutoff.rule
         shift = self._shift(rule.smoothing_std)
         total = integrate_transform(self.law.nodes, self.count, saddle.tilt, rule, shift)
-        log_slack = saddle.error + 32 * UNIT_ROUNDOFF
+        log_slack = saddle.error + 32 * UNIT_ROUNDOFF  # the error of K, and of the logarithms below
 
         # The alias is not negative, so it counts for the lower bound only.
         largest = total.value + total.rounding_error + cutoff.tail_bound

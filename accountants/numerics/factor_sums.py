@@ -273,6 +273,7 @@ def _factors(
         log_bound = largest + error
         if log_bound < -NEGLIGIBLE - math.log(count):
             value = max(log_bound, LEAST_LOG_FACTOR)
+            # The replacement changes R by less than e^−45 = 3e-20 of it, for which 1e-19 is charged.
             return np.full(contraction.shape, value), np.full(contraction.shape, 1e-19)
 
     values, errors = theta_of_many(epsilon, contraction)

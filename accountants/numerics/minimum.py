@@ -179,6 +179,7 @@ def _between(known: Sequence[Known], index: int, slopes: Slopes, most: int) -> L
     intersection = min(max(rise / (left_slope - right_slope), left.x), right.x)
     change_from_left = left_slope * (intersection - left.x)
     change_from_right = right_slope * (intersection - right.x)
+    # The errors of the intersection and of both lines, by the sizes of their terms.
     rounding = 8 * UNIT_ROUNDOFF * (left.lower + right.lower - change_from_left - change_from_right)
     value = min(left.lower + change_from_left, right.lower + change_from_right)
     return Least(value - rounding, intersection)
@@ -199,6 +200,7 @@ def _slope(first: float, second: float, start: float, end: float, side: float) -
     """
     slope = (second - first) / (end - start)
     relative_size = (abs(start) + abs(end)) / (end - start)
+    # The slope errs by a few units of roundoff, and by the errors of the points relative to their distance.
     return slope + side * abs(slope) * 8 * UNIT_ROUNDOFF * (1.0 + relative_size)
 
 

@@ -70,7 +70,7 @@ def geometric_sum(rest: float, count: float) -> float:
     Returns:
         G_T, between 1 and T.
     """
-    if rest * count < 1e-17:
+    if rest * count < 1e-17:  # the sum is T within a rounding
         return count
     if rest >= 1.0:
         return 1.0

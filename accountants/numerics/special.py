@@ -57,11 +57,7 @@ def mills(x: FloatArray) -> FloatArray:
 
 
 def log_normal_tail(x: ArrayLike) -> FloatArray:
-    """Return log(1 − Φ(x)), the log upper tail of the standard normal distribution; −inf at +inf.
-
-    Args:
-        x: numbers, or one number.
-    """
+    """Return log(1 − Φ(x)), the log upper tail of the standard normal distribution, elementwise; −inf at +inf."""
     return np.asarray(log_ndtr(-np.asarray(x, dtype=np.float64)))
 
 
@@ -104,6 +100,9 @@ def log_one_minus_exp(x: FloatArray) -> FloatArray:
 
     Args:
         x: numbers, normally at most 0.
+
+    Returns:
+        One logarithm, at most 0, for each number.
     """
     if np.size(x) == 1:  # many times quicker for one number
         return np.full(np.shape(x), _log_one_minus_exp_at(float(np.reshape(x, ()))))
@@ -141,11 +140,7 @@ def log_sum(first: float, second: float) -> float:
 
 
 def log_expm1(x: float) -> float:
-    """Return log(e^x − 1) for x ≥ 0 without overflow; −inf at 0.
-
-    Args:
-        x: a number, at least 0.
-    """
+    """Return log(e^x − 1) for one number x ≥ 0 without overflow; −inf at 0."""
     return x + math.log(-math.expm1(-x)) if x > 0 else -math.inf
 
 
@@ -235,6 +230,9 @@ def _theta_of_few(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArra
     Args:
         eps: values of ε ≥ 0, in nats.
         r: shifts r ≥ 0, in standard deviations; an array of the same shape.
+
+    Returns:
+        log θ and log(1 − θ), in arrays of the given shape.
     """
     pairs = zip(eps.ravel().tolist(), r.ravel().tolist(), strict=True)
     logs = [theta_logs(epsilon, shift) for epsilon, shift in pairs]
@@ -285,6 +283,9 @@ def _log_mills_difference_at(a: float, epsilon: float, shift: float) -> float:
         a: ε/r − r/2, at least −1.
         epsilon: ε ≥ 0, in nats.
         shift: r > 0, in standard deviations.
+
+    Returns:
+        The logarithm of the difference, which is above 0.
     """
     is_small_shift = shift < 0.5 * max(1.0, a)
     if not is_small_shift:
@@ -296,11 +297,7 @@ def _log_mills_difference_at(a: float, epsilon: float, shift: float) -> float:
 
 
 def _mills_at(x: float) -> float:
-    """Return the Mills ratio R(x) = (1 − Φ(x))/φ(x) of `mills` for one number.
-
-    Args:
-        x: the number.
-    """
+    """Return the Mills ratio R(x) = (1 − Φ(x))/φ(x) for one number x, as `mills` does for arrays."""
     return _SQRT_HALF_PI * float(erfcx(x * _SQRT_HALF))
 
 
@@ -355,6 +352,9 @@ def _log_mills_difference(a: FloatArray, eps: FloatArray, r: FloatArray) -> Floa
         a: ε/r − r/2. Entries below −1 are not set in the result.
         eps: values of ε ≥ 0, in nats.
         r: shifts r > 0, in standard deviations.
+
+    Returns:
+        One logarithm for each a ≥ −1.
     """
     log_difference_of_mills = np.empty_like(a)
     is_series = (a >= -1.0) & (r < 0.5 * np.maximum(1.0, a))

@@ -45,10 +45,10 @@ class Pieces(NamedTuple):
         Returns:
             The pieces, with their tilted masses and the numbers a.
         """
-        a = np.maximum(0.5 * tilt * (self.high - self.low), 1e-8)
+        a = np.maximum(0.5 * tilt * (self.high - self.low), 1e-8)  # not 0, where sinh(a)/a is 0/0
         # sinh(a)/a = e^a (1 − e^{−2a})/(2a), in logarithms as λ may be large.
         log_growth = 0.5 * tilt * (self.high + self.low) + a + np.log(-np.expm1(-2.0 * a) / (2.0 * a))
-        rounding_factor = 1.0 - 1e-9
+        rounding_factor = 1.0 - 1e-9  # far more than the errors of the exponentials
         tilted_masses = self.mass * np.exp(log_growth - log_moment) * rounding_factor
         return TiltedPieces(self, tilted_masses, a)
 

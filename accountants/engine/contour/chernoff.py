@@ -69,6 +69,7 @@ class ChernoffBounds(NamedTuple):
         Returns:
             The upper bound on log D(ε), at most 0.
         """
+        # The product and the difference err by a few units of roundoff of their terms.
         rounding = 16 * UNIT_ROUNDOFF * (1.0 + np.abs(self.log_bounds) + self.tilts * abs(epsilon))
         bounds = self.log_bounds - self.tilts * epsilon + rounding
         return min(float(bounds.min()), 0.0)
@@ -93,12 +94,13 @@ class ChernoffBounds(NamedTuple):
         with np.errstate(divide="ignore"):
             log_series = self.log_bounds - self.tilts * epsilon - decay - np.log(-np.expm1(-decay))
         size = np.abs(self.log_bounds) + self.tilts * abs(epsilon) + decay
+        # The sum of these terms errs by a few units of roundoff of their sizes.
         log_series = log_series + 16 * UNIT_ROUNDOFF * (1.0 + size)
 
         # The best bound on each side.
         log_positive_m = float(log_series[self.tilts > tilt].min())
         log_negative_m = float(log_series[self.tilts < tilt].min())
-        rounding = 4 * UNIT_ROUNDOFF * (1.0 + abs(log_positive_m) + abs(log_negative_m))
+        rounding = 4 * UNIT_ROUNDOFF * (1.0 + abs(log_positive_m) + abs(log_negative_m))  # of the final sum
         return float(np.logaddexp(log_positive_m, log_negative_m)) + rounding
 
     def shortest_period(self, tilt: float, epsilon: float, log_excess: float) -> float:

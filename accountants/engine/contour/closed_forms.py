@@ -143,7 +143,7 @@ class LaplaceSteps(ClosedForm):
     @property
     def supremum(self) -> float:
         """T s, rounded up, in nats."""
-        return self.count * self.shift * (1.0 + 4 * UNIT_ROUNDOFF)
+        return self.count * self.shift * (1.0 + 4 * UNIT_ROUNDOFF)  # the products are rounded
 
     def moments(self, tilt: float) -> tuple[float, float, float]:
         """Return the cumulant K(l) = T log M(l) of T Laplace steps, and its derivatives K′(l) and K″(l).
@@ -188,6 +188,7 @@ class LaplaceSteps(ClosedForm):
         Returns:
             The absolute error bound.
         """
+        # The first term covers the roundings of x and of the terms of K, and the second one that of K itself.
         return UNIT_ROUNDOFF * (32.0 * self.count * self.shift * (1.5 + tilt) + 4.0 * abs(cumulant))
 
     def upper_cumulant(self, tilt: float) -> float:
@@ -225,7 +226,7 @@ class LaplaceSteps(ClosedForm):
         one_minus_rho = sine_ratio * sine_ratio / (1.0 + rho)
         near_bound = np.where(frequencies < quarter_turn, 1.0 - one_minus_rho / (1.0 + f), 0.0)
 
-        rounding = 32 * UNIT_ROUNDOFF * (1.0 + s * x)
+        rounding = 32 * UNIT_ROUNDOFF * (1.0 + s * x)  # relative error of both bounds
         bound = np.maximum(near_bound, far_bound) * (1.0 + rounding)
         return np.asarray(self.count * np.log(np.minimum(bound, 1.0)))
 
@@ -251,6 +252,7 @@ class LaplaceSteps(ClosedForm):
         tanh = math.tanh(s * x)
         f = tanh / (2.0 * x)
         change = self._transform_change(x, tanh, frequencies) / (1.0 + f)
+        # The error bound (160 + 4xs) u ts of φ(t) − 1 at each frequency.
         error = (UNIT_ROUNDOFF * (160.0 + 4.0 * x * s) * s) * frequencies
         mean_of_step = centre / self.count
         log_modulus, phase, log_growth, rounding = raise_to_power(change, error, mean_of_step, frequencies, self.count)

@@ -131,7 +131,7 @@ def upper_log_delta(laws: Laws, epsilon: float) -> float:
     chernoff = ChernoffBounds.at(transforms, np.asarray([tilt])).upper_log_delta(epsilon)
     log_leaks = [part.log_leak for part in parts]
     total = float(np.logaddexp.reduce([chernoff, *log_leaks]))
-    return min(total + 8 * UNIT_ROUNDOFF * (1.0 + abs(total)), 0.0)
+    return min(total + 8 * UNIT_ROUNDOFF * (1.0 + abs(total)), 0.0)  # rounded up
 
 
 def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float = WIDEST) -> Interval:
@@ -350,7 +350,7 @@ def _certify_root(integrand: Integrand, root: float, width: float, log_delta: fl
     _, slope = integrand.estimate(root)
     # Each bound is about half of the width away from log δ; 0.6 leaves a margin.
     margin = 0.6 * width + slack + 8 * UNIT_ROUNDOFF * (1.0 + abs(log_delta))
-    expected_distance = margin / abs(slope) + 4 * UNIT_ROUNDOFF * root
+    expected_distance = margin / abs(slope) + 4 * UNIT_ROUNDOFF * root  # the margin in ε, and the rounding of the root
     first_step = 0 if root == 0.0 else 1
     distances = [expected_distance * (2.0**k - 1.0) for k in range(first_step, ITERATIONS)]
 

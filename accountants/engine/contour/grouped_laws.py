@@ -144,5 +144,5 @@ def supremum(laws: Laws) -> float:
         elif count and not law.is_silent:
             suprema.append(count * law.supremum)
     suprema += [part.supremum for part in build_parts(other_laws)]
-    rounding = 4 * UNIT_ROUNDOFF * len(suprema)
+    rounding = 4 * UNIT_ROUNDOFF * len(suprema)  # relative error of the sum
     return math.fsum(suprema) * (1.0 + rounding)

@@ -83,7 +83,9 @@ class LikelihoodRatio:
         """
         exponent_size = np.abs(self.exponent(x)) + self.shift * (np.abs(x) + 1.0)
         if self.rate > 0.5:
+            # For q > ½ the logarithm has y as a summand, and errs by some units of roundoff of the terms of y.
             return np.asarray(24 * UNIT_ROUNDOFF * exponent_size)
+        # The rounding of the logarithm, and the derivative p(x) of log r in y times the error of y.
         error_units = 16.0 * np.abs(log_ratio) + 8.0 * self.response(x) * exponent_size
         return np.asarray(UNIT_ROUNDOFF * error_units)
 

@@ -166,7 +166,7 @@ class Integrand:
             raise ContourRefused(RefusalReason.INCONSISTENT, f"log delta above {lower:.17g}, below {chernoff:.17g}")
 
         log_total = float(np.logaddexp(min(upper, chernoff), self.log_leak))
-        upper = min(log_total * (1.0 - 8 * UNIT_ROUNDOFF), 0.0)
+        upper = min(log_total * (1.0 - 8 * UNIT_ROUNDOFF), 0.0)  # rounded up: it is negative
         return Interval(min(lower, upper), upper)
 
     def _scale_error(self, epsilon: float) -> float:
@@ -190,7 +190,7 @@ class Integrand:
         Returns:
             The upper bound, at least 0.
         """
-        period = 2.0 * math.pi / self.line.spacing * (1.0 - 4 * UNIT_ROUNDOFF)
+        period = 2.0 * math.pi / self.line.spacing * (1.0 - 4 * UNIT_ROUNDOFF)  # rounded down
         log_excess = self.chernoff.log_excess(self.line.tilt, period, epsilon)
         log_alias = log_excess - self.log_scale(epsilon) + self._scale_error(epsilon)
         # The factor covers roundings, and the limit prevents an overflow.
@@ -391,5 +391,5 @@ def _truncate(
     largest_log_tail = log_delta + max(math.log(0.5 * widest), -NATS)
     if not log_tails[index] <= largest_log_tail:
         raise ContourRefused(RefusalReason.NO_DECAY, f"frequencies up to {largest_frequency:.3g}")
-    rounding_factor = 1.001
+    rounding_factor = 1.001  # far more than the errors of the logarithm and the exponential
     return float(frequencies[index]), rounding_factor * math.exp(float(log_tails[index]))

@@ -147,7 +147,7 @@ class NoiseSums:
         Source: docs/engine-certificate.md, A4, What η is.
         """
         log_masses, mass_errors, losses, loss_errors = self._nodes
-        rounding = UNIT_ROUNDOFF * (4.0 * np.abs(log_masses) + 8.0 * tilt * np.abs(losses) + 32.0)
+        rounding = UNIT_ROUNDOFF * (4.0 * np.abs(log_masses) + 8.0 * tilt * np.abs(losses) + 32.0)  # of the exponents
         return np.asarray(mass_errors + tilt * loss_errors + rounding + summation_error(losses.size))
 
     def cumulant(self, tilt: float) -> tuple[float, float]:

@@ -200,7 +200,7 @@ def summation_error(terms: int) -> float:
     Returns:
         γ_n, a relative error.
     """
-    product = (terms + 10) * UNIT_ROUNDOFF
+    product = (terms + 10) * UNIT_ROUNDOFF  # nu
     return product / (1.0 - product)
 
 
@@ -293,6 +293,7 @@ def raise_to_power(
     log_modulus = np.where(square_minus_one < -0.5, np.log(modulus), log_modulus_near_one)
     phase = np.arctan2(imaginary, 1.0 + real)
 
+    # The rounding of the logarithm and of the phase, by the sizes of the numbers from which both are computed.
     size = 2.0 * np.abs(real) + real * real + imaginary * imaginary + np.abs(log_modulus) + np.abs(phase)
     rounding = UNIT_ROUNDOFF * (6.0 * size + 4.0 * frequencies * abs(mean))
     return count * log_modulus, count * phase, count * np.log1p(relative_error), count * rounding

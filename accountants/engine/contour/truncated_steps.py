@@ -63,7 +63,7 @@ class TruncatedSteps:
     def supremum(self) -> float:
         """Largest total loss −T log(1 − q) in the direction "add", rounded up; otherwise the loss is unbounded."""
         largest = -math.log1p(-self.ratio.rate) if self.kind == "add" else math.inf
-        return self.count * largest * (1.0 + 8 * UNIT_ROUNDOFF)
+        return self.count * largest * (1.0 + 8 * UNIT_ROUNDOFF)  # rounded up
 
     @property
     def largest_loss(self) -> float:

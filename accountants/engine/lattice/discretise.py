@@ -272,6 +272,7 @@ def log_probability_of_any(log_probabilities: Sequence[float], counts: FloatArra
         return 0.0 if log_rate > 0 else -math.inf
 
     log_any = _log_probability_at_rate(log_rate)
+    # The logarithms and the sum over the kinds of rounds err by a few units of roundoff of their sizes.
     slack = (32 + 4 * log_a.size) * UNIT_ROUNDOFF * (1.0 + abs(log_any) + abs(log_rate))
     return min(log_any + direction * slack, 0.0)
 
@@ -310,4 +311,5 @@ def least_log_atom(profile: Profile) -> float:
         log_mass = min(log_tail, log_mass)
     if math.isinf(log_mass):
         return log_mass
+    # The accuracy of a log tail is relative to 1 plus its size.
     return log_mass - (profile.tail_accuracy + 4 * UNIT_ROUNDOFF) * (1.0 + abs(log_mass))

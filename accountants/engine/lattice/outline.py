@@ -110,6 +110,7 @@ class Side:
         A cell is an interval between two neighbouring edges. Its mass is the difference of the tails there.
         """
         inner_tail = np.where(np.isneginf(self.log_p[:-1]), 0.0, self.log_p[:-1])
+        # A smaller difference of the log tails may be a rounding error.
         rounding = 1e3 * UNIT_ROUNDOFF * (1.0 + np.abs(inner_tail))
         is_empty = self.log_p[1:] - inner_tail > -rounding
         return np.where(is_empty, -np.inf, difference(self.log_p[:-1], self.log_p[1:]))
@@ -199,7 +200,7 @@ class Outline:
     def log_zero(self) -> float:
         """Log of the mass of the loss 0, which both tails leave; −∞ if it is within rounding of 0."""
         rest = -math.expm1(min(0.0, float(np.logaddexp(self.right.log_p[0], self.left.log_p[0]))))
-        return math.log(rest) if rest > 4 * UNIT_ROUNDOFF else -math.inf
+        return math.log(rest) if rest > 4 * UNIT_ROUNDOFF else -math.inf  # above the rounding of 1
 
     @property
     def extent(self) -> float:

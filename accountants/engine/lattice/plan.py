@@ -351,5 +351,5 @@ def _window(weights: FloatArray, order: IntArray, left_out: float) -> tuple[Bool
     inside[order[:excluded]] = False
     if not excluded:
         return inside, 0.0
-    rounding_factor = 1.0 + 1e-9
+    rounding_factor = 1.0 + 1e-9  # far more than the error of a sum
     return inside, float(mass_beyond[excluded - 1]) * rounding_factor

@@ -151,7 +151,7 @@ class _RunningProduct:
             is_relevant: mask of the frequencies that remain.
         """
         dropped_sum = float(np.exp(self.log_bound[~is_relevant]).sum())
-        rounding_factor = 1.0 + 1e-9
+        rounding_factor = 1.0 + 1e-9  # far more than the error of a sum
         self.skipped += dropped_sum * rounding_factor
         self.remaining = self.remaining[is_relevant]
         self.log_size, self.angle = self.log_size[is_relevant], self.angle[is_relevant]

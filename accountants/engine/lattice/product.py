@@ -169,7 +169,7 @@ class ComposedProfile(PointwiseProfile):
         epsilons, log_deltas = [epsilon], [log_delta]
         while len(epsilons) < _MOST_ROWS and log_delta > least_log_delta and epsilon < largest_epsilon:
             log_step = next(step for level, step in _ROW_STEPS if log_delta > level)
-            steepness = max(self._survey.steepness(epsilon), 1e-9)
+            steepness = max(self._survey.steepness(epsilon), 1e-9)  # not 0
             epsilon = epsilon + log_step / steepness
             log_delta = coarse.upper_log_delta(epsilon)
             epsilons.append(epsilon)
@@ -370,7 +370,7 @@ class ComposedProfile(PointwiseProfile):
             epsilon: ε ≥ 0, in nats. The share ε/T is rounded down, and so δ_j(ε/T) up.
         """
         rounds = sum(part.count for part in self.parts)
-        share_of_epsilon = np.asarray([epsilon / rounds * (1.0 - 4 * UNIT_ROUNDOFF)])
+        share_of_epsilon = np.asarray([epsilon / rounds * (1.0 - 4 * UNIT_ROUNDOFF)])  # rounded down
         log_terms = []
         for part in self.parts:
             log_delta = float(part.first.log_delta(share_of_epsilon).upper[0])
@@ -378,7 +378,7 @@ class ComposedProfile(PointwiseProfile):
         total = float(np.logaddexp.reduce(log_terms))
         if not math.isfinite(total):
             return total
-        return min(total + 16 * UNIT_ROUNDOFF * (1.0 + abs(total)), 0.0)
+        return min(total + 16 * UNIT_ROUNDOFF * (1.0 + abs(total)), 0.0)  # rounded up
 
     def _best_single(self, epsilon: float) -> float:
         """Return the largest lower bound on log δ(ε) of a single part, which also bounds that of the composition.

@@ -91,6 +91,9 @@ class LatticeSearch(PairSearch):
         Args:
             log_delta: log of the target δ.
             near: not used.
+
+        Returns:
+            The lower bound in nats, at least 0.
         """
         del near
         if all(profile.coupled_meets(log_delta) for profile in self.profiles):
@@ -103,11 +106,7 @@ class LatticeSearch(PairSearch):
         return larger
 
     def _by_estimate(self, log_delta: float) -> list[tuple[ComposedProfile, Guess]]:
-        """Return the profiles of the directions with their estimates of ε(δ), in decreasing order of the estimates.
-
-        Args:
-            log_delta: log of the target δ.
-        """
+        """Return the profiles of the directions, with their estimates of ε at a log δ, the largest estimate first."""
         estimates = [(profile, profile.guess(log_delta)) for profile in self.profiles]
         return sorted(estimates, key=lambda estimate: -estimate[1].epsilon)
 
@@ -246,7 +245,7 @@ def _solve(profile: ComposedProfile, log_delta: float, guess: Guess, *, from_abo
         choice_at_root = profile.evaluation(root).tilt
         if choice_at_root == choice or choice_at_root is None:
             break
-        steepness = max(abs(choice_at_root.coordinate.tilt), 1e-9)
+        steepness = max(abs(choice_at_root.coordinate.tilt), 1e-9)  # not 0
         choice, guess = choice_at_root, Guess(root, steepness)
     return best
 
@@ -305,7 +304,7 @@ def _newton_step(
     spacing, tilt = _SPACING * guess.epsilon, choice.coordinate.tilt
     decrease = value - bound(guess.epsilon + spacing)
     finite_difference = decrease / spacing if 0.0 < decrease < math.inf else abs(tilt)
-    steepness = max(finite_difference, tilt, 1e-9)
+    steepness = max(finite_difference, tilt, 1e-9)  # not 0
     largest_step = _STEP_SHARE * _FARTHEST * guess.epsilon
     step = min(max((value - log_delta) / steepness, -largest_step), largest_step)
     return Guess(guess.epsilon + step, steepness)

@@ -249,7 +249,7 @@ class Spectrum:
         tilt, unit = self.coordinate.tilt, self.unit
         near, far = scaled_steps(gap, unit, tilt)
         denominator = math.expm1(-abs(tilt) * unit) * math.expm1(-self.coordinate.above * unit)
-        rounding_factor = 1 + 1e-12
+        rounding_factor = 1 + 1e-12  # far more than the errors of the factors
         return 2.0 * (near + far) / denominator / self.size * rounding_factor
 
 

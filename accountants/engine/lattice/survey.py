@@ -78,7 +78,7 @@ class Survey:
             if largest == math.inf:
                 return math.inf
             total += part.count * largest
-        return total * (1 + 4 * UNIT_ROUNDOFF * len(self.parts))
+        return total * (1 + 4 * UNIT_ROUNDOFF * len(self.parts))  # rounded up
 
     @cached_property
     def log_infinite_mass(self) -> float:
@@ -106,6 +106,7 @@ class Survey:
         """
         direct = self.all_losses.prefers_direct(epsilon)
         estimate = self.all_losses.estimate_at(self.all_losses.saddle(epsilon, direct=direct), epsilon)
+        # An estimate of log(1 − δ) gives log δ; it is kept below 0, so that δ is positive.
         log_finite = estimate if direct else float(log1m_exp(min(estimate, -UNIT_ROUNDOFF)))
         return min(max(log_finite, self.log_infinite_mass), 0.0)
 
@@ -231,6 +232,6 @@ def _largest_loss(profile: Profile, profile_outline: Outline) -> float:
     """
     if profile.supremum < math.inf:
         return profile.supremum
-    extent = profile_outline.extent * (1 + 4 * UNIT_ROUNDOFF)
+    extent = profile_outline.extent * (1 + 4 * UNIT_ROUNDOFF)  # rounded up
     is_zero = bool(np.isneginf(profile.log_delta(np.asarray([extent])).upper[0]))
     return extent if is_zero else math.inf

@@ -144,11 +144,11 @@ def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, Flo
     value = np.log1p(np.where(is_moderate, change, 0.0))
     moment = np.exp(np.where(is_moderate, value, 0.0))
     term_error = UNIT_ROUNDOFF * flat.sums(np.abs(terms) * term_units) / moment
-    error = term_error + 16 * UNIT_ROUNDOFF * np.exp(-value)
+    error = term_error + 16 * UNIT_ROUNDOFF * np.exp(-value)  # the rounding of c, relative to 1 + c
 
     # The direct logarithm of the sum, for the other distributions.
     direct_value = flat.log_moments(tilt)
-    direct_error = UNIT_ROUNDOFF * flat.largest(term_units) * 2.0
+    direct_error = UNIT_ROUNDOFF * flat.largest(term_units) * 2.0  # the error of the largest exponent, twice
     errors = 16 * UNIT_ROUNDOFF + np.where(is_moderate, error, direct_error)
     return np.where(is_moderate, value, direct_value), errors
 
@@ -217,11 +217,12 @@ def build_spectrum(line: TiltedLine, size: int, power: Power, chernoff: Chernoff
         size=size,
         centre=centre,
         log_prefactor=math.fsum(log_factors),
-        rounding=UNIT_ROUNDOFF * (len(log_factors) + 4.0) * sum_of_sizes,
+        rounding=UNIT_ROUNDOFF * (len(log_factors) + 4.0) * sum_of_sizes,  # of the sum of the factors
         sums=sum_terms(size, frequencies, terms),
         weights=weights,
         skipped=skipped,
         chernoff=chernoff,
+        # The alias may be larger by 0.1 %, and by the errors of the log moments of all rounds.
         alias_slack=1e-3 + 4 * UNIT_ROUNDOFF * (most_points + 64.0) * float(sum(counts)),
     )
 
@@ -306,7 +307,7 @@ def _direct_sum_error(law: TiltedDistribution, size: int, frequencies: IntArray)
 
     Source: docs/engine-certificate.md, A4.
     """
-    summation_error = (law.index.size + 64) * UNIT_ROUNDOFF
+    summation_error = (law.index.size + 64) * UNIT_ROUNDOFF  # of one term each, and of the products
     mean_index = float(law.weights @ np.abs(law.index))
     mean_sizes = 4.0 * mean_index * (2.0 * np.pi / size) * frequencies
     error = (summation_error + float(law.errors.max())) * np.minimum(mean_sizes, 8.0)
@@ -354,8 +355,8 @@ def _transform(law: TiltedDistribution, size: int, frequencies: IntArray | None)
     # equal indices and the weights have errors too.
     most_wrapped = float(np.bincount(law.index % size).max())
     fft_units = 10.0 * math.log2(size) + 16.0 + most_wrapped
-    error = UNIT_ROUNDOFF * fft_units * float(off_centre_weights.sum())
-    error += float(law.weights @ law.errors) + 4 * UNIT_ROUNDOFF
+    error = UNIT_ROUNDOFF * fft_units * float(off_centre_weights.sum())  # of the FFT
+    error += float(law.weights @ law.errors) + 4 * UNIT_ROUNDOFF  # of the weights, and of the last sum
 
     values = rfft(wrap(law.index, off_centre_weights, size))
     if frequencies is not None:

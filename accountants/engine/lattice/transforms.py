@@ -168,12 +168,13 @@ def upper_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float
         The upper bound on log δ(ε), at most 0.
     """
     log_infinite_mass = laws.log_infinite_mass(direction=1)
-    largest_loss = laws.top * laws.unit * (1 + 4 * UNIT_ROUNDOFF)
+    largest_loss = laws.top * laws.unit * (1 + 4 * UNIT_ROUNDOFF)  # rounded up
     if epsilon >= largest_loss:
         return log_infinite_mass
     integral = spectrum.log_integral(epsilon)
     if spectrum.coordinate.direct:
         return min(float(np.logaddexp(log_infinite_mass, integral.upper)) + 4 * UNIT_ROUNDOFF, 0.0)
+    # A lower bound on 1 − δ gives an upper bound on δ; the factors round both outward.
     complement = math.exp(min(integral.lower, 0.0)) * (1 - 8 * UNIT_ROUNDOFF) - laws.excess
     if not 0.0 < complement < 1.0:
         return 0.0
@@ -203,10 +204,11 @@ def chernoff_log_delta(laws: LatticeComposition, coordinate: TiltCoordinate, eps
 
     shift = coordinate.tilt * (epsilon - laws.loss_error)
     bound = log_chernoff_constant(coordinate.tilt) + math.fsum(cumulants) + math.fsum(errors) - shift
-    bound += 8 * UNIT_ROUNDOFF * (abs(shift) + 8.0)
+    bound += 8 * UNIT_ROUNDOFF * (abs(shift) + 8.0)  # the rounding of the sum
 
     log_infinite_mass = laws.log_infinite_mass(direction=1)
     log_total = float(np.logaddexp(log_infinite_mass, bound))
+    # The rounding of the last sum of exponentials.
     return min(log_total + 4 * UNIT_ROUNDOFF * (1.0 + abs(bound)), 0.0)
 
 
@@ -225,11 +227,12 @@ def lower_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float
         The lower bound on log δ(ε); −∞ if none is positive.
     """
     log_infinite_mass = laws.log_infinite_mass(direction=-1)
-    largest_loss = laws.top * laws.unit * (1 + 4 * UNIT_ROUNDOFF)
+    largest_loss = laws.top * laws.unit * (1 + 4 * UNIT_ROUNDOFF)  # rounded up
     if epsilon >= largest_loss:
         return log_infinite_mass
     integral = spectrum.log_integral(epsilon)
     if spectrum.coordinate.direct:
         return float(np.logaddexp(log_infinite_mass, integral.lower)) - 4 * UNIT_ROUNDOFF
+    # An upper bound on 1 − δ gives a lower bound on δ; the factor rounds it down, as it is negative.
     log_delta = float(log1m_exp(min(integral.upper, 0.0))) * (1 + 8 * UNIT_ROUNDOFF)
     return max(log_infinite_mass, log_delta)

@@ -237,7 +237,7 @@ class _LatticeTradeOff(NamedTuple):
             next_outer = max(outer - stride, last) if self.to_add else min(outer + stride, last)
             is_end = next_outer == outer or self.gamma(outer).upper * self.rate >= 1.0
             next_gamma = 1.0 / self.rate if is_end else self.gamma(next_outer).upper
-            by_chord = value.lower - slope * next_gamma * (1.0 + 4 * UNIT_ROUNDOFF)
+            by_chord = value.lower - slope * next_gamma * (1.0 + 4 * UNIT_ROUNDOFF)  # rounded down
             least = min(least, by_chord)
             if is_end:
                 return least
@@ -274,7 +274,7 @@ class _LatticeTradeOff(NamedTuple):
             The lower bound, rounded down.
         """
         start, end = self.gamma(first), self.gamma(second)
-        return max(start.lower - end.upper, end.lower - start.upper, 0.0) * (1.0 - 4 * UNIT_ROUNDOFF)
+        return max(start.lower - end.upper, end.lower - start.upper, 0.0) * (1.0 - 4 * UNIT_ROUNDOFF)  # rounded
 
 
 def finds_tests(laws: Laws) -> bool:

@@ -65,7 +65,7 @@ def _log_probability_near_least(law: SampledGaussianLaw) -> float:
     threshold = 0.5 * law.shift + (log_odds + math.log(REGION.near_least)) / law.shift
     excluded = (1.0 - law.rate) * float(ndtr(threshold))
     included = law.rate * float(ndtr(threshold - law.shift))
-    return math.log(max(excluded + included, 1e-300))
+    return math.log(max(excluded + included, 1e-300))  # not log 0
 
 
 def steps_to_remove(laws: Laws) -> Steps | None:
@@ -217,6 +217,7 @@ def _log_delta_at_zero(steps: Steps) -> float:
     Returns:
         The upper bound on log δ(0), at most 0.
     """
+    # The sum is negative. Its size is raised by its relative error, so that the result is an upper bound.
     log_none_included = math.fsum(count * math.log1p(-law.rate) for law, count in steps) * (1.0 + 16 * UNIT_ROUNDOFF)
     any_included = -math.expm1(log_none_included)
     if any_included <= 0.0:
@@ -328,7 +329,7 @@ def reverse_bound(table: LossTable) -> Callable[[float], float]:
 
     def delta(epsilon: float) -> float:
         """Return the bound on δ(ε), in [0, 1]."""
-        ratio = math.exp(min(epsilon, 700.0))
+        ratio = math.exp(min(epsilon, 700.0))  # e^710 would overflow
         # The sum has terms of at most e^ε, so it errs by a few units of roundoff of that.
         rounding = table.sign * 16 * UNIT_ROUNDOFF * ratio
         value = ratio * table.delta(-epsilon) - (ratio - 1.0) + rounding

@@ -61,7 +61,7 @@ def first_at_most(delta: Callable[[float], float], target: float, near: float = 
     high = excess_at(near or 1.0)
     while high.excess > 0.0:
         low, high = high, excess_at(4.0 * high.epsilon)
-        if high.epsilon > 1e12:
+        if high.epsilon > 1e12:  # no crossing within any useful ε
             return None
     return _close_bracket(excess, low, high)
 

@@ -108,6 +108,7 @@ def relevant_nodes(column: FloatArray, rate: float, shift: float, step: float, c
     # A value of the integrand on each block, and an upper bound; a row for each order.
     distance_from_zero = np.maximum(np.maximum(y[:-1], -y[1:]), 0.0)
     log_largest = np.max(column * log_ratio[:-1] - 0.5 * y[:-1] ** 2, axis=1)
+    # The factor 1 + 1e-12 covers the rounding of log r.
     log_bound = column * log_ratio[1:] * (1.0 + 1e-12) - 0.5 * distance_from_zero**2
     is_used = np.any(log_bound > log_largest[:, None] + LOG_LEFT_OUT, axis=0)
     return np.asarray(indices[np.repeat(is_used, _BLOCK)[:count]])

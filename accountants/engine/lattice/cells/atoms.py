@@ -94,6 +94,7 @@ def common_span(numbers: Iterable[float | None]) -> float | None:
     if not sizes:
         return None
     largest = sizes[-1]
+    # Remainders below 1e-9 of the largest number count as rounding errors.
     divisor = 0.0
     for size in sizes:
         divisor = _float_gcd(divisor, size, 1e-9 * largest)

@@ -164,5 +164,5 @@ def _error(log_tail: FloatArray, profile: Profile) -> FloatArray:
         One relative error bound for each tail.
     """
     size = np.where(np.isneginf(log_tail), 0.0, np.abs(log_tail))
-    log_error = (profile.tail_accuracy + 8 * UNIT_ROUNDOFF) * (1.0 + size)
-    return np.asarray(np.expm1(np.minimum(log_error, 30.0)))
+    log_error = (profile.tail_accuracy + 8 * UNIT_ROUNDOFF) * (1.0 + size)  # with a few roundings
+    return np.asarray(np.expm1(np.minimum(log_error, 30.0)))  # cut at e^30, against overflow

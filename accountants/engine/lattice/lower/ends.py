@@ -86,7 +86,7 @@ def _thresholds_at_end(
 
     # Moments p − e^g q of the first 1, 2, … cells together, at the inner point g.
     masses = np.exp(log_p - np.max(log_p))
-    moments = np.cumsum(masses * -np.expm1(np.minimum(inner - losses, 700.0)))
+    moments = np.cumsum(masses * -np.expm1(np.minimum(inner - losses, 700.0)))  # no overflow
     reaches_inner_point = np.flatnonzero(step * moments > 0)
     if not reaches_inner_point.size or reaches_inner_point[0] < 2:
         return []

@@ -71,7 +71,7 @@ def choose_points(cells: LoweredCells, unit: float, offset: float) -> LatticePoi
     if not cells.has_mass[-1]:
         chosen[-1] = lowest[-1]
 
-    rounding_factor = 1.0 + 1e-9
+    rounding_factor = 1.0 + 1e-9  # far more than the errors of the differences
     slip = float(np.max(excess, where=is_rounding, initial=0.0)) * rounding_factor
     fall = float(np.max(chosen * step - losses, where=cells.has_mass, initial=0.0)) * rounding_factor
     return LatticePoints((2.0 * chosen).astype(np.int64), slip, fall)
