@@ -133,6 +133,8 @@ class _BackwardPass:
     def add_equal_terms(self, length: int, rest: float) -> None:
         """Add the equal terms A_j R_j of consecutive steps, without evaluating each of them.
 
+        A_j is the divergence from a use of the record at step j. R_j adds up its contracted effects on later releases.
+
         The steps are before the first step that may be released, have equal A_j, and have contraction factors B_j that
         are negligibly close to 1.
 
@@ -149,6 +151,8 @@ class _BackwardPass:
 
     def add_chunk(self, first: int, last: int, rest: float | None) -> None:
         """Add the terms A_j R_j of the steps first, …, last to the bounds on their sum (`log_scheduled_sum`).
+
+        A_j is the divergence from a use of the record at step j. R_j adds up its contracted effects on later releases.
 
         The steps are taken in blocks from the last to the first. The results of a block are the start of the block
         before it.
@@ -194,6 +198,9 @@ class _BackwardPass:
 
     def charge_negligible_steps(self, first: int) -> bool:
         """Add a bound on all steps before a given one to the upper bound, if these steps are negligible.
+
+        A term A_j R_j is the divergence A_j from a use of the record at step j, times the sum R_j of its contracted
+        effects.
 
         Before the first step that may be released, R_j does not increase towards earlier steps. Each term A_j R_j is
         then at most the product of the largest A, and B and R of the given step (`log_scheduled_sum`).

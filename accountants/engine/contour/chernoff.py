@@ -34,11 +34,11 @@ class ChernoffBounds(NamedTuple):
 
     @classmethod
     def at(cls, transforms: Sequence[Transform], tilts: FloatArray) -> ChernoffBounds:
-        """Evaluate the Chernoff bound on D(ε), the δ(ε) of a composition without the losses left out as improbable.
+        """Evaluate the Chernoff bounds on δ(ε) of a composition at several exponents μ.
 
-        The bound is D(ε) ≤ e^{b(μ) − με} for every exponent μ ≥ 0. An upper bound on b(μ) = K(μ) + log C(μ) is
-        computed, with K(μ) = log E_P[e^{μS}] for the total privacy loss S, and log C(μ) ≤ 0 of `log_chernoff_factor`.
-        All roundings are added.
+        D(ε) is δ(ε) without the losses that are left out as improbable. The bound is D(ε) ≤ e^{b(μ) − με} for every
+        exponent μ ≥ 0. An upper bound on b(μ) = K(μ) + log C(μ) is computed. Here K(μ) = log E_P[e^{μS}] for the total
+        privacy loss S, and log C(μ) ≤ 0 is that of `log_chernoff_factor`. All roundings are added.
 
         Args:
             transforms: one transform z ↦ log E_P[e^{zL}] for each part of the composition. K is the sum of their
@@ -75,11 +75,11 @@ class ChernoffBounds(NamedTuple):
         return min(float(bounds.min()), 0.0)
 
     def log_excess(self, tilt: float, period: float, epsilon: float) -> float:
-        """Return an upper bound on the log of the alias, the error of the trapezoidal rule for δ(ε) by its period.
+        """Bound the aliasing error of the trapezoidal rule for δ(ε) from above, as a logarithm.
 
-        Let A be the period. The alias is Σ_{m≠0} e^{lmA} δ(ε + mA), and δ(ε + mA) ≤ e^{b(μ) − μ(ε + mA)} by Chernoff's
-        bound. The terms with m > 0 are thus below a geometric series for any μ > l, and those with m < 0 for any μ < l.
-        Each of the two sums is at most e^{b(μ) − με}/(e^{|μ−l|A} − 1), for the best μ on its side.
+        The rule has a period A in ε. Its aliasing error is Σ_{m≠0} e^{lmA} δ(ε + mA), and δ(ε + mA) ≤ e^{b(μ) − μ(ε +
+        mA)} by Chernoff's bound. The terms with m > 0 are thus below a geometric series for any μ > l, and those with m
+        < 0 for any μ < l. Each of the two sums is at most e^{b(μ) − με}/(e^{|μ−l|A} − 1), for the best μ on its side.
 
         Args:
             tilt: real part l of the line of integration.
@@ -87,7 +87,7 @@ class ChernoffBounds(NamedTuple):
             epsilon: ε at which δ is evaluated, in nats.
 
         Returns:
-            The upper bound on the log of the alias, rounded up.
+            The log of the upper bound.
         """
         # The log of the bound for each μ, rounded up.
         decay = np.abs(self.tilts - tilt) * period
@@ -104,15 +104,15 @@ class ChernoffBounds(NamedTuple):
         return float(np.logaddexp(log_positive_m, log_negative_m)) + rounding
 
     def shortest_period(self, tilt: float, epsilon: float, log_excess: float) -> float:
-        """Estimate the shortest period A = 2π/Δt of the trapezoidal rule for δ(ε) at which its alias is small enough.
+        """Estimate the shortest period of the trapezoidal rule for δ(ε) at which its aliasing error is small enough.
 
-        The alias is the error that a rule with spacing Δt has by its period. The Chernoff bounds on δ(ε) are
-        e^{b(μ) − με}. The alias is about e^{b(μ) − με − |μ−l|A} on either side of l, for the best tilt μ on that side.
+        A rule with spacing Δt has the period A = 2π/Δt in ε, which causes the error. The Chernoff bounds on δ(ε) are
+        e^{b(μ) − με}. The error is about e^{b(μ) − με − |μ−l|A} on either side of l, for the best tilt μ on that side.
 
         Args:
             tilt: real part l of the line of integration.
             epsilon: ε at which δ is evaluated, in nats.
-            log_excess: log of the allowed alias.
+            log_excess: log of the allowed error.
 
         Returns:
             The period A in nats of ε. It is the longer of the two that the tilts above l and those below l require.

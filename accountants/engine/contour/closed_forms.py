@@ -96,11 +96,11 @@ class GaussianSteps(ClosedForm):
         return np.asarray(-0.5 * self.square * frequencies * frequencies * (1.0 - _ACCURACY))
 
     def on_line(self, line: Line) -> LineValues:
-        """Return the characteristic function e^{−μ²t²/2} of the total Gaussian loss on a line, centred at its mean c.
+        """Return the characteristic function of the total Gaussian loss at equally spaced frequencies t.
 
-        The distribution of the loss is tilted by l, the line's real part: its density is multiplied by e^{lL} and
-        normalised. The tilted mean is c = μ² (l + ½). A relative error of μ² changes the modulus, and it changes the
-        phase through c.
+        It is e^{−μ²t²/2}, centred at the mean c = μ² (l + ½). The distribution of the loss is tilted by l, the line's
+        real part: its density is multiplied by e^{lL} and normalised. A relative error of μ² changes the modulus, and
+        it changes the phase through c.
 
         Args:
             line: points l + it of a vertical line, with frequencies t ≥ 0.
@@ -197,12 +197,13 @@ class LaplaceSteps(ClosedForm):
         return cumulant + self._cumulant_error(tilt, cumulant)
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
-        """Return upper bounds on T log |φ(t′)| for all t′ ≥ t, at each frequency t, for T Laplace steps.
+        """Bound how fast the characteristic function of the total loss of T Laplace steps decays with its frequency.
 
-        φ is the characteristic function of one loss under the distribution tilted by l, and s the shift over the
-        noise's scale. With x = l + ½ and f = tanh(xs)/2x, |φ(t)| ≤ (1 + 1/2t)/(1 + f) at every t. For t ≤ π/2s it is
-        also at most 1 − (1 − ρ)/(1 + f) with ρ² = 1 − sin²(ts)/cosh²(xs). Both bounds decrease in t. For t < π/2s the
-        second bound holds up to π/2s, and the first one beyond. The larger of both is therefore used.
+        At each frequency t, the bound holds for T log |φ(t′)| at all t′ ≥ t. φ is the characteristic function of one
+        loss under the distribution tilted by l, and s the shift over the noise's scale. Let x = l + ½ and f =
+        tanh(xs)/2x. Then |φ(t)| ≤ (1 + 1/2t)/(1 + f) at every t. For t ≤ π/2s it is also at most 1 − (1 − ρ)/(1 + f)
+        with ρ² = 1 − sin²(ts)/cosh²(xs). Both bounds decrease in t. For t < π/2s the second bound holds up to π/2s, and
+        the first one beyond. The larger of both is therefore used.
 
         Args:
             tilt: real part l of the line.
@@ -231,11 +232,12 @@ class LaplaceSteps(ClosedForm):
         return np.asarray(self.count * np.log(np.minimum(bound, 1.0)))
 
     def on_line(self, line: Line) -> LineValues:
-        """Return the characteristic function φ(t)^T e^{−itc} of T Laplace steps on a line, with bounds on its errors.
+        """Return the characteristic function of the total loss of T Laplace steps at equally spaced frequencies t.
 
-        φ(t) is that of one loss, tilted by the line's real part l: its density is multiplied by e^{lL} and normalised.
-        c is the mean of the total tilted loss. φ(t) − 1 is computed from terms that are small for small t. With the
-        unit of roundoff u, the noise's shift s and x = l + ½, its error is at most (160 + 4xs) u ts.
+        It is φ(t)^T e^{−itc}. φ(t) is that of one loss, tilted by the line's real part l: its density is multiplied by
+        e^{lL} and normalised. The number c is the mean of the total tilted loss. φ(t) − 1 is computed from terms that
+        are small for small t. With the unit of roundoff u, the noise's shift s and x = l + ½, its error is at most (160
+        + 4xs) u ts.
 
         Args:
             line: points l + it of a vertical line, with frequencies t ≥ 0.

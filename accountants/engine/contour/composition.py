@@ -44,7 +44,7 @@ _MOST_LINES = 12
 
 
 class _Level(NamedTuple):
-    """A value that a decreasing function of ε, such as log δ, is to take. A search finds this ε, the root.
+    """A target value of a decreasing function of ε, such as log δ. A search finds the ε with this value, the root.
 
     Attributes:
         target: the value minus a saddle-point estimate of the function, whose zero is the first ε of the search.

@@ -179,10 +179,11 @@ class Integrand:
         return self.values.cumulant_error + 4 * UNIT_ROUNDOFF * size
 
     def _alias(self, epsilon: float) -> float:
-        """Return an upper bound on the alias, the trapezoidal rule's error from its period, in units of e^{K − lε}.
+        """Bound the aliasing error of the trapezoidal rule for δ(ε) from above.
 
-        It is Σ_{m≠0} e^{lmA} D(ε + mA), for the period A = 2π/Δt of the spacing Δt. D(ε) is the δ(ε) of the losses that
-        were not left out. The Chernoff bounds on D at several tilts bound this series (`ChernoffBounds.log_excess`).
+        In units of e^{K(l) − lε} it is Σ_{m≠0} e^{lmA} D(ε + mA), for the period A = 2π/Δt of the spacing Δt. D(ε) is
+        the δ(ε) of the losses that were not left out. The Chernoff bounds on D at several tilts bound this series
+        (`ChernoffBounds.log_excess`).
 
         Args:
             epsilon: ε in nats, of any sign.

@@ -36,9 +36,10 @@ class NoiseSteps(TruncatedSteps):
     def trim(self, log_leak: float, tilt: float) -> NoiseSteps:
         """Leave out the noise on both sides where it is improbable and has little weight at a tilt.
 
-        On either side, the cut is the first multiple of 1/16 that meets two conditions. Noise beyond it is improbable,
-        and the integrand f_l(x) of `Piece` is negligible there or increases outwards. It increases where improbable
-        noise has very large losses. Batches without replacement (`kind` "drawn") are cut above only.
+        On either side, the cut is the first multiple of 1/16 that meets two conditions. Noise x beyond it is
+        improbable. The integrand f_l(x), its density times e^{lL} for the loss L, is negligible there or increases
+        outwards. It increases where improbable noise has very large losses. Batches without replacement (`kind`
+        "drawn") are cut above only.
 
         Args:
             log_leak: log of the largest probability, in all steps together, of the noise that is left out.

@@ -176,10 +176,11 @@ class NoiseSums:
         return value, error + 4 * UNIT_ROUNDOFF * (abs(value) + log_unit)
 
     def _moment_change(self, tilt: float, log_unit: float) -> tuple[float, float]:
-        """Return M(l) − 1 = Σ_j p_j (e^{lL_j} − 1), with a bound on errors without the quadrature error of M(l).
+        """Return the moment M(l) = E[e^{lL}] of one step's loss L minus 1, with a bound on its error.
 
-        M(l) = E[e^{lL}] is the moment of one step's loss L. The sum is over the quadrature nodes j of the noise, with
-        masses p_j. The bound includes the mass of the noise that is left out, and the quadrature error of M(0).
+        It is Σ_j p_j (e^{lL_j} − 1) over the quadrature nodes j of the noise, with masses p_j. The quadrature error of
+        M(l) is not included in the bound. The bound includes the mass of the noise that is left out, and the quadrature
+        error of M(0).
 
         Args:
             tilt: l ≥ 0.
@@ -221,10 +222,10 @@ class NoiseSums:
         return self.steps.count * (value + error) * (1.0 + 4 * UNIT_ROUNDOFF)
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
-        """Return upper bounds on log |φ(t′)|^T for all t′ ≥ t, at each frequency t: how fast the transform decays.
+        """Bound how fast the characteristic function of the total loss of T steps decays with its frequency.
 
-        φ(t) = M(l + it)/M(l) is the characteristic function of one tilted loss. The result is the least of a few bounds
-        T log B_y(t) of `_decay_bound`, one for each height y.
+        At each frequency t, the bound holds for log |φ(t′)|^T at all t′ ≥ t. φ(t) = M(l + it)/M(l) belongs to one
+        tilted loss. The result is the least of a few bounds T log B_y(t) of `_decay_bound`, one for each height y.
 
         Args:
             tilt: real part l of z.
@@ -271,9 +272,9 @@ class NoiseSums:
         return heights
 
     def _contour(self, tilt: float, height: float) -> tuple[FloatArray, FloatArray]:
-        """Return θ and log G at all nodes of the noise, which bound the integrand at the imaginary part y of the noise.
+        """Return numbers that bound the integrand at complex noise x + iy, for all quadrature nodes x.
 
-        The integrand decays as G e^{−tθ} in the frequency t; see `Piece.turn`.
+        They are θ and log G: the integrand decays as G e^{−tθ} in the frequency t (`Piece.turn`).
 
         Args:
             tilt: real part l of z.
@@ -289,9 +290,9 @@ class NoiseSums:
     def _decay_bound(
         self, tilt: float, frequencies: FloatArray, height: float, log_masses: FloatArray, log_moment: float
     ) -> FloatArray:
-        """Return a bound B_y(t) on |φ(t′)| of one step for all t′ ≥ t, without rounding.
+        """Bound the characteristic function φ of one step for all frequencies t′ ≥ t, without rounding errors.
 
-        The integral over the noise x is moved to x + iy, where the integrand decays as e^{−tθ(x)}. The bound is
+        The integral over the noise x is moved to x + iy, where the integrand decays as e^{−tθ(x)}. |φ(t′)| is at most
 
             B_y(t) = e^{y²/2} E_l[G e^{−tθ}] + P_l(atom) + side paths,
 

@@ -105,7 +105,9 @@ class Transform(Protocol):
         """
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
-        """Return upper bounds on log |φ(t′)|^T for all t′ ≥ t, at each frequency t (docs/engine-certificate.md, A3).
+        """Bound how fast the characteristic function of the total loss decays with its frequency.
+
+        At each frequency t, the bound holds for log |φ(t′)|^T at all t′ ≥ t (docs/engine-certificate.md, A3).
 
         Args:
             tilt: l ≥ 0; φ(t) is M(l + it)/M(l).
@@ -116,7 +118,9 @@ class Transform(Protocol):
         """
 
     def on_line(self, line: Line) -> LineValues:
-        """Return φ^T on a vertical line with bounds on its errors (docs/engine-certificate.md, A2 and A4).
+        """Return the characteristic function of the total tilted loss on a vertical line, with bounds on its errors.
+
+        It is φ^T for T copies of the loss, with φ(t) = M(l + it)/M(l) (docs/engine-certificate.md, A2 and A4).
 
         Args:
             line: points l + it of the line, with frequencies t ≥ 0.

@@ -45,7 +45,7 @@ class Piece(NamedTuple):
     high: float
 
     def factors(self, tilt: float) -> list[tuple[int, float]]:
-        """Return the factors r(±x)^c of the integrand f_l for real l, where r is the likelihood ratio at the noise x.
+        """Return the factors of the integrand of E[e^{lL}]: powers of the likelihood ratio r at the noise x or −x.
 
         Args:
             tilt: exponent l.
@@ -90,11 +90,11 @@ class Piece(NamedTuple):
         return log_density, density_error, log_ratio - mirrored_log_ratio, loss_error
 
     def turn(self, x: FloatArray, tilt: float, height: float) -> tuple[FloatArray, FloatArray]:
-        """Return θ and log G, which bound how fast the integrand f_z decays at complex noise x + iy.
+        """Bound how fast the integrand f_z of E[e^{zL}] decays at complex noise x + iy.
 
-        The bound is |f_z(x + iy)| ≤ e^{y²/2} f_l(x) G(x) e^{−tθ(x)} for z = l + it. f_z is the normal density times
-        powers r(±x)^c of the likelihood ratio r (`factors`). Each power adds arg r(±x + iy) to θ, and c
-        log(|r(±x + iy)|/r(±x)) to log G.
+        The bound is |f_z(x + iy)| ≤ e^{y²/2} f_l(x) G(x) e^{−tθ(x)} for z = l + it, by the numbers θ and G. f_z is the
+        normal density times powers r(±x)^c of the likelihood ratio r (`factors`). Each power adds arg r(±x + iy) to θ,
+        and c log(|r(±x + iy)|/r(±x)) to log G.
 
         Args:
             x: real part of the noise, in standard deviations.
@@ -113,7 +113,7 @@ class Piece(NamedTuple):
         return theta, log_growth
 
     def log_maximum(self, tilt: float, low: FloatArray, high: FloatArray) -> FloatArray:
-        """Return upper bounds on the log of the integrand f_l(x) on intervals of the noise x.
+        """Bound the log of the integrand f_l(x) of E[e^{lL}] from above, on intervals of the noise x.
 
         f_l is the normal density times powers r(±x)^c of the likelihood ratio r (`factors`). The log of each power is
         below a line (`_line_above`). The sum of these lines minus x²/2 exceeds its larger value at the two ends of an
@@ -142,10 +142,10 @@ class Piece(NamedTuple):
         return np.asarray(np.maximum(at_low, at_high) + curvature_bound - LOG_SQRT_2PI + rounding)
 
     def _line_above(self, sign: int, power: float, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return a line above c log r(±x) on intervals of x, by its values at their two ends.
+        """Return a line above a multiple of the log likelihood ratio on intervals of the noise x.
 
-        r is the likelihood ratio, and log r is convex. The line is the chord for c ≥ 0, and the tangent in the middle
-        for c < 0.
+        The line is above c log r(±x), and is given by its values at both ends of each interval. r is the likelihood
+        ratio, and log r is convex. The line is the chord for c ≥ 0, and the tangent in the middle for c < 0.
 
         Args:
             sign: sign of x, 1 or −1.
@@ -170,11 +170,11 @@ class Piece(NamedTuple):
     def log_growth(
         self, tilt: float, frequency: float, low: FloatArray, high: FloatArray, height: FloatArray, lift: float
     ) -> FloatArray:
-        """Return bounds on how much the integrand f_z grows off the real axis: log |f_z(x + iy)|/f_l(x).
+        """Bound how much the integrand f_z of E[e^{zL}] grows off the real axis of the noise.
 
-        They hold for |y| ≤ height and x in [low, high]. f_z is the normal density times powers r(±x)^c of the
-        likelihood ratio r (`factors`). The normal density adds y²/2. With τ and σ of `clip_response` and the shift s, a
-        power adds at most frequency · s|y| τ, and 4σ c log cos(s|y|/2) if c < 0.
+        The bounds on log |f_z(x + iy)|/f_l(x) hold for |y| ≤ height and x in [low, high]. f_z is the normal density
+        times powers r(±x)^c of the likelihood ratio r (`factors`). The normal density adds y²/2. With τ and σ of
+        `clip_response` and the shift s, a power adds at most frequency · s|y| τ, and 4σ c log cos(s|y|/2) if c < 0.
 
         Args:
             tilt: real part l of the exponent z in E[e^{zL}].

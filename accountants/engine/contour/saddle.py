@@ -116,7 +116,7 @@ def log_delta_target(log_delta: float) -> Target:
 
 
 def log_size_target(log_size: float) -> Target:
-    """Return a function that is zero at the saddle at which ε gives the test S > ε a false positive rate.
+    """Return a function that is zero at the saddle with a given false positive rate, for a search on the tilt.
 
     S is the total privacy loss. The search for a saddle finds this zero. The estimate at a saddle with tilt λ is log
     Q(S > ε) ≈ log δ(ε) + log λ − ε.

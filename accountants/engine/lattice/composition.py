@@ -39,8 +39,8 @@ def compose(parts: Sequence[tuple[Pair, int]], *, budget: Budget = DEFAULT_BUDGE
     A pair is two distributions P and Q, of the outputs for neighbouring datasets; its hockey-stick divergence bounds
     δ. Each direction of the answer is the profile ε ↦ δ(ε) of the product, for P against Q and for Q against P.
 
-    Guarantees: `log_delta` of each direction of the answer encloses that of the product of exactly these pairs at every
-    ε ≥ 0, if the pairs' tails, enclosures and infinite masses satisfy the promises of `Profile`. The width of an
+    Guarantees: let the pairs' tails, enclosures and infinite masses satisfy the promises of `Profile`. Then `log_delta`
+    of each direction of the answer encloses that of the product of exactly these pairs at every ε ≥ 0. The width of an
     enclosure is the sum of all its error bounds; no bound is NaN. Composing a composed pair again composes its parts,
     so no accuracy is lost. The tails of the answer are those of a pair that dominates the product (see
     `ComposedProfile.log_tails`).

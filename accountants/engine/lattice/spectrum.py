@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 
-TINY = 1e-300
-"""Least argument of a logarithm, in place of 0: its logarithm is below all that is added."""
+TINY = 1e-300  # least argument of a logarithm, in place of 0; its logarithm is below all that is added
 
 
 class LogBounds(NamedTuple):
@@ -59,7 +58,9 @@ class Kernel(NamedTuple):
 
     @classmethod
     def at(cls, frequencies: IntArray, size: int, unit: float, coordinate: TiltCoordinate) -> Kernel:
-        """Evaluate the kernel 1/((1 − e^{−zh}) (1 − e^{−(1+z)h}))/N at some frequencies z = λ + 2πik/(Nh).
+        """Evaluate the factors of the transform in the Fourier sum for δ, at some frequencies.
+
+        The factor is 1/((1 − e^{−zh}) (1 − e^{−(1+z)h}))/N at z = λ + 2πik/(Nh).
 
         Each difference 1 − e^{−a−iθ} is computed without cancellation from the half angle θ/2 = πk/N. For λ < 0 the
         first factor is rewritten as 1/(1 − e^{−zh}) = −e^{zh}/(1 − e^{zh}), with e^{zh} = e^{−|λ|h} e^{iθ}. Its real
@@ -327,7 +328,7 @@ class Chernoff:
         return cls(tilt, tuple(map(log_bound, sorted(tilts_above))), tuple(map(log_bound, sorted(tilts_below))))
 
     def log_alias(self, epsilon: float, period: float, log_unit: float) -> float:
-        """Return the log of an upper bound on the alias of the lattice sum at ε.
+        """Bound the aliasing error of the lattice sum for δ at ε from above, as a logarithm.
 
         On each side of λ, the least of the bounds C(μ) e^{K(μ) − με} / (e^{|μ−λ|A} − 1) over the stored tilts μ is
         used. The bounds of both sides are added.
@@ -336,6 +337,9 @@ class Chernoff:
             epsilon: ε, in nats.
             period: period A of the lattice sum, in nats.
             log_unit: log of the unit in which the alias is returned.
+
+        Returns:
+            The log of the upper bound, in the given unit.
         """
 
         def log_bound(tilt: float, value: float) -> float:
@@ -349,14 +353,17 @@ class Chernoff:
         return total
 
     def period(self, epsilon: float, log_target: float) -> float:
-        """Return a period A of the lattice sum, in nats, for which the alias at ε is at most about a target.
+        """Return a period of the lattice sum for δ with which its aliasing error at ε is at most about a target.
 
-        On each side of λ, the alias is about e^{b(μ) − με − |μ−λ|A} for the best tilt μ. The equation with the target
-        is solved for A at each tilt; the least A of each side is enough for that side.
+        With the period A, the error on each side of λ is about e^{b(μ) − με − |μ−λ|A} for the best tilt μ. The equation
+        with the target is solved for A at each tilt; the least A of each side is enough for that side.
 
         Args:
             epsilon: ε, in nats.
             log_target: log of the target.
+
+        Returns:
+            The period A, in nats.
         """
 
         def shortest_period(side: tuple[tuple[float, float], ...]) -> float:

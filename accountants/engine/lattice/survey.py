@@ -144,11 +144,12 @@ class Survey:
         return self._joined_outlines[depth]
 
     def find_depth(self, epsilon: float, *, direct: bool) -> int:
-        """Find the first depth with `DEPTHS[depth]` at most the estimate of log δ(ε) from the losses to that depth.
+        """Find how rare the losses may be that matter for δ at an ε, as an index in a list of values of log δ.
 
-        At a larger depth there are rarer large losses (`outlines_to`), and so a larger estimate. Bisection starts
-        between two depths. The lower one is that for the estimate from all losses, which is the least possible. The
-        upper one is that for the estimate from the losses to the lower one.
+        The index is called depth. The result is the first depth with `DEPTHS[depth]` at most the estimate of log δ(ε)
+        from the losses to that depth. At a larger depth there are rarer large losses, and so a larger estimate.
+        Bisection starts between two depths. The lower one is that for the estimate from all losses, which is the least
+        possible. The upper one is that for the estimate from the losses to the lower one.
 
         Args:
             epsilon: ε, in nats.

@@ -141,11 +141,12 @@ class _RelativeGains(NamedTuple):
 
 
 def _relative_gains(lines: TangentLines, multiples: IntArray, unit: float, offset: float) -> _RelativeGains:
-    """Return the increase (c⁺ e^{−h} − c⁻)/(1 − e^{−h}) of the mass above each threshold, relative to its tail.
+    """Return the relative increase of the mass above each threshold when cells move to their lattice points.
 
-    Let a cell have the masses p under P and q under Q, and the lattice point g. Its moment c = p − e^g q is 0 if the
-    point is exactly at the cell's loss. c⁺ = max(c, 0) is that of the cell above the threshold, and c⁻ = max(−c, 0)
-    that of the cell below. h is the distance of their lattice points.
+    The increase is (c⁺ e^{−h} − c⁻)/(1 − e^{−h}), divided by the tail of the loss at the threshold. Let a cell, an
+    interval of losses, have the masses p under P and q under Q, and the lattice point g. Its moment c = p − e^g q is 0
+    if the point is exactly at the cell's loss. c⁺ = max(c, 0) is that of the cell above the threshold, and c⁻ = max(−c,
+    0) that of the cell below. h is the distance of their lattice points.
 
     Args:
         lines: lines below the profile and the cells between their thresholds.
@@ -250,10 +251,10 @@ def _falls_below_infinite_loss(lines: TangentLines, gain: FloatArray, lost: Floa
 
 
 def _moments(cells: LoweredCells, location: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the moment c = p − e^g q of each cell at its lattice point g, as c/e^s and s.
+    """Return the moment p − e^g q of each cell of losses at its lattice point g, without underflow.
 
-    A cell is an interval of losses, with the masses p under P and q under Q. The division by e^s, the larger of p and
-    e^g q, keeps tiny moments in the range of doubles.
+    A cell is an interval of losses, with the masses p under P and q under Q. Its moment c is returned as c/e^s and s,
+    where e^s is the larger of p and e^g q. This keeps tiny moments in the range of doubles.
 
     Args:
         cells: the cells.

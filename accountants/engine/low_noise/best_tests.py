@@ -157,7 +157,8 @@ class _LatticeTradeOff(NamedTuple):
     def upper_bound(self) -> tuple[float, float]:
         """Return an upper bound on the true positive rate, and log γ at the lattice point that gives it.
 
-        F(γ) is an upper bound for every γ. The least one near the estimated best lattice point is used.
+        F(γ) = γ α + E_γ is an upper bound for every γ, with the hockey-stick divergence E_γ. The least one near the
+        estimated best lattice point is used.
 
         Returns:
             The upper bound, at most 1, and log γ in nats.
@@ -193,6 +194,9 @@ class _LatticeTradeOff(NamedTuple):
     def _bound_left(self, outer: int, inner: int) -> float:
         """Return a lower bound on F(γ) = γ α + E_γ for every γ below that of a lattice point.
 
+        The least value of F is the true positive rate of the best test at the false positive rate α. E_γ is the
+        hockey-stick divergence, δ at ε = log γ.
+
         F is convex. It is therefore above the extended chord of two points, and also above 1 − γ (1 − α). At the least
         loss the bound is math.inf, because F falls up to there.
 
@@ -213,6 +217,9 @@ class _LatticeTradeOff(NamedTuple):
 
     def _bound_right(self, outer: int, inner: int) -> float:
         """Return a lower bound on F(γ) = γ α + E_γ for every γ above that of a lattice point.
+
+        The least value of F is the true positive rate of the best test at the false positive rate α. E_γ is the
+        hockey-stick divergence, δ at ε = log γ.
 
         Points of ever larger γ follow. F is convex, so between two of them it is above the extended chord of the
         previous two. From 1/α on, F is at least 1. The result is −∞ if the number of points is not enough.
@@ -246,6 +253,8 @@ class _LatticeTradeOff(NamedTuple):
 
     def _slope_inwards(self, outer: int, inner: int) -> float:
         """Return an upper bound, at least 0, on the rise of F per γ from a lattice point towards the best one.
+
+        F(γ) = γ α + E_γ is a convex function, for the false positive rate α and the hockey-stick divergence E_γ.
 
         Args:
             outer: number of the lattice point.

@@ -54,9 +54,10 @@ def choose_period(
     largest_tilt: float,
     negligible: float,
 ) -> Period:
-    """Choose the period A of the trapezoidal rule for E[S₊], and bound its alias Σ_{k≠0} e^{λkA} E[(S − kA)₊].
+    """Choose the period of the trapezoidal rule for the mean positive part of a sum, and bound its aliasing error.
 
-    The terms with k > 0 are bounded with a tilt μ > λ, those with k < 0 with a tilt μ < λ. On either side, the best
+    For the sum S and the period A, the aliasing error of E[S₊] is Σ_{k≠0} e^{λkA} E[(S − kA)₊]. The terms with k > 0
+    are bounded with a tilt μ > λ, those with k < 0 with a tilt μ < λ. On either side, the best
     of several μ is used.
 
     Args:

@@ -18,7 +18,7 @@ _NEGLIGIBLE = -30.0
 
 
 def end_thresholds(cells: LoweredCells, unit: float, tilt: float, offset: float) -> IntArray:
-    """Return the thresholds to drop at both ends of a loss, so that its outermost cells are merged.
+    """Return the thresholds to drop at both ends of the range of losses, so that its outermost cells are merged.
 
     A cell is an interval of losses between two neighbouring thresholds. An outermost cell has no neighbour beyond it to
     exchange mass with. If its loss is off the lattice, the difference is lost in every round. Cells are merged if this
@@ -57,7 +57,7 @@ def _thresholds_at_end(
     stiffness: float,
     step: int,
 ) -> list[int]:
-    """Return the thresholds to drop at one end of the loss, so that its outermost cells are merged.
+    """Return the thresholds to drop at one end of the range of losses, so that its outermost cells are merged.
 
     The inner point is the lattice point next to the outermost cell's loss, on the inner side. Cells are merged from the
     end as long as their joint loss, log(p/q) of their summed masses, does not reach it. The next cell makes up the

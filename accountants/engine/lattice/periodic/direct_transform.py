@@ -45,7 +45,7 @@ class SplitFrequencies:
 
     @classmethod
     def of(cls, frequencies: IntArray) -> SplitFrequencies:
-        """Write frequencies as k = r a + b with 0 ≤ b < r, with one r for all of them.
+        """Split frequencies k into a coarse and a fine part, k = r a + b with 0 ≤ b < r, with one r for all of them.
 
         Args:
             frequencies: indices k ≥ 0, increasing.
