@@ -145,8 +145,8 @@ def _laplace_candidates(rate: Fraction, count: int, source: RandomSource) -> Can
 def _gaussian_candidates(variance: Fraction, count: int, source: RandomSource) -> Candidates:
     """Draw candidates for rejection sampling of the discrete Gaussian distribution with parameter σ.
 
-    A candidate Y is discrete Laplace of rate 1/t with t = ⌊σ⌋ + 1. It is accepted with probability exp(−(|Y| −
-    σ²/t)²/(2σ²)).
+    A candidate Y is discrete Laplace of rate 1/t with t = ⌊σ⌋ + 1. It is accepted with probability
+    exp(−(|Y| − σ²/t)²/(2σ²)).
 
     Args:
         variance: σ².

@@ -6,10 +6,10 @@ are few lists, δ is a sum of few positive terms at every ε (`profiles/atoms.py
 tilt. Only the logarithms of the probabilities and the totals themselves are rounded.
 
 Errors: let u be the unit of roundoff, and let the masses p_i be known within a relative a, with |log p_i| ≤ b. A log
-probability errs by at most (4 + 2k) u (2 log T! + T b) + T a (1 + b): log n! is computed within 4 units, Σ log n_i! ≤
-log T!, and no partial sum exceeds the bracket. A total errs by at most T max|l_i| (a + (k + 2) u). δ is evaluated at ε
-moved by this error in either direction. The tails are those of the distribution with all losses raised by this error,
-which dominates.
+probability errs by at most (4 + 2k) u (2 log T! + T b) + T a (1 + b): log n! is computed within 4 units, Σ log
+n_i! ≤ log T!, and no partial sum exceeds the bracket. A total errs by at most T max|l_i| (a + (k + 2) u). δ is
+evaluated at ε moved by this error in either direction. The tails are those of the distribution with all losses raised
+by this error, which dominates.
 """
 
 from __future__ import annotations

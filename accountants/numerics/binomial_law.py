@@ -272,8 +272,8 @@ class Binomial:
     def _integration_end(self, n: FloatArray, k: FloatArray, method: _TailQuadrature) -> FloatArray:
         """Return the upper limit V of the integral for P(K ≥ k)/P(K = k): the root of g(V) = `depth`, within 0.1 %.
 
-        g is that of `_ratio_by_quadrature`. Newton's method starts beyond the root, because g(v) is at least kv − (n −
-        k) log(1 + o) for the odds o. The iterates decrease to the root, as g is convex.
+        g is that of `_ratio_by_quadrature`. Newton's method starts beyond the root, because g(v) is at least
+        kv − (n − k) log(1 + o) for the odds o. The iterates decrease to the root, as g is convex.
 
         Args:
             n: numbers of trials.
@@ -299,8 +299,8 @@ class Binomial:
     def log_tail(self, k: FloatArray) -> FloatArray:
         """Return log P(K ≥ k) of the binomial distribution of K successes in n trials.
 
-        Above the mean it is log P(K = k) + log R(k), with the ratio R of `tail_ratio`. At or below the mean it is log(1
-        − P(n − K ≥ n − k + 1)), where n − K is binomial with p and q exchanged.
+        Above the mean it is log P(K = k) + log R(k), with the ratio R of `tail_ratio`. At or below the mean it is
+        log(1 − P(n − K ≥ n − k + 1)), where n − K is binomial with p and q exchanged.
 
         Args:
             k: whole numbers of successes.

@@ -79,10 +79,10 @@ class ShiftSequence(Protocol):
 def log_scheduled_sum(epsilon: float, steps: ShiftSequence, first_stop: int, *, worst: bool) -> Interval:
     """Enclose the log of a sum of products of contraction factors over the steps of a run, or of its largest term.
 
-    The sum is Σ_j A_j R_j. A_j = θ_ε(r_s(j)) is the divergence from a use of the record at step j, and B_k =
-    θ_ε(r_c(k)) its contraction by step k. R_j = Σ_{τ ≥ max(j, first_stop)} Π_{j<k≤τ} B_k adds up the effects on the
-    releases at steps τ. As R_j is [j ≥ first_stop] + B_{j+1} R_{j+1}, one backward pass takes O(T) time. It stops early
-    if the steps that are left are negligible, and adds a bound on them.
+    The sum is Σ_j A_j R_j. A_j = θ_ε(r_s(j)) is the divergence from a use of the record at step j, and
+    B_k = θ_ε(r_c(k)) its contraction by step k. R_j = Σ_{τ ≥ max(j, first_stop)} Π_{j<k≤τ} B_k adds up the effects on
+    the releases at steps τ. As R_j is [j ≥ first_stop] + B_{j+1} R_{j+1}, one backward pass takes O(T) time. It stops
+    early if the steps that are left are negligible, and adds a bound on them.
 
     Args:
         epsilon: ε, in nats.

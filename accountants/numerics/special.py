@@ -345,8 +345,8 @@ def _theta_inside(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArra
 def _log_mills_difference(a: FloatArray, eps: FloatArray, r: FloatArray) -> FloatArray:
     """Return log(R(a) − R(a + r)) for a = ε/r − r/2 ≥ −1, with Mills' ratio R(x) = (1 − Φ(x))/φ(x).
 
-    A large shift r has no cancellation in the difference. For small r it is log ∫ 2 e^{−ct−t²/2} sinh(rt/2) dt with c =
-    ε/r, by the power series of `odd_moment_series`. For c > 1e7 the first term of the series is enough.
+    A large shift r has no cancellation in the difference. For small r it is log ∫ 2 e^{−ct−t²/2} sinh(rt/2) dt with
+    c = ε/r, by the power series of `odd_moment_series`. For c > 1e7 the first term of the series is enough.
 
     Args:
         a: ε/r − r/2. Entries below −1 are not set in the result.

@@ -130,8 +130,8 @@ def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one:
 
     Let the cell have mass p under P and q under Q. The mass w = (p − e^a q)/(1 − e^{a−b}) moves to b, and the rest of p
     to a. The cell then keeps both masses. Between a and b, the survival function is therefore P(L > b) + w. It is
-    computed relative to P(L > a), which it cannot exceed; a larger result is a rounding error, and is reduced to P(L >
-    a).
+    computed relative to P(L > a), which it cannot exceed; a larger result is a rounding error, and is reduced to
+    P(L > a).
 
     Args:
         side: tails of the positive losses.
@@ -163,9 +163,9 @@ def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one:
 def _lower_distribution(side: SideTails, p: FloatArray, q: FloatArray) -> FloatArray:
     """Return the log distribution function of a dominating lattice distribution on each cell of negative losses.
 
-    A cell is an interval [−b, −a), with the masses p under P and q under Q. Of these, (e^{−b} q − e^{−(b−a)} p)/(1 −
-    e^{a−b}) moves to −b. Inside the cell, the distribution function is P(L < −b) plus this mass. It is computed
-    relative to P(L < −a).
+    A cell is an interval [−b, −a), with the masses p under P and q under Q. Of these,
+    (e^{−b} q − e^{−(b−a)} p)/(1 − e^{a−b}) moves to −b. Inside the cell, the distribution function is P(L < −b) plus
+    this mass. It is computed relative to P(L < −a).
 
     Args:
         side: tails of the negative losses.

@@ -192,9 +192,9 @@ class Spectrum:
     def log_integral(self, epsilon: float) -> LogBounds:
         """Enclose the log of the finite part of δ(ε), or of 1 − δ(ε) if the tilt λ is negative.
 
-        With the total loss S under P, the finite part is D(ε) = E[(1 − e^{ε−S})₊; S < ∞], and 1 − δ is E[min(1,
-        e^{ε−S})]. A sum over N frequencies gives D(ε) plus an alias, the contributions of ε + mA for the period A = Nh
-        and m ≠ 0. The alias is not negative, so it is subtracted from the lower bound only.
+        With the total loss S under P, the finite part is D(ε) = E[(1 − e^{ε−S})₊; S < ∞], and 1 − δ is
+        E[min(1, e^{ε−S})]. A sum over N frequencies gives D(ε) plus an alias, the contributions of ε + mA for the
+        period A = Nh and m ≠ 0. The alias is not negative, so it is subtracted from the lower bound only.
 
         An ε may be between two lattice points. The sum is then a combination of the tabulated sums at the next point
         above ε and at the point after it (`scaled_steps`).

@@ -145,8 +145,8 @@ def _relative_gains(lines: TangentLines, multiples: IntArray, unit: float, offse
 
     The increase is (c⁺ e^{−h} − c⁻)/(1 − e^{−h}), divided by the tail of the loss at the threshold. Let a cell, an
     interval of losses, have the masses p under P and q under Q, and the lattice point g. Its moment c = p − e^g q is 0
-    if the point is exactly at the cell's loss. c⁺ = max(c, 0) is that of the cell above the threshold, and c⁻ = max(−c,
-    0) that of the cell below. h is the distance of their lattice points.
+    if the point is exactly at the cell's loss. c⁺ = max(c, 0) is that of the cell above the threshold, and
+    c⁻ = max(−c, 0) that of the cell below. h is the distance of their lattice points.
 
     Args:
         lines: lines below the profile and the cells between their thresholds.

@@ -293,9 +293,9 @@ def few_frequencies(line: TiltedLine, size: int, frequencies: IntArray, skipped:
 def _direct_sum_error(law: TiltedDistribution, size: int, frequencies: IntArray) -> FloatArray:
     """Return bounds on the errors of direct sums φ − 1 = Σ w (e^{−iθ} − 1) for a characteristic function φ.
 
-    The sums are those of `SplitFrequencies`. A term is a sum of products of x − 1 and y − 1 with |x − 1| + |y − 1| +
-    |(x − 1)(y − 1)| ≤ min(4θ, 8). The bound is this size, averaged over the weights, times the rounding of a sum and
-    the relative error of the weights.
+    The sums are those of `SplitFrequencies`. A term is a sum of products of x − 1 and y − 1 with
+    |x − 1| + |y − 1| + |(x − 1)(y − 1)| ≤ min(4θ, 8). The bound is this size, averaged over the weights, times the
+    rounding of a sum and the relative error of the weights.
 
     Args:
         law: the tilted distribution, with weights w.

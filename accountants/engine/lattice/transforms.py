@@ -156,8 +156,8 @@ def remember(entries: dict[Key, Value], key: Key, value: Value, most: int) -> No
 def upper_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float) -> float:
     """Return an upper bound on log δ(ε) of a composition, from the transform of dominating lattice distributions.
 
-    The transform gives the finite part of δ for a tilt λ > 0, to which the mass of the infinite loss is added. For λ <
-    0 it gives 1 − δ, from which the excess of the total mass over 1 is subtracted.
+    The transform gives the finite part of δ for a tilt λ > 0, to which the mass of the infinite loss is added. For
+    λ < 0 it gives 1 − δ, from which the excess of the total mass over 1 is subtracted.
 
     Args:
         spectrum: transform of the composition.
@@ -215,8 +215,8 @@ def chernoff_log_delta(laws: LatticeComposition, coordinate: TiltCoordinate, eps
 def lower_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float) -> float:
     """Return a lower bound on log δ(ε) of a composition, from the transform of dominated lattice distributions.
 
-    The transform gives the finite part of δ for a tilt λ > 0, to which the mass of the infinite loss is added. For λ <
-    0 it gives 1 − δ.
+    The transform gives the finite part of δ for a tilt λ > 0, to which the mass of the infinite loss is added. For
+    λ < 0 it gives 1 − δ.
 
     Args:
         spectrum: transform of the composition.
