@@ -393,6 +393,6 @@ class ExactProfile(PointwiseProfile):
         variances = []
         for law, count in self.gaussian:
             rate = getattr(law, "rate", 1.0)
-            variances.append(count * rate**2 * math.expm1(min(law.distance**2, 700.0)))
+            variances.append(count * rate**2 * math.expm1(min(law.distance**2, 700.0)))  # no overflow
         least_variance = 1e-300  # avoids a division by 0
         return -0.5 * epsilon * epsilon / max(math.fsum(variances), least_variance)

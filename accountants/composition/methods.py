@@ -64,7 +64,7 @@ class Method:
         """Return the same product with some parts joined in closed form.
 
         Args:
-            parts: pairs, each with its number of runs.
+            parts: pairs (two distributions of outputs each), each with its number of runs.
 
         Returns:
             The pairs, each with its number of runs.
@@ -109,7 +109,7 @@ class GaussianMethod(Method):
         """Replace the Gaussian parts by a single part, and put it last.
 
         Args:
-            parts: pairs, each with its number of runs.
+            parts: pairs (two distributions of outputs each), each with its number of runs.
 
         Returns:
             The other parts, and the Gaussian part if its μ is above 0 or there are no other parts.
@@ -139,7 +139,7 @@ class ConcentratedMethod(Method):
         """Replace the parts that are known by their ρ by a single part, and put it before the Gaussian part.
 
         Args:
-            parts: pairs, each with its number of runs.
+            parts: pairs (two distributions of outputs each), each with its number of runs.
 
         Returns:
             The other parts, the joined part, and the Gaussian part. They are unchanged if no part is known by its ρ.
@@ -169,7 +169,7 @@ class RenyiMethod(Method):
         """Replace the parts that are known by Rényi divergences by a single part, and put it first.
 
         Args:
-            parts: pairs, each with its number of runs.
+            parts: pairs (two distributions of outputs each), each with its number of runs.
 
         Returns:
             The joined part, and the other parts in the same order. They are unchanged if no part is known in this way.
@@ -204,7 +204,7 @@ class EnumeratedMethod(Method):
         """Compose pairs by enumerating all sums of their privacy losses.
 
         Args:
-            parts: pairs, each with its number of runs.
+            parts: pairs (two distributions of outputs each), each with its number of runs.
             fallback: not used.
 
         Returns:
@@ -278,7 +278,7 @@ class ContourMethod(Method):
         """Compose by integrating the transform of the total privacy loss along a contour in the complex plane.
 
         Args:
-            parts: pairs, each with its number of runs.
+            parts: pairs (two distributions of outputs each), each with its number of runs.
             fallback: the composition that the pair uses where the contour integral fails.
 
         Returns:

@@ -319,4 +319,4 @@ def _enumeration_errors(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[float, f
         largest_loss = count * max(map(abs, law.losses))
         largest_total += largest_loss
         loss_error += largest_loss * (law.accuracy + (outcomes + 2) * UNIT_ROUNDOFF)
-    return log_error, loss_error + len(laws) * UNIT_ROUNDOFF * largest_total
+    return log_error, loss_error + len(laws) * UNIT_ROUNDOFF * largest_total  # with one rounding of the sum for each

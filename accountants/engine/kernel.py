@@ -81,7 +81,7 @@ def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> KernelEnclosur
         epsilon: ε in nats, of any sign.
 
     Returns:
-        The enclosure; None if the kernel has no answer.
+        The lower and the upper bound with their width; None if the kernel has no answer.
 
     Raises:
         NoLineDecays: numerical inversion fails, because the transform of the total loss decays too slowly.
@@ -114,10 +114,10 @@ def epsilon(laws: Sequence[tuple[Law, int]], log_delta: float, slack: float) -> 
     Args:
         laws: distributions of the privacy loss of one step, each with its number of steps.
         log_delta: log of the target δ.
-        slack: distance ≥ 0 in log δ that both bounds have from the target, as in `exact.epsilon`.
+        slack: distance ≥ 0 in log δ that both bounds have from the target.
 
     Returns:
-        The enclosure; None if the kernel has no answer.
+        The lower and the upper bound with their width; None if the kernel has no answer.
 
     Raises:
         NoLineDecays: numerical inversion fails, because the transform of the total loss decays too slowly.

@@ -265,7 +265,7 @@ class CompoundSum:
         scaled_sum = CompoundSum(self.law.divide(exponent), self.count)
         lower, upper = scaled_sum.log_positive_part(negligible)
         log_scale = exponent * math.log(2.0)
-        return LogInterval(lower + log_scale, upper + log_scale).widen(8 * UNIT_ROUNDOFF)
+        return LogInterval(lower + log_scale, upper + log_scale).widen(8 * UNIT_ROUNDOFF)  # by the rounding of the sums
 
     def _shift(self, smoothing_std: float) -> float:
         """Return the decrease c of the sum for a lower bound on E[S₊] when a Gaussian ξ is added to S.
@@ -305,7 +305,7 @@ class CompoundSum:
         log_smoothing = 0.5 * smoothing_std * smoothing_std * (self._saddle.tilt**2 - t * t)
         if self._tilted_pieces.masses.size == 0:
             return log_smoothing
-        decrease = min(self._tilted_pieces.transform_decrease(t), 1.0 - 1e-15)
+        decrease = min(self._tilted_pieces.transform_decrease(t), 1.0 - 1e-15)  # log 0 is excluded
         return self.count * math.log1p(-decrease) + log_smoothing
 
     def _choose_cutoff(self, spacing: float, negligible: float) -> _Cutoff | None:

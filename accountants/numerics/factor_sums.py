@@ -311,12 +311,14 @@ def _stop_sums(
     error = _suffix(b_error) + inflow_error
     remaining_steps = np.arange(log_b.size, 0.0, -1.0)
     if not may_stop.any():
+        # Each addition of the sum S_j rounds by one unit of its size.
         rounding = 4 * UNIT_ROUNDOFF * (remaining_steps * np.abs(log_product) + abs(inflow))
         return log_product + inflow, error + rounding
 
     # Running sums from the last step of the block to the first, which start with B R.
     log_terms = np.append(np.where(may_stop, -log_product, -np.inf), inflow)
     log_sums = running_log_sums(log_terms[::-1])[1:][::-1]
+    # Each addition of both running sums rounds by some units of their sizes.
     rounding = 4 * UNIT_ROUNDOFF * remaining_steps * (1.0 + np.abs(log_product) + np.abs(log_sums))
     return log_product + log_sums, error + rounding
 

@@ -130,7 +130,7 @@ def odd_moment_sum(c: float, first: float, shift: float) -> float:
     step = 0.5 * shift / max(1.0, c)
     terms = 1
     if step > 0.0:
-        nats_per_term = max(-2.0 * math.log(step), 1e-9)
+        nats_per_term = max(-2.0 * math.log(step), 1e-9)  # q may be close to 1
         terms = min(math.ceil(_NEGLIGIBLE_TERM / nats_per_term), _SERIES_TERMS)
 
     odd_moments = _odd_moments_forward(c, first, terms) if c <= 1.0 else _odd_moments_backward(c, first, terms)

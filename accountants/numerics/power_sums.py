@@ -100,6 +100,6 @@ def triangular_sum(rest: float, count: float) -> float:
     for k in range(60):
         term *= -rest * (count - 1.0 - k) / (k + 3.0)
         total += term
-        if abs(term) < 1e-18 * total:
+        if abs(term) < 1e-18 * total:  # far below a rounding
             break
     return total

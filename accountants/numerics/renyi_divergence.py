@@ -333,7 +333,7 @@ def pure_renyi(*, order: float, epsilon: float) -> float:
 
     rounding = 64.0 * UNIT_ROUNDOFF * (1.0 + order * (abs(log_p) + abs(log_r)))
     divergence = (max(log_moment, 0.0) + rounding) / (order - 1.0)
-    return min(divergence, epsilon * (1.0 + 16 * UNIT_ROUNDOFF))
+    return min(divergence, epsilon * (1.0 + 16 * UNIT_ROUNDOFF))  # rounded up
 
 
 def laplace_renyi(*, order: float, shift: float) -> Interval:
@@ -356,16 +356,16 @@ def laplace_renyi(*, order: float, shift: float) -> Interval:
     if growth_exponent > _LARGE_EXPONENT:
         decaying_share = (a - 1.0) / a * math.exp(-growth_exponent - decay_exponent)
         log_moment = math.log(growth_weight) + growth_exponent + math.log1p(decaying_share)
-        error = 16 * UNIT_ROUNDOFF * (1.0 + growth_exponent)
+        error = 16 * UNIT_ROUNDOFF * (1.0 + growth_exponent)  # of the sum of the logarithms
         return Interval((log_moment - error) / (a - 1.0), (log_moment + error) / (a - 1.0))
 
     # E[r^a] − 1 as the growth of the first term less the decrease of the second one.
     gain = growth_weight * math.expm1(growth_exponent)
     loss = decay_weight * -math.expm1(-decay_exponent)
-    error = 16 * UNIT_ROUNDOFF * (gain + loss)
+    error = 16 * UNIT_ROUNDOFF * (gain + loss)  # of both terms and of their difference
     least_excess, largest_excess = max(gain - loss - error, 0.0), max(gain - loss + error, 0.0)
-    lower = math.log1p(least_excess) / (a - 1.0) * (1.0 - 8 * UNIT_ROUNDOFF)
-    upper = math.log1p(largest_excess) / (a - 1.0) * (1.0 + 8 * UNIT_ROUNDOFF)
+    lower = math.log1p(least_excess) / (a - 1.0) * (1.0 - 8 * UNIT_ROUNDOFF)  # rounded down
+    upper = math.log1p(largest_excess) / (a - 1.0) * (1.0 + 8 * UNIT_ROUNDOFF)  # rounded up
 
     # The divergence is at most a s²/2, and at most the largest loss s.
     simple_bound = min(0.5 * a * shift * shift, shift)

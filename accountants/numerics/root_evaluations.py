@@ -39,7 +39,7 @@ class RootEvaluations:
         if previous_point == point:
             return None
         slope = (value - previous_value) / (point - previous_point)
-        return max(slope, -1e6) if slope < -1e-3 else None
+        return max(slope, -1e6) if slope < -1e-3 else None  # within the range of plausible slopes
 
     @property
     def slow(self) -> bool:

@@ -86,7 +86,7 @@ class TiltedPieces(NamedTuple):
         a = self.half_tilts
         y = 0.5 * t * (self.pieces.high - self.pieces.low)
         bound_beyond_pi = a / np.tanh(a) / np.hypot(a, np.maximum(y, math.pi))
-        sine_ratio = np.sin(np.minimum(y, math.pi)) / np.sinh(np.minimum(a, 300.0))
+        sine_ratio = np.sin(np.minimum(y, math.pi)) / np.sinh(np.minimum(a, 300.0))  # no overflow
         exact = a * np.sqrt((1.0 + sine_ratio * sine_ratio) / (a * a + y * y))
         bound = np.where(y < math.pi, np.maximum(exact, bound_beyond_pi), bound_beyond_pi)
         # Raise |φ_piece| by more than its rounding error; a larger modulus lowers the bound.
@@ -138,8 +138,8 @@ class StepLaw:
         centre, half_length = 0.5 * (high + low)[:, None], 0.5 * (high - low)[:, None]
         piece_points = (centre + half_length * _LEGENDRE_POINTS).ravel()
         piece_weights = (0.5 * mass[:, None] * _LEGENDRE_WEIGHTS).ravel()
-        point_errors = 4 * UNIT_ROUNDOFF * np.abs(piece_points)
-        weight_errors = 64 * UNIT_ROUNDOFF * piece_weights
+        point_errors = 4 * UNIT_ROUNDOFF * np.abs(piece_points)  # roundings of the nodes
+        weight_errors = 64 * UNIT_ROUNDOFF * piece_weights  # roundings of the weights
         return WeightedPoints(
             points=np.concatenate((self.atoms.points, piece_points)),
             weights=np.concatenate((self.atoms.weights, piece_weights)),

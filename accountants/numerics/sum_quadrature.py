@@ -133,7 +133,7 @@ def integrate_transform(
     # An error η of φ changes φⁿ by at most |φ|ⁿ ((1 + η/|φ|)ⁿ − 1).
     relative_error = tilted.transform_error(frequencies) * np.exp(-log_modulus)
     with np.errstate(over="ignore"):
-        power_error = np.expm1(np.minimum(count * np.log1p(relative_error), 700.0))
+        power_error = np.expm1(np.minimum(count * np.log1p(relative_error), 700.0))  # cut against overflow
     # The roundings of the exponentials and of the shifted phase t c.
     factor_rounding = 64 * UNIT_ROUNDOFF * (1.0 + frequencies * abs(shift))
     error_sum = float((np.abs(terms) * (power_error + factor_rounding)).sum())

@@ -182,7 +182,7 @@ class LaplaceSteps(ClosedForm):
         It includes the rounding of x = l + ½, since the derivative of K is at most T s for the shift s.
 
         Args:
-            tilt: l ≥ 0.
+            tilt: exponent l ≥ 0 of the moment E[e^{lL}] of the loss L.
             cumulant: the computed K.
 
         Returns:
@@ -263,7 +263,7 @@ class LaplaceSteps(ClosedForm):
             log_modulus=log_modulus,
             phase=phase - centre * frequencies,
             log_growth=log_growth,
-            rounding=rounding + 4 * UNIT_ROUNDOFF * abs(centre) * frequencies,
+            rounding=rounding + 4 * UNIT_ROUNDOFF * abs(centre) * frequencies,  # of the shift by c
             centre=centre,
             cumulant=cumulant,
             cumulant_error=self._cumulant_error(line.tilt, cumulant),

@@ -92,7 +92,7 @@ class Integrand:
 
         # Rounding of each term and of their sum. Exponents are cut at 700, where e^x is still a double.
         exponent_size = np.abs(values.log_modulus) + np.abs(values.phase)
-        exponent_error = values.rounding + UNIT_ROUNDOFF * (4.0 * exponent_size + 32.0)
+        exponent_error = values.rounding + UNIT_ROUNDOFF * (4.0 * exponent_size + 32.0)  # with that of the exponential
         term_rounding = np.expm1(np.minimum(exponent_error, 700.0))
         rounding_error = float(moduli @ (term_rounding + summation_error(line.nodes)))
 
@@ -176,7 +176,7 @@ class Integrand:
             epsilon: ε in nats, of any sign.
         """
         size = abs(self.values.cumulant) + self.line.tilt * abs(epsilon) + 64.0
-        return self.values.cumulant_error + 4 * UNIT_ROUNDOFF * size
+        return self.values.cumulant_error + 4 * UNIT_ROUNDOFF * size  # with the rounding of the difference
 
     def _alias(self, epsilon: float) -> float:
         """Bound the aliasing error of the trapezoidal rule for δ(ε) from above.

@@ -95,7 +95,7 @@ class NoiseSums:
         The bounds of all panels, the intervals of the quadrature, are added. Rounding is not included.
 
         Args:
-            tilt: real part l of z.
+            tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
             frequency: largest modulus of the imaginary part of z.
             lift: imaginary part of the noise for the integral of the decay bound, at frequency 0. It is 0 for M(z).
 
@@ -113,7 +113,7 @@ class NoiseSums:
         """Return an estimate of log M(l), for the moment M(l) = E[e^{lL}] of one step's loss L.
 
         Args:
-            tilt: l ≥ 0.
+            tilt: exponent l ≥ 0 of the moment E[e^{lL}] of the loss L.
         """
         return float(np.logaddexp.reduce(self._log_weights(tilt)))
 
@@ -139,7 +139,7 @@ class NoiseSums:
         """Return bounds on the relative errors of the masses p_j e^{lL_j} of all nodes, and of sums over them.
 
         Args:
-            tilt: l ≥ 0.
+            tilt: exponent l ≥ 0 of the moment E[e^{lL}] of the loss L.
 
         Returns:
             One bound for each node.
@@ -156,7 +156,7 @@ class NoiseSums:
         It is computed as log(1 + c) with the change c = M(l) − 1, which is small for small losses.
 
         Args:
-            tilt: l ≥ 0.
+            tilt: exponent l ≥ 0 of the moment E[e^{lL}] of the loss L.
 
         Returns:
             log M(l), and a bound on its absolute error. The bound includes the quadrature error.
@@ -173,7 +173,7 @@ class NoiseSums:
         # The factor 1.01 covers roundings of the error, which is at most e^50 so that nothing overflows.
         quadrature_error = math.exp(min(self.log_error(tilt, 0.0) - value, 50.0))
         error = 1.01 * change_error / moment + 1.01 * quadrature_error
-        return value, error + 4 * UNIT_ROUNDOFF * (abs(value) + log_unit)
+        return value, error + 4 * UNIT_ROUNDOFF * (abs(value) + log_unit)  # with the rounding of the logarithm
 
     def _moment_change(self, tilt: float, log_unit: float) -> tuple[float, float]:
         """Return the moment M(l) = E[e^{lL}] of one step's loss L minus 1, with a bound on its error.
@@ -183,7 +183,7 @@ class NoiseSums:
         error of M(0).
 
         Args:
-            tilt: l ≥ 0.
+            tilt: exponent l ≥ 0 of the moment E[e^{lL}] of the loss L.
             log_unit: log of the unit of both results.
 
         Returns:
@@ -205,7 +205,7 @@ class NoiseSums:
         # The noise that is left out, and the quadrature error of the total mass.
         scaled_one = math.exp(-log_unit)
         omitted_mass = scaled_one * math.exp(self.steps.log_leak - math.log(self.steps.count))
-        mass_error = 1.01 * scaled_one * self._total_mass_error
+        mass_error = 1.01 * scaled_one * self._total_mass_error  # 1.01 covers its own rounding
         return change, weight_error + exponent_error + omitted_mass + mass_error
 
     def upper_cumulant(self, tilt: float) -> float:
@@ -219,16 +219,16 @@ class NoiseSums:
         if tilt == 0.0:
             return 0.0
         value, error = self.cumulant(tilt)
-        return self.steps.count * (value + error) * (1.0 + 4 * UNIT_ROUNDOFF)
+        return self.steps.count * (value + error) * (1.0 + 4 * UNIT_ROUNDOFF)  # rounded up
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
         """Bound how fast the characteristic function of the total loss of T steps decays with its frequency.
 
-        At each frequency t, the bound holds for log |φ(t′)|^T at all t′ ≥ t. φ(t) = M(l + it)/M(l) belongs to one
-        tilted loss. The result is the least of a few bounds T log B_y(t) of `_decay_bound`, one for each height y.
+        At each frequency t, the bound holds for log |φ(t′)|^T at all t′ ≥ t. φ(t) is M(l + it)/M(l) for the moment M(z)
+        = E[e^{zL}]. The result is the least of a few bounds T log B_y(t) of `_decay_bound`, one for each height y.
 
         Args:
-            tilt: real part l of z.
+            tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
             frequencies: t > 0, increasing.
 
         Returns:
@@ -251,7 +251,7 @@ class NoiseSums:
         derivative in y of the mean of the angle θ (`Piece.turn`). The heights are in geometric progression.
 
         Args:
-            tilt: real part l of z.
+            tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
             frequencies: t > 0, increasing.
             log_masses: log masses of the tilted distribution at all nodes.
 
@@ -267,7 +267,7 @@ class NoiseSums:
         slope = mean_theta / small_height
 
         first = max(min(0.4 * slope * float(frequencies[0]), 0.2 * highest), TINY)
-        last = max(min(slope * float(frequencies[-1]), highest), 1.001 * first)
+        last = max(min(slope * float(frequencies[-1]), highest), 1.001 * first)  # above the first one
         heights: list[float] = np.geomspace(first, last, _HEIGHTS).tolist()
         return heights
 
@@ -277,7 +277,7 @@ class NoiseSums:
         They are θ and log G: the integrand decays as G e^{−tθ} in the frequency t (`Piece.turn`).
 
         Args:
-            tilt: real part l of z.
+            tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
             height: y > 0, in standard deviations of the noise.
 
         Source: docs/engine-certificate.md, A3.
@@ -300,7 +300,7 @@ class NoiseSums:
         paths lead from the ends of the noise to the height y (`_side_paths`, `edge_bound`).
 
         Args:
-            tilt: real part l of z.
+            tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
             frequencies: t > 0.
             height: imaginary part y > 0 of the noise.
             log_masses: log masses of the tilted distribution at all nodes, that of the atom last.
@@ -316,7 +316,7 @@ class NoiseSums:
 
         # Exponents are cut at 700 and 50 so that nothing overflows. The factor 1.01 covers roundings of the error.
         exponents = log_masses[:noise_nodes] + log_growth - frequencies[:, None] * theta
-        expectation = np.exp(np.minimum(exponents, 700.0)).sum(axis=1)
+        expectation = np.exp(np.minimum(exponents, 700.0)).sum(axis=1)  # no overflow
         error = math.exp(min(self.log_error(tilt, 0.0, height) - log_moment, 50.0))
         atom = np.exp(log_masses[noise_nodes:]).sum()
         bound = math.exp(0.5 * height * height) * (expectation + 1.01 * error) + atom
@@ -336,7 +336,7 @@ class NoiseSums:
         end of a batch is left to `edge_bound`.
 
         Args:
-            tilt: real part l of z.
+            tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
             height: y > 0.
             log_moment: log M(l), for M(l) = E[e^{lL}] of one step's loss L.
         """

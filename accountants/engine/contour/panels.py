@@ -154,7 +154,7 @@ class Panels(NamedTuple):
         panel of half-width h is at most (64/15) h B ρ^{−2n}/(1 − ρ^{−2}). The best of several ρ is used.
 
         Args:
-            tilt: real part l of z.
+            tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
             frequency: largest modulus of the imaginary part of z.
             lift: height of the contour of the decay bound, with frequency 0; otherwise 0.
 

@@ -88,7 +88,7 @@ class Transform(Protocol):
         """Return estimates of K(l) and of its derivatives K′(l) and K″(l).
 
         Args:
-            tilt: l ≥ 0.
+            tilt: exponent l ≥ 0 of the moment E[e^{lL}] of the loss L.
 
         Returns:
             The estimates of K(l), K′(l) and K″(l).
@@ -98,7 +98,7 @@ class Transform(Protocol):
         """Return an upper bound on K(l).
 
         Args:
-            tilt: l ≥ 0.
+            tilt: exponent l ≥ 0 of the moment E[e^{lL}] of the loss L.
 
         Returns:
             The upper bound on K(l).
@@ -156,7 +156,7 @@ class Part(Protocol):
 
         Args:
             log_leak: log of the largest probability, in all steps together, of the losses that are left out.
-            tilt: real part l of z.
+            tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
 
         Returns:
             The part with these losses left out.
@@ -166,7 +166,7 @@ class Part(Protocol):
         """Return the transform, accurate at a tilt and at frequencies up to the given one.
 
         Args:
-            tilt: real part l of z.
+            tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
             frequency: largest modulus of the imaginary part of z; 0 for real z.
 
         Returns:
@@ -332,7 +332,7 @@ def join_parts(parts: Iterable[LineValues]) -> LineValues:
     rounding_factor = 1.0 + 2 * len(values) * UNIT_ROUNDOFF
     cumulants = [part.cumulant for part in values]
     cumulant_error = math.fsum(part.cumulant_error for part in values)
-    cumulant_rounding = 4 * UNIT_ROUNDOFF * math.fsum(map(abs, cumulants))
+    cumulant_rounding = 4 * UNIT_ROUNDOFF * math.fsum(map(abs, cumulants))  # of the sum of all parts
     return LineValues(
         log_modulus=log_modulus,
         phase=phase,

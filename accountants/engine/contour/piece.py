@@ -98,7 +98,7 @@ class Piece(NamedTuple):
 
         Args:
             x: real part of the noise, in standard deviations.
-            tilt: real part l of z.
+            tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
             height: imaginary part y of the noise.
 
         Returns:

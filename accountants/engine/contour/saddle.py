@@ -76,7 +76,7 @@ class Saddle(NamedTuple):
 
     @property
     def log_delta(self) -> float:
-        """Estimate of log D at the saddle's own ε."""
+        """Estimate of log δ at the saddle's own ε, of the losses that are not left out as improbable."""
         return self.log_delta_at(self.epsilon)
 
 

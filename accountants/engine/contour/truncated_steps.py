@@ -122,7 +122,7 @@ class TruncatedSteps:
 
     @property
     def log_leak(self) -> float:
-        """Upper bound on the log of T times the probability, under P, of the noise that is left out.
+        """Upper bound on log(T p), for the probability p under P of the noise that is left out in one step.
 
         P is the first distribution of the pair, and T the number of steps.
         """

@@ -61,7 +61,7 @@ class LatticeDistribution:
 
         Args:
             unit: lattice unit, in nats.
-            tilt: λ.
+            tilt: exponent λ of the weights e^{λL} of losses L.
 
         Returns:
             The logarithm of the sum.
@@ -289,7 +289,7 @@ def _log_probability_at_rate(log_rate: float) -> float:
     # Below e^−36, 1 − e^{−r} and r differ by less than a rounding.
     if log_rate < -36.0:
         return log_rate
-    return math.log(-math.expm1(-math.exp(min(log_rate, 700.0))))
+    return math.log(-math.expm1(-math.exp(min(log_rate, 700.0))))  # no overflow of e^710
 
 
 def least_log_atom(profile: Profile) -> float:

@@ -78,6 +78,9 @@ class _WeightedCells(NamedTuple):
     def split(self, values: FloatArray) -> list[FloatArray]:
         """Split an array of one value per cell into one array per side.
 
+        Args:
+            values: one value for each cell.
+
         Returns:
             One array for each side, in the order of `_all_sides`.
         """
@@ -113,7 +116,7 @@ def _weigh_cells(outlines: Sequence[Outline], counts: FloatArray, demand: Demand
     tilted mass is m e^{λL} / E[e^{λL}] for the mass m at the loss L and the tilt λ.
 
     Args:
-        outlines: coarse table of the tails of each distribution.
+        outlines: coarse table of the tail probabilities of each loss distribution.
         counts: number of rounds of each distribution.
         demand: the requirements, with the tilts λ.
 
@@ -145,9 +148,9 @@ def choose_grid(outlines: Sequence[Outline], counts: FloatArray, demand: Demand)
     docstring). There are at most about `demand.cells` cells in all.
 
     Args:
-        outlines: coarse table of the tails of each distribution.
+        outlines: coarse table of the tail probabilities of each loss distribution.
         counts: number of rounds of each distribution.
-        demand: the requirements.
+        demand: the requirements on the cells, such as their number and the tilts that they serve.
 
     Returns:
         The lattice unit, and the bounds of the cells of each distribution.
@@ -204,7 +207,7 @@ def _least_width(width: float, effort: float, rounds: float, demand: Demand) -> 
         width: the base width, in nats.
         effort: ∫ ϱ^{1/3} over the losses of each distribution, added up, for the density ϱ of the tilted mass.
         rounds: number of all rounds.
-        demand: the requirements.
+        demand: the requirements on the cells, such as their number and the tilts that they serve.
 
     Returns:
         The width in nats.
@@ -222,7 +225,7 @@ def _cell_widths(cells: _WeightedCells, demand: Demand, width: float, least: flo
 
     Args:
         cells: the cells of all coarse tables, with their tilted masses.
-        demand: the requirements.
+        demand: the requirements on the cells, such as their number and the tilts that they serve.
         width: w, in nats.
         least: lower limit, in nats. Cells without mass have no upper limit.
 
@@ -245,7 +248,7 @@ def _outer_bounds(outlines: Sequence[Outline], counts: FloatArray, rounds: float
     On the right, cells cover every finite loss. On the left, the mass beyond the distance is negligible at every tilt.
 
     Args:
-        outlines: coarse table of the tails of each distribution.
+        outlines: coarse table of the tail probabilities of each loss distribution.
         counts: number of rounds of each distribution.
         rounds: number of all rounds.
         demand: the requirements, with the tilts λ, the exponents of the weights e^{λL}.

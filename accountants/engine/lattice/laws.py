@@ -96,7 +96,7 @@ class LatticeComposition:
     def excess(self) -> float:
         """Upper bound on the total mass of the composition minus one."""
         total = math.fsum(count * law.excess for law, count in zip(self.laws, self.counts, strict=True))
-        return math.expm1(min(total * (1 + 4 * UNIT_ROUNDOFF), 700.0))
+        return math.expm1(min(total * (1 + 4 * UNIT_ROUNDOFF), 700.0))  # rounded up, without overflow
 
     def log_infinite_mass(self, *, direction: int) -> float:
         """Bound the log probability that the loss of any round is infinite, log(1 − Π (1 − a_j)^{T_j}).

@@ -227,7 +227,7 @@ def join_outlines(outlines: Sequence[Outline], counts: FloatArray) -> FlatDistri
     Each cell of a table, an interval of losses, becomes one loss with the mass of the cell.
 
     Args:
-        outlines: coarse table of the tails of each distribution.
+        outlines: coarse table of the tail probabilities of each loss distribution.
         counts: number of rounds of each distribution.
 
     Returns:

@@ -130,7 +130,7 @@ class TransformPlan:
         """Compute the terms of δ at all frequencies, by an FFT of each distribution.
 
         Args:
-            line: the tilted distributions.
+            line: the distributions, tilted by λ: each mass is multiplied by e^{λL} and normalised.
             points: least number of lattice points in a period; the FFT may have a few more, so that it is fast.
 
         Returns:
@@ -185,7 +185,7 @@ class TransformPlan:
         The values are direct sums, or come from a full FFT if there are many such frequencies.
 
         Args:
-            line: the tilted distributions.
+            line: the distributions, tilted by λ: each mass is multiplied by e^{λL} and normalised.
             limits: limits on the number of points and of terms.
 
         Returns:
@@ -236,7 +236,7 @@ def find_frequencies(
     Negligible is a modulus below e^−depth. An FFT at the middle frequency of each block bounds |φ^T| on the block.
 
     Args:
-        line: the tilted distributions.
+        line: the distributions, tilted by λ: each mass is multiplied by e^{λL} and normalised.
         blocks: number of blocks of neighbouring frequencies, the length of the FFT.
         per_block: number of frequencies of a block, which is odd.
         depth: minus the log |φ^T| of a negligible frequency.
@@ -270,7 +270,7 @@ def _bound_blocks(line: TiltedLine, blocks: int) -> FloatArray:
     times log |φ|, with |φ| ≤ 1.
 
     Args:
-        line: the tilted distributions.
+        line: the distributions, tilted by λ: each mass is multiplied by e^{λL} and normalised.
         blocks: length of the FFT.
 
     Returns:

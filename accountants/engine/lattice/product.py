@@ -162,8 +162,8 @@ class ComposedProfile(PointwiseProfile):
         of the slope of log δ. The lattice has the coarse budget.
         """
         coarse = self._coarse
-        least_log_delta = max(self.log_infinite_mass + 1e-3, _DEEPEST_ROW)
-        largest_epsilon = min(self._survey.supremum, 1e9)
+        least_log_delta = max(self.log_infinite_mass + 1e-3, _DEEPEST_ROW)  # δ does not fall below the infinite mass
+        largest_epsilon = min(self._survey.supremum, 1e9)  # beyond any useful ε
 
         epsilon, log_delta = 0.0, coarse.upper_log_delta(0.0)
         epsilons, log_deltas = [epsilon], [log_delta]
@@ -258,8 +258,11 @@ class ComposedProfile(PointwiseProfile):
         Every lattice and tilt gives a valid bound. It is tight if they were chosen for a similar ε.
 
         Args:
-            choice: the lattice and the tilt.
+            choice: the lattice, and the tilt λ of the weights e^{λL} of losses L.
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            The upper bound on log δ(ε).
         """
         key, spectrum = self._transforms.spectrum(choice, from_above=True)
         laws = self._transforms.laws(key).upper
@@ -269,7 +272,7 @@ class ComposedProfile(PointwiseProfile):
         """Return a lower bound on log δ(ε) of the composition, computed with a given lattice and tilt.
 
         Args:
-            choice: the lattice and the tilt.
+            choice: the lattice, and the tilt λ of the weights e^{λL} of losses L.
             epsilon: ε, in nats.
 
         Returns:

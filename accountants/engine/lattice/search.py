@@ -117,9 +117,9 @@ def epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -> Inte
     If the probability of an infinite loss exceeds the target δ, no ε meets it, and the lower bound is not searched.
 
     Args:
-        profile: one direction of the composition.
+        profile: profile ε ↦ δ(ε) of one direction of the composition.
         log_delta: log of the target δ.
-        guess: an estimate of ε.
+        guess: an estimate of ε, with the slope of log δ there.
 
     Returns:
         The bounds; the upper one is math.inf if no ε is known that meets the target.
@@ -143,9 +143,9 @@ def upper_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -
     bound is at most the largest total loss.
 
     Args:
-        profile: one direction of the composition, ε ↦ δ(ε).
+        profile: profile ε ↦ δ(ε) of one direction of the composition.
         log_delta: log of the target δ.
-        guess: an estimate of ε.
+        guess: an estimate of ε, with the slope of log δ there.
 
     Returns:
         An ε in nats at which δ is at most the target; math.inf if none is known.
@@ -172,9 +172,9 @@ def lower_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -
     infinite loss exceeds the target, no finite ε meets it.
 
     Args:
-        profile: one direction of the composition, ε ↦ δ(ε).
+        profile: profile ε ↦ δ(ε) of one direction of the composition.
         log_delta: log of the target δ.
-        guess: an estimate of ε.
+        guess: an estimate of ε, with the slope of log δ there.
 
     Returns:
         An ε in nats at which δ exceeds the target, or 0.
@@ -214,9 +214,9 @@ def _solve(profile: ComposedProfile, log_delta: float, guess: Guess, *, from_abo
     result may lead to a better transform.
 
     Args:
-        profile: one direction of the composition, ε ↦ δ(ε).
+        profile: profile ε ↦ δ(ε) of one direction of the composition.
         log_delta: log of the target δ.
-        guess: an estimate of ε.
+        guess: an estimate of ε, with the slope of log δ there.
         from_above: whether the upper bound on log δ at the result is to be at most the target. Otherwise the lower
             bound is to be above the target.
 
@@ -254,7 +254,7 @@ def _is_certified(profile: ComposedProfile, epsilon: float, log_delta: float, *,
     """Return whether log δ(ε) is certainly at most the target (`from_above`), or certainly above it.
 
     Args:
-        profile: one direction of the composition.
+        profile: profile ε ↦ δ(ε) of one direction of the composition.
         epsilon: ε, in nats.
         log_delta: log of the target δ.
         from_above: whether the upper bound on log δ is compared, and otherwise the lower one.
@@ -269,8 +269,8 @@ def _bound_on(profile: ComposedProfile, choice: GridAndTilt, *, from_above: bool
     """Return the upper or the lower bound of log δ(ε) on a given transform, as a function of ε.
 
     Args:
-        profile: one direction of the composition.
-        choice: the lattice and the tilt of the transform.
+        profile: profile ε ↦ δ(ε) of one direction of the composition.
+        choice: the lattice, and the tilt λ of the weights e^{λL} in the transform.
         from_above: whether the upper bound is returned, and otherwise the lower one.
     """
     bound_on_transform = profile.upper_on if from_above else profile.lower_on
@@ -286,10 +286,10 @@ def _newton_step(
     it. The larger of both is used, so that the step is not too long.
 
     Args:
-        profile: one direction of the composition.
-        choice: the lattice and the tilt of the transform.
+        profile: profile ε ↦ δ(ε) of one direction of the composition.
+        choice: the lattice, and the tilt λ of the weights e^{λL} in the transform.
         log_delta: log of the target δ.
-        guess: an estimate of ε.
+        guess: an estimate of ε, with the slope of log δ there.
         from_above: whether the upper bound on δ is used, and otherwise the lower one.
 
     Returns:
@@ -322,7 +322,7 @@ def _solve_on(
     """Find the ε at which a bound on log δ by one transform crosses the target, on the side where it is certified.
 
     Args:
-        profile: one direction of the composition.
+        profile: profile ε ↦ δ(ε) of one direction of the composition.
         choice: the transform.
         log_delta: log of the target δ.
         guess: the estimate of ε that the transform was chosen for.
@@ -355,7 +355,7 @@ def _bounded_search(bound: Callable[[float], float], log_delta: float, guess: Gu
     Args:
         bound: function from an ε to a bound on log δ.
         log_delta: log of the target δ.
-        guess: an estimate of ε.
+        guess: an estimate of ε, with the slope of log δ there.
 
     Returns:
         The largest evaluated ε with a bound above the target, or 0, and the smallest ε with another bound, or inf.

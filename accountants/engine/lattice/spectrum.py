@@ -287,7 +287,7 @@ class Chernoff:
     every ν and μ, so the best of several ones is used on each side. Their values are stored as b(μ) = log C(μ) + K(μ).
 
     Attributes:
-        tilt: λ.
+        tilt: exponent λ of the weights e^{λL} of losses L.
         above: pairs (μ, b(μ)) with μ > λ.
         below: pairs (ν, b(ν)) with ν < λ.
 
@@ -308,7 +308,7 @@ class Chernoff:
 
         Args:
             laws: distributions of the finite losses, with their numbers of rounds.
-            coordinate: the tilt λ.
+            coordinate: the tilt λ, the exponent of the weights e^{λL}, as a real coordinate.
 
         Returns:
             The bounds, as pairs of a tilt μ and b(μ) on either side of λ.
@@ -384,7 +384,7 @@ def estimate_period(
 
     Args:
         laws: distributions of the finite losses, with their numbers of rounds.
-        coordinate: the tilt λ.
+        coordinate: the tilt λ, the exponent of the weights e^{λL}, as a real coordinate.
         log_width: log of the required width, relative to the estimate of δ.
         chernoff: the Chernoff bounds around the tilt; computed if they are None.
 

@@ -80,7 +80,7 @@ def _offsets(cells: LoweredCells, unit: float, tilt: float) -> list[float]:
     that the tilt makes heavier comes first.
 
     Args:
-        cells: cells of loss with their masses.
+        cells: cells, that is, intervals of losses, with their masses.
         unit: lattice unit, in nats. Lattice points are even multiples of it.
         tilt: exponent λ of the weights e^{λL} of losses L.
 

@@ -171,7 +171,7 @@ class FlatDistributions:
         """Return the log moment K_j(λ) = log E_j[e^{λL}] of one round of each distribution j.
 
         Args:
-            tilt: λ.
+            tilt: exponent λ of the weights e^{λL} of losses L.
 
         Returns:
             K_j(λ) for each distribution j.
@@ -185,7 +185,7 @@ class FlatDistributions:
         """Return the tilted probabilities p e^{λL − K_j(λ)} of all losses, which sum to one for each distribution j.
 
         Args:
-            tilt: λ.
+            tilt: exponent λ of the weights e^{λL} of losses L.
             log_moments: K_j(λ) of each distribution.
 
         Returns:
@@ -208,7 +208,7 @@ class FlatDistributions:
         variance of the tilted total loss. All three come from one pass over the points.
 
         Args:
-            tilt: λ.
+            tilt: exponent λ of the weights e^{λL} of losses L.
 
         Returns:
             K(λ), K′(λ) in nats and K″(λ) in nats².
@@ -231,7 +231,7 @@ class FlatDistributions:
         """Return the log moment K(λ) = Σ_j T_j log E_j[e^{λL}] of the total loss.
 
         Args:
-            tilt: λ.
+            tilt: exponent λ of the weights e^{λL} of losses L.
         """
         return math.fsum(self.counts * self.log_moments(tilt))
 
@@ -281,7 +281,7 @@ class FlatDistributions:
 
         Args:
             epsilon: ε, in nats.
-            coordinate: the tilt λ.
+            coordinate: the tilt λ, the exponent of the weights e^{λL}, as a real coordinate.
 
         Returns:
             The step to add to the coordinate y, and True if the derivative is positive, so that the coordinate is above
@@ -342,7 +342,7 @@ class FlatDistributions:
         """Return the ε, in nats, for which a tilt is the best one (`saddle`): K′(λ) − 1/λ − 1/(1 + λ).
 
         Args:
-            coordinate: the tilt λ.
+            coordinate: the tilt λ, the exponent of the weights e^{λL}, as a real coordinate.
         """
         return self.cumulants(coordinate.tilt).mean - coordinate.pull
 
@@ -350,7 +350,7 @@ class FlatDistributions:
         """Estimate the log of the finite part of δ, or of 1 − δ for λ < 0, at the ε for which a tilt is best.
 
         Args:
-            coordinate: the tilt λ.
+            coordinate: the tilt λ, the exponent of the weights e^{λL}, as a real coordinate.
         """
         return self.estimate_at(coordinate, self.centre(coordinate))
 
@@ -361,7 +361,7 @@ class FlatDistributions:
         exponent. It is good if λ is the best tilt for ε (`saddle`), or near it.
 
         Args:
-            coordinate: the tilt λ.
+            coordinate: the tilt λ, the exponent of the weights e^{λL}, as a real coordinate.
             epsilon: ε, in nats.
 
         Returns:

@@ -79,7 +79,7 @@ class TiltedLine:
 
         Args:
             laws: the lattice distributions of the losses L, with their numbers of rounds.
-            coordinate: the tilt λ.
+            coordinate: the tilt λ, the exponent of the weights e^{λL}, as a real coordinate.
 
         Returns:
             The tilted distributions, with their log moments and the errors of these.
@@ -95,9 +95,13 @@ class TiltedLine:
 
         A tilted mass is the exponential of log p + λL − K(λ). Its relative error is the rounding of this exponent, a
         few units of roundoff times the sizes of its terms.
+
+        Yields:
+            One tilted distribution for each distribution of the composition, in the same order.
         """
         flat = self.laws.flat
         starts = np.append(flat.starts, self.weights.size)
+        # The factor 3 allows for the roundings of L and of the product λL.
         exponent_sizes = np.abs(flat.log_mass) + 3.0 * abs(self.coordinate.tilt) * np.abs(flat.location)
         for j, (law, count) in enumerate(zip(self.laws.laws, self.laws.counts, strict=True)):
             points = slice(int(starts[j]), int(starts[j + 1]))
@@ -122,7 +126,7 @@ def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, Flo
 
     Args:
         laws: the lattice distributions.
-        tilt: λ.
+        tilt: exponent λ of the weights e^{λL} of losses L.
 
     Returns:
         K_j(λ) and a bound on its absolute error, one of each for every distribution.
@@ -136,6 +140,7 @@ def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, Flo
     infinite_masses = np.exp([law.log_atom for law in laws.laws])
     excesses = np.asarray([law.excess for law in laws.laws])
     change = flat.sums(terms) - infinite_masses + excesses
+    # Otherwise c may overflow, or log(1 + c) may lose its digits.
     is_moderate = (log_peak < 500.0) & (change > -0.9)
 
     # log(1 + c), and its error by those of the terms. The errors of the terms are in units of roundoff.
@@ -243,7 +248,7 @@ def _power_errors(power: Power, sizes: FloatArray) -> FloatArray:
     growth = power.growth
     errors = sizes * growth * (1.0 + growth)
     is_large = np.flatnonzero(growth >= 1.0)
-    errors[is_large] = np.exp(np.minimum(power.log_size[is_large] + growth[is_large], 700.0))
+    errors[is_large] = np.exp(np.minimum(power.log_size[is_large] + growth[is_large], 700.0))  # e^710 overflows
     return errors
 
 
@@ -311,7 +316,7 @@ def _direct_sum_error(law: TiltedDistribution, size: int, frequencies: IntArray)
     mean_index = float(law.weights @ np.abs(law.index))
     mean_sizes = 4.0 * mean_index * (2.0 * np.pi / size) * frequencies
     error = (summation_error + float(law.errors.max())) * np.minimum(mean_sizes, 8.0)
-    return np.asarray(error + law.total_error + 8 * UNIT_ROUNDOFF)
+    return np.asarray(error + law.total_error + 8 * UNIT_ROUNDOFF)  # with the rounding of 1 + the sum
 
 
 def all_frequencies(line: TiltedLine, size: int, frequencies: IntArray | None = None, skipped: float = 0.0) -> Power:

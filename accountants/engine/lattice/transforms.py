@@ -173,6 +173,7 @@ def upper_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float
         return log_infinite_mass
     integral = spectrum.log_integral(epsilon)
     if spectrum.coordinate.direct:
+        # The rounding of the sum of two exponentials is added.
         return min(float(np.logaddexp(log_infinite_mass, integral.upper)) + 4 * UNIT_ROUNDOFF, 0.0)
     # A lower bound on 1 − δ gives an upper bound on δ; the factors round both outward.
     complement = math.exp(min(integral.lower, 0.0)) * (1 - 8 * UNIT_ROUNDOFF) - laws.excess
@@ -189,7 +190,7 @@ def chernoff_log_delta(laws: LatticeComposition, coordinate: TiltCoordinate, eps
 
     Args:
         laws: lattice distributions that dominate: their δ is at least as large at every ε.
-        coordinate: the tilt λ.
+        coordinate: the tilt λ, the exponent of the weights e^{λL}, as a real coordinate.
         epsilon: ε ≥ 0, in nats.
 
     Returns:
@@ -200,6 +201,7 @@ def chernoff_log_delta(laws: LatticeComposition, coordinate: TiltCoordinate, eps
     line = TiltedLine.of(laws, coordinate)
     counts = laws.flat.counts
     cumulants = counts * line.log_moments
+    # The errors of the log moments, and the roundings of their products with the counts.
     errors = counts * (line.moment_errors + 4 * UNIT_ROUNDOFF * np.abs(line.log_moments))
 
     shift = coordinate.tilt * (epsilon - laws.loss_error)
@@ -232,6 +234,7 @@ def lower_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float
         return log_infinite_mass
     integral = spectrum.log_integral(epsilon)
     if spectrum.coordinate.direct:
+        # The rounding of the sum of two exponentials is subtracted.
         return float(np.logaddexp(log_infinite_mass, integral.lower)) - 4 * UNIT_ROUNDOFF
     # An upper bound on 1 − δ gives a lower bound on δ; the factor rounds it down, as it is negative.
     log_delta = float(log1m_exp(min(integral.upper, 0.0))) * (1 + 8 * UNIT_ROUNDOFF)

@@ -328,7 +328,7 @@ def _best_test(steps: Steps, rate: float, to_add: bool, rounding: float) -> Best
     A table without a tilt is used first. If δ is small at the test, a tilted table has closer bounds.
 
     Args:
-        steps: distributions of the losses in the direction that removes a contribution, with their counts.
+        steps: loss distribution of each kind of step, in the direction that removes a contribution, with its count.
         rate: the false positive rate.
         to_add: whether the test is of the direction that adds a contribution.
         rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.

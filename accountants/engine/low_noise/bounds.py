@@ -33,7 +33,7 @@ def has_low_noise(steps: Steps, depth: float, *, for_tests: bool = False) -> boo
     loss with a large enough probability, after weighting by the tilt that suits δ. The decision affects no bound.
 
     Args:
-        steps: distributions of the losses in the direction that removes a contribution, with their counts.
+        steps: loss distribution of each kind of step, in the direction that removes a contribution, with its count.
         depth: approximate −log δ.
         for_tests: whether the tables are for the most powerful tests, which have a wider limit.
 
@@ -190,7 +190,7 @@ def _likely_depth(steps: Steps, epsilon: float) -> float:
     The estimate only chooses the resolution of the final table, so it need not be a bound.
 
     Args:
-        steps: distributions of the losses in the direction that removes a contribution, with their counts.
+        steps: loss distribution of each kind of step, in the direction that removes a contribution, with its count.
         epsilon: ε in nats.
 
     Returns:
@@ -295,7 +295,7 @@ def delta_bounds(
     A table holds the distribution of the total loss on a lattice, once as an upper and once as a lower bound.
 
     Args:
-        steps: distributions of the losses in the direction that removes a contribution, with their counts.
+        steps: loss distribution of each kind of step, in the direction that removes a contribution, with its count.
         depth: approximate −log δ at which the bounds are accurate.
         to_add: whether δ is that of the direction that adds a contribution.
         finer: factor of the number of lattice points, a power of two.

@@ -83,7 +83,7 @@ def _close_bracket(excess: Callable[[float], float], low: _ExcessAt, high: _Exce
     """
     low_weight, high_weight = low.excess, high.excess
     step, was_below_root = 0, False
-    while high.epsilon - low.epsilon > 1e-13 * high.epsilon:
+    while high.epsilon - low.epsilon > 1e-13 * high.epsilon:  # about a thousand roundings
         step += 1
         width = high.epsilon - low.epsilon
 

@@ -77,8 +77,8 @@ def choose_plan(steps: Steps, depth: float, finer: float = 1.0) -> Plan:
     points.
 
     Args:
-        steps: distributions of the losses, with their counts.
-        depth: −log δ, at least 0.
+        steps: distribution of the privacy loss of each kind of step, with its number of steps.
+        depth: −log δ, at least 0, natural logarithm.
         finer: factor of the number of lattice points, a power of two.
 
     Returns:
@@ -182,7 +182,7 @@ def estimate_depth(steps: Steps, epsilon: float) -> float:
     means are estimates, and a typical distance of δ from its bound is added.
 
     Args:
-        steps: distributions of the losses, with their counts.
+        steps: distribution of the privacy loss of each kind of step, with its number of steps.
         epsilon: ε in nats.
 
     Returns:
@@ -201,8 +201,8 @@ def estimate_log_moment(steps: Steps, depth: float) -> float:
     It is log E[e^{λ (S − S₀)}] for the total loss S with the least value S₀.
 
     Args:
-        steps: distributions of the losses, with their counts.
-        depth: −log δ, at least 0.
+        steps: distribution of the privacy loss of each kind of step, with its number of steps.
+        depth: −log δ, at least 0, natural logarithm.
 
     Returns:
         The estimate; 0 for tables without a tilt.
@@ -274,7 +274,7 @@ def _log_means(steps: Steps) -> tuple[FloatArray, FloatArray]:
     contribution is taken to be Gaussian, and that of another one to be the least loss.
 
     Args:
-        steps: distributions of the losses, with their counts.
+        steps: distribution of the privacy loss of each kind of step, with its number of steps.
 
     Returns:
         64 tilts, per nat of loss, increasing in equal ratios, and the estimate at each.

@@ -116,6 +116,7 @@ def upper_step(rate: float, shift: float, spacing: float, cells: int) -> Lattice
     lattice_points = np.asarray(spacing * np.arange(1, cells + 1), dtype=np.float64)
     tails = tails_at(rate, shift, lattice_points)
     delta = np.concatenate(([rate], tails.delta))
+    # δ is a difference of two tails, each with an error of at most `error` times `p`.
     error = np.concatenate(([UNIT_ROUNDOFF * rate], 2.0 * tails.error * tails.p))
 
     # The survival function between the points, rounded up and made non-increasing.

@@ -117,7 +117,7 @@ class LossTable:
             The sum, and a bound on its absolute error.
         """
         log_tilt = self.plan.tilt * index * self.plan.spacing
-        if self.log_scale > 700.0 or log_tilt > 700.0:
+        if self.log_scale > 700.0 or log_tilt > 700.0:  # beyond the doubles
             return 0.5, 0.5
         scale, decay = math.exp(self.log_scale), math.exp(-log_tilt)
         survival = float(self.survival[index])
@@ -135,7 +135,7 @@ class LossTable:
         """
         losses = self.plan.spacing * np.arange(self.plan.points)
         log_weights = self.log_scale - self.first - (1.0 + self.plan.tilt) * losses
-        weights = np.exp(np.maximum(log_weights, -700.0))  # without denormal numbers
+        weights = np.exp(np.maximum(log_weights, -700.0))  # no denormal numbers
         probabilities = np.maximum(self.masses, 0.0) * weights
         return np.asarray(np.cumsum(probabilities[::-1])[::-1])
 
@@ -198,7 +198,7 @@ def loss_tables(steps: Steps, depth: float, finer: float = 1.0) -> tuple[LossTab
     """Return two tables of the total loss, for lower and for upper bounds on δ.
 
     Args:
-        steps: distributions of the losses in the direction that removes a contribution, with their counts.
+        steps: loss distribution of each kind of step, in the direction that removes a contribution, with its count.
         depth: −log δ around which the tables are accurate, at least 0.
         finer: factor of the number of lattice points, a power of two.
 
@@ -223,7 +223,7 @@ def coarse_table(steps: Steps, depth: float) -> LossTable | None:
     """Return a table of few points as an upper bound, for estimates; None if the losses do not fit into it.
 
     Args:
-        steps: distributions of the losses in the direction that removes a contribution, with their counts.
+        steps: loss distribution of each kind of step, in the direction that removes a contribution, with its count.
         depth: −log δ around which the table is accurate, at least 0.
     """
     plan = choose_plan(steps, depth, RESOLUTION.coarse)
@@ -273,7 +273,7 @@ def _compose(steps: Sequence[tuple[LatticeStep, int]], plan: Plan, least: float,
         tilted_steps.append((tilted_masses / moment, count))
         log_scale += count * math.log(moment)
         far_moment = _product(step.masses, far_factors)
-        log_moment += count * math.log(far_moment) * (1.0 + 1e-9) + count * 1e-12
+        log_moment += count * math.log(far_moment) * (1.0 + 1e-9) + count * 1e-12  # rounded up
 
     masses = convolve(tilted_steps, points)
     if masses is None:

@@ -36,7 +36,7 @@ def likely_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta
     # The equation for the expected number of escapes, solved for x and then for m.
     log_ratio = _log_expected_escapes(log_delta) - log_g
     log_numerator = math.log1p(math.exp(-decay_rate))
-    log_denominator = math.log1p(2.0 * math.exp(min(log_ratio, 700.0)))
+    log_denominator = math.log1p(2.0 * math.exp(min(log_ratio, 700.0)))  # no overflow
     log_x = log_ratio + log_numerator - log_denominator
     return -log_x / decay_rate - 1.0
 

@@ -126,10 +126,11 @@ def node_distance(noise_multiplier: float) -> tuple[float, float]:
     Returns:
         h in standard deviations of the noise, and the log of the bound on the relative error.
     """
+    # w is 3z, below πz, or 12, so that e^{w²/2} is moderate. h then solves 2πw/h = w²/2 + 75 + 2.
     height = min(3.0 * noise_multiplier, 12.0)
     step = 2.0 * math.pi * height / (0.5 * height * height - _LOG_QUADRATURE + 2.0)
     exponent = 2.0 * math.pi * height / step
-    return step, math.log(2.0) + 0.5 * height * height - exponent + 1e-9
+    return step, math.log(2.0) + 0.5 * height * height - exponent + 1e-9  # 1e-9 covers roundings
 
 
 def log_error_at_ends(step: float) -> float:

@@ -60,7 +60,7 @@ def ratio(log_numerator: FloatArray, log_denominator: FloatArray) -> FloatArray:
     with np.errstate(invalid="ignore"):
         log_ratio = log_numerator - log_denominator
     log_ratio = np.where(np.isnan(log_ratio), -np.inf, log_ratio)
-    return np.asarray(np.exp(np.minimum(log_ratio, 600.0)))
+    return np.asarray(np.exp(np.minimum(log_ratio, 600.0)))  # no overflow
 
 
 def rounding(*terms: FloatArray) -> FloatArray:

@@ -28,14 +28,14 @@ def choose_unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand,
     """Return the lattice unit: half the width of the narrowest cells, aligned with atoms or with a bound of the loss.
 
     An atom is a single loss with a positive probability. If all losses are atoms, the unit is aligned with them. A
-    bound of the loss, where its distribution ends, is used only for a single distribution, and only if it is at least
-    half of the least unit. Otherwise nothing is aligned. Every unit gives valid bounds on δ; alignment makes them
-    closer.
+    bound of the loss, where its distribution ends, is used under two conditions: there is a single distribution, and
+    the bound is at least half of the least unit. Otherwise nothing is aligned. Every unit gives valid bounds on δ;
+    alignment makes them closer.
 
     Args:
-        outlines: coarse table of the tails of each distribution.
+        outlines: coarse table of the tail probabilities of each loss distribution.
         counts: number of rounds of each distribution.
-        demand: the requirements.
+        demand: the requirements on the cells, such as their number and the tilts that they serve.
         least_width: width of cells, in nats, that widens log δ by the tolerated amount if all cells have it.
 
     Returns:
@@ -71,7 +71,7 @@ def _unit_for_atoms(outlines: Sequence[Outline], counts: FloatArray, demand: Dem
     Args:
         outlines: coarse table of the tails of each distribution, with its atoms.
         counts: number of rounds of each distribution.
-        demand: the requirements.
+        demand: the requirements on the cells, such as their number and the tilts that they serve.
         least_unit: unit that the variance requires, in nats.
 
     Returns:

@@ -25,7 +25,7 @@ def end_thresholds(cells: LoweredCells, unit: float, tilt: float, offset: float)
     loses less.
 
     Args:
-        cells: cells of loss with their masses.
+        cells: cells, that is, intervals of losses, with their masses.
         unit: lattice unit, in nats.
         tilt: exponent λ of the weights e^{λL} of losses L.
         offset: offset of the lattice, in nats.
