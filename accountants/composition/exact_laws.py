@@ -148,8 +148,8 @@ class ExactProfile(PointwiseProfile):
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose log δ at one ε by the contour engine, which inverts the transform of the total loss numerically.
 
-        If the engine cannot certify its result, Laplace losses are bounded by the fallback, and other losses by
-        `_bounds_without_transform`.
+        If the engine cannot certify its result, Laplace losses are bounded by the fallback, another composition of the
+        same pairs, and other losses by `_bounds_without_transform`.
 
         Args:
             epsilon: ε, in nats.
@@ -283,7 +283,7 @@ class ExactProfile(PointwiseProfile):
         return self.is_at_most(epsilon, log_delta)
 
     def surely_meets(self, epsilon: float, log_delta: float) -> bool:
-        """Return whether δ(ε) is certainly at most a target, by a Chernoff bound or by the contour engine.
+        """Return whether δ(ε) is certainly at most a target, by a Chernoff bound or by numerical inversion.
 
         Args:
             epsilon: ε, in nats.
@@ -332,8 +332,8 @@ class ExactProfile(PointwiseProfile):
     def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
         """Find tests with about the given false positive rates, which reject if the total privacy loss exceeds an ε.
 
-        Each test has bounds on log δ around its ε. A test is None if the contour engine cannot certify it. For Laplace
-        losses, if all are None, the tests are those of the fallback.
+        Each test has bounds on log δ around its ε. A test is None if numerical inversion cannot certify it. For Laplace
+        losses, if all are None, the tests are those of another composition, the fallback.
 
         Args:
             sizes: the false positive rates, in (0, 1).

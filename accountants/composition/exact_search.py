@@ -85,7 +85,7 @@ class ExactSearch(PairSearch):
 
         The contour engine inverts the transform of the total loss numerically. If its enclosure is wide, two cases
         follow. If log δ at `near` is just below the target, `near` is the upper bound. Otherwise the enclosure is
-        intersected with that of the fallback.
+        intersected with that of the fallback, another composition of the same pairs.
 
         Args:
             log_delta: the target log δ, natural logarithm.
@@ -208,7 +208,7 @@ class ExactSearch(PairSearch):
 
         The bound is certified already, but by a computation that may differ from `log_delta_bounds` in rounding. The
         move makes sure that a later call at this ε returns at most the target. It stops if the bounds on log δ are
-        wider than the contour engine accepts.
+        wider than numerical inversion accepts.
 
         Args:
             enclosed: enclosure of ε, in nats.
@@ -231,8 +231,8 @@ class ExactSearch(PairSearch):
         """Return the lower bound on ε, moved down until log δ is above the target by `log_delta_bounds` too.
 
         The bound is certified already, but by a computation that may differ in rounding. The move makes sure that a
-        later call at this ε returns more than the target. It stops at 0, or if the bounds on log δ are wider than the
-        contour engine accepts.
+        later call at this ε returns more than the target. It stops at 0, or if the bounds on log δ are wider than
+        numerical inversion accepts.
 
         Args:
             enclosed: enclosure of ε, in nats.

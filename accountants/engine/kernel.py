@@ -267,7 +267,7 @@ def forget() -> None:
 def _enclosure(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> KernelEnclosure | None:
     """Convert the compiled kernel's answer to an enclosure, that is, to two bounds and their width.
 
-    A missing answer gives None if the contour engine in Python may have one, and an error if it would have none.
+    A missing answer gives None if numerical inversion in Python may have one, and an error if it would have none.
 
     Args:
         laws: distributions of the privacy loss of one step, each with its number of steps.
@@ -315,7 +315,7 @@ def _numbers(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> tuple[flo
 def _has_little_noise(laws: Sequence[tuple[Law, int]]) -> bool:
     """Return whether the shift of any subsampled Gaussian step is above one standard deviation of the noise.
 
-    With a smaller shift, the contour engine may have an answer although the kernel has none. Of 349 random
+    With a smaller shift, numerical inversion in Python may have an answer although the kernel has none. Of 349 random
     compositions, this made the bounds of two narrower, with shifts of 0.37 and 0.55.
 
     Args:

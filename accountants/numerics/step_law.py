@@ -33,7 +33,7 @@ class Pieces(NamedTuple):
     mass: FloatArray
 
     def tilt(self, tilt: float, log_moment: float) -> TiltedPieces:
-        """Return the masses of the pieces under the distribution with density e^{λy}/M(λ), rounded down.
+        """Return the masses of the uniform pieces under the distribution with density e^{λy}/M(λ), rounded down.
 
         A piece of mass m, centre y and length ℓ has the tilted mass m e^{λy} (sinh a / a)/M(λ), a = λℓ/2. This follows
         from the integral of e^{λx} over the piece.

@@ -84,7 +84,7 @@ class GaussianSteps(ClosedForm):
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:  # noqa: ARG002
         """Bound the log modulus of the characteristic function of the total Gaussian loss from above.
 
-        It is log |φ(t)|^T = −μ² t²/2, which decreases in t and does not depend on the tilt.
+        It is log |φ(t)|^T = −μ² t²/2, which decreases in t and does not depend on the exponent l of the weights e^{lL}.
 
         Args:
             tilt: not used.
@@ -200,7 +200,7 @@ class LaplaceSteps(ClosedForm):
         """Bound how fast the characteristic function of the total loss of T Laplace steps decays with its frequency.
 
         At each frequency t, the bound holds for T log |φ(t′)| at all t′ ≥ t. φ is the characteristic function of one
-        loss under the distribution tilted by l, and s the shift over the noise's scale. Let x = l + ½ and
+        loss after weighting by e^{lL}, and s the shift over the noise's scale. Let x = l + ½ and
         f = tanh(xs)/2x. Then |φ(t)| ≤ (1 + 1/2t)/(1 + f) at every t. For t ≤ π/2s it is also at most
         1 − (1 − ρ)/(1 + f) with ρ² = 1 − sin²(ts)/cosh²(xs). Both bounds decrease in t. For t < π/2s the second bound
         holds up to π/2s, and the first one beyond. The larger of both is therefore used.
@@ -272,8 +272,8 @@ class LaplaceSteps(ClosedForm):
     def _transform_change(self, x: float, tanh: float, frequencies: FloatArray) -> ComplexArray:
         """Return (1 + f)(φ(t) − 1) at each frequency t, without the cancellation of φ(t) − 1 for small t.
 
-        φ is the characteristic function of one Laplace loss with shift s, tilted by l, and f = tanh(xs)/2x for
-        x = l + ½. With τ = tanh xs and w = x + it the result is
+        φ is the characteristic function of one Laplace loss L with shift s after weighting by e^{lL}, and
+        f = tanh(xs)/2x for x = l + ½. With τ = tanh xs and w = x + it the result is
 
             −(1 − cos ts) + iτ sin ts + N/(2wx),   N = −xτ(1 − cos ts) + i(x sin ts − τt).
 

@@ -47,7 +47,7 @@ class _Level(NamedTuple):
     """A target value of a decreasing function of ε, such as log δ. A search finds the ε with this value, the root.
 
     Attributes:
-        target: the value minus a saddle-point estimate of the function, whose zero is the first ε of the search.
+        target: the value minus an estimate of the function by the saddle-point method, whose zero is the first ε.
         evaluate: computes the function from an integrand and an ε near the one that the integrand was made for.
         value: the value of the function at the root.
     """

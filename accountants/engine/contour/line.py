@@ -261,7 +261,7 @@ def find_saddle_below(parts: Sequence[Part], epsilon: float) -> Saddle:
         epsilon: ε in nats.
 
     Returns:
-        The saddle point: a tilt near the minimum of the integrand on the real axis.
+        The saddle point: the exponent l of weights e^{lS}, near the minimum of the integrand on the real axis.
 
     Raises:
         ContourRefused: ε is at or above the largest total loss that is left, so that no lower bound on δ is positive.
@@ -309,7 +309,7 @@ def build_integrand_at(
 
     Args:
         parts: parts of the composition, with improbable noise left out.
-        saddle: any saddle point. The line needs few nodes if it is near that of ε.
+        saddle: any saddle point, a minimum on the real axis. The line needs few nodes if it is near that of ε.
         epsilon: ε in nats, of any sign.
         log_delta: estimate of log D(ε), for the finite part D of δ.
         widest: largest useful relative width of the enclosure of δ.

@@ -311,7 +311,7 @@ def join_parts(parts: Iterable[LineValues]) -> LineValues:
     sum.
 
     Args:
-        parts: values of each part on the same line, tilted by the same real part.
+        parts: values of each part on the same line, tilted by the same real part l, that is, weighted by e^{lL}.
 
     Returns:
         The values of the composition on this line.

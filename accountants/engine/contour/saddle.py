@@ -90,7 +90,8 @@ The number is zero at the requested saddle.
 def epsilon_target(epsilon: float) -> Target:
     """Return a function that is zero at the saddle point of a given ε, for a search on the tilt.
 
-    It is the ε of a saddle minus the given one. Its derivative in the tilt is the curvature F″.
+    It is the ε of a saddle minus the given one. Its derivative in the tilt, the exponent λ of weights e^{λS}, is the
+    curvature F″.
 
     Args:
         epsilon: ε in nats.
@@ -104,7 +105,8 @@ def epsilon_target(epsilon: float) -> Target:
 def log_delta_target(log_delta: float) -> Target:
     """Return a function that is zero at the saddle with a given estimate of log δ, for a search on the tilt.
 
-    It is the given value minus the estimate at a saddle. The derivative of the estimate is −λ F″ up to a term in F‴.
+    It is the given value minus the estimate at a saddle. The tilt is the exponent λ of weights e^{λS}. The derivative
+    of the estimate is −λ F″ up to a term in F‴.
 
     Args:
         log_delta: the given log δ.
@@ -118,8 +120,8 @@ def log_delta_target(log_delta: float) -> Target:
 def log_size_target(log_size: float) -> Target:
     """Return a function that is zero at the saddle with a given false positive rate, for a search on the tilt.
 
-    S is the total privacy loss. The search for a saddle finds this zero. The estimate at a saddle with tilt λ is log
-    Q(S > ε) ≈ log δ(ε) + log λ − ε.
+    S is the total privacy loss. The tilt is the exponent λ of weights e^{λS}. The search for a saddle finds this zero.
+    The estimate at a saddle with tilt λ is log Q(S > ε) ≈ log δ(ε) + log λ − ε.
 
     Args:
         log_size: log of the false positive rate Q(S > ε).
@@ -189,7 +191,8 @@ def find_saddle(parts: Sequence[Part], target: Target) -> Saddle:
 def _bracket_tilt(parts: Sequence[Part], target: Target) -> tuple[float, float, list[Transform]]:
     """Return two tilts around the zero of a target, and transforms of all parts that are accurate at both.
 
-    The upper tilt starts at 1 and grows by factors of four.
+    A tilt is the exponent λ of weights e^{λS} for the total loss S. The upper one starts at 1 and grows by factors of
+    four.
 
     Args:
         parts: parts of the composition.

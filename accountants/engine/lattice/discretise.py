@@ -73,9 +73,9 @@ class LatticeDistribution:
 def upper_distribution(right: SideTails, left: SideTails, log_atom: float) -> LatticeDistribution:
     """Return a lattice distribution that dominates that of the loss, with finite losses at the bounds of the cells.
 
-    A distribution dominates another one if its δ is at least as large at every ε. The mass of each cell moves to its
-    two bounds, with its masses under P and Q unchanged (connect-the-dots, Doroshenko et al. 2022). If the errors of the
-    tails are too large for this, all mass of a cell moves to its upper bound.
+    A distribution dominates another one if its δ is at least as large at every ε. The mass of each cell (interval)
+    moves to its two bounds, with its masses under P and Q unchanged (connect-the-dots, Doroshenko et al. 2022). If the
+    errors of the tails are too large for this, all mass of a cell moves to its upper bound.
 
     Args:
         right: tails of the positive losses at the bounds of the cells.
@@ -128,10 +128,10 @@ def _exp_difference(log_larger: float, log_smaller: float) -> float:
 def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one: float) -> FloatArray:
     """Return the log survival function of a dominating lattice distribution on each cell (a, b] of positive losses.
 
-    Let the cell have mass p under P and q under Q. The mass w = (p − e^a q)/(1 − e^{a−b}) moves to b, and the rest of p
-    to a. The cell then keeps both masses. Between a and b, the survival function is therefore P(L > b) + w. It is
-    computed relative to P(L > a), which it cannot exceed; a larger result is a rounding error, and is reduced to
-    P(L > a).
+    A cell is an interval of losses. Let it have mass p under P and q under Q. The mass w = (p − e^a q)/(1 − e^{a−b})
+    moves to b, and the rest of p to a. The cell then keeps both masses. Between a and b, the survival function is
+    therefore P(L > b) + w. It is computed relative to P(L > a), which it cannot exceed; a larger result is a rounding
+    error, and is reduced to P(L > a).
 
     Args:
         side: tails of the positive losses.

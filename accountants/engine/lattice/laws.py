@@ -151,7 +151,7 @@ class GridAndTilt(NamedTuple):
 
 
 class TiltedEvaluation(NamedTuple):
-    """An upper bound on log δ of a composition at one ε, with the tilt that was used.
+    """An upper bound on log δ of a composition at one ε, with the tilt λ of the weights e^{λL} that was used.
 
     Attributes:
         tilt: the lattice and the tilt that gave the bound; None if it was computed without a transform.
@@ -206,7 +206,7 @@ class CompositionBounds:
     Attributes:
         upper: distributions that dominate those of the losses: their δ is at least as large at every ε.
         cell_tails: tails of the losses, from which `lower` is computed at its first use.
-        tilt: tilt λ for which `lower` is chosen.
+        tilt: exponent λ of the weights e^{λL} for which `lower` is chosen.
     """
 
     upper: LatticeComposition
@@ -256,7 +256,9 @@ def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> Compositi
 
 
 def _demand(survey: Survey, key: GridKey, budget: Budget) -> Demand:
-    """Return the requirements on the cells of a lattice: its tilts, and the width and number of cells.
+    """Return the requirements on the cells of a lattice, that is, on the intervals of losses.
+
+    They are the tilts λ, exponents of weights e^{λL}, and the required width and number of cells.
 
     Args:
         survey: facts of the composition that is put on the lattice.

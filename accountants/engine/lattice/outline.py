@@ -176,7 +176,8 @@ class Outline:
     def without_largest(self, log_mass: float) -> Outline:
         """Return the outline without its largest finite losses, as far as these are improbable together.
 
-        Rare giant losses could otherwise dominate weighted sums, although they hardly affect δ.
+        An outline is a coarse table of tails. Rare giant losses could otherwise dominate weighted sums, although they
+        hardly affect δ.
 
         Args:
             log_mass: log of the largest total mass of the losses to leave out, approximately.
@@ -276,7 +277,9 @@ def outline(first: Profile, second: Profile) -> Outline:
 
 
 def _add_end(side: Side, end: float) -> Side:
-    """Return a table of tails with edges at the largest loss and just below it, so that only an atom is between them.
+    """Return a table of tails with edges at the largest loss and just below it.
+
+    Only an atom, a single loss with a positive probability, is between the two edges.
 
     Args:
         side: the table.
@@ -316,8 +319,8 @@ def _log_tails(profile: Profile, edges: FloatArray) -> Tails:
 def _scan(read: Callable[[FloatArray], tuple[FloatArray, FloatArray]], sign: int, log_atom: float) -> Side:
     """Return a table of the tails of the loss on one side of zero, with a geometric grid where the loss has mass.
 
-    An octave is a factor of two of the loss. Each octave with mass is divided into `_PER_OCTAVE` cells. Octaves near
-    zero with a negligible share of the second moment become one cell.
+    An octave is a factor of two of the loss. Each octave with mass is divided into `_PER_OCTAVE` cells (intervals).
+    Octaves near zero with a negligible share of the second moment become one cell.
 
     Args:
         read: function from distances to the log tails under both distributions.

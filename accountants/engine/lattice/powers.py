@@ -60,9 +60,9 @@ class Power(NamedTuple):
 def raise_to_counts(counts: Sequence[int], frequencies: IntArray, factors: Iterator[Factor], skipped: float) -> Power:
     """Compute the characteristic function of a composition, the product Π φ_j^{T_j}, in logarithms.
 
-    φ_j is the characteristic function of the tilted loss distribution j, and T_j its number of rounds. A frequency is
-    dropped once Π (|φ̂_j| + error)^{T_j} over the distributions so far proves the product negligible. Its bound is then
-    added to `skipped`. This is valid because |φ| of the others is at most one.
+    φ_j is the characteristic function of the loss distribution j after weighting by e^{λL}, and T_j its number of
+    rounds. A frequency is dropped once Π (|φ̂_j| + error)^{T_j} over the distributions so far proves the product
+    negligible. Its bound is then added to `skipped`. This is valid because |φ| of the others is at most one.
 
     Args:
         counts: number T_j of rounds of each distribution.
@@ -129,7 +129,7 @@ class _RunningProduct:
     def bound(self, count: int, values: ComplexArray, errors: FloatArray) -> BoolArray:
         """Multiply the upper bound on |product| by that of one more power φ^T, and return where it is not negligible.
 
-        The bound on |φ| is |φ̂| plus its error, and at most 1, because tilted masses sum to 1.
+        The bound on |φ| is |φ̂| plus its error, and at most 1, because the weighted masses sum to 1.
 
         Args:
             count: exponent T.

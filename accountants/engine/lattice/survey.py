@@ -119,7 +119,7 @@ class Survey:
         """Return the coarse tables of the losses without the largest finite losses that are negligible at a depth.
 
         Losses are negligible if their probability is far below δ for every log δ of at least `DEPTHS[depth]`. Rare
-        giant losses, of probability e^−1000, could otherwise dominate the transform at a tilt.
+        giant losses, of probability e^−1000, could otherwise dominate the transform after weighting by e^{λL}.
 
         Args:
             depth: index in `DEPTHS`.
@@ -131,7 +131,7 @@ class Survey:
         return [item.without_largest(log_mass) for item in self.outlines]
 
     def losses_to(self, depth: int) -> FlatDistributions:
-        """Return the loss distributions without negligible losses at a depth, ready to be tilted.
+        """Return the loss distributions without negligible losses at a depth, ready for weighting by e^{λL}.
 
         Args:
             depth: index in `DEPTHS`, the values of log δ.
@@ -193,7 +193,7 @@ class Survey:
         return next((i for i, depth in enumerate(DEPTHS) if depth <= log_delta), len(DEPTHS) - 1)
 
     def steepness(self, epsilon: float) -> float:
-        """Estimate |d log δ/dε|, or |d log(1 − δ)/dε| if 1 − δ is the smaller one, by the size of the best tilt.
+        """Estimate |d log δ/dε|, or |d log(1 − δ)/dε| if 1 − δ is the smaller one, by the best exponent λ of e^{λS}.
 
         Args:
             epsilon: ε, in nats.
@@ -222,7 +222,7 @@ class Survey:
 def _largest_loss(profile: Profile, profile_outline: Outline) -> float:
     """Return an ε from which on δ is zero, or math.inf if none is known.
 
-    The profile may state it. Otherwise the outer end of the last cell with mass is used, if δ is zero there.
+    The profile may state it. Otherwise the outer end of the last interval with mass is used, if δ is zero there.
 
     Args:
         profile: the profile ε ↦ δ(ε).

@@ -120,7 +120,7 @@ class TangentLines:
         return cls(right.index, left.index, np.maximum(p, log_atom), q, below_p, below_q, log_atom)
 
     def without(self, dropped: IntArray) -> TangentLines:
-        """Return the lines without some thresholds, so that the cells on both sides of each of them are merged.
+        """Return the lines without some thresholds, so that the intervals on both sides of each are merged.
 
         At least one threshold remains on each side of zero.
 
@@ -149,8 +149,8 @@ class TangentLines:
     def cells(self) -> LoweredCells:
         """The cells between neighbouring thresholds, and the two unbounded ones, by increasing loss.
 
-        The mass of a cell is the difference of the tails at its two thresholds. The middle cell, around zero, has the
-        mass that both tails leave.
+        A cell is an interval of losses. Its mass is the difference of the tails at its two thresholds. The middle cell,
+        around zero, has the mass that both tails leave.
         """
         middle_p, middle_q = _log_rest(self.p, self.below_p), _log_rest(self.q, self.below_q)
         left_p, left_q = _cell_masses(self.below_p, -np.inf)[::-1], _cell_masses(self.below_q, -np.inf)[::-1]
@@ -169,7 +169,7 @@ def _largest_from(values: FloatArray) -> FloatArray:
 
 
 def _cell_masses(log_tail: FloatArray, log_last: float) -> FloatArray:
-    """Return the log mass of each cell from the log tails at its inner bound.
+    """Return the log mass of each cell, an interval of losses, from the log tails at its inner bound.
 
     Args:
         log_tail: logarithm of the tail probability at each threshold, from zero outwards.

@@ -40,8 +40,8 @@ def best_lower_distribution(
 
     A distribution is dominated if its δ is at most that of the loss at every ε. A few offsets of the lattice are tried,
     and the one with the best moment at a tilt is used. The offset matters if the loss has few cells (intervals of
-    losses), so that none is near a lattice point. Examples are an atom off the lattice, and a bulk not much wider than
-    a cell.
+    losses), so that none is near a lattice point. Examples are an atom (single loss) off the lattice, and a bulk not
+    much wider than a cell.
 
     Args:
         right: tails of the positive losses at the bounds of the cells.
@@ -98,17 +98,17 @@ def _offsets(cells: LoweredCells, unit: float, tilt: float) -> list[float]:
 
 
 def _dominated_distribution(lines: TangentLines, unit: float, tilt: float, offset: float) -> LatticeDistribution:
-    """Return a dominated lattice distribution, with one lattice point near the loss of each cell.
+    """Return a dominated lattice distribution, with one lattice point near the loss of each interval of losses.
 
     The profile of the distribution joins lines below the profile of the loss (`_join_lines`). A point slightly above
-    its cell's loss, by a rounding, is corrected by lowering all points by the largest such distance. If this is not
+    its interval's loss, by a rounding, is corrected by lowering all points by the largest such distance. If this is not
     enough, because other points are too high, all are lowered by the largest distance of any point. If this fails too,
     only the infinite loss is kept.
 
     Args:
         lines: lines below the profile, with the cells between their thresholds.
         unit: lattice unit, in nats. The index of a lattice point counts double units from the offset.
-        tilt: tilt λ at which the moment of the distribution matters.
+        tilt: exponent λ at which the moment E[e^{λL}] of the distribution matters.
         offset: offset of the lattice, in nats.
 
     Returns:

@@ -236,7 +236,7 @@ class FlatDistributions:
         return math.fsum(self.counts * self.log_moments(tilt))
 
     def saddle(self, epsilon: float, *, direct: bool, start: float = 0.0) -> TiltCoordinate:
-        """Find the saddle point: the tilt λ that minimises K(λ) − λε − log|λ (1 + λ)| for the log moment K.
+        """Find the saddle point: the exponent λ of e^{λS} that minimises K(λ) − λε − log|λ (1 + λ)|, K the log moment.
 
         Newton steps find the root of the derivative, which increases, within a bracket that is bisected where they do
         not converge. This happens where K′ nearly jumps: above that λ, rare losses of great size dominate the
@@ -372,9 +372,10 @@ class FlatDistributions:
         return value - coordinate.tilt * epsilon - coordinate.pole - 0.5 * math.log(2.0 * math.pi * curvature)
 
     def coordinate_of(self, log_delta: float) -> TiltCoordinate:
-        """Find the tilt λ > 0 that suits a given log δ, by bisection up to `_TOLERANCE` in its coordinate.
+        """Find the tilt λ > 0, the exponent of weights e^{λL}, that suits a given log δ.
 
-        At the ε for which λ is the best tilt (`centre`), the saddle-point estimate of log δ is then `log_delta`.
+        It is found by bisection up to `_TOLERANCE` in its coordinate. At the ε for which λ is the best tilt, the
+        saddle-point estimate of log δ is then `log_delta`.
 
         Args:
             log_delta: log δ, natural logarithm.

@@ -93,8 +93,8 @@ class TiltedLine:
     def parts(self) -> Iterator[TiltedDistribution]:
         """Yield each tilted distribution with bounds on the errors of its masses.
 
-        A tilted mass is the exponential of log p + λL − K(λ). Its relative error is the rounding of this exponent, a
-        few units of roundoff times the sizes of its terms.
+        A tilted mass is p e^{λL}/e^{K(λ)}, the exponential of log p + λL − K(λ). Its relative error is the rounding of
+        this exponent, a few units of roundoff times the sizes of its terms.
 
         Yields:
             One tilted distribution for each distribution of the composition, in the same order.

@@ -63,7 +63,7 @@ class Transforms:
         self.spectra: dict[tuple[GridAndTilt, bool], tuple[GridKey, Spectrum]] = {}
 
     def spectrum(self, choice: GridAndTilt, *, from_above: bool) -> tuple[GridKey, Spectrum]:
-        """Return the transform of the total loss at a tilt, and the key of its lattice.
+        """Return the transform of the total loss at a tilt λ (weights e^{λS}), and the key of its lattice.
 
         The lattice is coarse enough for the budget. The result is stored. The oldest transforms are dropped if the
         stored ones take too much memory.
@@ -156,8 +156,9 @@ def remember(entries: dict[Key, Value], key: Key, value: Value, most: int) -> No
 def upper_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float) -> float:
     """Return an upper bound on log δ(ε) of a composition, from the transform of dominating lattice distributions.
 
-    The transform gives the finite part of δ for a tilt λ > 0, to which the mass of the infinite loss is added. For
-    λ < 0 it gives 1 − δ, from which the excess of the total mass over 1 is subtracted.
+    The tilt λ is the exponent of weights e^{λL}. The transform gives the finite part of δ for λ > 0, to which the mass
+    of the infinite loss is added. For λ < 0 it gives 1 − δ, from which the excess of the total mass over 1 is
+    subtracted.
 
     Args:
         spectrum: transform of the composition.
@@ -217,8 +218,8 @@ def chernoff_log_delta(laws: LatticeComposition, coordinate: TiltCoordinate, eps
 def lower_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float) -> float:
     """Return a lower bound on log δ(ε) of a composition, from the transform of dominated lattice distributions.
 
-    The transform gives the finite part of δ for a tilt λ > 0, to which the mass of the infinite loss is added. For
-    λ < 0 it gives 1 − δ.
+    The tilt λ is the exponent of weights e^{λL}. The transform gives the finite part of δ for λ > 0, to which the mass
+    of the infinite loss is added. For λ < 0 it gives 1 − δ.
 
     Args:
         spectrum: transform of the composition.

@@ -325,7 +325,8 @@ def best_tests(laws: Laws, rates: Sequence[float], rounding: float) -> BestTests
 def _best_test(steps: Steps, rate: float, to_add: bool, rounding: float) -> BestTest | None:
     """Find the most powerful test with a false positive rate, from tables of the total loss.
 
-    A table without a tilt is used first. If δ is small at the test, a tilted table has closer bounds.
+    A table of plain probabilities is used first. If δ is small at the test, a table with the weights e^{λS} has closer
+    bounds.
 
     Args:
         steps: loss distribution of each kind of step, in the direction that removes a contribution, with its count.

@@ -28,7 +28,7 @@ class Resolution:
         coarse: factor of the number of points in a table for estimates.
         sharpest: width of log δ, estimated, above which a table has more points than the least number.
         left_out: nats by which log probabilities of losses beyond a table are below log δ; e^−26 is below roundings.
-        shallow: −log δ up to which a table is not tilted; its rounding is then 1e-8 of δ.
+        shallow: −log δ up to which a table has no weights e^{λS}; its rounding is then 1e-8 of δ.
         prefactor: approximate number of nats by which log δ is below its best Chernoff bound.
         margin: ratio of the −log δ that one table serves.
     """
@@ -124,8 +124,8 @@ def _round_up_to_seven_bits(value: float) -> float:
 def _spans(tilts: FloatArray, log_means: FloatArray, depth: float, tilt: float, loss: float) -> FloatArray:
     """Return the length of a table, in nats, beyond which losses are negligible by the Chernoff bound at each tilt.
 
-    They are negligible in the upper bound. In the lower bound they are also negligible after they are counted as losses
-    that are smaller by the length.
+    A tilt is the exponent μ of the weight e^{μS} of a total loss S. Losses are negligible in the upper bound. In the
+    lower bound they are also negligible after they are counted as losses that are smaller by the length.
 
     Args:
         tilts: tilts μ of the Chernoff bounds.
@@ -233,9 +233,9 @@ def round_depth(depth: float) -> float:
 def _best_tilt(tilts: FloatArray, log_means: FloatArray, depth: float) -> tuple[int, float]:
     """Return the index of the tilt that suits a depth, and the total loss at which δ has that depth.
 
-    With the log moment K(λ) of the loss above its least value, the Chernoff bound on log δ at the loss x is K(λ) − λx.
-    It is set equal to minus the depth, less a typical distance of δ from its bound. The least x over all tilts is the
-    loss.
+    The tilt λ is the exponent of weights e^{λS}. With the log moment K(λ) of the loss above its least value, the
+    Chernoff bound on log δ at the loss x is K(λ) − λx. It is set equal to minus the depth, less a typical distance of δ
+    from its bound. The least x over all tilts is the loss.
 
     Args:
         tilts: λ > 0.

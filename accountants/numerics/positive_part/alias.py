@@ -91,11 +91,11 @@ def choose_period(
 
 
 def _is_usable(mu: float, tilt: float, largest_tilt: float) -> bool:
-    """Return whether a tilt μ can bound the alias at the tilt λ: 0 < μ ≤ the largest tilt, and μ ≠ λ.
+    """Return whether a tilt μ can bound the aliasing error at the tilt λ: 0 < μ ≤ the largest tilt, and μ ≠ λ.
 
     Args:
-        mu: μ.
-        tilt: λ.
+        mu: μ, the exponent of a bound e^{μS}.
+        tilt: λ, the exponent of the weights e^{λS} in the integral.
         largest_tilt: largest μ that may be evaluated.
 
     Returns:
@@ -123,7 +123,7 @@ def _alias_terms(saddle: TiltedSum, tilts: Sequence[float], log_transforms: Sequ
 
 
 def _needed_period(saddle: TiltedSum, side: Sequence[_AliasTerm], negligible: float) -> float:
-    """Return the shortest period at which one side of the alias is negligible, for the best tilt μ.
+    """Return the shortest period at which one side of the aliasing error is negligible, for the best exponent μ.
 
     Args:
         saddle: the sum S at the tilt λ of the integral.
@@ -139,14 +139,14 @@ def _needed_period(saddle: TiltedSum, side: Sequence[_AliasTerm], negligible: fl
 
 
 def _log_alias(side: Sequence[_AliasTerm], period: float) -> float:
-    """Return the log of the best bound e^b/(e^{dA} − 1) on one side of the alias; inf if no tilt μ is usable.
+    """Return the log of the best bound e^b/(e^{dA} − 1) on one side of the aliasing error.
 
     Args:
         side: b and d at several μ.
         period: A.
 
     Returns:
-        The log of the bound, in units of e^{K(λ)}.
+        The log of the bound, in units of e^{K(λ)}; inf if no exponent μ is usable.
     """
     log_bounds = []
     for term in side:

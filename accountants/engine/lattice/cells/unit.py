@@ -25,12 +25,12 @@ _FEW_ATOMS, _UNITS = 64, 512
 
 
 def choose_unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, least_width: float) -> float:
-    """Return the lattice unit: half the width of the narrowest cells, aligned with atoms or with a bound of the loss.
+    """Return the lattice unit: half the width of the narrowest cells of losses, aligned with the distributions.
 
-    An atom is a single loss with a positive probability. If all losses are atoms, the unit is aligned with them. A
-    bound of the loss, where its distribution ends, is used under two conditions: there is a single distribution, and
-    the bound is at least half of the least unit. Otherwise nothing is aligned. Every unit gives valid bounds on δ;
-    alignment makes them closer.
+    A cell is an interval of losses. An atom is a single loss with a positive probability. If all losses are atoms, the
+    unit is aligned with them. A bound of the loss, where its distribution ends, is used under two conditions: there is
+    a single distribution, and the bound is at least half of the least unit. Otherwise nothing is aligned. Every unit
+    gives valid bounds on δ; alignment makes them closer.
 
     Args:
         outlines: coarse table of the tail probabilities of each loss distribution.
@@ -92,9 +92,9 @@ def _unit_for_atoms(outlines: Sequence[Outline], counts: FloatArray, demand: Dem
 def _unit_near_atoms(laws: FlatDistributions, unit: float, demand: Demand) -> float:
     """Return a unit near the given one that has even multiples close to the heaviest atoms at the middle tilt.
 
-    The best of `_UNITS` units between half and twice the given one is chosen by an estimate of the error of log δ. It
-    adds the effects of the shift of the mean and of the increase of the variance. Every unit gives valid bounds. If
-    there are many atoms, the given unit is returned.
+    An atom is a single loss with a positive probability. The best of `_UNITS` units between half and twice the given
+    one is chosen by an estimate of the error of log δ. It adds the effects of the shift of the mean and of the increase
+    of the variance. Every unit gives valid bounds. If there are many atoms, the given unit is returned.
 
     Args:
         laws: the distributions; each may be shifted so that its heaviest atom is on a lattice point.

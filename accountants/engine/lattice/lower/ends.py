@@ -59,10 +59,10 @@ def _thresholds_at_end(
 ) -> list[int]:
     """Return the thresholds to drop at one end of the range of losses, so that its outermost cells are merged.
 
-    The inner point is the lattice point next to the outermost cell's loss, on the inner side. Cells are merged from the
-    end as long as their joint loss, log(p/q) of their summed masses, does not reach it. The next cell makes up the
-    difference. None is merged if the added variance costs more than a move of the outermost cell to the lattice point
-    on its outer side.
+    A cell is an interval of losses. The inner point is the lattice point next to the outermost cell's loss, on the
+    inner side. Cells are merged from the end as long as their joint loss, log(p/q) of their summed masses, does not
+    reach it. The next cell makes up the difference. None is merged if the added variance costs more than a move of the
+    outermost cell to the lattice point on its outer side.
 
     Args:
         cells: cells of loss with their masses p under P and q under Q.

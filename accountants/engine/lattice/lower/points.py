@@ -37,10 +37,10 @@ class LatticePoints(NamedTuple):
 def choose_points(cells: LoweredCells, unit: float, offset: float) -> LatticePoints:
     """Choose a lattice point near the loss of each cell, on the side that a neighbouring cell can compensate.
 
-    A cell compensates if its mass can move the other way, so that the mean of the loss hardly changes. The nearest
-    point is preferred. A point above the loss needs enough mass in the next higher cell, and one below it in the next
-    lower cell. Without it, a point below only lowers the mean of the loss. A point above would lower the mass above the
-    cell, which is worse, so that the point below is chosen.
+    A cell is an interval of losses. It compensates if its mass can move the other way, so that the mean of the loss
+    hardly changes. The nearest point is preferred. A point above the loss needs enough mass in the next higher cell,
+    and one below it in the next lower cell. Without it, a point below only lowers the mean of the loss. A point above
+    would lower the mass above the cell, which is worse, so that the point below is chosen.
 
     Args:
         cells: cells of loss, with their masses.

@@ -52,7 +52,7 @@ class DirectSums:
     def at(self, offset: int) -> tuple[float, float]:
         """Evaluate the Fourier sum at a lattice point n and at the next point n + 1.
 
-        The two values are stored, so that a repeated query of the same point costs nothing. All stored values are
+        The two values are stored, so that a second evaluation at the same point costs nothing. All stored values are
         dropped once there are `_MOST_REMEMBERED`.
 
         Args:
