@@ -81,6 +81,7 @@ def enumerated_pair_and_gaussian(parts: Sequence[tuple[Pair, int]], mu: float) -
     profiles = _enumerate(parts)
     if profiles is None:
         return None
+    # One product for each direction. The Gaussian pair is the same in both.
     products = [
         FiniteAndGaussianProfile(
             losses=profile.total_losses,

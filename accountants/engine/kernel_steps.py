@@ -89,6 +89,7 @@ def sort_steps(counted: Iterable[tuple[Law, int]]) -> StepKinds:
     Returns:
         The Gaussian, the Laplace, and the subsampled or mixed steps, each kind in the format of `StepKinds`.
     """
+    # A mixture with a single shift is a plain Gaussian step, and so is a step that includes every record.
     kinds = StepKinds([], [], [])
     for law, count in counted:
         if isinstance(law, LaplaceLaw):

@@ -55,6 +55,7 @@ def shorten(laws: Sequence[tuple[Law, int]], log_delta: float) -> tuple[Sequence
     short_laws: list[tuple[Law, int]] = []
     log_decrease = -math.inf
     for law, count in laws:
+        # Steps with a fixed shift stay as they are.
         if not isinstance(law, MixedLaw) or count <= 0:
             short_laws.append((law, count))
             continue

@@ -51,8 +51,10 @@ class _TailQuadrature(NamedTuple):
     """A quadrature rule for the upper tail of a binomial distribution: P(K ≥ k)/P(K = k) = k ∫₀^V e^{−g(v)} dv.
 
     Let there be n trials with probability p of success, and let o = p/(1 − p) be the odds. The exponent is
-    g(v) = d v + (n − k) h(v). Here d = (k − np)/(1 − p) and h(v) = o v − log(1 + o(1 − e^{−v})). The exact integral
-    extends to infinity (module docstring).
+
+        g(v) = d v + (n − k) h(v),   d = (k − np)/(1 − p),   h(v) = o v − log(1 + o (1 − e^{−v})).
+
+    The exact integral extends to infinity (module docstring).
 
     Attributes:
         nodes: nodes on [0, 1], scaled to [0, V].

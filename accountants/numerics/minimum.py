@@ -42,6 +42,7 @@ def golden_section(cost: Callable[[float], float], low: float, high: float, *, w
     for _ in range(most):
         if high - low <= width:
             break
+        # Keep the part of the interval that contains the minimum; one inner point of it is known.
         if at_left <= at_right:
             high, right, at_right = right, left, at_left
             left = high - RATIO * (high - low)
@@ -133,6 +134,7 @@ def _intervals_of_minimum(known: Sequence[Known]) -> range:
     """
     lowest = min(range(len(known)), key=lambda index: known[index].upper)
     first, last = 0, len(known) - 1
+    # The nearest such point on either side of the lowest one.
     for index in range(lowest - 1, -1, -1):
         is_above_inner_neighbour = known[index].lower > known[index + 1].upper
         if is_above_inner_neighbour:

@@ -114,9 +114,9 @@ def _extra_orders(c: float) -> int:
 def odd_moment_sum(c: float, first: float, shift: float) -> float:
     """Return (2/r) ∫ e^{−ct−t²/2} sinh(rt/2) dt over t > 0 for one c, as `odd_moment_series` does for arrays.
 
-    For few numbers this is quicker. The moments M_n = ∫ tⁿ e^{−ct−t²/2} dt have h_n = M_n/M_{n−1} ≤ n/c and h_n ≤ √n. A
-    term of the series is therefore at most q = (r/(2 max(1, c)))² times the previous one. J terms with q^J < 2^−60 are
-    enough in double arithmetic.
+    For few numbers this is quicker. Let M_n = ∫ tⁿ e^{−ct−t²/2} dt be the moments. Their ratios h_n = M_n/M_{n−1} are
+    at most n/c, and at most √n. A term of the series is therefore at most q = (r/(2 max(1, c)))² times the previous
+    one. J terms with q^J < 2^−60 are enough in double arithmetic.
 
     Args:
         c: c ≥ 0.

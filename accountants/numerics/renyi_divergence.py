@@ -244,10 +244,12 @@ def _divergence_around(log_integral: float, order: float, *, rounding: float, lo
 def _binomial_sum(order: int, rate: float, shift: float) -> Interval:
     """Enclose the divergence of a subsampled Gaussian step at an integer order by a finite sum of positive terms.
 
-    For the likelihood ratio r it is E[r^a] − 1 = Σ_{k ≥ 2} C(a, k) q^k (1 − q)^{a − k} (e^{x_k} − 1) with x_k = k
-    (k − 1) s²/2. This follows from the binomial theorem and E[e^{k (s y − s²/2)}] = e^{x_k}. A logarithm of a term errs
-    by at most 16 units of roundoff, and by four units of each of its summands. The logarithm of e^x − 1 errs by two
-    units more, since an error of three units of x changes it by at most 3 (1 + x) u.
+    With the likelihood ratio r, the divergence is log(E[r^a])/(a − 1). By the binomial theorem,
+
+        E[r^a] − 1 = Σ_{k ≥ 2} C(a, k) q^k (1 − q)^{a − k} (e^{x_k} − 1),   x_k = k (k − 1) s²/2.
+
+    A logarithm of a term errs by at most 16 units of roundoff u, and by four units of each of its summands. The
+    logarithm of e^x − 1 errs by two units more, since an error of three units of x changes it by at most 3 (1 + x) u.
 
     Args:
         order: order a, at least 2 and at most `_LARGEST_SUM`.

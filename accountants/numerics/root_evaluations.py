@@ -96,6 +96,7 @@ class RootEvaluations:
             is_close_to_newton = abs(interpolated - newton) < 0.5 * abs(newton - last_point)
             estimate = interpolated if is_close_to_newton else newton
 
+        # Bisect the known bracket if the estimate is outside of it.
         largest_above = max((point for point, value in self._points if value > wanted), default=-math.inf)
         least_below = min((point for point, value in self._points if value <= wanted), default=math.inf)
         is_bracket = largest_above < least_below and math.isfinite(least_below - largest_above)

@@ -158,6 +158,7 @@ def _tilt_points(nodes: WeightedPoints, tilt: float, count: int) -> _TiltedPoint
         The points that are used, with their tilted weights, and the weight that is left out.
     """
     points, weights, point_errors, weight_errors = nodes
+    # The weights and their errors grow by the same factor. M(λ) is computed from M(λ) − 1, which may be small.
     growth = np.exp(tilt * points)
     moment = 1.0 + float(weights @ np.expm1(tilt * points))
     tilted_weights, tilted_errors = weights * growth / moment, weight_errors * growth / moment
@@ -192,6 +193,7 @@ def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) ->
     stride = math.isqrt(last_index) + 1
     multiples = last_index // stride + 1
     table = np.zeros((multiples, stride), dtype=np.complex128)
+    # The points are taken in blocks, to bound the memory.
     block_size = max(_BLOCK_SIZE // stride, 16)
     for start in range(0, tilted.points.size, block_size):
         points = tilted.points[start : start + block_size]

@@ -159,7 +159,7 @@ def _shift_probabilities(decay_rate: float, levels: int, parts: Sequence[tuple[i
         The two complementary probabilities and the number of coordinates, for each shift.
     """
     decay = Decimal(decay_rate)
-    edge = (-decay * (levels + 1)).exp()
+    edge = (-decay * (levels + 1)).exp()  # e^(−α(m+1))
     ratio = edge / (1 + (-decay).exp() - 2 * edge) if decay else edge
     probabilities = []
     for shift, count in parts:

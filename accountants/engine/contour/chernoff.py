@@ -77,10 +77,12 @@ class ChernoffBounds(NamedTuple):
     def log_excess(self, tilt: float, period: float, epsilon: float) -> float:
         """Bound the aliasing error of the trapezoidal rule for δ(ε) from above, as a logarithm.
 
-        The rule has a period A in ε. Its aliasing error is Σ_{m≠0} e^{lmA} δ(ε + mA), and
-        δ(ε + mA) ≤ e^{b(μ) − μ(ε + mA)} by Chernoff's bound. The terms with m > 0 are thus below a geometric series for
-        any μ > l, and those with m < 0 for any μ < l. Each of the two sums is at most e^{b(μ) − με}/(e^{|μ−l|A} − 1),
-        for the best μ on its side.
+        The rule has a period A in ε. Its aliasing error, and Chernoff's bound on the terms of this error, are
+
+            Σ_{m≠0} e^{lmA} δ(ε + mA),   δ(ε + mA) ≤ e^{b(μ) − μ(ε + mA)}.
+
+        The terms with m > 0 are thus below a geometric series for any μ > l, and those with m < 0 for any μ < l. Each
+        of the two sums is at most e^{b(μ) − με}/(e^{|μ−l|A} − 1), for the best μ on its side.
 
         Args:
             tilt: real part l of the line of integration.

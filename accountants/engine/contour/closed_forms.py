@@ -110,6 +110,7 @@ class GaussianSteps(ClosedForm):
         """
         frequencies = line.frequencies
         cumulant, centre, _ = self.moments(line.tilt)
+        # The phase is 0, because the loss is centred at its mean.
         zeros = np.zeros_like(frequencies)
         log_modulus = -0.5 * self.square * frequencies * frequencies
         return LineValues(
@@ -200,10 +201,14 @@ class LaplaceSteps(ClosedForm):
         """Bound how fast the characteristic function of the total loss of T Laplace steps decays with its frequency.
 
         At each frequency t, the bound holds for T log |φ(t′)| at all t′ ≥ t. φ is the characteristic function of one
-        loss after weighting by e^{lL}, and s the shift over the noise's scale. Let x = l + ½ and
-        f = tanh(xs)/2x. Then |φ(t)| ≤ (1 + 1/2t)/(1 + f) at every t. For t ≤ π/2s it is also at most
-        1 − (1 − ρ)/(1 + f) with ρ² = 1 − sin²(ts)/cosh²(xs). Both bounds decrease in t. For t < π/2s the second bound
-        holds up to π/2s, and the first one beyond. The larger of both is therefore used.
+        loss after weighting by e^{lL}, and s the shift over the noise's scale. With x = l + ½ and f = tanh(xs)/2x there
+        are two bounds:
+
+            |φ(t)| ≤ (1 + 1/2t)/(1 + f)          for every t,
+            |φ(t)| ≤ 1 − (1 − ρ)/(1 + f)         for t ≤ π/2s, with ρ² = 1 − sin²(ts)/cosh²(xs).
+
+        Both decrease in t. For t < π/2s the second bound holds up to π/2s, and the first one beyond. The larger of both
+        is therefore used.
 
         Args:
             tilt: real part l of the line.

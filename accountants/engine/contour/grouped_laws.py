@@ -49,6 +49,7 @@ def build_parts(laws: Laws) -> list[Part]:
     """
     parts: list[Part] = []
     gaussian_squares: list[float] = []
+    # Sort the steps by kind. Gaussian steps without subsampling only need the squares of their shifts.
     for law, count in _count_laws(laws).items():
         if isinstance(law, MixedLaw):
             raise ContourRefused(RefusalReason.BEYOND_BUDGET, "mixtures are not integrated")

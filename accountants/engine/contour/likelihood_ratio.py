@@ -145,9 +145,12 @@ def log_mixture(rate: float, y: FloatArray) -> FloatArray:
 def clip_response(response: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return two factors of bounds on the angle and modulus of a complex likelihood ratio.
 
-    Let r be the likelihood ratio of a subsampled Gaussian step, s its shift, and v = s|y| < π for the complex noise
-    x + iy. Then |arg r(x + iy)| ≤ τ v and 1 − |r(x + iy)|²/r(x)² ≤ 4σ sin²(v/2). The factors τ and σ are p and p(1 − p)
-    for p ≤ ½, and 1 and ¼ for p > ½. Both therefore increase with p.
+    Let r be the likelihood ratio of a subsampled Gaussian step and s its shift. For the complex noise x + iy with v =
+    s|y| < π,
+
+        |arg r(x + iy)| ≤ τ v,   1 − |r(x + iy)|²/r(x)² ≤ 4σ sin²(v/2).
+
+    The factors τ and σ are p and p(1 − p) for p ≤ ½, and 1 and ¼ for p > ½. Both therefore increase with p.
 
     Args:
         response: p(x), the probability that the record was sampled, given the noisy value x.

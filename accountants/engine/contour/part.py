@@ -211,9 +211,12 @@ def summation_error(terms: int) -> float:
 def characteristic_change(weights: FloatArray, deviations: FloatArray, line: Line) -> ComplexArray:
     """Evaluate a characteristic function minus 1, φ(t_k) − 1 = Σ_j w_j (e^{it_k d_j} − 1), at all frequencies t_k.
 
-    Let the stride b be about √nodes. Each t_k is x + y: a multiple x of b spacings, and fewer than b spacings y. As
-    e^{i(x+y)d} − 1 = (e^{ixd} − 1) e^{iyd} + (e^{iyd} − 1), one matrix product combines both. The noise nodes are taken
-    in blocks, to bound the memory.
+    Let the stride b be about √nodes. Each t_k is x + y: a multiple x of b spacings, and fewer than b spacings y. One
+    matrix product combines both by
+
+        e^{i(x+y)d} − 1 = (e^{ixd} − 1) e^{iyd} + (e^{iyd} − 1).
+
+    The noise nodes are taken in blocks, to bound the memory.
 
     Args:
         weights: masses w_j of the privacy losses under the tilted distribution.

@@ -92,9 +92,12 @@ class Piece(NamedTuple):
     def turn(self, x: FloatArray, tilt: float, height: float) -> tuple[FloatArray, FloatArray]:
         """Bound how fast the integrand f_z of E[e^{zL}] decays at complex noise x + iy.
 
-        The bound is |f_z(x + iy)| ≤ e^{y²/2} f_l(x) G(x) e^{−tθ(x)} for z = l + it, by the numbers θ and G. f_z is the
-        normal density times powers r(±x)^c of the likelihood ratio r (`factors`). Each power adds arg r(±x + iy) to θ,
-        and c log(|r(±x + iy)|/r(±x)) to log G.
+        For z = l + it, the bound has two numbers θ(x) and G(x):
+
+            |f_z(x + iy)| ≤ e^{y²/2} f_l(x) G(x) e^{−tθ(x)}.
+
+        f_z is the normal density times powers r(±x)^c of the likelihood ratio r (`factors`). Each power adds arg r(±x +
+        iy) to θ, and c log(|r(±x + iy)|/r(±x)) to log G.
 
         Args:
             x: real part of the noise, in standard deviations.

@@ -175,6 +175,7 @@ def find_saddle(parts: Sequence[Part], target: Target) -> Saddle:
     """
     low, high, transforms = _bracket_tilt(parts, target)
     for _ in range(ITERATIONS):
+        # The geometric mean of both tilts, because tilts range over many orders of magnitude.
         middle = math.sqrt(low * high) if low > 0.0 else 0.1 * high
         saddle = measure_saddle(transforms, middle)
         value, slope = target(saddle)

@@ -128,10 +128,13 @@ def _exp_difference(log_larger: float, log_smaller: float) -> float:
 def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one: float) -> FloatArray:
     """Return the log survival function of a dominating lattice distribution on each cell (a, b] of positive losses.
 
-    A cell is an interval of losses. Let it have mass p under P and q under Q. The mass w = (p − e^a q)/(1 − e^{a−b})
-    moves to b, and the rest of p to a. The cell then keeps both masses. Between a and b, the survival function is
-    therefore P(L > b) + w. It is computed relative to P(L > a), which it cannot exceed; a larger result is a rounding
-    error, and is reduced to P(L > a).
+    A cell is an interval of losses. Let it have mass p under P and q under Q. The mass that moves to b is
+
+        w = (p − e^a q)/(1 − e^{a−b}),
+
+    and the rest of p moves to a. The cell then keeps both masses. Between a and b, the survival function is therefore
+    P(L > b) + w. It is computed relative to P(L > a), which it cannot exceed. A larger result is a rounding error, and
+    is reduced to P(L > a).
 
     Args:
         side: tails of the positive losses.
@@ -163,9 +166,11 @@ def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one:
 def _lower_distribution(side: SideTails, p: FloatArray, q: FloatArray) -> FloatArray:
     """Return the log distribution function of a dominating lattice distribution on each cell of negative losses.
 
-    A cell is an interval [−b, −a), with the masses p under P and q under Q. Of these,
-    (e^{−b} q − e^{−(b−a)} p)/(1 − e^{a−b}) moves to −b. Inside the cell, the distribution function is P(L < −b) plus
-    this mass. It is computed relative to P(L < −a).
+    A cell is an interval [−b, −a) of losses, with the masses p under P and q under Q. The mass that moves to −b is
+
+        (e^{−b} q − e^{−(b−a)} p)/(1 − e^{a−b}).
+
+    Inside the cell, the distribution function is P(L < −b) plus this mass. It is computed relative to P(L < −a).
 
     Args:
         side: tails of the negative losses.

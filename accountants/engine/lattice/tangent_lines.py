@@ -134,6 +134,7 @@ class TangentLines:
             return self
         keep_right = ~np.isin(self.right, dropped)
         keep_left = ~np.isin(-self.left, dropped)
+        # The outermost threshold on each side always remains.
         keep_right[-1] = keep_left[-1] = True
         return TangentLines(
             right=self.right[keep_right],

@@ -59,6 +59,7 @@ def best_lower_distribution(
     lines = TangentLines.of(right.select(bounds_of_cells), left.select(bounds_of_cells), log_atom)
     lines = lines.without(_gap_thresholds(lines.cells))
 
+    # Begin without an offset, and try others until a candidate is good enough.
     sign = math.copysign(1.0, tilt)
     best = _dominated_distribution(lines, unit, tilt, 0.0)
     best_moment = sign * best.log_moment(2.0 * unit, tilt)

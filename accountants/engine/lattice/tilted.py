@@ -214,6 +214,7 @@ class FlatDistributions:
             K(λ), K′(λ) in nats and K″(λ) in nats².
         """
         exponents = self.log_mass + tilt * self.location
+        # The largest weight of each distribution is taken out, so that nothing overflows.
         largest = self.largest(exponents)
         weights = np.exp(exponents - self.expand(largest))
         totals = self.sums(weights)

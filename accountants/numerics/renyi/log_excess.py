@@ -64,9 +64,9 @@ def _log_excess_of_large(order: float | FloatArray, log_ratio: FloatArray) -> Fl
 def _log_excess_between(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
     """Return log(r^a − 1 − a (r − 1)) for a likelihood ratio r = e^L with |aL| ≥ 1/4 and (a − 1) L ≤ 1.
 
-    With b = a − 1 it is log(r (e^{bL} − 1) − b (r − 1)). Both terms are proportional to b as b approaches 0. Their
-    difference is at least |aL|/2 > 1/8 of the larger, because r (e^{bL} − 1) is about bL (1 + bL/2 + L). For other L
-    the result has no meaning.
+    With b = a − 1 it is log(r (e^{bL} − 1) − b (r − 1)), a difference of two terms. Both are proportional to b as b
+    approaches 0. Their difference is at least |aL|/2 > 1/8 of the larger term. This holds because r (e^{bL} − 1) is
+    about bL (1 + bL/2 + L). For other L the result has no meaning.
 
     Args:
         order: order a = 1 + b > 1, or a column of orders.

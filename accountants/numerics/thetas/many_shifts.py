@@ -90,8 +90,12 @@ def log_rest(epsilon: float, shift: FloatArray) -> FloatArray:
     """Return log(1 − θ_ε(r)), in plain double arithmetic if all shifts r are large.
 
     θ_ε(r) is the hockey-stick divergence of N(r, 1) and N(0, 1) at e^ε. Large means a = ε/r − r/2 < −1. With Mills'
-    ratio R (`special`) the result is −a²/2 − log √2π + log(R(−a) + R(a + r)). a rounds by 2u(ε/r + r/2) at most, with u
-    the unit of roundoff, which changes a²/2 by at most 4u(|value| + ε + 1).
+    ratio R (`special`) the result is then
+
+        −a²/2 − log √2π + log(R(−a) + R(a + r)).
+
+    The number a rounds by 2u(ε/r + r/2) at most, with u the unit of roundoff. This changes a²/2 by at most 4u(|value| +
+    ε + 1).
 
     Args:
         epsilon: ε, in nats.

@@ -48,12 +48,14 @@ def locate_atoms(coarse: Outline, profile: Profile) -> Outline:
         return replace(coarse, atomic=True, span=profile.span)
 
     right, left = coarse.right, coarse.left
+    # Divide the cells with mass again and again, until each holds a single loss.
     for _ in range(_ROUNDS):
         right_cells, left_cells = right.find_occupied(), left.find_occupied()
         if right_cells.size + left_cells.size > _FEW_ATOMS:
             return coarse
         right, left = _divide(right, right_cells), _divide(left, left_cells)
 
+    # Each cell is now so narrow that its outer edge is the loss, within a rounding.
     atoms_left = [float(left.edges[cell + 1]) for cell in left.find_occupied()]
     atoms_right = [float(right.edges[cell + 1]) for cell in right.find_occupied()]
     span = common_span([*atoms_left, *atoms_right])

@@ -65,6 +65,7 @@ class DirectSums:
         if stored_sums is not None:
             return stored_sums
 
+        # The sum at n, and then the sum at n + 1 by one more rotation of each term.
         angle_per_turn = -2j * np.pi / self.size
         rotated_terms = self.terms * np.exp(angle_per_turn * self.turns(offset))
         sum_at_point = float(rotated_terms.real.sum())
