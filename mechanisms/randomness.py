@@ -28,7 +28,11 @@ Place = tuple[int, ...]
 
 
 class RandomSource(Protocol):
-    """A source of random bits, with methods that draw arrays of random numbers from them."""
+    """A source of random bits, with methods that draw arrays of random numbers from them.
+
+    Every function that draws noise takes such a source, so that tests and simulations can replace the bits of the
+    operating system by reproducible ones.
+    """
 
     def words(self, shape: tuple[int, ...]) -> Words:
         """Draw an integer of 64 fair bits for each entry of an array."""

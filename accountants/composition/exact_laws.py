@@ -263,10 +263,11 @@ class ExactProfile(PointwiseProfile):
     def bound_log_delta(self, epsilon: float) -> float:
         """Return an upper bound on log δ(ε) that is quick to compute.
 
-        If the engine has no certified bound, it is that from one large loss, or 0 (δ ≤ 1) for Laplace losses.
-
         Args:
             epsilon: ε, in nats.
+
+        Returns:
+            A Chernoff bound. Without one, it is that from one large loss, or 0 (δ ≤ 1) for Laplace losses.
         """
         try:
             bound = exact.upper_log_delta(self.laws, epsilon - self.epsilon_error)

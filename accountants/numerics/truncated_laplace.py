@@ -19,16 +19,11 @@ from typing import NamedTuple
 from epsilond.accountants.numerics.laplace.levels_estimate import likely_levels
 from epsilond.accountants.numerics.root_search import bisect_integers
 
-DIGITS = 50
-"""Number of digits that remain after every cancellation."""
-CANCELLED = 27
-"""Number of digits that 1 minus a product of many survival probabilities may lose."""
-_SMALL = Decimal("1e-26")
-"""Escape probability below which probabilities are added instead of multiplied out."""
-_LOG_PAD = Decimal("1e-40")
-"""Bound on the rounding of the log of an escape probability, with `DIGITS` digits."""
-_NEGLIGIBLE = Decimal("1e-20")
-"""Value of x below which log(1 − x) uses its series. The fourth term of the series is 1e-60 of the first."""
+DIGITS = 50  # number of digits that remain after every cancellation
+CANCELLED = 27  # number of digits that 1 minus a product of many survival probabilities may lose
+_SMALL = Decimal("1e-26")  # escape probability below which probabilities are added instead of multiplied out
+_LOG_PAD = Decimal("1e-40")  # bound on the rounding of the log of an escape probability, with `DIGITS` digits
+_NEGLIGIBLE = Decimal("1e-20")  # x below which log(1 − x) uses its series; the fourth term is 1e-60 of the first
 
 
 class LogProbability(NamedTuple):
@@ -121,6 +116,9 @@ def _top(decay: Decimal, levels: int, ratio: Decimal, count: int) -> Decimal:
         levels: largest absolute value m of the noise.
         ratio: e^(−α(m+1))/D.
         count: number n of values, 0 ≤ n ≤ m + 1.
+
+    Returns:
+        The probability, in [0, 1].
 
     Source: Das et al., Lemma 1.
     """
@@ -252,6 +250,9 @@ def log_escape(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]])
         decay_rate: rate α of the noise.
         levels: largest absolute value m of the noise.
         parts: pairs of a shift k and the number of coordinates with that shift.
+
+    Returns:
+        The lower and the upper bound on the logarithm.
     """
     return _log_escape(decay_rate, levels, tuple(parts))
 

@@ -35,12 +35,9 @@ if TYPE_CHECKING:
 
 WIDEST = 1e-4
 """Relative width of δ beyond which an enclosure is rejected."""
-_LARGEST_OFFSET = 0.05
-"""Largest distance of a root from the ε of its line, in units of √F″: the alias is then at most e^−27 of δ."""
-_LARGEST_CHANGE = 2.0
-"""Nats by which the estimate of log δ may be off, for which noise is left out and a line is chosen."""
-_MOST_LINES = 12
-"""Largest number of lines for one request."""
+_LARGEST_OFFSET = 0.05  # largest distance of a root from its line's ε, over √F″; the alias is then at most e^−27 of δ
+_LARGEST_CHANGE = 2.0  # nats by which the estimate of log δ may be off, for which a line is chosen
+_MOST_LINES = 12  # largest number of lines for one request
 
 
 class _Level(NamedTuple):
@@ -256,11 +253,14 @@ def _log_delta_at(integrand: Integrand, epsilon: float) -> float:
 def _log_size_at(integrand: Integrand, epsilon: float) -> float:
     """Return an estimate of log Q(S > ε), the log false positive rate of a test on the total loss S.
 
-    It is log(−dδ/dε) − ε. The result is math.inf if the derivative is lost in roundings, which happens for δ near 1.
+    It is log(−dδ/dε) − ε. The derivative is lost in roundings if δ is near 1.
 
     Args:
         integrand: values of the integrand of δ on a vertical line.
         epsilon: ε in nats, near the one that the line was chosen for.
+
+    Returns:
+        The estimate; math.inf if the derivative is lost.
     """
     value, slope = integrand.estimate(epsilon)
     return value + math.log(-slope) - epsilon if slope < 0.0 else math.inf

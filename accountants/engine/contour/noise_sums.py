@@ -21,14 +21,10 @@ if TYPE_CHECKING:
     from epsilond.accountants.engine.contour.truncated_steps import TruncatedSteps
     from epsilond.accountants.numerics.special import FloatArray
 
-_LARGEST_ANGLE = 1.4
-"""Largest angle s y of the contour of the decay bound, in radians; the lemma allows π/2 (A3)."""
-_HIGHEST = 12.0
-"""Largest height y of that contour, in standard deviations of the noise; e^{y²/2} is e^72."""
-_HEIGHTS = 5
-"""Number of heights y that are tried for the decay bound, between the best for the first and for the last frequency."""
-_MOST_PRODUCTS = 1 << 28
-"""Largest number of nodes of the noise times frequencies: a second."""
+_LARGEST_ANGLE = 1.4  # largest angle s y of the contour of the decay bound, in radians; the lemma allows π/2 (A3)
+_HIGHEST = 12.0  # largest height y of that contour, in standard deviations of the noise; e^{y²/2} is e^72
+_HEIGHTS = 5  # number of heights y for the decay bound, from the best for the first to that for the last frequency
+_MOST_PRODUCTS = 1 << 28  # largest number of nodes of the noise times frequencies: a second
 NEGLIGIBLE_NATS = 40.0
 """Nats of a share that is negligible next to the error of T quadratures: weight at the ends of the noise, and, over T,
 the error of one step's quadrature for the decay bound, which itself is small for few steps (A3)."""
@@ -329,7 +325,7 @@ class NoiseSums:
         return np.asarray(bound)
 
     def _side_paths(self, tilt: float, height: float, log_moment: float) -> list[float]:
-        """Return bounds on the contour integrals along the vertical paths at the ends of each piece of the noise.
+        """Bound the contour integrals along the vertical paths at the ends of each interval of the noise.
 
         The contour is moved to the height y off the real axis, and the paths join it to the ends. There is one bound
         for each piece: y times a bound on the integrand, summed over the ends and divided by the moment M(l). The lower
@@ -339,6 +335,9 @@ class NoiseSums:
             tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
             height: y > 0.
             log_moment: log M(l), for M(l) = E[e^{lL}] of one step's loss L.
+
+        Returns:
+            One bound for each piece, an interval of the noise.
         """
         is_batch = self.steps.kind == "drawn"
         bounds = []

@@ -68,7 +68,7 @@ class LatticeSearch(PairSearch):
     def upper_epsilon(self, log_delta: float, near: float) -> float:
         """Return an upper bound on the smallest ε at which δ is at most the target in both directions.
 
-        The lower bound is not computed. The second direction is skipped if it meets the target at the first one's ε.
+        The second direction is skipped if it meets the target at the first one's ε.
 
         Args:
             log_delta: log of the target δ.
