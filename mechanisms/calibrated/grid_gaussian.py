@@ -189,8 +189,8 @@ class GridRelease(Release):
             The release: an array (…) or a list of arrays, of the caller's types and library.
 
         Raises:
-            InvalidInput: the contributions are not arrays of this dimension, or too many for one release. Also if there is
-                no such step, or the sum may not fit in 63 bits.
+            InvalidInput: the contributions are not arrays of this dimension, or too many for one release. Also if there
+                is no such step, or the sum may not fit in 63 bits.
         """
         total, restore = self.sum(contributions, source)
         noisy_total = self.release(total, step=step, source=source)
