@@ -173,7 +173,7 @@ def load_kernel() -> MakeSum | None:
     The kernel is loaded and checked at the first call, and the result is stored.
 
     Returns:
-        The class of compositions, whose methods are the kernel's functions; None if the kernel is not used.
+        The class of compositions, with the kernel's functions as methods; None if the kernel is not used.
     """
     try:
         return _load()

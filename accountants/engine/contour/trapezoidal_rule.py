@@ -16,7 +16,7 @@ def trapezoidal_terms(line: Line, values: LineValues) -> ComplexArray:
     """Return the terms of a trapezoidal sum for δ(ε), from the characteristic function on a vertical line.
 
     The term at the frequency t_k is a_k = (Δt/π) φ(t_k)^T e^{−it_k c}/(z_k (1 + z_k)), and a_0 is halved. φ^T is the
-    characteristic function of the total privacy loss of T steps, whose distribution is tilted by e^{lL}. The number c
+    characteristic function of the total privacy loss of T steps, after weighting by e^{lL}. The number c
     is near the mean of this loss.
 
     Args:

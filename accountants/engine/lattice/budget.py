@@ -51,7 +51,7 @@ class Budget:
     def cells_for(self, parts: int) -> int:
         """Return the largest number of cells of all distributions together, at least 1/48 of `cells` for each pair.
 
-        A cell is an interval of losses, whose mass is put on lattice points.
+        A cell is an interval of losses. Its mass is put on lattice points.
 
         Args:
             parts: number of different pairs.
