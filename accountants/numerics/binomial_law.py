@@ -147,7 +147,9 @@ class Binomial:
         return np.asarray(np.where(is_inside, inside, at_bounds))
 
     def tail_ratio(self, k: FloatArray) -> FloatArray:
-        """Return R(k) = P(K ≥ k)/P(K = k) for np < k ≤ n, and 1 for other k, where it is not needed.
+        """Return the ratio of a binomial upper tail to its first term, above the mean.
+
+        It is R(k) = P(K ≥ k)/P(K = k) for np < k ≤ n, and 1 for other k, where it is not needed.
 
         Many ratios for one moderate number of trials are looked up in a table. Others are integrals (module docstring).
 
@@ -272,10 +274,11 @@ class Binomial:
         return np.asarray(k * end * (np.exp(log_integrand) @ method.weights))
 
     def _integration_end(self, n: FloatArray, k: FloatArray, method: _TailQuadrature) -> FloatArray:
-        """Return the upper limit V of the integral for P(K ≥ k)/P(K = k): the root of g(V) = `depth`, within 0.1 %.
+        """Return the upper limit of the integral for the ratio of a binomial tail to its first term.
 
-        g is that of `_ratio_by_quadrature`. Newton's method starts beyond the root, because g(v) is at least
-        kv − (n − k) log(1 + o) for the odds o. The iterates decrease to the root, as g is convex.
+        The limit V is the root of g(V) = `depth`, within 0.1 %, with the exponent g of `_ratio_by_quadrature`. Newton's
+        method starts beyond the root, because g(v) is at least kv − (n − k) log(1 + o) for the odds o. The iterates
+        decrease to the root, as g is convex.
 
         Args:
             n: numbers of trials.

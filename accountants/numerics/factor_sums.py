@@ -150,12 +150,12 @@ class _BackwardPass:
         self.total_upper = _log_add(self.total_upper, upper)
 
     def add_chunk(self, first: int, last: int, rest: float | None) -> None:
-        """Add the terms A_j R_j of the steps first, …, last to the bounds on their sum (`log_scheduled_sum`).
+        """Add the terms of consecutive steps to the bounds on the sum of all terms.
 
         A_j is the divergence from a use of the record at step j. R_j adds up its contracted effects on later releases.
 
-        The steps are taken in blocks from the last to the first. The results of a block are the start of the block
-        before it.
+        The term of step j is A_j R_j (`log_scheduled_sum`). The steps are taken in blocks from the last to the first.
+        The results of a block are the start of the block before it.
 
         Args:
             first: the first step.
@@ -235,9 +235,10 @@ def _log_add(first: float, second: float) -> float:
 
 
 def _negligible_rest(epsilon: float, least_contraction: float, count: int) -> float | None:
-    """Return the largest 1 − B of several steps with contraction factors B = θ_ε(r_c); None unless negligible.
+    """Return the largest distance of contraction factors from 1, if all factors are negligibly close to 1.
 
-    It is negligible if the sum of `count` such numbers is below e^−45.
+    The factors are B = θ_ε(r_c), and the distance is 1 − B. It is negligible if the sum of `count` such numbers is
+    below e^−45.
 
     Args:
         epsilon: ε, in nats.
@@ -291,11 +292,11 @@ def _factors(
 def _stop_sums(
     log_b: FloatArray, b_error: FloatArray, may_stop: BoolArray, inflow: float, inflow_error: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return log R_j (`log_scheduled_sum`) for the steps j of a block, and a bound on its error.
+    """Return the logarithm of the summed effects of each step of a block on later releases.
 
-    R_j adds up the contracted effects of step j on all later releases. It is e^{S_j} (Σ_{τ ≥ j} e^{−S_τ} + B R), with
-    S_j the sum of log B over the steps after j in the block. The sum is over steps τ of the block that may be released,
-    and B and R are those of the first step after the block.
+    R_j adds up the contracted effects of step j on all later releases (`log_scheduled_sum`). It is e^{S_j}
+    (Σ_{τ ≥ j} e^{−S_τ} + B R), with S_j the sum of log B over the steps after j in the block. The sum is over steps τ
+    of the block that may be released, and B and R are those of the first step after the block.
 
     Args:
         log_b: log of the contraction factor B of each step of the block.

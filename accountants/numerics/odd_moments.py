@@ -18,9 +18,10 @@ _DAMPED, _LEAST_STEPS = 20.0, 16
 
 
 def odd_moment_series(c: FloatArray, first: FloatArray, shift: FloatArray) -> FloatArray:
-    """Return (2/r) ∫ e^{−ct−t²/2} sinh(rt/2) dt over t > 0 by its power series in r, for r < max(1, c)/2.
+    """Return an integral of a damped hyperbolic sine by its power series in the shift r.
 
-    With the moments M_n = ∫ tⁿ e^{−ct−t²/2} dt it is Σ_j (r/2)^{2j} M_{2j+1}/(2j + 1)!. The moments follow from a
+    The integral is (2/r) ∫ e^{−ct−t²/2} sinh(rt/2) dt over t > 0, for r < max(1, c)/2. With the moments
+    M_n = ∫ tⁿ e^{−ct−t²/2} dt it is Σ_j (r/2)^{2j} M_{2j+1}/(2j + 1)!. The moments follow from a
     recurrence, which is stable forwards for c ≤ 1 and backwards for c > 1.
 
     Args:

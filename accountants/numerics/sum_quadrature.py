@@ -98,9 +98,10 @@ class _TiltedPoints(NamedTuple):
 def integrate_transform(
     nodes: WeightedPoints, count: int, tilt: float, rule: QuadratureRule, shift: float
 ) -> QuadratureSum:
-    """Approximate E[(S + ξ)₊] and E[(S + ξ − c)₊] by the trapezoidal rule.
+    """Approximate the mean positive part of a sum, without and with a shift, by the trapezoidal rule.
 
-    S is the sum of n independent copies of a variable Y, and ξ ~ N(0, τ²). The rule is
+    The means are E[(S + ξ)₊] and E[(S + ξ − c)₊]. S is the sum of n independent copies of a variable Y, and ξ ~ N(0,
+    τ²). The rule is
 
         (Δt/π) e^{K(λ)} (g(0)/2 + Σ_{k=1}^N Re g(k Δt)),   g(t) = φ(t)ⁿ e^{(τz)²/2 − zc}/z²,   z = λ + it,
 
@@ -174,7 +175,9 @@ def _tilt_points(nodes: WeightedPoints, tilt: float, count: int) -> _TiltedPoint
 
 
 def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) -> ComplexArray:
-    """Return φ(k Δt) − 1 = Σ_y w (e^{iky Δt} − 1) for k = 0, …, N, with the characteristic function φ.
+    """Return the characteristic function of a tilted distribution, minus 1, at equally spaced frequencies.
+
+    It is φ(k Δt) − 1 = Σ_y w (e^{iky Δt} − 1) for k = 0, …, N.
 
     Each k is written as a multiple of about √N plus a remainder. With the angles a and b of both,
 
@@ -208,7 +211,9 @@ def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) ->
 
 
 def _turns(points: FloatArray, step: float, count: int) -> ComplexArray:
-    """Return z_k = e^{iky·step} − 1 for k = 0, …, count − 1 and each point y, without cancellation.
+    """Return complex rotations minus 1 at equally spaced frequencies, without cancellation.
+
+    They are z_k = e^{iky·step} − 1 for k = 0, …, count − 1 and each point y.
 
     The number of known rows is doubled by z_{j+k} = z_j z_k + z_j + z_k, so that few sines are computed.
 

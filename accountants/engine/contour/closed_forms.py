@@ -147,7 +147,9 @@ class LaplaceSteps(ClosedForm):
         return self.count * self.shift * (1.0 + 4 * UNIT_ROUNDOFF)  # the products are rounded
 
     def moments(self, tilt: float) -> tuple[float, float, float]:
-        """Return the cumulant K(l) = T log M(l) of T Laplace steps, and its derivatives K′(l) and K″(l).
+        """Return the cumulant of the total loss of T Laplace steps, and its first two derivatives.
+
+        The cumulant is K(l) = T log M(l), with the moment M(l) = E[e^{lL}] of one loss L.
 
         With the shift s, x = l + ½ and f(x) = tanh(xs)/(2x),
 
@@ -178,7 +180,9 @@ class LaplaceSteps(ClosedForm):
         return self.count * cumulant, self.count * mean, self.count * variance
 
     def _cumulant_error(self, tilt: float, cumulant: float) -> float:
-        """Return a bound on the error of the computed cumulant K = T log E[e^{lL}] of T Laplace steps at a tilt l.
+        """Bound the error of the computed cumulant of the total loss of T Laplace steps.
+
+        The cumulant is K = T log E[e^{lL}] for the loss L of one step.
 
         It includes the rounding of x = l + ½, since the derivative of K is at most T s for the shift s.
 
@@ -275,7 +279,10 @@ class LaplaceSteps(ClosedForm):
         )
 
     def _transform_change(self, x: float, tanh: float, frequencies: FloatArray) -> ComplexArray:
-        """Return (1 + f)(φ(t) − 1) at each frequency t, without the cancellation of φ(t) − 1 for small t.
+        """Return the scaled change of a Laplace step's characteristic function φ, without cancellation.
+
+        The result is (1 + f)(φ(t) − 1) at each frequency t. For small t, φ(t) is near 1, and the plain difference would
+        lose its digits.
 
         φ is the characteristic function of one Laplace loss L with shift s after weighting by e^{lL}, and
         f = tanh(xs)/2x for x = l + ½. With τ = tanh xs and w = x + it the result is

@@ -42,7 +42,9 @@ class LikelihoodRatio:
     shift: float
 
     def exponent(self, x: FloatArray) -> FloatArray:
-        """Return y = s (x − s/2), the log likelihood ratio of an included record, within two units of roundoff.
+        """Return the log likelihood ratio of an included record, within two units of roundoff.
+
+        It is y = s (x − s/2) for the shift s and the noise x.
 
         Args:
             x: values of the noise, in standard deviations.
@@ -70,7 +72,9 @@ class LikelihoodRatio:
         return log_mixture(self.rate, y)
 
     def ratio_error(self, x: FloatArray, log_ratio: FloatArray) -> FloatArray:
-        """Return bounds on the errors of log r(x), if x errs by two units of roundoff of |x| + 2.
+        """Bound the errors of the computed log likelihood ratio log r(x).
+
+        The noise x may err by two units of roundoff of |x| + 2.
 
         Args:
             x: values of the noise, in standard deviations.
@@ -90,7 +94,10 @@ class LikelihoodRatio:
         return np.asarray(UNIT_ROUNDOFF * error_units)
 
     def response(self, x: FloatArray) -> FloatArray:
-        """Return p(x) = q e^y / r(x), the probability that the record was included, given the noisy value.
+        """Return the probability that the record was included, given the noisy value.
+
+        It is p(x) = q e^y / r(x) for the rate q, the likelihood ratio r and the log likelihood ratio y of an included
+        record.
 
         Args:
             x: values of the noise, in standard deviations.
@@ -123,9 +130,10 @@ class LikelihoodRatio:
 
 
 def log_mixture(rate: float, y: FloatArray) -> FloatArray:
-    """Return log(1 − q + q e^y), the log likelihood ratio of a mixture, for q ≤ ½ or y ≥ 0, without cancellation.
+    """Return the log likelihood ratio of a mixture, without cancellation.
 
-    It is log(1 + q (e^y − 1)) for small y, and y + log q + log(1 + (1 − q) e^{−y}/q) for large y.
+    The log likelihood ratio is log(1 − q + q e^y), for q ≤ ½ or y ≥ 0. It is computed as log(1 + q (e^y − 1)) for small
+    y, and y + log q + log(1 + (1 − q) e^{−y}/q) for large y.
 
     Args:
         rate: q in (0, 1).
@@ -145,8 +153,8 @@ def log_mixture(rate: float, y: FloatArray) -> FloatArray:
 def clip_response(response: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return two factors of bounds on the angle and modulus of a complex likelihood ratio.
 
-    Let r be the likelihood ratio of a subsampled Gaussian step and s its shift. For the complex noise x + iy with v =
-    s|y| < π,
+    Let r be the likelihood ratio of a subsampled Gaussian step and s its shift. For the complex noise x + iy with
+    v = s|y| < π,
 
         |arg r(x + iy)| ≤ τ v,   1 − |r(x + iy)|²/r(x)² ≤ 4σ sin²(v/2).
 

@@ -88,7 +88,9 @@ class NoiseSteps(TruncatedSteps):
         return np.asarray(np.max(log_densities, axis=0))
 
     def resolve(self, tilt: float, frequency: float) -> NoiseSums:
-        """Choose quadrature nodes of the noise with which M(z) = E[e^{zL}] of one step's loss L is accurate.
+        """Choose quadrature nodes of the noise for an accurate moment of one step's loss.
+
+        The moment is M(z) = E[e^{zL}] for the loss L, an integral over the Gaussian noise.
 
         Panels, the intervals of the quadrature, are halved until the error bound of each is below its share of the
         allowed error.

@@ -209,7 +209,9 @@ def summation_error(terms: int) -> float:
 
 
 def characteristic_change(weights: FloatArray, deviations: FloatArray, line: Line) -> ComplexArray:
-    """Evaluate a characteristic function minus 1, φ(t_k) − 1 = Σ_j w_j (e^{it_k d_j} − 1), at all frequencies t_k.
+    """Evaluate a characteristic function minus 1 at all frequencies of a line, without cancellation.
+
+    At the frequency t_k it is φ(t_k) − 1 = Σ_j w_j (e^{it_k d_j} − 1), for losses d_j with the masses w_j.
 
     Let the stride b be about √nodes. Each t_k is x + y: a multiple x of b spacings, and fewer than b spacings y. One
     matrix product combines both by

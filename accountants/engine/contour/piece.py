@@ -96,8 +96,8 @@ class Piece(NamedTuple):
 
             |f_z(x + iy)| ≤ e^{y²/2} f_l(x) G(x) e^{−tθ(x)}.
 
-        f_z is the normal density times powers r(±x)^c of the likelihood ratio r (`factors`). Each power adds arg r(±x +
-        iy) to θ, and c log(|r(±x + iy)|/r(±x)) to log G.
+        f_z is the normal density times powers r(±x)^c of the likelihood ratio r (`factors`). Each power adds arg
+        r(±x + iy) to θ, and c log(|r(±x + iy)|/r(±x)) to log G.
 
         Args:
             x: real part of the noise, in standard deviations.

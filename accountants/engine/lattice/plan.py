@@ -289,8 +289,8 @@ def _bound_blocks(line: TiltedLine, blocks: int) -> FloatArray:
 def _bound_transform(law: TiltedDistribution, unit: float, blocks: int, left_out: float) -> FloatArray:
     """Return upper bounds on the characteristic function |φ| of one distribution, on each block of frequencies.
 
-    Let φ_B be the part of φ from a window of losses. If the mass outside the window is w, |φ| ≤ |φ_B| + w. Let F =
-    |φ_B|² at the FFT's frequency τ, and let V be the second moment of the centred loss in the window. By Taylor's
+    Let φ_B be the part of φ from a window of losses. If the mass outside the window is w, |φ| ≤ |φ_B| + w. Let
+    F = |φ_B|² at the FFT's frequency τ, and let V be the second moment of the centred loss in the window. By Taylor's
     theorem and |F″| ≤ 2V, for every s
 
         |φ_B(τ + s)|² ≤ F + |s F′| + s² V.

@@ -193,7 +193,9 @@ class Survey:
         return next((i for i, depth in enumerate(DEPTHS) if depth <= log_delta), len(DEPTHS) - 1)
 
     def steepness(self, epsilon: float) -> float:
-        """Estimate |d log δ/dε|, or |d log(1 − δ)/dε| if 1 − δ is the smaller one, by the best exponent λ of e^{λS}.
+        """Estimate the slope of log δ, or of log(1 − δ) if 1 − δ is the smaller one, by the best tilt.
+
+        The best tilt is the exponent λ of weights e^{λS} for the total loss S that suits the ε.
 
         Args:
             epsilon: ε, in nats.

@@ -88,7 +88,9 @@ class TangentLines:
 
     @classmethod
     def of(cls, right: SideTails, left: SideTails, log_atom: float) -> TangentLines:
-        """Return the lines P(L > m) − α Q(L > m) at all thresholds m of two tails, lowered by the errors of the tails.
+        """Return the lines below a profile at all thresholds of two tails, lowered by the errors of the tails.
+
+        The line at the threshold m of the loss L is P(L > m) − α Q(L > m).
 
         The tails are also made monotone, and their sum at most one for each distribution. Where P or Q has no mass
         beyond a threshold, further lines are not above the line there. Their tails are then set to those of the last

@@ -116,7 +116,9 @@ class TiltedLine:
 
 
 def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, FloatArray]:
-    """Return the log moment K_j(λ) = log Σ m e^{λL} of each distribution j, and a bound on its error.
+    """Return the log moment of each lattice distribution at a tilt λ, and a bound on its error.
+
+    It is K_j(λ) = log Σ m e^{λL} over the losses L of distribution j with masses m.
 
     With masses m of the finite losses L, mass a of the infinite loss and total mass 1 + x, the moment is 1 + c with
 
@@ -159,9 +161,9 @@ def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, Flo
 
 
 def _moment_changes(log_mass: FloatArray, exponents: FloatArray) -> FloatArray:
-    """Return m (e^x − 1) for masses m and exponents x, without cancellation for small x.
+    """Return the changes of masses when they are multiplied by exponentials, without cancellation.
 
-    These are the changes of masses when they are multiplied by e^x. For |x| < 1, e^x − 1 is computed directly;
+    The change of a mass m by a factor e^x is m (e^x − 1). For |x| < 1, e^x − 1 is computed directly;
     otherwise e^{log m + x} − m, with a first exponent of at most 600 against overflow.
 
     Args:
@@ -233,10 +235,10 @@ def build_spectrum(line: TiltedLine, size: int, power: Power, chernoff: Chernoff
 
 
 def _power_errors(power: Power, sizes: FloatArray) -> FloatArray:
-    """Return bounds on the errors |φ^T| (e^g − 1) of the characteristic function φ^T at each frequency.
+    """Bound the errors of the characteristic function of a composition at each frequency.
 
-    For a growth g < 1, the bound is |φ^T| (g + g²). Otherwise it is |φ^T| e^g, with an exponent of at most 700 against
-    overflow.
+    The error of the characteristic function φ^T is at most |φ^T| (e^g − 1). For a growth g < 1, the bound is |φ^T|
+    (g + g²). Otherwise it is |φ^T| e^g, with an exponent of at most 700 against overflow.
 
     Args:
         power: φ^T with the growth g of its errors.
@@ -253,7 +255,9 @@ def _power_errors(power: Power, sizes: FloatArray) -> FloatArray:
 
 
 def _polar(sizes: FloatArray, angles: FloatArray) -> ComplexArray:
-    """Return complex numbers from their moduli and minus their angles: r e^{−iα} for each modulus r and angle α.
+    """Return complex numbers from their moduli and minus their angles.
+
+    The number is r e^{−iα} for each modulus r and angle α.
 
     Args:
         sizes: moduli r.
@@ -296,11 +300,11 @@ def few_frequencies(line: TiltedLine, size: int, frequencies: IntArray, skipped:
 
 
 def _direct_sum_error(law: TiltedDistribution, size: int, frequencies: IntArray) -> FloatArray:
-    """Return bounds on the errors of direct sums φ − 1 = Σ w (e^{−iθ} − 1) for a characteristic function φ.
+    """Bound the errors of a characteristic function that is computed by direct sums.
 
-    The sums are those of `SplitFrequencies`. A term is a sum of products of x − 1 and y − 1 with
-    |x − 1| + |y − 1| + |(x − 1)(y − 1)| ≤ min(4θ, 8). The bound is this size, averaged over the weights, times the
-    rounding of a sum and the relative error of the weights.
+    The sums are φ − 1 = Σ w (e^{−iθ} − 1) for the characteristic function φ (`SplitFrequencies`). A term is a sum of
+    products of x − 1 and y − 1 with |x − 1| + |y − 1| + |(x − 1)(y − 1)| ≤ min(4θ, 8). The bound is this size, averaged
+    over the weights, times the rounding of a sum and the relative error of the weights.
 
     Args:
         law: the tilted distribution, with weights w.

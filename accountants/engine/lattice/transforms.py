@@ -184,10 +184,10 @@ def upper_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float
 
 
 def chernoff_log_delta(laws: LatticeComposition, coordinate: TiltCoordinate, epsilon: float) -> float:
-    """Return the Chernoff bound on log δ(ε) of a composition at a tilt λ > 0: log C(λ) + K(λ) − λε.
+    """Return the Chernoff bound on log δ(ε) of a composition at a tilt, without a transform.
 
-    K(λ) = log E[e^{λS}; S < ∞] with the total loss S, and C(λ) ≤ 1 is a constant (`log_chernoff_constant`). The
-    probability of an infinite loss is added. The bound needs no transform.
+    At a tilt λ > 0 it is log C(λ) + K(λ) − λε. K(λ) is log E[e^{λS}; S < ∞] with the total loss S, and C(λ) ≤ 1 is a
+    constant (`log_chernoff_constant`). The probability of an infinite loss is added.
 
     Args:
         laws: lattice distributions that dominate: their δ is at least as large at every ε.

@@ -110,9 +110,10 @@ class _LatticeTradeOff(NamedTuple):
         return Interval(gamma * (1.0 - error), gamma * (1.0 + error))
 
     def value(self, place: int) -> Interval:
-        """Enclose F(γ) = γ α + E_γ at a lattice point, for the distribution on the lattice.
+        """Enclose the function of the likelihood ratio that has the true positive rate as its least value.
 
-        α is the false positive rate, and E_γ the hockey-stick divergence for the γ of the point (`gamma`).
+        The function is F(γ) = γ α + E_γ. α is the false positive rate, and E_γ the hockey-stick divergence for the γ of
+        the lattice point (`gamma`).
 
         Args:
             place: number of the lattice point.
@@ -169,10 +170,10 @@ class _LatticeTradeOff(NamedTuple):
         return min(bounds[best_place], 1.0), self.log_gamma(best_place)
 
     def lower_bound(self) -> float:
-        """Return a lower bound on the true positive rate: on the least value of F(γ) = γ α + E_γ.
+        """Return a lower bound on the true positive rate of the best test.
 
-        It is the least value in a window of lattice points, or the bound beyond both ends of the window if that is
-        smaller. Then a wider window is tried.
+        The true positive rate is the least value of F(γ) = γ α + E_γ. The bound is the least value in a window of
+        lattice points, or the bound beyond both ends of the window if that is smaller. Then a wider window is tried.
 
         Returns:
             The lower bound. It is −∞ if no lattice point beyond the window can be bounded.
@@ -192,10 +193,10 @@ class _LatticeTradeOff(NamedTuple):
         return least
 
     def _bound_left(self, outer: int, inner: int) -> float:
-        """Return a lower bound on F(γ) = γ α + E_γ for every γ below that of a lattice point.
+        """Bound the true positive rate from below for likelihood ratios γ below that of a lattice point.
 
-        The least value of F is the true positive rate of the best test at the false positive rate α. E_γ is the
-        hockey-stick divergence, δ at ε = log γ.
+        The least value of F(γ) = γ α + E_γ is the true positive rate of the best test at the false positive rate α. E_γ
+        is the hockey-stick divergence, δ at ε = log γ.
 
         F is convex. It is therefore above the extended chord of two points, and also above 1 − γ (1 − α). At the least
         loss the bound is math.inf, because F falls up to there.
@@ -216,10 +217,10 @@ class _LatticeTradeOff(NamedTuple):
         return max(by_chord, by_line)
 
     def _bound_right(self, outer: int, inner: int) -> float:
-        """Return a lower bound on F(γ) = γ α + E_γ for every γ above that of a lattice point.
+        """Bound the true positive rate from below for likelihood ratios γ above that of a lattice point.
 
-        The least value of F is the true positive rate of the best test at the false positive rate α. E_γ is the
-        hockey-stick divergence, δ at ε = log γ.
+        The least value of F(γ) = γ α + E_γ is the true positive rate of the best test at the false positive rate α. E_γ
+        is the hockey-stick divergence, δ at ε = log γ.
 
         Points of ever larger γ follow. F is convex, so between two of them it is above the extended chord of the
         previous two. From 1/α on, F is at least 1. The result is −∞ if the number of points is not enough.

@@ -36,9 +36,10 @@ def stirling_remainder(n: FloatArray) -> FloatArray:
 
 
 def deviance(x: FloatArray, mean: FloatArray) -> FloatArray:
-    """Return x log(x/m) + m − x ≥ 0 for a mean m and x > 0, the deviance in Loader's form of binomial probabilities.
+    """Return the deviance of Loader's form of binomial probabilities, without cancellation near the mean.
 
-    It is accurate to a few units in the last place of x − m. Near x = m, with v = (x − m)/(x + m), it is computed as
+    For a mean m and x > 0 it is x log(x/m) + m − x ≥ 0. It is accurate to a few units in the last place of x − m. Near
+    x = m, with v = (x − m)/(x + m), it is computed as
 
         (x − m) v + 2xv Σ_{j≥1} v^{2j}/(2j + 1).
 
@@ -95,9 +96,9 @@ def _exp_gap(v: FloatArray) -> FloatArray:
 
 
 def exponent_gap(v: FloatArray, odds: float) -> FloatArray:
-    """Return h(v) = o v − log(1 + o (1 − e^{−v})) with relative accuracy, as two positive terms.
+    """Return a part of the exponent in the integral for a binomial tail, with relative accuracy.
 
-    h is a part of the exponent in the integral for a tail of the binomial distribution (`_TailQuadrature`).
+    It is h(v) = o v − log(1 + o (1 − e^{−v})), computed as the sum of two positive terms (`_TailQuadrature`).
 
     Args:
         v: numbers, at least 0.
@@ -110,7 +111,9 @@ def exponent_gap(v: FloatArray, odds: float) -> FloatArray:
 
 
 def quick_exponent_gap(v: FloatArray, odds: float) -> FloatArray:
-    """Return h(v) of `exponent_gap` by its plain formula, up to a few units in the last place of o v.
+    """Return a part of the exponent in the integral for a binomial tail, by its plain formula.
+
+    It is h(v) of `exponent_gap`, up to a few units in the last place of o v.
 
     Args:
         v: numbers, at least 0.

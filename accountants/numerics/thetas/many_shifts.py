@@ -94,8 +94,8 @@ def log_rest(epsilon: float, shift: FloatArray) -> FloatArray:
 
         −a²/2 − log √2π + log(R(−a) + R(a + r)).
 
-    The number a rounds by 2u(ε/r + r/2) at most, with u the unit of roundoff. This changes a²/2 by at most 4u(|value| +
-    ε + 1).
+    The number a rounds by 2u(ε/r + r/2) at most, with u the unit of roundoff. This changes a²/2 by at most
+    4u(|value| + ε + 1).
 
     Args:
         epsilon: ε, in nats.

@@ -59,7 +59,9 @@ class SplitFrequencies:
         return cls(length, starts, row, column)
 
     def transform_less_one(self, index: IntArray, weights: FloatArray, size: int) -> ComplexArray:
-        """Return φ − 1 = Σ_n w_n (e^{−iθ} − 1) of a lattice distribution at each frequency k, with θ = 2πkn/N.
+        """Return the characteristic function φ of a lattice distribution, minus 1, at each frequency.
+
+        It is φ − 1 = Σ_n w_n (e^{−iθ} − 1), with the angle θ = 2πkn/N at frequency k and lattice index n.
 
         φ − 1 is small at small angles, so it is summed without the 1, which would cost digits. The coarse frequencies
         are taken in blocks whose tables fit into the cache.
@@ -82,7 +84,9 @@ class SplitFrequencies:
         return values
 
     def _sum_table(self, index: IntArray, weights: FloatArray, size: int, starts: IntArray) -> ComplexArray:
-        """Return φ − 1 at the frequencies r a + b for some coarse frequencies r a (rows) and every b (columns).
+        """Return the characteristic function φ minus 1 in a table of coarse and fine frequencies.
+
+        The frequencies are r a + b for some coarse frequencies r a (rows) and every b (columns).
 
         Each term of the sum over lattice indices n is w_n (xy − 1), with a coarse rotation x and a fine rotation y. It
         is summed as w_n ((x − 1) (y − 1) + (x − 1) + (y − 1)), which does not cancel near 1. Both the outcomes and the
@@ -114,7 +118,9 @@ class SplitFrequencies:
 
 
 def _rotate(index: IntArray, frequencies: IntArray, size: int) -> ComplexArray:
-    """Return e^{−iθ} − 1 for the angles θ = 2πkn/N of lattice indices n and frequencies k.
+    """Return complex rotations minus 1, without cancellation at small angles.
+
+    They are e^{−iθ} − 1 for the angles θ = 2πkn/N of lattice indices n and frequencies k.
 
     It is computed as −2 sin²(θ/2) − 2i sin(θ/2) cos(θ/2), without cancellation at small angles. Products k n below 2^53
     are reduced modulo N exactly.

@@ -110,7 +110,9 @@ class TabulatedSums:
 
     @classmethod
     def of(cls, size: int, frequencies: IntArray, terms: ComplexArray) -> TabulatedSums:
-        """Compute the sums Re Σ_k a_k e^{−2πikn/N} at all lattice points n by one inverse real FFT.
+        """Compute the Fourier sums at all lattice points by one inverse real FFT.
+
+        The sum at the lattice point n is Re Σ_k a_k e^{−2πikn/N}.
 
         The inverse FFT divides by N, and it counts each frequency k together with its mirror image N − k. Therefore
         the coefficient of k is N/2 times the complex conjugate of a_k. A frequency without a mirror image (0, and N/2
@@ -160,7 +162,9 @@ Sums: TypeAlias = DirectSums | TabulatedSums
 
 
 def sum_terms(size: int, frequencies: IntArray, terms: ComplexArray) -> Sums:
-    """Prepare the Fourier sums Re Σ_k a_k e^{−2πikn/N} for evaluation at lattice points n.
+    """Prepare Fourier sums for evaluation at lattice points: as a table by one FFT, or one sum at a time.
+
+    The sum at the lattice point n is Re Σ_k a_k e^{−2πikn/N}.
 
     A search evaluates a few points only. One FFT gives a table of all N points. It is cheaper than a few direct sums
     if more than N/32 frequencies are used and the table has at most 2^20 entries.
