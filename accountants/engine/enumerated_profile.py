@@ -115,7 +115,8 @@ class EnumeratedProfile(Profile):
             log_delta: the value, at most 0.
 
         Returns:
-            The estimate of ε in nats, with its accuracy. The accuracy is widened by the error of the total losses.
+            The estimate of ε in nats, with the distance from it at which a bound is tried first. That distance grows by
+            four times the error of the total losses.
         """
         # An error of the total losses shifts the solution; the factor leaves a margin.
         solution = self.computed_profile.solve(log_delta)

@@ -80,7 +80,7 @@ class StepKinds(NamedTuple):
 def sort_steps(counted: Iterable[tuple[Law, int]]) -> StepKinds:
     """Sort the steps of a composition by kind, and convert them to the format of the compiled kernel.
 
-    Without subsampling and with one sensitivity, a step is a plain Gaussian one. The kernel needs only the squares of
+    A Gaussian step without subsampling and with one sensitivity is a plain one. The kernel needs only the squares of
     the shifts of these steps, a shift being the sensitivity in standard deviations of the noise.
 
     Args:

@@ -15,7 +15,9 @@ _LARGE = 0.7
 
 
 def gaussian_mu(advantage: float) -> float:
-    """Return the μ at which N(μ, 1) and N(0, 1) have a given total variation distance: 2 Φ⁻¹((1 + a)/2).
+    """Return the distance μ at which two normal distributions have a given total variation distance.
+
+    For N(μ, 1) and N(0, 1) it is 2 Φ⁻¹((1 + a)/2), with the normal distribution function Φ.
 
     Args:
         advantage: the distance a in [0, 1]; 1 counts as slightly less, so that the result is finite.

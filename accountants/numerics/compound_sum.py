@@ -99,10 +99,10 @@ class CompoundSum:
     start: float | None = None
 
     def evaluate_tilt(self, tilt: float) -> TiltedSum:
-        """Return K(λ) = log E e^{λS} of the sum S at a tilt λ, a bound on its error, and its first two derivatives.
+        """Return the cumulant of the sum S at a tilt λ, a bound on its error, and its first two derivatives.
 
-        M(λ) = E e^{λY} of one summand is computed as 1 + Σ w (e^{λy} − 1) over quadrature nodes y with weights w,
-        without cancellation if λy is small. K(λ) is n log M(λ).
+        The cumulant is K(λ) = log E e^{λS}. M(λ) = E e^{λY} of one summand is computed as 1 + Σ w (e^{λy} − 1) over
+        quadrature nodes y with weights w, without cancellation if λy is small. K(λ) is n log M(λ).
 
         Args:
             tilt: λ > 0.
@@ -268,10 +268,10 @@ class CompoundSum:
         return LogInterval(lower + log_scale, upper + log_scale).widen(8 * UNIT_ROUNDOFF)  # by the rounding of the sums
 
     def _shift(self, smoothing_std: float) -> float:
-        """Return the decrease c of the sum for a lower bound on E[S₊] when a Gaussian ξ is added to S.
+        """Return the decrease of the sum S for a lower bound on its mean positive part with added noise.
 
-        The lower bound is E[(S + ξ − c)₊] − E[(ξ − c)₊]. c is so large that the second term is small compared with the
-        estimate of E[S₊].
+        With Gaussian noise ξ the lower bound is E[(S + ξ − c)₊] − E[(ξ − c)₊]. The decrease c is so large that the
+        second term is small compared with the estimate of E[S₊].
 
         Args:
             smoothing_std: standard deviation τ of ξ; 0 if there is none.

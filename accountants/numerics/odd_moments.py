@@ -49,9 +49,10 @@ def odd_moment_series(c: FloatArray, first: FloatArray, shift: FloatArray) -> Fl
 
 
 def _moments_forward(c: FloatArray, first: FloatArray) -> FloatArray:
-    """Return the moments M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0, n = 0, 1, …, by a recurrence that is stable for c ≤ 1.
+    """Return the moments of a damped half-normal density by a forward recurrence, stable for c ≤ 1.
 
-    The recurrence is M_{n+1} = n M_{n−1} − c M_n, from M_1 = 1 − c M_0.
+    The moments are M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0, n = 0, 1, …. The recurrence is M_{n+1} = n M_{n−1} − c M_n,
+    from M_1 = 1 − c M_0.
 
     Args:
         c: values of c ≤ 1.
@@ -69,10 +70,10 @@ def _moments_forward(c: FloatArray, first: FloatArray) -> FloatArray:
 
 
 def _moments_backward(c: FloatArray, first: FloatArray) -> FloatArray:
-    """Return the moments M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0, n = 0, 1, …, for c > 1.
+    """Return the moments of a damped half-normal density by a backward recurrence, stable for c > 1.
 
-    The ratios h_n = M_n/M_{n−1} are computed backwards by h_n = n/(c + h_{n+1}). They start from (√(c² + 4n) − c)/2,
-    which h_n approaches for large n.
+    The moments are M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0, n = 0, 1, …. Their ratios h_n = M_n/M_{n−1} are computed
+    backwards by h_n = n/(c + h_{n+1}). They start from (√(c² + 4n) − c)/2, which h_n approaches for large n.
 
     Args:
         c: values of c > 1.
@@ -113,9 +114,10 @@ def _extra_orders(c: float) -> int:
 
 
 def odd_moment_sum(c: float, first: float, shift: float) -> float:
-    """Return (2/r) ∫ e^{−ct−t²/2} sinh(rt/2) dt over t > 0 for one c, as `odd_moment_series` does for arrays.
+    """Return an integral of a damped hyperbolic sine by its power series, for one number c.
 
-    For few numbers this is quicker. Let M_n = ∫ tⁿ e^{−ct−t²/2} dt be the moments. Their ratios h_n = M_n/M_{n−1} are
+    The integral is (2/r) ∫ e^{−ct−t²/2} sinh(rt/2) dt over t > 0. For few numbers this is quicker than
+    `odd_moment_series`. Let M_n = ∫ tⁿ e^{−ct−t²/2} dt be the moments. Their ratios h_n = M_n/M_{n−1} are
     at most n/c, and at most √n. A term of the series is therefore at most q = (r/(2 max(1, c)))² times the previous
     one. J terms with q^J < 2^−60 are enough in double arithmetic.
 
@@ -143,9 +145,10 @@ def odd_moment_sum(c: float, first: float, shift: float) -> float:
 
 
 def _odd_moments_forward(c: float, first: float, terms: int) -> list[float]:
-    """Return the moments M_1, M_3, … with M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0, for one c ≤ 1.
+    """Return the odd moments of a damped half-normal density by a forward recurrence, for one c ≤ 1.
 
-    They follow from the recurrence M_{n+1} = n M_{n−1} − c M_n, which is stable for such c.
+    The moments are M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0, for n = 1, 3, …. They follow from the recurrence
+    M_{n+1} = n M_{n−1} − c M_n, which is stable for such c.
 
     Args:
         c: real c ≤ 1.
@@ -165,9 +168,10 @@ def _odd_moments_forward(c: float, first: float, terms: int) -> list[float]:
 
 
 def _odd_moments_backward(c: float, first: float, terms: int) -> list[float]:
-    """Return the moments M_1, M_3, … with M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0, by their ratios h_n = M_n/M_{n−1}.
+    """Return the odd moments of a damped half-normal density by their ratios, for one c > 1.
 
-    The ratios follow from h_n = n/(c + h_{n+1}), from n = N down to 1. At each n, an error of h_{n+1} is multiplied by
+    The moments are M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0, for n = 1, 3, …. The ratios h_n = M_n/M_{n−1} follow from
+    h_n = n/(c + h_{n+1}), from n = N down to 1. At each n, an error of h_{n+1} is multiplied by
     h_n/(c + h_{n+1}), which is less than n/c². If √n is beyond c, the product of all such factors is about
 
         e^{−2c(√N − √n)}.

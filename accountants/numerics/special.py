@@ -33,10 +33,7 @@ LOG_ACCURACY = 16 * UNIT_ROUNDOFF
 
 FARTHEST = 1e145
 LEAST_LOG = -0.5 * FARTHEST**2
-"""Logarithm that represents smaller ones, if the argument of φ is beyond `FARTHEST`. Its multiples are doubles.
-
-It is an upper bound on the logarithm, and not a lower bound.
-"""
+"""Upper bound that replaces smaller logarithms, for arguments of φ beyond `FARTHEST`; its multiples are doubles."""
 
 _SQRT_HALF = math.sqrt(0.5)
 _SQRT_HALF_PI = math.sqrt(math.pi / 2)
@@ -380,6 +377,9 @@ def _odd_moments(c: FloatArray, r: FloatArray) -> FloatArray:
     Args:
         c: numbers ≥ 0.
         r: shifts > 0; an array of the same shape.
+
+    Returns:
+        One integral for each pair of c and r.
     """
     mills_ratios = mills(c)
     if c.size > _FEW:

@@ -299,7 +299,7 @@ def _has_atom(side: Side, end: float) -> bool:
         end: the largest loss, in nats.
 
     Returns:
-        True if the mass between the two last edges is not negligible.
+        True if the mass between that edge and the largest loss is not negligible.
     """
     below = int(np.searchsorted(side.edges, _BELOW_END * end))
     return bool(side.log_masses[below] > _NO_MASS)

@@ -182,7 +182,9 @@ class FlatDistributions:
         return largest + np.log(sums_of_weights)
 
     def tilted_weights(self, tilt: float, log_moments: FloatArray) -> FloatArray:
-        """Return the tilted probabilities p e^{λL − K_j(λ)} of all losses, which sum to one for each distribution j.
+        """Return the probabilities of all losses after weighting by e^{λL}, which sum to one for each distribution.
+
+        They are p e^{λL − K_j(λ)} for a loss L of distribution j with probability p, and its log moment K_j.
 
         Args:
             tilt: exponent λ of the weights e^{λL} of losses L.

@@ -115,9 +115,10 @@ def log_rest(epsilon: float, shift: FloatArray) -> FloatArray:
 
 
 def _all_large(epsilon: float, shift: FloatArray) -> bool:
-    """Return whether ε/r − r/2 < −1 for every shift r, and no shift is so large that its square overflows.
+    """Return whether all shifts are so large that plain double arithmetic is accurate enough.
 
-    The first condition is 2ε < r (r − 2), which is tested at the least shift.
+    The condition is ε/r − r/2 < −1 for every shift r. It is 2ε < r (r − 2), which is tested at the least shift. No
+    shift may be so large that its square overflows.
 
     Args:
         epsilon: ε, in nats.
