@@ -112,7 +112,7 @@ def _laplace_candidates(rate: Fraction, count: int, source: RandomSource) -> Can
     is not counted twice.
 
     Args:
-        rate: α > 0.
+        rate: exact decay rate α > 0.
         count: number of candidates.
         source: source of the random bits.
 
@@ -149,7 +149,7 @@ def _gaussian_candidates(variance: Fraction, count: int, source: RandomSource) -
     exp(−(|Y| − σ²/t)²/(2σ²)).
 
     Args:
-        variance: σ².
+        variance: exact square σ² of the parameter.
         count: number of candidates.
         source: source of the random bits.
 

@@ -265,8 +265,8 @@ def _raise_test(test: BestTest, log_excess: float) -> BestTest:
     """Return a test with the upper bound of its true positive rate increased by e^x, to at most 1.
 
     Args:
-        test: the test.
-        log_excess: x.
+        test: a test, with bounds on its true positive rate.
+        log_excess: x, the log of the increase.
 
     Returns:
         A test with the same lower bound and threshold, and the larger upper bound.

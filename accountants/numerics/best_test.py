@@ -51,7 +51,7 @@ def gaussian_minimum(mu: float, rate: float) -> float:
     """Return the threshold log γ of the likelihood ratio in the best test of N(μ, 1) against N(0, 1).
 
     Args:
-        mu: μ > 0.
+        mu: distance μ > 0 of the means, in standard deviations.
         rate: false positive rate of the test, in (0, 1).
 
     Returns:

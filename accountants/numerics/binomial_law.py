@@ -331,7 +331,7 @@ def _log_probability(probability: float, complement: float) -> float:
 
     Args:
         probability: p; −inf is returned for 0.
-        complement: 1 − p.
+        complement: 1 − p, with its own relative accuracy.
 
     Returns:
         log p, at most 0.

@@ -105,7 +105,7 @@ class CompoundSum:
         quadrature nodes y with weights w, without cancellation if λy is small. K(λ) is n log M(λ).
 
         Args:
-            tilt: λ > 0.
+            tilt: exponent λ > 0 of the weights e^{λS}.
 
         Returns:
             K(λ) with the bound on its error, and the mean K′(λ) and variance K″(λ) of S after tilting by e^{λS}.
@@ -314,7 +314,7 @@ class CompoundSum:
         An independent Gaussian is added to the sum S only if the transform of S itself decays too slowly.
 
         Args:
-            spacing: Δt.
+            spacing: distance Δt of neighbouring nodes.
             negligible: nats by which the part beyond the last node should be below the estimate of E[S₊].
 
         Returns:
@@ -343,7 +343,7 @@ class CompoundSum:
         The bound is B(t)/(πt), where B(t) bounds the modulus of the integrand from t on.
 
         Args:
-            frequency: t > 0.
+            frequency: frequency t > 0 of the last node.
             smoothing_std: standard deviation τ of the added Gaussian.
 
         Returns:
@@ -389,8 +389,8 @@ def _log_gaussian_excess(std: float, threshold: float) -> float:
     With the standard normal density φ and distribution function Φ, it is at most τ φ(c/τ) ≤ τ Φ(−c/τ) (c/τ + 1).
 
     Args:
-        std: τ > 0.
-        threshold: c ≥ 0.
+        std: standard deviation τ > 0.
+        threshold: the threshold c ≥ 0.
 
     Returns:
         The log of the upper bound.

@@ -225,8 +225,8 @@ def _log_add(first: float, second: float) -> float:
     """Return log(e^a + e^b) of two numbers a and b.
 
     Args:
-        first: a.
-        second: b.
+        first: logarithm a, which may be −inf.
+        second: logarithm b, which may be −inf.
 
     Returns:
         The logarithm of the sum.

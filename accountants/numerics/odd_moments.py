@@ -25,9 +25,9 @@ def odd_moment_series(c: FloatArray, first: FloatArray, shift: FloatArray) -> Fl
     recurrence, which is stable forwards for c ≤ 1 and backwards for c > 1.
 
     Args:
-        c: c ≥ 0.
+        c: values of c ≥ 0.
         first: M_0, the Mills ratio at c.
-        shift: r.
+        shift: shifts r ≥ 0, one for each c.
 
     Returns:
         One value for each c.
@@ -122,9 +122,9 @@ def odd_moment_sum(c: float, first: float, shift: float) -> float:
     one. J terms with q^J < 2^−60 are enough in double arithmetic.
 
     Args:
-        c: c ≥ 0.
+        c: the number c ≥ 0.
         first: M_0, the Mills ratio at c.
-        shift: r.
+        shift: the shift r ≥ 0.
 
     Returns:
         The value of the integral, times 2/r.
@@ -152,7 +152,7 @@ def _odd_moments_forward(c: float, first: float, terms: int) -> list[float]:
 
     Args:
         c: real c ≤ 1.
-        first: M_0.
+        first: M_0, the Mills ratio at c.
         terms: number of moments that are returned, at least 1.
 
     Returns:
@@ -179,8 +179,8 @@ def _odd_moments_backward(c: float, first: float, terms: int) -> list[float]:
     The start N is chosen so that the error is negligible.
 
     Args:
-        c: c > 1.
-        first: M_0.
+        c: the number c > 1.
+        first: M_0, the Mills ratio at c.
         terms: number of moments.
 
     Returns:

@@ -85,7 +85,7 @@ def triangular_sum(rest: float, count: float) -> float:
 
     Args:
         rest: u in [0, 1].
-        count: T ≥ 0.
+        count: number T ≥ 0 of the sums that are added.
 
     Returns:
         H_T ≥ 0.

@@ -210,7 +210,7 @@ def _log_error(log_integral: float, order: float, log_relative_error: float, log
 
     Args:
         log_integral: log of the integral.
-        order: order a.
+        order: Rényi order a > 1.
         log_relative_error: log of the error of the rule, relative to E[r^a].
         log_left_out: log of a bound on the nodes that are left out.
     """

@@ -39,7 +39,7 @@ class Pieces(NamedTuple):
         from the integral of e^{λx} over the piece.
 
         Args:
-            tilt: λ > 0.
+            tilt: exponent λ > 0 of the weights e^{λy}.
             log_moment: log M(λ), where M(λ) is the mean of e^{λY}.
 
         Returns:

@@ -76,7 +76,7 @@ class _TiltedPoints(NamedTuple):
         The error is caused by points left out, by roundings, and by errors of the points and weights.
 
         Args:
-            frequencies: t ≥ 0.
+            frequencies: frequencies t ≥ 0.
 
         Returns:
             One absolute error bound for each frequency.
@@ -110,7 +110,7 @@ def integrate_transform(
     Args:
         nodes: the distribution of Y.
         count: number n of copies.
-        tilt: λ > 0.
+        tilt: exponent λ > 0 of the weights e^{λS}.
         rule: Δt, N and τ.
         shift: c ≥ 0 of the shifted sum.
 
@@ -152,7 +152,7 @@ def _tilt_points(nodes: WeightedPoints, tilt: float, count: int) -> _TiltedPoint
 
     Args:
         nodes: the distribution of the variable Y.
-        tilt: λ.
+        tilt: exponent λ of the weights e^{λy}.
         count: number of copies of Y in the sum, on which the limit depends.
 
     Returns:
@@ -187,8 +187,8 @@ def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) ->
 
     Args:
         tilted: points y with weights w.
-        spacing: Δt.
-        last_index: N.
+        spacing: distance Δt of neighbouring frequencies.
+        last_index: index N of the last frequency.
 
     Returns:
         One complex number for each k.

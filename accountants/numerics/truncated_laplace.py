@@ -302,7 +302,7 @@ def least_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta:
     Args:
         decay_rate: rate α of the noise.
         parts: pairs of a shift k and the number of coordinates with that shift.
-        log_delta: ln δ.
+        log_delta: natural logarithm of δ.
 
     Returns:
         The level m ≥ 0.

@@ -88,7 +88,7 @@ class GaussianSteps(ClosedForm):
 
         Args:
             tilt: not used.
-            frequencies: t ≥ 0.
+            frequencies: frequencies t ≥ 0, per nat of loss.
 
         Returns:
             One bound for each frequency, at most 0.
@@ -216,7 +216,7 @@ class LaplaceSteps(ClosedForm):
 
         Args:
             tilt: real part l of the line.
-            frequencies: t > 0.
+            frequencies: frequencies t > 0, per nat of loss.
 
         Returns:
             One bound for each frequency, at most 0.
@@ -290,9 +290,9 @@ class LaplaceSteps(ClosedForm):
             −(1 − cos ts) + iτ sin ts + N/(2wx),   N = −xτ(1 − cos ts) + i(x sin ts − τt).
 
         Args:
-            x: l + ½.
-            tanh: τ.
-            frequencies: t.
+            x: the number l + ½, for the exponent l of the weights e^{lL}.
+            tanh: the number τ = tanh xs.
+            frequencies: frequencies t ≥ 0, per nat of loss.
 
         Returns:
             One complex number for each frequency.

@@ -27,7 +27,7 @@ def edge_bound(ratio: LikelihoodRatio, tilt: float, frequencies: FloatArray, hei
     Args:
         ratio: likelihood ratio r of one step, with the rate q and the shift s.
         tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
-        frequencies: t > 0.
+        frequencies: frequencies t > 0, per nat of loss.
         height: imaginary part y of the noise, with s y ≤ π/2.
 
     Returns:

@@ -77,7 +77,7 @@ class NoiseSteps(TruncatedSteps):
         Args:
             distances: distances of the ends from the centre of the noise, or from the edge s/2 of a batch's noise.
             side: 1 for ends above, −1 for ends below.
-            tilt: l.
+            tilt: exponent l of the moment E[e^{lL}] of the loss L.
 
         Returns:
             One logarithm for each distance.

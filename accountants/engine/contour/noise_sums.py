@@ -297,10 +297,10 @@ class NoiseSums:
 
         Args:
             tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
-            frequencies: t > 0.
+            frequencies: frequencies t > 0, per nat of loss.
             height: imaginary part y > 0 of the noise.
             log_masses: log masses of the tilted distribution at all nodes, that of the atom last.
-            log_moment: log M(l).
+            log_moment: log M(l), for the moment M(l) = E[e^{lL}] of one step's loss L.
 
         Returns:
             B_y(t) for each frequency t. It may exceed 1, which bounds nothing.
@@ -333,7 +333,7 @@ class NoiseSums:
 
         Args:
             tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
-            height: y > 0.
+            height: imaginary part y > 0 of the noise.
             log_moment: log M(l), for M(l) = E[e^{lL}] of one step's loss L.
 
         Returns:

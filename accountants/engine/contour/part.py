@@ -111,7 +111,7 @@ class Transform(Protocol):
 
         Args:
             tilt: l ≥ 0; φ(t) is M(l + it)/M(l).
-            frequencies: t > 0.
+            frequencies: frequencies t > 0, per nat of loss.
 
         Returns:
             One bound for each frequency.

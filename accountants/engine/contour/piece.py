@@ -152,7 +152,7 @@ class Piece(NamedTuple):
 
         Args:
             sign: sign of x, 1 or −1.
-            power: c.
+            power: the factor c of the logarithm.
             low: lower bounds of the intervals.
             high: upper bounds of the intervals.
 

@@ -146,7 +146,7 @@ def measure_saddle(transforms: Sequence[Transform], tilt: float) -> Saddle:
 
     Args:
         transforms: transforms of the parts, which give K, K′ and K″.
-        tilt: λ > 0.
+        tilt: exponent λ > 0 of the weights e^{λS}.
 
     Returns:
         The saddle, with K(λ), K′(λ) and F″(λ) of the composition.

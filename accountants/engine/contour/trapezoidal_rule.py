@@ -44,7 +44,7 @@ def transform_errors(line: Line, values: LineValues, moduli: FloatArray) -> Floa
     Args:
         line: tilt l and frequencies t_k with spacing Δt; z = l + it_k.
         values: m and g at each frequency.
-        moduli: |a_k|.
+        moduli: |a_k|, the modulus of each term.
 
     Returns:
         One bound for each frequency, in the unit of the terms.

@@ -116,8 +116,8 @@ def _exp_difference(log_larger: float, log_smaller: float) -> float:
     """Return e^a − e^b for two logarithms a and b.
 
     Args:
-        log_larger: a.
-        log_smaller: b.
+        log_larger: logarithm a of the first number.
+        log_smaller: logarithm b of the second number.
 
     Returns:
         The difference, of any sign.

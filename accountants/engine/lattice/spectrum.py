@@ -99,7 +99,7 @@ def _one_minus_exp(decay: float, sine: FloatArray, cosine: FloatArray) -> Comple
     is 1 − e^{−a+iθ}.
 
     Args:
-        decay: a ≥ 0.
+        decay: the number a ≥ 0.
         sine: sin(θ/2) of each angle.
         cosine: cos(θ/2) of each angle.
 
@@ -264,7 +264,7 @@ def log_chernoff_constant(tilt: float) -> float:
     1, and the bound is on 1 − δ(ε): there min(1, e^{−y}) ≤ e^{μy} for every y.
 
     Args:
-        tilt: μ ≥ −1.
+        tilt: exponent μ ≥ −1 of the bound.
 
     Returns:
         log C(μ), at most 0.

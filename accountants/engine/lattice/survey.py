@@ -211,7 +211,7 @@ class Survey:
         """Estimate the ε with a given log δ, and |d log δ/dε| there, by the saddle-point approximation.
 
         Args:
-            log_delta: log δ.
+            log_delta: the given log δ, natural logarithm.
 
         Returns:
             The estimates of ε ≥ 0 in nats, and of the slope per nat.

@@ -167,7 +167,7 @@ def _moment_changes(log_mass: FloatArray, exponents: FloatArray) -> FloatArray:
     otherwise e^{log m + x} − m, with a first exponent of at most 600 against overflow.
 
     Args:
-        log_mass: log m.
+        log_mass: log m of each mass m.
         exponents: x, one for each mass.
 
     Returns:
@@ -260,7 +260,7 @@ def _polar(sizes: FloatArray, angles: FloatArray) -> ComplexArray:
     The number is r e^{−iα} for each modulus r and angle α.
 
     Args:
-        sizes: moduli r.
+        sizes: moduli r ≥ 0.
         angles: angles α, in radians.
 
     Returns:

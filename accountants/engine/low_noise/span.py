@@ -130,7 +130,7 @@ def _spans(tilts: FloatArray, log_means: FloatArray, depth: float, tilt: float, 
     Args:
         tilts: tilts μ of the Chernoff bounds.
         log_means: log moment of the total loss above the least one, at each of them.
-        depth: −log δ.
+        depth: −log δ, natural logarithm.
         tilt: tilt λ of the table.
         loss: total loss above the least one, at which δ has that depth, in nats.
 
@@ -238,9 +238,9 @@ def _best_tilt(tilts: FloatArray, log_means: FloatArray, depth: float) -> tuple[
     from its bound. The least x over all tilts is the loss.
 
     Args:
-        tilts: λ > 0.
+        tilts: exponents λ > 0 of the weights e^{λS}.
         log_means: K(λ) at each tilt.
-        depth: −log δ.
+        depth: −log δ, natural logarithm.
 
     Returns:
         The index of the best tilt, and x in nats above the least total loss.

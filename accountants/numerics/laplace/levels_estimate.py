@@ -19,7 +19,7 @@ def likely_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta
     Args:
         decay_rate: rate α of the noise P(y) ∝ e^(−α|y|).
         parts: pairs of a shift k and the number of coordinates with that shift.
-        log_delta: ln δ.
+        log_delta: natural logarithm of δ.
 
     Returns:
         m, not rounded. It is 0 if there is no shift, α = 0 or δ ≥ 1.

@@ -143,7 +143,7 @@ def _log_alias(side: Sequence[_AliasTerm], period: float) -> float:
 
     Args:
         side: b and d at several μ.
-        period: A.
+        period: period A of the trapezoidal rule.
 
     Returns:
         The log of the bound, in units of e^{K(λ)}; inf if no exponent μ is usable.

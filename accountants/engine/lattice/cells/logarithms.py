@@ -22,8 +22,8 @@ def difference(larger: FloatArray, smaller: FloatArray) -> FloatArray:
     """Return log(e^a − e^b) for logarithms a ≥ b, with an error of a few roundings of e^a; −∞ if they are equal.
 
     Args:
-        larger: a.
-        smaller: b, at most a except for rounding.
+        larger: logarithms a of the larger numbers.
+        smaller: logarithms b of the smaller numbers, at most a except for rounding.
 
     Returns:
         The logarithm of the difference, for each element.
@@ -36,8 +36,8 @@ def gap(larger: FloatArray, smaller: FloatArray) -> FloatArray:
     """Return b − a for two logarithms a ≥ b, at most 0; −∞ if both are −∞.
 
     Args:
-        larger: a.
-        smaller: b, at most a except for rounding.
+        larger: logarithms a of the larger numbers.
+        smaller: logarithms b of the smaller numbers, at most a except for rounding.
 
     Returns:
         b − a, for each element.
