@@ -111,7 +111,7 @@ def clip_layers(
         records: whether the first axis of each array counts contributions.
 
     Returns:
-        One result per layer.
+        The clipped contributions of each layer, with their norms before clipping.
 
     Raises:
         InvalidInput: a bound is outside its range, a layer is not an array, or the numbers of bounds and layers differ.

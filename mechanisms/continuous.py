@@ -26,7 +26,7 @@ def gaussian(noise_std: float, shape: tuple[int, ...], source: RandomSource | No
         source: source of the random bits; the operating system if None.
 
     Returns:
-        An array of doubles.
+        Independent normal numbers of the given shape, as doubles.
 
     Raises:
         InvalidInput: σ is not positive and finite.
@@ -44,7 +44,7 @@ def laplace(scale: float, shape: tuple[int, ...], source: RandomSource | None = 
         source: source of the random bits; the operating system if None.
 
     Returns:
-        An array of doubles.
+        Independent Laplace numbers of the given shape, as doubles.
 
     Raises:
         InvalidInput: b is not positive and finite.

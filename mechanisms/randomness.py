@@ -306,7 +306,7 @@ def seeded(seed: int | np.random.Generator) -> RandomSource:
         seed: a seed, or a generator of numpy, which is then advanced by the draws.
 
     Returns:
-        The source.
+        A source with reproducible bits.
     """
     if isinstance(seed, np.random.Generator):
         return Seeded(seed)

@@ -74,7 +74,7 @@ class ExactSearch(PairSearch):
             epsilon: ε ≥ 0, in nats.
 
         Returns:
-            The lower bound on log δ.
+            A lower bound on log δ in the direction with the larger δ.
         """
         if epsilon not in self.evaluated and all(profile.is_beyond_doubles(epsilon) for profile in self.profiles):
             return -math.inf

@@ -109,7 +109,7 @@ def _interpolate(nodes: FloatArray, values: FloatArray, points: FloatArray) -> F
         points: arguments at which the polynomial is evaluated.
 
     Returns:
-        One value for each point.
+        The value of the polynomial at each point.
     """
     coefficients = values.copy()
     for k in range(1, nodes.size):

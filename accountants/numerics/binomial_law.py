@@ -157,7 +157,7 @@ class Binomial:
             k: whole numbers of successes.
 
         Returns:
-            One ratio for each k.
+            The ratio R(k), at least 1, for each k.
         """
         if self._may_tabulate and np.ndim(k) and np.size(k) >= _FEWEST_LOOKED_UP:
             count = np.clip(np.asarray(k, dtype=np.float64), 0.0, self.trials)
@@ -334,7 +334,7 @@ def _log_probability(probability: float, complement: float) -> float:
         complement: 1 − p, with its own relative accuracy.
 
     Returns:
-        log p, at most 0.
+        The logarithm log p, at most 0.
     """
     if probability > 0.5:
         return math.log1p(-complement)

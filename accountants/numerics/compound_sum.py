@@ -65,7 +65,7 @@ class LogInterval(NamedTuple):
             accuracy: the share, at least 0.
 
         Returns:
-            The wider bounds.
+            The wider bounds on the logarithm.
         """
         lower_margin = 0.0 if math.isinf(self.lower) else accuracy * (1.0 + abs(self.lower))
         upper_margin = 0.0 if math.isinf(self.upper) else accuracy * (1.0 + abs(self.upper))
@@ -259,7 +259,7 @@ class CompoundSum:
             negligible: nats by which alias and truncated part should be below the estimate of E[S₊].
 
         Returns:
-            The bounds on log E[S₊].
+            The lower and the upper bound on log E[S₊].
         """
         _, exponent = math.frexp(self.law.largest_magnitude)
         scaled_sum = CompoundSum(self.law.divide(exponent), self.count)
@@ -277,7 +277,7 @@ class CompoundSum:
             smoothing_std: standard deviation τ of ξ; 0 if there is none.
 
         Returns:
-            c ≥ 0, in the unit of S.
+            The decrease c, at least 0, in the unit of S.
         """
         if smoothing_std == 0.0:
             return 0.0
@@ -347,7 +347,7 @@ class CompoundSum:
             smoothing_std: standard deviation τ of the added Gaussian.
 
         Returns:
-            The log of the bound.
+            The log of the bound, in units of e^{K(λ)}.
         """
         return self._log_modulus(frequency, smoothing_std) - math.log(math.pi * frequency)
 

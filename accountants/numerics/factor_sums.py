@@ -229,7 +229,7 @@ def _log_add(first: float, second: float) -> float:
         second: logarithm b, which may be −inf.
 
     Returns:
-        The logarithm of the sum.
+        The logarithm of the sum; −inf if both terms are 0.
     """
     return float(np.logaddexp(first, second))
 

@@ -71,7 +71,7 @@ def log_sum(values: FloatArray) -> float:
         values: the elements x, of which the largest is taken out of the sum.
 
     Returns:
-        The logarithm of the sum.
+        The logarithm of the sum of all e^x.
     """
     largest = float(values.max()) if values.size else -math.inf
     if math.isinf(largest):

@@ -30,7 +30,7 @@ def odd_moment_series(c: FloatArray, first: FloatArray, shift: FloatArray) -> Fl
         shift: shifts r ≥ 0, one for each c.
 
     Returns:
-        One value for each c.
+        The integral times 2/r, for each c.
     """
     moments = np.empty((2 * _SERIES_TERMS, *c.shape))
     is_small = c <= 1.0

@@ -63,7 +63,7 @@ def raise_by_units(value: float, units: float) -> float:
         units: bound of its relative error, in units of roundoff.
 
     Returns:
-        The upper bound.
+        An upper bound on the exact number.
     """
     # Four more units cover the rounding of this factor and of the product.
     return value * (1.0 + (units + 4.0) * UNIT_ROUNDOFF)
@@ -77,7 +77,7 @@ def raise_log_by_units(value: float, units: float) -> float:
         units: bound on its error, in units of roundoff times 1 + |value|.
 
     Returns:
-        The upper bound.
+        An upper bound on the exact logarithm.
     """
     return value + units * UNIT_ROUNDOFF * (1.0 + abs(value)) if math.isfinite(value) else value
 

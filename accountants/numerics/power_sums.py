@@ -68,7 +68,7 @@ def geometric_sum(rest: float, count: float) -> float:
         count: a real T ≥ 1.
 
     Returns:
-        G_T, between 1 and T.
+        The sum G_T, between 1 and T.
     """
     if rest * count < 1e-17:  # the sum is T within a rounding
         return count
@@ -88,7 +88,7 @@ def triangular_sum(rest: float, count: float) -> float:
         count: number T ≥ 0 of the sums that are added.
 
     Returns:
-        H_T ≥ 0.
+        The sum H_T, at least 0.
     """
     if count <= 0:
         return 0.0

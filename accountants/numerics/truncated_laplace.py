@@ -79,7 +79,7 @@ def normaliser(decay_rate: float, levels: int) -> Decimal:
         levels: largest absolute value m of the noise.
 
     Returns:
-        Z ≥ 1.
+        The normaliser Z, at least 1, as a decimal number.
     """
     if decay_rate == 0.0:
         return Decimal(2 * levels + 1)
@@ -305,7 +305,7 @@ def least_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta:
         log_delta: natural logarithm of δ.
 
     Returns:
-        The level m ≥ 0.
+        The level m ≥ 0, an integer.
     """
     target = Decimal(log_delta)
     guess = math.ceil(min(max(likely_levels(decay_rate, parts, log_delta), 0.0), 1e30))
@@ -322,7 +322,7 @@ def _least(meets: Callable[[int], bool], guess: int) -> int:
         guess: the initial estimate, at least 0.
 
     Returns:
-        The least such integer.
+        The least integer that meets the condition.
     """
     low, high = guess - 1, guess
     step = 1

@@ -73,7 +73,7 @@ class GaussianSteps(ClosedForm):
             tilt: exponent l.
 
         Returns:
-            K(l), K′(l) and K″(l).
+            The cumulant K(l), the mean K′(l) in nats, and the variance K″(l) in nats².
         """
         return self.square * 0.5 * tilt * (tilt + 1.0), self.square * (tilt + 0.5), self.square
 
@@ -191,7 +191,7 @@ class LaplaceSteps(ClosedForm):
             cumulant: the computed K.
 
         Returns:
-            The absolute error bound.
+            A bound on the absolute error of K.
         """
         # The first term covers the roundings of x and of the terms of K, and the second one that of K itself.
         return UNIT_ROUNDOFF * (32.0 * self.count * self.shift * (1.5 + tilt) + 4.0 * abs(cumulant))
@@ -322,7 +322,7 @@ def _log_cosh(y: float) -> float:
         y: a number ≥ 0.
 
     Returns:
-        log cosh y ≥ 0.
+        The logarithm log cosh y, at least 0.
     """
     if y < 1.0:
         return 0.5 * math.log1p(math.sinh(y) ** 2)

@@ -199,7 +199,7 @@ def _estimate_log_delta(parts: list[Part], epsilon: float) -> float:
         epsilon: ε in nats, of any sign.
 
     Returns:
-        The estimate, in nats.
+        The estimate of log δ(ε), natural logarithm.
 
     Raises:
         ContourRefused: δ is far below the probability of the noise that the parts leave out, so that no bound is
@@ -228,7 +228,7 @@ def _demand_narrow(bounds: Interval, widest: float) -> Interval:
         widest: largest difference, which is a relative width of δ.
 
     Returns:
-        The given bounds.
+        The given bounds, unchanged.
 
     Raises:
         ContourRefused: they differ by more, for example because the lower bound is −inf.

@@ -348,7 +348,7 @@ def _chernoff_tilts(saddle: Saddle) -> FloatArray:
         saddle: the saddle point, with the curvature F″ of the exponent of the integrand.
 
     Returns:
-        The tilts, increasing.
+        The exponents λ of the bounds e^{λS}, increasing and without repetition.
     """
     distances = _TILTS / saddle.width
     tilts = np.concatenate((saddle.tilt - distances, [0.0, saddle.tilt], saddle.tilt + distances))

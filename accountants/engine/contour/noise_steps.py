@@ -135,7 +135,7 @@ def _too_wide_panels(sums: NoiseSums, tilts: list[float], frequency: float, nats
         nats: the log of the total error is to be below log M(l) by this number.
 
     Returns:
-        One mask for each piece.
+        One mask for each piece; true for the panels with too large an error.
     """
     number_of_panels = sum(panels.widths.size for panels in sums.panels)
     log_share = -nats - math.log(number_of_panels)

@@ -138,7 +138,7 @@ class NoiseSums:
             tilt: exponent l ≥ 0 of the moment E[e^{lL}] of the loss L.
 
         Returns:
-            One bound for each node.
+            One bound on the relative error for each node.
 
         Source: docs/engine-certificate.md, A4, What η is.
         """

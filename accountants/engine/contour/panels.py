@@ -63,7 +63,7 @@ def _legendre(order: int, x: decimal.Decimal) -> tuple[decimal.Decimal, decimal.
         x: argument, different from ±1.
 
     Returns:
-        P_n(x) and P_n′(x).
+        The polynomial P_n(x), and its derivative P_n′(x).
     """
     previous, value = decimal.Decimal(1), x
     for m in range(2, order + 1):

@@ -202,7 +202,7 @@ def summation_error(terms: int) -> float:
         terms: number of products.
 
     Returns:
-        γ_n, a relative error.
+        The bound γ_n on the relative error.
     """
     product = (terms + 10) * UNIT_ROUNDOFF  # nu
     return product / (1.0 - product)

@@ -57,7 +57,7 @@ class Budget:
             parts: number of different pairs.
 
         Returns:
-            The number of cells.
+            The largest number of cells of all loss distributions together.
         """
         return max(self.cells, parts * self.cells // 48)
 

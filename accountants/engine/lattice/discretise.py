@@ -64,7 +64,7 @@ class LatticeDistribution:
             tilt: exponent λ of the weights e^{λL} of losses L.
 
         Returns:
-            The logarithm of the sum.
+            The log moment, without the infinite loss.
         """
         losses = self.index * unit + self.offset
         return float(np.logaddexp.reduce(self.log_mass + tilt * losses))

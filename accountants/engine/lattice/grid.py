@@ -213,7 +213,7 @@ def _least_width(width: float, effort: float, rounds: float, demand: Demand) -> 
         demand: the requirements on the cells, such as their number and the tilts that they serve.
 
     Returns:
-        The width in nats.
+        The least useful width of a cell, in nats.
     """
     error = demand.curvature * width * width * effort / 16.0
     tolerated_error = max(error, 4.0**demand.coarsening * demand.relative_width)

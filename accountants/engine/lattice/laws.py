@@ -55,7 +55,7 @@ class LatticeComposition:
             unit: the lattice unit, in nats.
 
         Returns:
-            The composition.
+            The composition, with all losses and masses in flat arrays too.
         """
         index = np.concatenate([law.index for law in laws])
         sizes = np.asarray([law.index.size for law in laws])

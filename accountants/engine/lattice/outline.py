@@ -83,7 +83,7 @@ class Side:
             chosen: indices of the edges, increasing.
 
         Returns:
-            The smaller table.
+            The table with the chosen edges, and the tails there.
         """
         return replace(self, edges=self.edges[chosen], log_p=self.log_p[chosen], log_q=self.log_q[chosen])
 
@@ -94,7 +94,7 @@ class Side:
             count: number of the edges.
 
         Returns:
-            The smaller table.
+            The table with these edges, and the tails there.
         """
         return replace(self, edges=self.edges[:count], log_p=self.log_p[:count], log_q=self.log_q[:count])
 

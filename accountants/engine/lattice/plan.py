@@ -331,7 +331,7 @@ def _window_loss(law: TiltedDistribution, laws: int) -> float:
         laws: number of distributions of the composition.
 
     Returns:
-        The mass, in (0, 1).
+        The largest mass that the window may leave out, in (0, 1).
     """
     return min(_LEFT_OUT / (law.count * laws), _MOST_LEFT_OUT)
 

@@ -267,7 +267,7 @@ def log_chernoff_constant(tilt: float) -> float:
         tilt: exponent μ ≥ −1 of the bound.
 
     Returns:
-        log C(μ), at most 0.
+        The logarithm log C(μ), at most 0.
     """
     if tilt <= 0:
         return 0.0
@@ -363,7 +363,7 @@ class Chernoff:
             log_target: log of the target.
 
         Returns:
-            The period A, in nats.
+            The period of the lattice sum, in nats.
         """
 
         def shortest_period(side: tuple[tuple[float, float], ...]) -> float:
@@ -389,7 +389,7 @@ def estimate_period(
         chernoff: the Chernoff bounds around the tilt; computed if they are None.
 
     Returns:
-        The period A in nats.
+        The period of the lattice sum, in nats.
     """
     bounds = Chernoff.around(laws, coordinate) if chernoff is None else chernoff
     log_two_percent = -4.0

@@ -102,7 +102,7 @@ class Survey:
             epsilon: ε, in nats.
 
         Returns:
-            The estimate, at most 0.
+            The estimate of log δ(ε), at most 0.
         """
         direct = self.all_losses.prefers_direct(epsilon)
         estimate = self.all_losses.estimate_at(self.all_losses.saddle(epsilon, direct=direct), epsilon)
@@ -231,7 +231,7 @@ def _largest_loss(profile: Profile, profile_outline: Outline) -> float:
         profile_outline: a coarse table of its tails.
 
     Returns:
-        The ε in nats.
+        An ε in nats from which on δ is zero; math.inf if none is known.
     """
     if profile.supremum < math.inf:
         return profile.supremum

@@ -130,7 +130,7 @@ class TangentLines:
             dropped: thresholds to drop, as multiples of the lattice unit. Those of negative losses are negative.
 
         Returns:
-            The remaining lines.
+            The lines at the remaining thresholds.
         """
         if not dropped.size:
             return self
@@ -192,6 +192,6 @@ def _log_rest(log_above: FloatArray, log_below: FloatArray) -> FloatArray:
         log_below: log tails of the negative losses, likewise.
 
     Returns:
-        An array of one number.
+        The log mass around zero, as an array of one number.
     """
     return log1m_exp(np.minimum(np.logaddexp(log_above[:1], log_below[:1]), 0.0))

@@ -105,7 +105,7 @@ def exponent_gap(v: FloatArray, odds: float) -> FloatArray:
         odds: o = p/(1 − p) of the success probability p.
 
     Returns:
-        h(v) ≥ 0 for each v.
+        The number h(v), at least 0, for each v.
     """
     return odds * _exp_gap(v) + _log1p_gap(-odds * np.expm1(-v))
 
@@ -120,6 +120,6 @@ def quick_exponent_gap(v: FloatArray, odds: float) -> FloatArray:
         odds: o = p/(1 − p) of the success probability p.
 
     Returns:
-        h(v) for each v.
+        The number h(v) for each v.
     """
     return np.asarray(odds * v - np.log1p(-odds * np.expm1(-v)))

@@ -50,7 +50,7 @@ def _log_expected_escapes(log_delta: float) -> float:
         log_delta: ln δ, below 0.
 
     Returns:
-        ln(−ln(1 − δ)).
+        The log of the expected number, ln(−ln(1 − δ)).
     """
     if log_delta < -40.0:
         return log_delta

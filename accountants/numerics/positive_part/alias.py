@@ -99,7 +99,7 @@ def _is_usable(mu: float, tilt: float, largest_tilt: float) -> bool:
         largest_tilt: largest μ that may be evaluated.
 
     Returns:
-        True if μ can be used.
+        True if the bound with μ can be used.
     """
     return 0.0 < mu <= largest_tilt and mu != tilt
 

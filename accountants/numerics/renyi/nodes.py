@@ -56,7 +56,7 @@ def node_count(order: float, shift: float, step: float) -> int:
         step: distance of neighbouring nodes, in standard deviations.
 
     Returns:
-        The number of nodes.
+        The number of nodes from the first to the last one.
     """
     return math.ceil((order * shift + 2.0 * BEYOND) / step) + 1
 

@@ -72,7 +72,7 @@ def _divide(side: Side, cells: IntArray) -> Side:
         cells: indices of the cells to divide, into `_STEPS.size + 1` parts each.
 
     Returns:
-        The finer table.
+        The table with the edges of the smaller cells, and the tails there.
     """
     first_and_last = [0, side.edges.size - 1]
     reduced = side.select(np.union1d(np.concatenate((cells, cells + 1)), first_and_last))

@@ -40,7 +40,7 @@ def gap(larger: FloatArray, smaller: FloatArray) -> FloatArray:
         smaller: logarithms b of the smaller numbers, at most a except for rounding.
 
     Returns:
-        b − a, for each element.
+        The difference b − a, at most 0, for each pair of logarithms.
     """
     with np.errstate(invalid="ignore"):
         log_ratio = smaller - larger

@@ -71,7 +71,7 @@ def _lower_tail(log_tail: FloatArray, error: FloatArray) -> FloatArray:
         error: bounds e ≥ 0 on the relative errors of the tails. An error of 1 or more gives −∞.
 
     Returns:
-        One tail for each point.
+        A lower bound on the log of each tail.
     """
     with np.errstate(invalid="ignore"):
         return np.where(np.isneginf(log_tail), -np.inf, log_tail + log(1.0 - error))

@@ -39,7 +39,7 @@ def choose_unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand,
         least_width: width of cells, in nats, that widens log δ by the tolerated amount if all cells have it.
 
     Returns:
-        The unit, in nats.
+        The distance of neighbouring lattice points, in nats.
     """
     least_unit = 0.5 * least_width
     if all(item.atomic for item in outlines):
@@ -75,7 +75,7 @@ def _unit_for_atoms(outlines: Sequence[Outline], counts: FloatArray, demand: Dem
         least_unit: unit that the variance requires, in nats.
 
     Returns:
-        The unit, in nats.
+        The distance of neighbouring lattice points, in nats.
     """
     doubling = 2.0**demand.coarsening
     span = common_span([item.span for item in outlines])
@@ -102,7 +102,7 @@ def _unit_near_atoms(laws: FlatDistributions, unit: float, demand: Demand) -> fl
         demand: the requirements, with the tilts λ, the exponents of the weights e^{λL} of losses L.
 
     Returns:
-        The unit, in nats.
+        The distance of neighbouring lattice points, in nats.
     """
     if laws.location.size > _FEW_ATOMS:
         return unit
