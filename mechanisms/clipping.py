@@ -125,8 +125,8 @@ def clip_layers(
 def joint_bound(bounds: Sequence[float], norm: Norm = "l2") -> float:
     """Return an upper bound on the norm of all layers together.
 
-    The ℓ1 norm of all coordinates is the sum of the layers' norms, the ℓ2 norm the root of the sum of their squares,
-    and the ℓ∞ norm their maximum.
+    The ℓ1 norm of all coordinates is the sum of the layers' norms. The ℓ2 norm is the root of the sum of their squares,
+    and the ℓ∞ norm is their maximum.
 
     Args:
         bounds: norm bound of each layer, from 2^−256 to 2^256.
