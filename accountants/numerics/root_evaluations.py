@@ -78,9 +78,9 @@ class RootEvaluations:
     def at(self, wanted: float, newton: float) -> float:
         """Estimate the point at which the function has a given value.
 
-        The estimate is the inverse quadratic interpolation of the last three points if it is close to the point that
-        Newton's step gives, and otherwise the latter. If it is outside the known bracket of the value, the middle of
-        the bracket is returned.
+        The estimate is the inverse quadratic interpolation of the last three points, if it is close to the point of
+        Newton's step. Otherwise the estimate is that point. If it is outside the known bracket of the value, the middle
+        of the bracket is returned.
 
         Args:
             wanted: the value.

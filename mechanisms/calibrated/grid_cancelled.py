@@ -31,9 +31,9 @@ class GridCancelledRelease(Release):
         A record that is only in the n-th release has ρ-zero-concentrated differential privacy (ρ-zCDP). Here ρ is the
         sum of Δ²/(2σ_N²) over N = n, …, K. Δ is `grid.norm_in_steps`, or twice that if neighbours replace a record.
         Proof: the sum of the first N releases is the sum of the contributions so far plus ξ_N, and ξ_1, …, ξ_K are
-        independent. The record changes the sums from the n-th on by the same integer vector, because later reports
-        depend only on earlier releases and on other records. Each sum is Δ²/(2σ_N²)-zCDP as in `GridRelease`, and ρ
-        adds up.
+        independent. The record changes the sums from the n-th on by the same integer vector. This holds because later
+        reports depend only on earlier releases and on other records. Each sum is Δ²/(2σ_N²)-zCDP as in `GridRelease`,
+        and ρ adds up.
     """
 
     grid: GridRelease

@@ -119,8 +119,8 @@ class Piece(NamedTuple):
         """Bound the log of the integrand f_l(x) of E[e^{lL}] from above, on intervals of the noise x.
 
         f_l is the normal density times powers r(±x)^c of the likelihood ratio r (`factors`). The log of each power is
-        below a line (`_line_above`). The sum of these lines minus x²/2 exceeds its larger value at the two ends of an
-        interval by at most an eighth of the squared width.
+        below a line (`_line_above`). Consider the sum of these lines minus x²/2. On an interval it
+        exceeds its larger value at the two ends by at most an eighth of the squared width.
 
         Args:
             tilt: l ≥ 0, on which the exponents c depend.

@@ -39,8 +39,7 @@ _KEPT_EVALUATIONS = 16  # number of evaluations that are remembered: those of on
 _DEEPEST_ROW = -720.0  # log δ at the end of the table of tails; e^−720 is the least double with digits to spare
 _NO_DOUBLE = -750.0  # log δ below which no double holds δ, so that δ is bounded without a transform
 _MOST_ROWS = 2000  # largest number of rows of the table of tails: three times the steps below, down to its end
-_ROW_STEPS = ((-40.0, 0.25), (-100.0, 1.0), (-math.inf, 4.0))
-"""Steps in log δ of the table of tails, for log δ above a level."""
+_ROW_STEPS = ((-40.0, 0.25), (-100.0, 1.0), (-math.inf, 4.0))  # steps of the table in log δ, for log δ above a level
 _OUTSIDE = (ArithmeticError, ValueError)  # numbers beyond the range of doubles: an overflow or a NaN
 
 
@@ -66,8 +65,7 @@ class ComposedProfile(PointwiseProfile):
     parts: tuple[LatticePart, ...]
     budget: Budget
     tail_accuracy: float = TABLE_ACCURACY
-    _evaluations: dict[float, TiltedEvaluation] = field(default_factory=dict, repr=False)
-    """Latest evaluations by ε."""
+    _evaluations: dict[float, TiltedEvaluation] = field(default_factory=dict, repr=False)  # the latest, by ε
 
     @cached_property
     def _log_width(self) -> float:
@@ -108,10 +106,8 @@ class ComposedProfile(PointwiseProfile):
         return log_probability_of_any(log_deltas_at_zero, self._survey.counts, direction=1)
 
     def coupled_meets(self, log_delta: float) -> bool:
-        """Return whether `coupled_log_delta`, which bounds log δ at every ε, is at most a target log δ.
-
-        The first part is tested before the others, because it usually decides.
-        """
+        """Return whether `coupled_log_delta`, which bounds log δ at every ε, is at most a target log δ."""
+        # The first part is tested before the others, because it usually decides.
         if _log_delta_at_zero(self.parts[0]) > log_delta:
             return False
         return self.coupled_log_delta <= log_delta
@@ -365,12 +361,16 @@ class ComposedProfile(PointwiseProfile):
         return GridAndTilt(key, coordinate.round_down(band_width / _TILTS_PER_BAND))
 
     def _basic_composition(self, epsilon: float) -> float:
-        """Return the upper bound Σ T_j δ_j(ε/T) on δ(ε) by basic composition of T = Σ T_j rounds, as a logarithm.
+        """Return an upper bound on log δ(ε) by basic composition of all rounds.
 
-        If each round of kind j is (ε/T, δ_j)-private, then the composition is (ε, Σ T_j δ_j)-private.
+        If each round of kind j is (ε/T, δ_j)-private, then the composition of T = Σ T_j rounds is (ε, Σ T_j
+        δ_j)-private.
 
         Args:
             epsilon: ε ≥ 0, in nats. The share ε/T is rounded down, and so δ_j(ε/T) up.
+
+        Returns:
+            The logarithm of Σ T_j δ_j(ε/T), at most 0; −inf if δ is zero.
         """
         rounds = sum(part.count for part in self.parts)
         share_of_epsilon = np.asarray([epsilon / rounds * (1.0 - 4 * UNIT_ROUNDOFF)])  # rounded down

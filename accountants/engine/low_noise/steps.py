@@ -98,8 +98,8 @@ def tails_at(rate: float, shift: float, excess: FloatArray) -> StepTails:
 def upper_step(rate: float, shift: float, spacing: float, cells: int) -> LatticeStep:
     """Return a lattice distribution that dominates the loss of one subsampled Gaussian step.
 
-    The mass of each cell, an interval between two lattice points, moves to both ends of the cell, with its masses under
-    both distributions unchanged (connect-the-dots). With the profile δ of the step at neighbouring lattice points, the
+    A cell is an interval between two lattice points. Its mass moves to both ends, with the masses under both
+    distributions unchanged (connect-the-dots). With the profile δ of the step at neighbouring lattice points, the
     survival function between them is (δ_k − e^{−h} δ_{k+1})/(1 − e^{−h}). The mass beyond the last point moves to that
     point and to infinity.
 
