@@ -35,11 +35,8 @@ if TYPE_CHECKING:
 Laws = tuple[tuple["Law", int], ...]
 """Laws of losses, and the number of runs of each."""
 
-_FEW_STEPS = 8
-"""Number of steps up to which the lattice is used even if bounds for one large step are close.
-
-The lattice then takes 0.1 s and bounds log δ within 0.02. The bounds for one large step differ by up to 0.25.
-"""
+_FEW_STEPS = 8  # up to this many steps the lattice is used even if bounds for one large step are close
+# The lattice then takes 0.1 s and bounds log δ within 0.02. The bounds for one large step differ by up to 0.25.
 _BEYOND_DOUBLES = -800.0  # log δ below the range of doubles; the lattice has no lower bound there
 _ROUNDED_SCALE = 4 * UNIT_ROUNDOFF  # relative error of a Laplace shift, which is a quotient of rounded numbers
 _MANY_KINDS = 48  # number of different Laplace laws beyond which the lattice has few cells for each
@@ -370,6 +367,9 @@ class ExactProfile(PointwiseProfile):
 
         Args:
             epsilon: ε, in nats.
+
+        Returns:
+            True if numerical inversion has no certified bounds, and an upper bound on log δ is below −800.
         """
         if self.laplace or not self._normal_log_delta(epsilon) < _BEYOND_DOUBLES:
             return False

@@ -37,12 +37,9 @@ if TYPE_CHECKING:
 
     from epsilond.accountants.numerics.special import FloatArray
 
-_MOST_NODES = 4_000_000
-"""Largest number of quadrature nodes for one order: an array of them takes 32 MB."""
-_LARGEST_SUM = 1024
-"""Largest integer order with a finite sum: its binomial coefficients are doubles."""
-_LARGE_EXPONENT = 30.0
-"""Exponent from which on a moment is computed by its logarithm."""
+_MOST_NODES = 4_000_000  # largest number of quadrature nodes for one order: an array of them takes 32 MB
+_LARGEST_SUM = 1024  # largest integer order with a finite sum: its binomial coefficients are doubles
+_LARGE_EXPONENT = 30.0  # exponent from which on a moment is computed by its logarithm
 LEAST_LOG_INTEGRAL = -50.0
 """Logarithm x below which log(1 + e^x) counts as e^x; the error is at most 1e-21 of it."""
 
@@ -213,6 +210,9 @@ def _log_error(log_integral: float, order: float, log_relative_error: float, log
         order: Rényi order a > 1.
         log_relative_error: log of the error of the rule, relative to E[r^a].
         log_left_out: log of a bound on the nodes that are left out.
+
+    Returns:
+        The log of the bound on the absolute error.
     """
     log_error = _log_one_more(log_integral) + math.log(2.0 + 2.0 * order) + log_relative_error
     return log_error + _log_one_more(log_left_out - log_error)
@@ -381,6 +381,9 @@ def divergence_of_log_excess(log_integral: float, order: float) -> float:
     Args:
         log_integral: log x, for x = E[r^a] − 1 with the likelihood ratio r.
         order: order a > 1.
+
+    Returns:
+        The divergence in nats, at least 0.
     """
     if log_integral < LEAST_LOG_INTEGRAL:
         return math.exp(log_integral - math.log(order - 1.0))
