@@ -381,9 +381,6 @@ def divergence_of_log_excess(log_integral: float, order: float) -> float:
     Args:
         log_integral: log x, for x = E[r^a] − 1 with the likelihood ratio r.
         order: order a > 1.
-
-    Returns:
-        The divergence in nats, at least 0.
     """
     if log_integral < LEAST_LOG_INTEGRAL:
         return math.exp(log_integral - math.log(order - 1.0))
