@@ -111,10 +111,10 @@ def clip_layers(
         records: whether the first axis of each array counts contributions.
 
     Returns:
-        One result per layer.
+        The clipped contributions of each layer, with their norms before clipping.
 
     Raises:
-        InvalidInput: as `clip`, or the numbers of bounds and layers differ.
+        InvalidInput: a bound is outside its range, a layer is not an array, or the numbers of bounds and layers differ.
     """
     if not is_list_of_arrays(values) or len(values) != len(bounds):
         raise InvalidInput.at("/bounds", "there must be one for each layer")
@@ -125,8 +125,8 @@ def clip_layers(
 def joint_bound(bounds: Sequence[float], norm: Norm = "l2") -> float:
     """Return an upper bound on the norm of all layers together.
 
-    The ℓ1 norm of all coordinates is the sum of the layers' norms, the ℓ2 norm the root of the sum of their squares,
-    and the ℓ∞ norm their maximum.
+    The ℓ1 norm of all coordinates is the sum of the layers' norms. The ℓ2 norm is the root of the sum of their squares,
+    and the ℓ∞ norm is their maximum.
 
     Args:
         bounds: norm bound of each layer, from 2^−256 to 2^256.

@@ -21,12 +21,12 @@ def gaussian(noise_std: float, shape: tuple[int, ...], source: RandomSource | No
     """Draw independent numbers of N(0, σ²), in floating point.
 
     Args:
-        noise_std: σ > 0.
+        noise_std: standard deviation σ > 0.
         shape: shape of the array of draws.
         source: source of the random bits; the operating system if None.
 
     Returns:
-        An array of doubles.
+        Independent normal numbers of the given shape, as doubles.
 
     Raises:
         InvalidInput: σ is not positive and finite.
@@ -39,12 +39,12 @@ def laplace(scale: float, shape: tuple[int, ...], source: RandomSource | None = 
     """Draw independent numbers with density e^(−|y|/b)/(2b), in floating point.
 
     Args:
-        scale: b > 0.
+        scale: scale b > 0.
         shape: shape of the array of draws.
         source: source of the random bits; the operating system if None.
 
     Returns:
-        An array of doubles.
+        Independent Laplace numbers of the given shape, as doubles.
 
     Raises:
         InvalidInput: b is not positive and finite.

@@ -150,7 +150,7 @@ def _block_weights(starts: Sequence[int], first: int, mass: int, last_mass: int,
 
     Args:
         starts: e^(−α(b − 1)t) for each block, in units of 2^−precision, as all arguments.
-        first: e^(−α).
+        first: weight e^(−α) of the integer 1.
         mass: sum of e^(−αa) over a full block.
         last_mass: the same sum over the last block.
         precision: number of binary digits.

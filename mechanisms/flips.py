@@ -57,7 +57,7 @@ def is_below_exponential(word: int, exponent: Fraction, source: RandomSource, pl
 
     Args:
         word: the first 64 bits of the uniform number.
-        exponent: γ ≥ 0.
+        exponent: exact exponent γ ≥ 0.
         source: source of the further bits.
         place: place of the number in its array.
 

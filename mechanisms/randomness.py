@@ -28,7 +28,11 @@ Place = tuple[int, ...]
 
 
 class RandomSource(Protocol):
-    """A source of random bits, with methods that draw arrays of random numbers from them."""
+    """A source of random bits, with methods that draw arrays of random numbers from them.
+
+    Every function that draws noise takes such a source, so that tests and simulations can replace the bits of the
+    operating system by reproducible ones.
+    """
 
     def words(self, shape: tuple[int, ...]) -> Words:
         """Draw an integer of 64 fair bits for each entry of an array."""
@@ -239,6 +243,9 @@ class SideBySide:
         Args:
             shape: shape of the array.
 
+        Returns:
+            One source for each row, in the order of the generators.
+
         Raises:
             ValueError: the first dimension is not the number of generators.
         """
@@ -299,7 +306,7 @@ def seeded(seed: int | np.random.Generator) -> RandomSource:
         seed: a seed, or a generator of numpy, which is then advanced by the draws.
 
     Returns:
-        The source.
+        A source with reproducible bits.
     """
     if isinstance(seed, np.random.Generator):
         return Seeded(seed)

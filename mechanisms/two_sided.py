@@ -112,7 +112,7 @@ def _laplace_candidates(rate: Fraction, count: int, source: RandomSource) -> Can
     is not counted twice.
 
     Args:
-        rate: α > 0.
+        rate: exact decay rate α > 0.
         count: number of candidates.
         source: source of the random bits.
 
@@ -145,11 +145,11 @@ def _laplace_candidates(rate: Fraction, count: int, source: RandomSource) -> Can
 def _gaussian_candidates(variance: Fraction, count: int, source: RandomSource) -> Candidates:
     """Draw candidates for rejection sampling of the discrete Gaussian distribution with parameter σ.
 
-    A candidate Y is discrete Laplace of rate 1/t with t = ⌊σ⌋ + 1. It is accepted with probability exp(−(|Y| −
-    σ²/t)²/(2σ²)).
+    A candidate Y is discrete Laplace of rate 1/t with t = ⌊σ⌋ + 1. It is accepted with probability
+    exp(−(|Y| − σ²/t)²/(2σ²)).
 
     Args:
-        variance: σ².
+        variance: exact square σ² of the parameter.
         count: number of candidates.
         source: source of the random bits.
 

@@ -35,19 +35,12 @@ if TYPE_CHECKING:
 Laws = tuple[tuple["Law", int], ...]
 """Laws of losses, and the number of runs of each."""
 
-_FEW_STEPS = 8
-"""Number of steps up to which the lattice is used even if bounds for one large step are close.
-
-The lattice then takes 0.1 s and bounds log δ within 0.02. The bounds for one large step differ by up to 0.25.
-"""
-_BEYOND_DOUBLES = -800.0
-"""log δ below the range of doubles. The lattice has no lower bound there."""
-_ROUNDED_SCALE = 4 * UNIT_ROUNDOFF
-"""Relative error of a Laplace shift, which is a quotient of rounded numbers."""
-_MANY_KINDS = 48
-"""Number of different Laplace laws beyond which the lattice has few cells for each."""
-_WIDEST_OF_MANY = 1e-3
-"""Relative width of δ that is accepted for more than `_MANY_KINDS` laws. The lattice's bounds are wider."""
+_FEW_STEPS = 8  # up to this many steps the lattice is used even if bounds for one large step are close
+# The lattice then takes 0.1 s and bounds log δ within 0.02. The bounds for one large step differ by up to 0.25.
+_BEYOND_DOUBLES = -800.0  # log δ below the range of doubles; the lattice has no lower bound there
+_ROUNDED_SCALE = 4 * UNIT_ROUNDOFF  # relative error of a Laplace shift, which is a quotient of rounded numbers
+_MANY_KINDS = 48  # number of different Laplace laws beyond which the lattice has few cells for each
+_WIDEST_OF_MANY = 1e-3  # relative width of δ that is accepted for more than `_MANY_KINDS` laws; a lattice is wider
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +132,7 @@ class ExactProfile(PointwiseProfile):
     def unsampled_pair(self) -> Pair:
         """Gaussian pair that dominates in both directions, as if every contribution were included."""
         square = math.fsum(count * law.distance**2 for law, count in self.gaussian)
-        return gaussian_pair(math.sqrt(square) * (1.0 + 8 * UNIT_ROUNDOFF))
+        return gaussian_pair(math.sqrt(square) * (1.0 + 8 * UNIT_ROUNDOFF))  # rounded up
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the tails of the lattice's dominating pair."""
@@ -152,11 +145,14 @@ class ExactProfile(PointwiseProfile):
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose log δ at one ε by the contour engine, which inverts the transform of the total loss numerically.
 
-        If the engine cannot certify its result, Laplace losses are bounded by the fallback, and other losses by
-        `_bounds_without_transform`.
+        If the engine cannot certify its result, Laplace losses are bounded by the fallback, another composition of the
+        same pairs, and other losses by `_bounds_without_transform`.
 
         Args:
             epsilon: ε, in nats.
+
+        Returns:
+            The lower and the upper bound on log δ(ε).
         """
         enclosed = self.enclose_log_delta(epsilon)
         if enclosed is not None:
@@ -174,6 +170,9 @@ class ExactProfile(PointwiseProfile):
 
         Args:
             epsilon: ε, in nats.
+
+        Returns:
+            The lower and the upper bound on log δ(ε), at most 0.
         """
         rare = self.one_large_step.log_delta(epsilon)
         rare_lower, rare_upper = lower_by_rounding(rare.lower), raise_by_rounding(rare.upper)
@@ -261,10 +260,11 @@ class ExactProfile(PointwiseProfile):
     def bound_log_delta(self, epsilon: float) -> float:
         """Return an upper bound on log δ(ε) that is quick to compute.
 
-        If the engine has no certified bound, it is that from one large loss, or 0 (δ ≤ 1) for Laplace losses.
-
         Args:
             epsilon: ε, in nats.
+
+        Returns:
+            A Chernoff bound. Without one, it is that from one large loss, or 0 (δ ≤ 1) for Laplace losses.
         """
         try:
             bound = exact.upper_log_delta(self.laws, epsilon - self.epsilon_error)
@@ -281,7 +281,7 @@ class ExactProfile(PointwiseProfile):
         return self.is_at_most(epsilon, log_delta)
 
     def surely_meets(self, epsilon: float, log_delta: float) -> bool:
-        """Return whether δ(ε) is certainly at most a target, by a Chernoff bound or by the contour engine.
+        """Return whether δ(ε) is certainly at most a target, by a Chernoff bound or by numerical inversion.
 
         Args:
             epsilon: ε, in nats.
@@ -317,8 +317,7 @@ class ExactProfile(PointwiseProfile):
     def upper_log_deltas(self, epsilons: Sequence[float]) -> Sequence[float]:
         """Return upper bounds on log δ at several ε, all from the quadrature nodes that suit the middle ε.
 
-        The compiled kernel places the nodes for the first ε that it gets. If it has no answer, each ε is evaluated
-        separately.
+        The compiled kernel places the nodes for its first ε. If it has no answer, each ε is evaluated separately.
         """
         if not self.finds_best_tests:
             return super().upper_log_deltas(epsilons)
@@ -331,8 +330,8 @@ class ExactProfile(PointwiseProfile):
     def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
         """Find tests with about the given false positive rates, which reject if the total privacy loss exceeds an ε.
 
-        Each test has bounds on log δ around its ε. A test is None if the contour engine cannot certify it. For Laplace
-        losses, if all are None, the tests are those of the fallback.
+        Each test has bounds on log δ around its ε. A test is None if numerical inversion cannot certify it. For Laplace
+        losses, if all are None, the tests are those of another composition, the fallback.
 
         Args:
             sizes: the false positive rates, in (0, 1).
@@ -368,6 +367,9 @@ class ExactProfile(PointwiseProfile):
 
         Args:
             epsilon: ε, in nats.
+
+        Returns:
+            True if numerical inversion has no certified bounds, and an upper bound on log δ is below −800.
         """
         if self.laplace or not self._normal_log_delta(epsilon) < _BEYOND_DOUBLES:
             return False
@@ -385,10 +387,13 @@ class ExactProfile(PointwiseProfile):
 
         Args:
             epsilon: ε, in nats.
+
+        Returns:
+            The estimate of log δ, at most 0.
         """
         variances = []
         for law, count in self.gaussian:
             rate = getattr(law, "rate", 1.0)
-            variances.append(count * rate**2 * math.expm1(min(law.distance**2, 700.0)))
+            variances.append(count * rate**2 * math.expm1(min(law.distance**2, 700.0)))  # no overflow
         least_variance = 1e-300  # avoids a division by 0
         return -0.5 * epsilon * epsilon / max(math.fsum(variances), least_variance)

@@ -48,6 +48,9 @@ class ExactSearch(PairSearch):
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            The lower and the upper bound on log δ.
         """
         enclosed = self.evaluated.get(epsilon)
         if enclosed is None:
@@ -69,6 +72,9 @@ class ExactSearch(PairSearch):
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            A lower bound on log δ in the direction with the larger δ.
         """
         if epsilon not in self.evaluated and all(profile.is_beyond_doubles(epsilon) for profile in self.profiles):
             return -math.inf
@@ -79,7 +85,7 @@ class ExactSearch(PairSearch):
 
         The contour engine inverts the transform of the total loss numerically. If its enclosure is wide, two cases
         follow. If log δ at `near` is just below the target, `near` is the upper bound. Otherwise the enclosure is
-        intersected with that of the fallback.
+        intersected with that of the fallback, another composition of the same pairs.
 
         Args:
             log_delta: the target log δ, natural logarithm.
@@ -145,6 +151,9 @@ class ExactSearch(PairSearch):
         Args:
             log_delta: the target log δ, natural logarithm.
             near: an ε at which δ may be about the target; 0 if none is known.
+
+        Returns:
+            The upper bound on ε, in nats.
         """
         solved, all_narrow = self._solve_directions(log_delta)
         if not all_narrow:
@@ -158,6 +167,9 @@ class ExactSearch(PairSearch):
         Args:
             log_delta: the target log δ, natural logarithm.
             near: an ε at which δ may be about the target; 0 if none is known.
+
+        Returns:
+            The lower bound on ε, in nats.
         """
         solved, all_narrow = self._solve_directions(log_delta)
         if not all_narrow:
@@ -196,11 +208,14 @@ class ExactSearch(PairSearch):
 
         The bound is certified already, but by a computation that may differ from `log_delta_bounds` in rounding. The
         move makes sure that a later call at this ε returns at most the target. It stops if the bounds on log δ are
-        wider than the contour engine accepts.
+        wider than numerical inversion accepts.
 
         Args:
             enclosed: enclosure of ε, in nats.
             log_delta: the target log δ, natural logarithm.
+
+        Returns:
+            The upper bound on ε, in nats.
         """
         # The first move is a few roundings, or a small part of the enclosure. Each further move is four times as long.
         upper = enclosed.upper
@@ -216,15 +231,19 @@ class ExactSearch(PairSearch):
         """Return the lower bound on ε, moved down until log δ is above the target by `log_delta_bounds` too.
 
         The bound is certified already, but by a computation that may differ in rounding. The move makes sure that a
-        later call at this ε returns more than the target. It stops at 0, or if the bounds on log δ are wider than the
-        contour engine accepts.
+        later call at this ε returns more than the target. It stops at 0, or if the bounds on log δ are wider than
+        numerical inversion accepts.
 
         Args:
             enclosed: enclosure of ε, in nats.
             log_delta: the target log δ, natural logarithm.
+
+        Returns:
+            The lower bound on ε, in nats, at least 0.
         """
         lower = enclosed.lower
         part_of_enclosure = 0.05 * min(enclosed.upper - lower, 1e-3 * enclosed.upper)
+        # The first move is a few roundings, or a small part of the enclosure. Each further move is four times as long.
         move = max(1e-13 * (1.0 + lower), part_of_enclosure)
         while lower > 0.0 and (bounds := self.log_delta_bounds(lower)).lower <= log_delta:
             if not bounds.upper - bounds.lower <= self.profiles[0].widest:

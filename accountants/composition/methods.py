@@ -64,12 +64,19 @@ class Method:
         """Return the same product with some parts joined in closed form.
 
         Args:
-            parts: pairs, each with its number of runs.
+            parts: pairs (two distributions of outputs each), each with its number of runs.
+
+        Returns:
+            The pairs, each with its number of runs.
         """
         return parts
 
     def replace_fallback(self, parts: Parts, fallback: Fallback) -> Fallback:
-        """Return a fallback that suits these parts better, or the same fallback."""
+        """Return a fallback that suits these parts better, or the same fallback.
+
+        Returns:
+            The fallback; the given one by default.
+        """
         del parts
         return fallback
 
@@ -79,6 +86,9 @@ class Method:
         Args:
             parts: pairs, each with its number of runs, at least two runs in all.
             fallback: the composition that is used if no other method applies.
+
+        Returns:
+            The product; None by default.
         """
         del parts, fallback
         return None
@@ -99,7 +109,10 @@ class GaussianMethod(Method):
         """Replace the Gaussian parts by a single part, and put it last.
 
         Args:
-            parts: pairs, each with its number of runs.
+            parts: pairs (two distributions of outputs each), each with its number of runs.
+
+        Returns:
+            The other parts, and the Gaussian part if its μ is above 0 or there are no other parts.
         """
         shifts = [(pair.gaussian_dp_mu, times) for pair, times in parts if pair.gaussian_dp_mu is not None]
         remaining = [(pair, times) for pair, times in parts if pair.gaussian_dp_mu is None]
@@ -126,7 +139,7 @@ class ConcentratedMethod(Method):
         """Replace the parts that are known by their ρ by a single part, and put it before the Gaussian part.
 
         Args:
-            parts: pairs, each with its number of runs.
+            parts: pairs (two distributions of outputs each), each with its number of runs.
 
         Returns:
             The other parts, the joined part, and the Gaussian part. They are unchanged if no part is known by its ρ.
@@ -156,7 +169,7 @@ class RenyiMethod(Method):
         """Replace the parts that are known by Rényi divergences by a single part, and put it first.
 
         Args:
-            parts: pairs, each with its number of runs.
+            parts: pairs (two distributions of outputs each), each with its number of runs.
 
         Returns:
             The joined part, and the other parts in the same order. They are unchanged if no part is known in this way.
@@ -191,7 +204,7 @@ class EnumeratedMethod(Method):
         """Compose pairs by enumerating all sums of their privacy losses.
 
         Args:
-            parts: pairs, each with its number of runs.
+            parts: pairs (two distributions of outputs each), each with its number of runs.
             fallback: not used.
 
         Returns:
@@ -231,6 +244,9 @@ class RareMethod(Method):
         Args:
             parts: the pairs, each with its number of runs.
             fallback: the composition on a lattice. Its bounds and the tails of its loss distribution are still used.
+
+        Returns:
+            The tighter fallback, or the given one.
         """
         if sum(times for _, times in parts) < _FEWEST_STEPS:
             return fallback
@@ -262,7 +278,7 @@ class ContourMethod(Method):
         """Compose by integrating the transform of the total privacy loss along a contour in the complex plane.
 
         Args:
-            parts: pairs, each with its number of runs.
+            parts: pairs (two distributions of outputs each), each with its number of runs.
             fallback: the composition that the pair uses where the contour integral fails.
 
         Returns:

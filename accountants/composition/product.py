@@ -81,6 +81,7 @@ def _product(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
         if times == 1 and only_pair.parts:
             return only_pair
 
+    # Each method in turn joins the parts that it composes in closed form.
     joined: Sequence[tuple[Pair, int]] = list(unfold(parts))
     for method in METHODS:
         joined = method.join(joined)
@@ -89,6 +90,7 @@ def _product(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
         if times == 1:
             return only_pair
 
+    # The composition on a lattice is computed only if it is used.
     lattice = DeferredValue(functools.partial(compose, joined, budget=BUDGETS[effort]))
     pair = _finite_product(joined, lattice, effort) or _first_product(joined, lattice)
     plateau = compose_plateaus([(part.plateau, times) for part, times in parts])
@@ -125,8 +127,8 @@ def _finite_product(parts: Sequence[tuple[Pair, int]], lattice: Callable[[], Pai
         effort: limit on the work of one δ.
 
     Returns:
-        The product; None if no part or every part has finitely many outcomes, if the only other part is Gaussian, or if
-        there are too many combinations of the outcomes.
+        The product. None if no part or every part has finitely many outcomes, or if the only other part is Gaussian.
+        None also if there are too many combinations of the outcomes.
     """
     finite = [(pair, times) for pair, times in parts if pair.atoms is not None]
     remaining = [(pair, times) for pair, times in parts if pair.atoms is None]

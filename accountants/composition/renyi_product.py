@@ -39,6 +39,7 @@ def renyi_product(parts: Sequence[tuple[Pair, int]]) -> Pair | None:
     has_concentrated = any(pair.concentrated is not None for pair, _ in flat)
     if len(flat) < 2 or not (listed or has_concentrated):
         return None
+    # If every part has a divergence of at most ρ a at order a, so has the composition, with the sum of all ρ.
     rho = _total_rho(flat)
     if rho is not None:
         return concentrated_pair(rho)
@@ -50,6 +51,7 @@ def renyi_product(parts: Sequence[tuple[Pair, int]]) -> Pair | None:
             return math.inf
         return sum_up(product_up(value, times) for value, times in divergences)
 
+    # Parts with bounds at certain orders only decide the orders.
     bounds = bounds_at(listed or ORDERS, total)
     return renyi_pair(bounds) if bounds.orders else None
 

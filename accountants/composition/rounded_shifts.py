@@ -15,6 +15,9 @@ def raise_by_rounding(bound: float) -> float:
 
     Args:
         bound: the upper bound for the rounded shift, natural logarithm.
+
+    Returns:
+        The larger bound. An infinite bound is returned as it is.
     """
     if not math.isfinite(bound):
         return bound
@@ -26,6 +29,9 @@ def lower_by_rounding(bound: float) -> float:
 
     Args:
         bound: the lower bound for the rounded shift, natural logarithm.
+
+    Returns:
+        The smaller bound. An infinite bound is returned as it is.
     """
     if not math.isfinite(bound):
         return bound

@@ -32,7 +32,7 @@ def search_run(
     Args:
         unknown: name of the unknown: the shift (the reciprocal of the noise), the rounds or the rate. The argument of
             the same name has no meaning.
-        target: ε and δ.
+        target: the target (ε, δ).
         sampling: Poisson batches, or batches without replacement. The latter use the replace-one bound for all
             relations.
         relation: replace-one, or a relation with and without a record.

@@ -71,6 +71,7 @@ class EnumeratedProfile(Profile):
             Arrays of lower and upper bounds, both at most 0.
         """
         at = np.asarray(epsilon, dtype=np.float64)
+        # ε moves by the error of the total losses, and by the rounding of this sum.
         slack = self.loss_error + 4 * UNIT_ROUNDOFF * at
         larger_epsilon, smaller_epsilon = at + slack, at - slack
 
@@ -90,7 +91,11 @@ class EnumeratedProfile(Profile):
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            The lower and the upper bound on log δ, both at most 0.
         """
+        # ε moves by the error of the total losses, and by the rounding of this sum.
         slack = self.loss_error + 4 * UNIT_ROUNDOFF * epsilon
         larger_epsilon, smaller_epsilon = epsilon + slack, epsilon - slack
         lower = self.computed_profile.log_delta_bounds(larger_epsilon).lower - self.log_error
@@ -108,7 +113,12 @@ class EnumeratedProfile(Profile):
 
         Args:
             log_delta: the value, at most 0.
+
+        Returns:
+            The estimate of ε in nats, with the distance from it at which a bound is tried first. That distance grows by
+            four times the error of the total losses.
         """
+        # An error of the total losses shifts the solution; the factor leaves a margin.
         solution = self.computed_profile.solve(log_delta)
         return solution._replace(pad=4.0 * self.loss_error + solution.pad)
 
@@ -124,13 +134,19 @@ class EnumeratedProfile(Profile):
     def _complement_at(self, epsilon: float) -> Interval:
         """Enclose log(1 − δ) at one ε by the formula of `_log_complement`, without arrays.
 
+        With the total loss S, 1 − δ(ε) = P(S ≤ ε) + e^ε Q(S > ε) for the two distributions P and Q.
+
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            The lower and the upper bound on log(1 − δ), both at most 0.
         """
         index = bisect.bisect_right(self._sorted, epsilon)
         log_p_below = float(self.log_below[index])
         log_q_above = self.computed_profile.log_second_above(epsilon)
         value = log_sum(log_p_below, epsilon + log_q_above)
+        # The sums of up to n terms err by a few times n units of roundoff.
         accuracy = self.tail_accuracy + 4 * UNIT_ROUNDOFF * (self.total_losses.size + 8)
         slack = accuracy * (1.0 + abs(value) + abs(epsilon))
         return Interval(min(value - slack, 0.0), min(value + slack, 0.0))
@@ -161,10 +177,16 @@ class EnumeratedProfile(Profile):
         return Enclosure(np.minimum(value - slack, 0.0), np.minimum(value + slack, 0.0))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails at each ε of the distribution whose losses are raised by their error, which dominates.
+        """Return the log tail probabilities of the total loss at each ε, with all losses raised by their error.
+
+        Raised losses give a distribution that dominates the true one, that is, its δ is at least as large at every ε.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            The logarithms of P(S > ε) and Q(S > ε) of the raised total loss S, one entry of each for each ε.
         """
         at = np.asarray(epsilon, dtype=np.float64)
+        # ε is lowered by the error of the losses and by the rounding of the difference.
         return self.computed_profile.log_tails(at - self.loss_error - 4 * UNIT_ROUNDOFF * at)

@@ -6,10 +6,10 @@ are few lists, δ is a sum of few positive terms at every ε (`profiles/atoms.py
 tilt. Only the logarithms of the probabilities and the totals themselves are rounded.
 
 Errors: let u be the unit of roundoff, and let the masses p_i be known within a relative a, with |log p_i| ≤ b. A log
-probability errs by at most (4 + 2k) u (2 log T! + T b) + T a (1 + b): log n! is computed within 4 units, Σ log n_i! ≤
-log T!, and no partial sum exceeds the bracket. A total errs by at most T max|l_i| (a + (k + 2) u). δ is evaluated at ε
-moved by this error in either direction. The tails are those of the distribution with all losses raised by this error,
-which dominates.
+probability errs by at most (4 + 2k) u (2 log T! + T b) + T a (1 + b): log n! is computed within 4 units, Σ log
+n_i! ≤ log T!, and no partial sum exceeds the bracket. A total errs by at most T max|l_i| (a + (k + 2) u). δ is
+evaluated at ε moved by this error in either direction. The tails are those of the distribution with all losses raised
+by this error, which dominates.
 """
 
 from __future__ import annotations
@@ -81,6 +81,7 @@ def enumerated_pair_and_gaussian(parts: Sequence[tuple[Pair, int]], mu: float) -
     profiles = _enumerate(parts)
     if profiles is None:
         return None
+    # One product for each direction. The Gaussian pair is the same in both.
     products = [
         FiniteAndGaussianProfile(
             losses=profile.total_losses,
@@ -152,6 +153,9 @@ def _multiply(profile: EnumeratedProfile, pair: Pair, lattice: Callable[[], Prof
         profile: profile of the enumerated pair, with all its total losses.
         pair: the second pair in the same direction.
         lattice: makes the profile of the product on a lattice, for its tails.
+
+    Returns:
+        The profile of the product, which encloses its δ at every ε.
     """
     return FiniteAndPairProfile(
         losses=profile.total_losses,
@@ -204,6 +208,9 @@ def _are_few_lists(laws: dict[FiniteLaw, int], most: int) -> bool:
     Args:
         laws: distributions with finitely many outcomes, and the number of runs of each.
         most: the limit.
+
+    Returns:
+        True if there are at most `most` lists of counts.
     """
     lists = 1
     for law, count in laws.items():
@@ -221,6 +228,9 @@ def _profile(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:
 
     Args:
         laws: distributions with finitely many outcomes, and how often each is run.
+
+    Returns:
+        The profile, with all total losses in nats, their log probabilities, and the error bounds of both.
     """
     total_losses, log_masses = _total_losses(laws)
     log_error, loss_error = _enumeration_errors(laws)
@@ -252,17 +262,22 @@ def _infinite_mass(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[float, float]
     counts = np.asarray([count for _, count in laws], dtype=np.float64)
     log_infinite = log_probability_of_any([law.log_infinite for law, _ in laws], counts, direction=1)
     one_plus_log_runs = 1.0 + math.log(float(counts.sum()))
+    # The rounding of the result, and the errors of all a: each changes the log probability by at most 1 + log T times
+    # as much.
     accuracy = 4 * UNIT_ROUNDOFF + 2.0 * one_plus_log_runs * max(law.accuracy for law, _ in laws)
     return log_infinite, accuracy
 
 
 def _total_losses(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[FloatArray, FloatArray]:
-    """Return all total losses of a composition in increasing order, in nats, and the log probability of each.
+    """Return all total losses of a composition in increasing order, with the log probability of each.
 
     The runs of one distribution give a list of totals. Those of several distributions are combined in all ways.
 
     Args:
         laws: distributions with finitely many outcomes, and the number of runs of each.
+
+    Returns:
+        Two arrays of equal length: the total losses in nats, increasing, and their log probabilities.
     """
     totals: FloatArray = np.zeros(1)
     log_masses: FloatArray = np.zeros(1)
@@ -280,9 +295,10 @@ def _total_losses(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[FloatArray, Fl
 def _enumeration_errors(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[float, float]:
     """Return bounds on the error of every log probability, and on the error of every total loss in nats.
 
-    They are sums over the distributions. Let a distribution have k outcomes and T runs, with masses known within a
-    relative a and |log mass| at most b, and let u be the unit of roundoff. Its terms are (4 + 2k) u (2 log T! + T b) +
-    T a (1 + b), and T max|l| (a + (k + 2) u) for the losses l. Each further distribution adds one rounding.
+    They are sums over the distributions. Let a distribution have k outcomes and T runs. Let its masses be known within
+    a relative a, with |log mass| at most b. Let u be the unit of roundoff. The term of a log probability is
+    (4 + 2k) u (2 log T! + T b) + T a (1 + b). The term of a total loss is T max|l| (a + (k + 2) u) for the losses l.
+    Each further distribution adds one rounding.
 
     Args:
         laws: distributions with finitely many outcomes, and how often each is run.
@@ -304,4 +320,4 @@ def _enumeration_errors(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[float, f
         largest_loss = count * max(map(abs, law.losses))
         largest_total += largest_loss
         loss_error += largest_loss * (law.accuracy + (outcomes + 2) * UNIT_ROUNDOFF)
-    return log_error, loss_error + len(laws) * UNIT_ROUNDOFF * largest_total
+    return log_error, loss_error + len(laws) * UNIT_ROUNDOFF * largest_total  # with one rounding of the sum for each

@@ -71,6 +71,9 @@ def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, widest: float 
         epsilon: ε in nats, of any sign.
         widest: largest width of the enclosure, relative to δ.
 
+    Returns:
+        The lower and the upper bound on log δ(ε), both at most 0.
+
     Guarantees: lower ≤ log δ(ε) ≤ upper ≤ 0 and upper − lower ≤ `widest`; (−inf, −inf) if δ is exactly zero.
 
     Raises:
@@ -111,8 +114,11 @@ def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> float:
     near the best one is used.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
         epsilon: ε in nats.
+
+    Returns:
+        An upper bound on log δ(ε).
 
     Raises:
         ContourRefused: no usable exponent of the bound was found within the budget.
@@ -128,10 +134,13 @@ def epsilon(
     """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, by the methods of `log_delta` in the same order.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
         log_delta: log of the target δ, finite.
         slack: distance ≥ 0 in log δ that both bounds have from the target.
         widest: largest width of the enclosure of log δ near the root.
+
+    Returns:
+        The lower and the upper bound on ε, in nats.
 
     Guarantees: both bounds have been evaluated. At the upper bound, the upper log δ is at most the target less `slack`.
     At the lower bound, the lower log δ is above the target plus `slack`, unless the bound is 0.
@@ -153,7 +162,7 @@ def finds_best_tests(laws: Sequence[tuple[Law, int]]) -> bool:
     """Return whether `best_tests` is likely to have an answer, by tables or by the compiled kernel.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
     """
     return finds_tests(laws) or kernel.answers(laws)
 
@@ -164,7 +173,7 @@ def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding
     Tables of steps with little noise come first, then the compiled kernel.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
         rates: false positive rates α, in (0, 1).
         rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
 
@@ -183,7 +192,7 @@ def upper_log_deltas(laws: Sequence[tuple[Law, int]], epsilons: Sequence[float])
     """Return upper bounds on log δ at several ε, all from the kernel's quadrature nodes for the first ε.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
         epsilons: values of ε in nats, at least one.
 
     Returns:
@@ -216,7 +225,7 @@ def _sized_test(laws: Sequence[tuple[Law, int]], log_size: float, widest: float)
     """Find the test S > ε of the total loss S with one false positive rate, by the compiled kernel or in Python.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
         log_size: logarithm of the false positive rate.
         widest: largest width of the enclosure of log δ at the threshold.
 
@@ -244,8 +253,11 @@ def _log_delta_or_unknown(laws: Sequence[tuple[Law, int]], epsilon: float) -> In
     """Enclose log δ(ε) of a composition; the bounds are −∞ and 0 if there is no certificate.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
         epsilon: ε in nats, of any sign.
+
+    Returns:
+        The lower and the upper bound on log δ(ε).
     """
     try:
         return log_delta(laws, epsilon)

@@ -77,11 +77,11 @@ def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> KernelEnclosur
     """Enclose log δ(ε) of a composition by the compiled kernel.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
         epsilon: ε in nats, of any sign.
 
     Returns:
-        The enclosure; None if the kernel has no answer.
+        The lower and the upper bound with their width; None if the kernel has no answer.
 
     Raises:
         NoLineDecays: numerical inversion fails, because the transform of the total loss decays too slowly.
@@ -96,7 +96,7 @@ def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> float | 
     """Return a Chernoff bound on log δ(ε) of a composition, by the compiled kernel.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
         epsilon: ε in nats, of any sign.
 
     Returns:
@@ -112,12 +112,12 @@ def epsilon(laws: Sequence[tuple[Law, int]], log_delta: float, slack: float) -> 
     """Enclose the smallest ε ≥ 0 at which a composition has log δ(ε) ≤ `log_delta`, by the compiled kernel.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
         log_delta: log of the target δ.
-        slack: distance ≥ 0 in log δ that both bounds have from the target, as in `exact.epsilon`.
+        slack: distance ≥ 0 in log δ that both bounds have from the target.
 
     Returns:
-        The enclosure; None if the kernel has no answer.
+        The lower and the upper bound with their width; None if the kernel has no answer.
 
     Raises:
         NoLineDecays: numerical inversion fails, because the transform of the total loss decays too slowly.
@@ -152,7 +152,7 @@ def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding
     """Enclose the true positive rate of the most powerful test at each false positive rate, by the compiled kernel.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
         rates: false positive rates, in (0, 1). The others use the quadrature nodes of the first one if these suit them.
         rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
 
@@ -190,7 +190,7 @@ def upper_log_deltas(laws: Sequence[tuple[Law, int]], epsilons: Sequence[float])
     """Return upper bounds on log δ at several ε, all from the quadrature nodes that suit the first ε.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
         epsilons: values of ε in nats, at least one.
 
     Returns:
@@ -236,7 +236,8 @@ def convolve(steps: Sequence[tuple[FloatArray, int]], points: int) -> FloatArray
     """Return the probabilities of a sum of independent steps on a circle of lattice points, by the compiled kernel.
 
     Args:
-        steps: probabilities of one step from the first lattice point on, and the number of such steps.
+        steps: probabilities of one step's loss on the lattice, from the first lattice point on, and the number of such
+            steps.
         points: number of lattice points, a power of two. Sums that differ by this number are one point.
 
     Returns:
@@ -252,7 +253,7 @@ def answers(laws: Sequence[tuple[Law, int]]) -> bool:
     """Return whether the compiled kernel is built and accepts these distributions.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
     """
     return _compiled_sum(tuple(laws)) is not None
 
@@ -264,11 +265,16 @@ def forget() -> None:
 
 
 def _enclosure(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> KernelEnclosure | None:
-    """Return a kernel's answer as an enclosure; None if it has none but the contour engine may have one.
+    """Convert the compiled kernel's answer to an enclosure, that is, to two bounds and their width.
+
+    A missing answer gives None if numerical inversion in Python may have one, and an error if it would have none.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
         answer: two bounds and their width; None, or the reason that no line decays, if the kernel has no answer.
+
+    Returns:
+        The two bounds with their width; None if the kernel has no answer.
 
     Raises:
         NoLineDecays: the contour engine would have no answer either (`_numbers`).
@@ -286,7 +292,7 @@ def _numbers(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> tuple[flo
     The result is None if the kernel has no answer, but the slower contour engine may have one.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
         answer: the numbers; None if the kernel has no answer; otherwise the kernel's reason, that no line decays.
 
     Returns:
@@ -309,11 +315,14 @@ def _numbers(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> tuple[flo
 def _has_little_noise(laws: Sequence[tuple[Law, int]]) -> bool:
     """Return whether the shift of any subsampled Gaussian step is above one standard deviation of the noise.
 
-    With a smaller shift, the contour engine may have an answer although the kernel has none. Of 349 random
+    With a smaller shift, numerical inversion in Python may have an answer although the kernel has none. Of 349 random
     compositions, this made the bounds of two narrower, with shifts of 0.37 and 0.55.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
+
+    Returns:
+        True if the sensitivity of at least one subsampled step exceeds the standard deviation of its noise.
     """
     return any(isinstance(law, SampledGaussianLaw) and law.shift > 1.0 for law, _ in laws)
 
@@ -326,7 +335,7 @@ def _compiled_sum(laws: tuple[tuple[Law, int], ...]) -> KernelSum | None:
     `_STORED_COMPOSITIONS` results are stored.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
 
     Returns:
         The object; None if every loss is zero, if a number is out of the kernel's range, or if the kernel is not built.

@@ -52,6 +52,7 @@ def _as_mixed_steps(law: MixedLaw, count: int) -> MixedSteps:
         The kernel uses the first number only for batches without replacement. For other steps it is 1/2.
     """
     if isinstance(law, GaussianMixtureLaw):
+        # The kernel ignores the inclusion probability of these steps; 1/2 is a placeholder.
         rate, direction, components = 0.5, _DIRECTION_NUMBERS[law.direction], law.components
     else:
         rate, direction = law.rate, _DRAWN_NUMBER
@@ -77,14 +78,18 @@ class StepKinds(NamedTuple):
 
 
 def sort_steps(counted: Iterable[tuple[Law, int]]) -> StepKinds:
-    """Sort the steps of a composition by kind, and convert them to the kernel's format.
+    """Sort the steps of a composition by kind, and convert them to the format of the compiled kernel.
 
-    Steps without subsampling and with one sensitivity are Gaussian ones, of which only the squares of the shifts
-    matter.
+    A Gaussian step without subsampling and with one sensitivity is a plain one. The kernel needs only the squares of
+    the shifts of these steps, a shift being the sensitivity in standard deviations of the noise.
 
     Args:
-        counted: different distributions of the loss of one step, with their counts.
+        counted: different distributions of the privacy loss of one step, each with its number of steps.
+
+    Returns:
+        The Gaussian, the Laplace, and the subsampled or mixed steps, each kind in the format of `StepKinds`.
     """
+    # A mixture with a single shift is a plain Gaussian step, and so is a step that includes every record.
     kinds = StepKinds([], [], [])
     for law, count in counted:
         if isinstance(law, LaplaceLaw):

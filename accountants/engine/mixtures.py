@@ -33,13 +33,14 @@ def has_mixtures(laws: Sequence[tuple[Law, int]]) -> bool:
 
 
 def shorten(laws: Sequence[tuple[Law, int]], log_delta: float) -> tuple[Sequence[tuple[Law, int]], float]:
-    """Replace the largest and rarest shifts of mixtures by the most likely one, for an effect of about 1e-9 of δ.
+    """Replace the largest and rarest shifts of Gaussian mixtures by their most likely shift, to save work.
 
     A mixture is a Gaussian step with a random shift, the sensitivity over the noise. With fewer shifts it costs less.
-    The replacement cannot increase δ, and it decreases δ by at most the probability that it moves.
+    The replacement changes δ by about 1e-9 of its value. It cannot increase δ, and it decreases δ by at most the
+    probability that it moves.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
         log_delta: estimate of log δ.
 
     Returns:
@@ -54,6 +55,7 @@ def shorten(laws: Sequence[tuple[Law, int]], log_delta: float) -> tuple[Sequence
     short_laws: list[tuple[Law, int]] = []
     log_decrease = -math.inf
     for law, count in laws:
+        # Steps with a fixed shift stay as they are.
         if not isinstance(law, MixedLaw) or count <= 0:
             short_laws.append((law, count))
             continue
@@ -66,13 +68,16 @@ def shorten(laws: Sequence[tuple[Law, int]], log_delta: float) -> tuple[Sequence
 
 
 def _simplest(law: MixedLaw) -> Law:
-    """Return a simpler object for the same distribution of the loss, or the mixture itself if there is none.
+    """Return a simpler object for the same distribution of the privacy loss, or the mixture itself if there is none.
 
     A batch without replacement with one shift is an ordinary one. A mixture of the shift 0 and one further shift is
     Poisson subsampling. The kernel has more methods for these cases.
 
     Args:
         law: distribution of the loss of a step with a random shift.
+
+    Returns:
+        The simpler distribution with the same privacy loss, or `law` itself.
     """
     components = law.components
     if isinstance(law, DrawnMixtureLaw):
@@ -91,10 +96,14 @@ def log_sum(first: float, second: float) -> float:
     Args:
         first: a, which may be infinite.
         second: b, which may be infinite.
+
+    Returns:
+        An upper bound on log(e^a + e^b). It is infinite if the larger argument is.
     """
     larger, gap = max(first, second), abs(first - second)
     if math.isinf(larger) or math.isinf(gap):  # at most one term is positive and finite
         return larger
+    # Rounded up: the logarithms and the sum err by a few units of roundoff.
     return larger + math.log1p(math.exp(-gap)) + 4 * UNIT_ROUNDOFF * (1.0 + abs(larger))
 
 
@@ -105,7 +114,7 @@ def log_delta_of_mixtures(laws: Sequence[tuple[Law, int]], epsilon: float) -> ke
     until this amount is negligible.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
         epsilon: ε in nats.
 
     Returns:
@@ -162,7 +171,7 @@ def upper_log_delta_of_mixtures(laws: Sequence[tuple[Law, int]], epsilon: float)
     the first bound.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
         epsilon: ε in nats.
 
     Returns:
@@ -184,7 +193,7 @@ def upper_log_deltas_of_mixtures(laws: Sequence[tuple[Law, int]], epsilons: Sequ
     """Bound log δ from above at several ε, with the shifts replaced that are rare for the bound at the first ε.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
         epsilons: values of ε in nats, at least one.
 
     Returns:
@@ -209,7 +218,7 @@ def epsilon_of_mixtures(
     additional distance of −log(1 − e^{d + slack}/δ) from the target.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
         log_delta: log of the target δ.
         slack: distance ≥ 0 in log δ that both bounds have from the target.
 
@@ -234,7 +243,7 @@ def best_tests_of_mixtures(
     least γ α + δ(log γ) over γ, so it decreases by at most this amount. The upper bounds are raised by it.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
         rates: false positive rates α, in (0, 1).
         rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
 
@@ -256,9 +265,13 @@ def _raise_test(test: BestTest, log_excess: float) -> BestTest:
     """Return a test with the upper bound of its true positive rate increased by e^x, to at most 1.
 
     Args:
-        test: the test.
-        log_excess: x.
+        test: a test, with bounds on its true positive rate.
+        log_excess: x, the log of the increase.
+
+    Returns:
+        A test with the same lower bound and threshold, and the larger upper bound.
     """
     lower, upper = test.true_positive_rate
+    # Rounded up: the exponential, the sum and the product are rounded.
     larger = (upper + math.exp(log_excess)) * (1.0 + 4 * UNIT_ROUNDOFF)
     return test._replace(true_positive_rate=Interval(lower, min(larger, 1.0)))

@@ -64,11 +64,16 @@ def _enumerate_counts(size: int, count: int) -> Iterator[_Outcome]:
 
 @functools.lru_cache(maxsize=_STORED_TABLES)
 def _store_counts(size: int, count: int) -> tuple[_Outcome, ...]:
-    """Return all steps that list the counts of the outcomes of some runs, for a small enumeration; it is stored.
+    """Return all steps that list the counts of the outcomes in a small number of runs, and store them.
+
+    The compositions of a search often share these tables, which depend on the two numbers only.
 
     Args:
         size: number of outcomes.
         count: number of runs.
+
+    Returns:
+        One step for each outcome, with the lists that it extends and the counts that it adds (`_Outcome`).
     """
     return tuple(_enumerate_counts(size, count))
 

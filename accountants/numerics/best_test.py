@@ -15,36 +15,47 @@ _LARGE = 0.7
 
 
 def gaussian_mu(advantage: float) -> float:
-    """Return the μ at which N(μ, 1) and N(0, 1) have a given total variation distance: 2 Φ⁻¹((1 + a)/2).
+    """Return the distance μ at which two normal distributions have a given total variation distance.
+
+    For N(μ, 1) and N(0, 1) it is 2 Φ⁻¹((1 + a)/2), with the normal distribution function Φ.
 
     Args:
         advantage: the distance a in [0, 1]; 1 counts as slightly less, so that the result is finite.
+
+    Returns:
+        μ ≥ 0, in standard deviations.
     """
-    return 2.0 * float(ndtri(0.5 + 0.5 * min(advantage, 1.0 - 1e-15)))
+    return 2.0 * float(ndtri(0.5 + 0.5 * min(advantage, 1.0 - 1e-15)))  # below 1, where ndtri is infinite
 
 
 def pure_gaussian_mu(epsilon: float) -> float:
-    """Return the least μ for which ε-differential privacy implies μ-Gaussian differential privacy, rounded up.
+    """Return the least μ for which every ε-differentially private mechanism is μ-Gaussian differentially private.
 
-    Randomized response needs it: μ = 2 Φ⁻¹(e^ε/(1 + e^ε)). Up to ε = 1 it is computed as 2 √2 erf⁻¹(tanh(ε/2)). Both
-    forms are within a relative 1e-13.
+    Randomized response needs it: μ = 2 Φ⁻¹(e^ε/(1 + e^ε)), with the normal distribution function Φ. Up to ε = 1 it is
+    computed as 2 √2 erf⁻¹(tanh(ε/2)). Both forms are within a relative 1e-13, and the result is rounded up.
 
     Args:
         epsilon: ε ≥ 0, in nats.
+
+    Returns:
+        μ ≥ 0, in standard deviations; an upper bound.
     """
     if epsilon <= 1.0:
         mu = 2.0 * math.sqrt(2.0) * float(erfinv(math.tanh(0.5 * epsilon)))
     else:
         mu = -2.0 * float(ndtri_exp(-epsilon - math.log1p(math.exp(-epsilon))))
-    return math.nextafter(mu * (1.0 + 1e-12), math.inf) if epsilon > 0.0 else 0.0
+    return math.nextafter(mu * (1.0 + 1e-12), math.inf) if epsilon > 0.0 else 0.0  # rounded up
 
 
 def gaussian_minimum(mu: float, rate: float) -> float:
     """Return the threshold log γ of the likelihood ratio in the best test of N(μ, 1) against N(0, 1).
 
     Args:
-        mu: μ > 0.
+        mu: distance μ > 0 of the means, in standard deviations.
         rate: false positive rate of the test, in (0, 1).
+
+    Returns:
+        log γ in nats, of any sign.
     """
     return -0.5 * mu * mu - mu * float(ndtri(rate))
 
@@ -98,7 +109,7 @@ def _interpolate(nodes: FloatArray, values: FloatArray, points: FloatArray) -> F
         points: arguments at which the polynomial is evaluated.
 
     Returns:
-        One value for each point.
+        The value of the polynomial at each point.
     """
     coefficients = values.copy()
     for k in range(1, nodes.size):

@@ -50,9 +50,11 @@ _ROWS_PER_BLOCK = (1 << 18) // (6 * _NODES_PER_PANEL)
 class _TailQuadrature(NamedTuple):
     """A quadrature rule for the upper tail of a binomial distribution: P(K ≥ k)/P(K = k) = k ∫₀^V e^{−g(v)} dv.
 
-    For n trials with probability p of success and odds o = p/(1 − p), g(v) = d v + (n − k) h(v), with
-    d = (k − np)/(1 − p) and h(v) = o v − log(1 + o(1 − e^{−v})). The exact integral extends to infinity (module
-    docstring).
+    Let there be n trials with probability p of success, and let o = p/(1 − p) be the odds. The exponent is
+
+        g(v) = d v + (n − k) h(v),   d = (k − np)/(1 − p),   h(v) = o v − log(1 + o (1 − e^{−v})).
+
+    The exact integral extends to infinity (module docstring).
 
     Attributes:
         nodes: nodes on [0, 1], scaled to [0, V].
@@ -72,6 +74,9 @@ def _gauss_rule(panels: int) -> tuple[FloatArray, FloatArray]:
 
     Args:
         panels: number of panels.
+
+    Returns:
+        The nodes, increasing, and their weights, which sum to 1.
     """
     x, w = np.polynomial.legendre.leggauss(_NODES_PER_PANEL)
     starts = np.arange(panels)[:, None]
@@ -106,6 +111,7 @@ class Binomial:
         """
         largest_trials = float(np.max(self.trials, initial=0.0))
         error_of_p = 0.0 if self.p == self.q else 16 * UNIT_ROUNDOFF * math.sqrt(largest_trials)
+        # The rounding of the terms of the logarithm, and the error of p.
         return 32 * UNIT_ROUNDOFF + error_of_p
 
     def log_mass(self, k: FloatArray) -> FloatArray:
@@ -141,7 +147,9 @@ class Binomial:
         return np.asarray(np.where(is_inside, inside, at_bounds))
 
     def tail_ratio(self, k: FloatArray) -> FloatArray:
-        """Return R(k) = P(K ≥ k)/P(K = k) for np < k ≤ n, and 1 for other k, where it is not needed.
+        """Return the ratio of a binomial upper tail to its first term, above the mean.
+
+        It is R(k) = P(K ≥ k)/P(K = k) for np < k ≤ n, and 1 for other k, where it is not needed.
 
         Many ratios for one moderate number of trials are looked up in a table. Others are integrals (module docstring).
 
@@ -149,7 +157,7 @@ class Binomial:
             k: whole numbers of successes.
 
         Returns:
-            One ratio for each k.
+            The ratio R(k), at least 1, for each k.
         """
         if self._may_tabulate and np.ndim(k) and np.size(k) >= _FEWEST_LOOKED_UP:
             count = np.clip(np.asarray(k, dtype=np.float64), 0.0, self.trials)
@@ -168,6 +176,9 @@ class Binomial:
         Args:
             n: numbers of trials.
             k: numbers of successes, of the same length.
+
+        Returns:
+            One ratio R(k) ≥ 1 for each pair of n and k.
         """
         is_needed = (k > n * self.p) & (k < n)
         is_small, is_large = n <= _POLYNOMIAL_UP_TO, n >= _FEW_PANELS_FROM
@@ -212,6 +223,9 @@ class Binomial:
         Args:
             n: numbers of trials, at most `_POLYNOMIAL_UP_TO`.
             k: counts above the mean np, below n.
+
+        Returns:
+            One ratio R(k) for each pair of n and k.
         """
         w, weights = _ONE_PANEL
         log_failure_power = (k - 1.0)[:, None] * np.log1p(-w)
@@ -226,6 +240,9 @@ class Binomial:
 
         Args:
             k: whole numbers of successes.
+
+        Returns:
+            One ratio for each k. It is 1 for k at or below the mean, where it is not needed.
         """
         n, k = np.broadcast_arrays(np.asarray(self.trials, dtype=np.float64), np.asarray(k, dtype=np.float64))
         if n.max(initial=0.0) > QUICK_UP_TO:
@@ -257,10 +274,11 @@ class Binomial:
         return np.asarray(k * end * (np.exp(log_integrand) @ method.weights))
 
     def _integration_end(self, n: FloatArray, k: FloatArray, method: _TailQuadrature) -> FloatArray:
-        """Return the upper limit V of the integral for P(K ≥ k)/P(K = k): the root of g(V) = `depth`, within 0.1 %.
+        """Return the upper limit of the integral for the ratio of a binomial tail to its first term.
 
-        g is that of `_ratio_by_quadrature`. Newton's method starts beyond the root, because g(v) is at least kv − (n −
-        k) log(1 + o) for the odds o. The iterates decrease to the root, as g is convex.
+        The limit V is the root of g(V) = `depth`, within 0.1 %, with the exponent g of `_ratio_by_quadrature`. Newton's
+        method starts beyond the root, because g(v) is at least kv − (n − k) log(1 + o) for the odds o. The iterates
+        decrease to the root, as g is convex.
 
         Args:
             n: numbers of trials.
@@ -279,18 +297,21 @@ class Binomial:
             slope = drift + slope_numerator / (1.0 + odds - odds * np.exp(-end))
             step = excess / slope
             end = end - step
-            if (step <= 1e-3 * end).all():
+            if (step <= 1e-3 * end).all():  # within 0.1 % of the root
                 break
         return end
 
     def log_tail(self, k: FloatArray) -> FloatArray:
         """Return log P(K ≥ k) of the binomial distribution of K successes in n trials.
 
-        Above the mean it is log P(K = k) + log R(k), with the ratio R of `tail_ratio`. At or below the mean it is log(1
-        − P(n − K ≥ n − k + 1)), where n − K is binomial with p and q exchanged.
+        Above the mean it is log P(K = k) + log R(k), with the ratio R of `tail_ratio`. At or below the mean it is
+        log(1 − P(n − K ≥ n − k + 1)), where n − K is binomial with p and q exchanged.
 
         Args:
             k: whole numbers of successes.
+
+        Returns:
+            One logarithm, at most 0, for each k.
         """
         n, k = np.broadcast_arrays(np.asarray(self.trials, dtype=np.float64), np.asarray(k, dtype=np.float64))
         upper_tail = self.log_mass(k) + np.log(self.tail_ratio(k))
@@ -310,7 +331,10 @@ def _log_probability(probability: float, complement: float) -> float:
 
     Args:
         probability: p; −inf is returned for 0.
-        complement: 1 − p.
+        complement: 1 − p, with its own relative accuracy.
+
+    Returns:
+        The logarithm log p, at most 0.
     """
     if probability > 0.5:
         return math.log1p(-complement)
@@ -323,6 +347,9 @@ def _log_power(log_base: float, exponent: FloatArray) -> FloatArray:
     Args:
         log_base: log b ≤ 0, which may be −inf.
         exponent: values of n ≥ 0.
+
+    Returns:
+        One logarithm for each exponent.
     """
     if math.isfinite(log_base):
         return exponent * log_base

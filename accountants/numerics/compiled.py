@@ -85,8 +85,8 @@ class KernelSum(Protocol):
             rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
 
         Returns:
-            For each rate, two bounds on the true positive rate of its test, and about the ε that its loss exceeds. Then
-            the bounds on log δ(0).
+            For each rate, the lower and the upper bound on the true positive rate of its test, and the approximate
+            threshold ε of the loss. Then the lower and the upper bound on log δ(0).
         """
 
     def upper_log_deltas(self, epsilons: tuple[float, ...], /) -> tuple[float, ...] | None:
@@ -171,6 +171,9 @@ def load_kernel() -> MakeSum | None:
     """Return the compiled kernel's type of compositions; None if only Python computes.
 
     The kernel is loaded and checked at the first call, and the result is stored.
+
+    Returns:
+        The class of compositions, with the kernel's functions as methods; None if the kernel is not used.
     """
     try:
         return _load()

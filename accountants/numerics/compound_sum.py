@@ -63,6 +63,9 @@ class LogInterval(NamedTuple):
 
         Args:
             accuracy: the share, at least 0.
+
+        Returns:
+            The wider bounds on the logarithm.
         """
         lower_margin = 0.0 if math.isinf(self.lower) else accuracy * (1.0 + abs(self.lower))
         upper_margin = 0.0 if math.isinf(self.upper) else accuracy * (1.0 + abs(self.upper))
@@ -96,13 +99,16 @@ class CompoundSum:
     start: float | None = None
 
     def evaluate_tilt(self, tilt: float) -> TiltedSum:
-        """Return K(λ) = log E e^{λS} of the sum S at a tilt λ, a bound on its error, and its first two derivatives.
+        """Return the cumulant of the sum S at a tilt λ, a bound on its error, and its first two derivatives.
 
-        M(λ) = E e^{λY} of one summand is computed as 1 + Σ w (e^{λy} − 1) over quadrature nodes y with weights w,
-        without cancellation if λy is small. K(λ) is n log M(λ).
+        The cumulant is K(λ) = log E e^{λS}. M(λ) = E e^{λY} of one summand is computed as 1 + Σ w (e^{λy} − 1) over
+        quadrature nodes y with weights w, without cancellation if λy is small. K(λ) is n log M(λ).
 
         Args:
-            tilt: λ > 0.
+            tilt: exponent λ > 0 of the weights e^{λS}.
+
+        Returns:
+            K(λ) with the bound on its error, and the mean K′(λ) and variance K″(λ) of S after tilting by e^{λS}.
         """
         points, weights, point_errors, weight_errors = self.law.nodes
         change = np.expm1(tilt * points)
@@ -121,6 +127,7 @@ class CompoundSum:
         relative_error = (weight_error + rounding) / (1.0 + excess) + point_error
 
         log_transform = self.count * math.log1p(excess)
+        # The factor 2 covers log(1 + x) for a relative error x, and the last term the rounding of K.
         error = 2.0 * self.count * relative_error + 8 * UNIT_ROUNDOFF * (1.0 + abs(log_transform))
         return TiltedSum(tilt, log_transform, error, self.count * mean, self.count * max(variance, 0.0))
 
@@ -131,6 +138,9 @@ class CompoundSum:
 
         Args:
             tilts: values of λ > 0.
+
+        Returns:
+            One upper bound for each tilt.
         """
         points, weights, point_errors, weight_errors = self.law.nodes
         bounds: list[float] = []
@@ -148,6 +158,7 @@ class CompoundSum:
                 relative_error = relative_error + tilt[:, 0] * mean_errors / (1.0 + excess)
 
             log_transform = self.count * np.log1p(excess)
+            # The factor 2 covers log(1 + x) for a relative error x, and the last term the rounding of K.
             error = 2.0 * self.count * relative_error + 8 * UNIT_ROUNDOFF * (1.0 + np.abs(log_transform))
             bounds.extend((log_transform + error).tolist())
         return bounds
@@ -200,6 +211,9 @@ class CompoundSum:
         E[S₊] is a contour integral of the transform of S, evaluated by the trapezoidal rule (module docstring). If the
         rule needs too many nodes, the upper bound is Chernoff's, from (y)₊ ≤ e^{λy}/(eλ), and the lower one −inf.
 
+        Returns:
+            The lower and the upper bound on log E[S₊].
+
         Guarantees: lower ≤ truth ≤ upper, for any `negligible`. The upper bound is finite or −inf.
 
         Args:
@@ -220,7 +234,7 @@ class CompoundSum:
         rule = cutoff.rule
         shift = self._shift(rule.smoothing_std)
         total = integrate_transform(self.law.nodes, self.count, saddle.tilt, rule, shift)
-        log_slack = saddle.error + 32 * UNIT_ROUNDOFF
+        log_slack = saddle.error + 32 * UNIT_ROUNDOFF  # the error of K, and of the logarithms below
 
         # The alias is not negative, so it counts for the lower bound only.
         largest = total.value + total.rounding_error + cutoff.tail_bound
@@ -243,21 +257,27 @@ class CompoundSum:
 
         Args:
             negligible: nats by which alias and truncated part should be below the estimate of E[S₊].
+
+        Returns:
+            The lower and the upper bound on log E[S₊].
         """
         _, exponent = math.frexp(self.law.largest_magnitude)
         scaled_sum = CompoundSum(self.law.divide(exponent), self.count)
         lower, upper = scaled_sum.log_positive_part(negligible)
         log_scale = exponent * math.log(2.0)
-        return LogInterval(lower + log_scale, upper + log_scale).widen(8 * UNIT_ROUNDOFF)
+        return LogInterval(lower + log_scale, upper + log_scale).widen(8 * UNIT_ROUNDOFF)  # by the rounding of the sums
 
     def _shift(self, smoothing_std: float) -> float:
-        """Return the decrease c of the sum for a lower bound on E[S₊] when a Gaussian ξ is added to S.
+        """Return the decrease of the sum S for a lower bound on its mean positive part with added noise.
 
-        The lower bound is E[(S + ξ − c)₊] − E[(ξ − c)₊]. c is so large that the second term is small compared with the
-        estimate of E[S₊].
+        With Gaussian noise ξ the lower bound is E[(S + ξ − c)₊] − E[(ξ − c)₊]. The decrease c is so large that the
+        second term is small compared with the estimate of E[S₊].
 
         Args:
             smoothing_std: standard deviation τ of ξ; 0 if there is none.
+
+        Returns:
+            The decrease c, at least 0, in the unit of S.
         """
         if smoothing_std == 0.0:
             return 0.0
@@ -272,17 +292,20 @@ class CompoundSum:
     def _log_modulus(self, t: float, smoothing_std: float) -> float:
         """Return an upper bound on the log modulus of the integrand at a frequency t, which decreases in t.
 
-        It is a bound on n log |φ(t)| + τ²(λ² − t²)/2, with the characteristic function φ of a tilted summand. It comes
-        from the uniform pieces of Y; without pieces, only the Gaussian makes the integrand decay.
+        It is a bound on n log |φ(t)| + τ²(λ² − t²)/2, with the characteristic function φ of a summand Y, weighted by
+        e^{λY}. It comes from the uniform pieces of Y; without pieces, only the Gaussian makes the integrand decay.
 
         Args:
             t: frequency.
             smoothing_std: standard deviation τ of the added Gaussian.
+
+        Returns:
+            The upper bound on the log modulus.
         """
         log_smoothing = 0.5 * smoothing_std * smoothing_std * (self._saddle.tilt**2 - t * t)
         if self._tilted_pieces.masses.size == 0:
             return log_smoothing
-        decrease = min(self._tilted_pieces.transform_decrease(t), 1.0 - 1e-15)
+        decrease = min(self._tilted_pieces.transform_decrease(t), 1.0 - 1e-15)  # log 0 is excluded
         return self.count * math.log1p(-decrease) + log_smoothing
 
     def _choose_cutoff(self, spacing: float, negligible: float) -> _Cutoff | None:
@@ -291,7 +314,7 @@ class CompoundSum:
         An independent Gaussian is added to the sum S only if the transform of S itself decays too slowly.
 
         Args:
-            spacing: Δt.
+            spacing: distance Δt of neighbouring nodes.
             negligible: nats by which the part beyond the last node should be below the estimate of E[S₊].
 
         Returns:
@@ -320,8 +343,11 @@ class CompoundSum:
         The bound is B(t)/(πt), where B(t) bounds the modulus of the integrand from t on.
 
         Args:
-            frequency: t > 0.
+            frequency: frequency t > 0 of the last node.
             smoothing_std: standard deviation τ of the added Gaussian.
+
+        Returns:
+            The log of the bound, in units of e^{K(λ)}.
         """
         return self._log_modulus(frequency, smoothing_std) - math.log(math.pi * frequency)
 
@@ -335,6 +361,9 @@ class CompoundSum:
             smoothing_std: standard deviation τ of the added Gaussian.
             negligible: nats by which a negligible part is below the estimate of E[S₊].
             most_nodes: limit; the result is above it if no node up to it serves.
+
+        Returns:
+            The index of the node; above `most_nodes` if none up to that limit serves.
         """
         log_target = self._saddle.log_saddle_factor - negligible
 
@@ -360,8 +389,11 @@ def _log_gaussian_excess(std: float, threshold: float) -> float:
     With the standard normal density φ and distribution function Φ, it is at most τ φ(c/τ) ≤ τ Φ(−c/τ) (c/τ + 1).
 
     Args:
-        std: τ > 0.
-        threshold: c ≥ 0.
+        std: standard deviation τ > 0.
+        threshold: the threshold c ≥ 0.
+
+    Returns:
+        The log of the upper bound.
     """
     ratio = threshold / std
     return math.log(std) + float(log_ndtr(-ratio)) + math.log1p(ratio)

@@ -57,6 +57,9 @@ class ShiftSequence(Protocol):
         Args:
             first: number of the first of these steps, counted from 1.
             last: number of the last of these steps.
+
+        Returns:
+            The least r_c, in standard deviations of the noise.
         """
 
     def shifts(self, first: int, last: int) -> tuple[FloatArray, FloatArray]:
@@ -67,22 +70,28 @@ class ShiftSequence(Protocol):
         Args:
             first: number of the first of these steps, counted from 1.
             last: number of the last of these steps.
+
+        Returns:
+            r_s and r_c of each of these steps, in standard deviations of the noise.
         """
 
 
 def log_scheduled_sum(epsilon: float, steps: ShiftSequence, first_stop: int, *, worst: bool) -> Interval:
     """Enclose the log of a sum of products of contraction factors over the steps of a run, or of its largest term.
 
-    The sum is Σ_j A_j R_j. A_j = θ_ε(r_s(j)) is the divergence from a use of the record at step j, and B_k =
-    θ_ε(r_c(k)) its contraction by step k. R_j = Σ_{τ ≥ max(j, first_stop)} Π_{j<k≤τ} B_k adds up the effects on the
-    releases at steps τ. As R_j is [j ≥ first_stop] + B_{j+1} R_{j+1}, one backward pass takes O(T) time. It stops early
-    if the steps that are left are negligible, and adds a bound on them.
+    The sum is Σ_j A_j R_j. A_j = θ_ε(r_s(j)) is the divergence from a use of the record at step j, and
+    B_k = θ_ε(r_c(k)) its contraction by step k. R_j = Σ_{τ ≥ max(j, first_stop)} Π_{j<k≤τ} B_k adds up the effects on
+    the releases at steps τ. As R_j is [j ≥ first_stop] + B_{j+1} R_{j+1}, one backward pass takes O(T) time. It stops
+    early if the steps that are left are negligible, and adds a bound on them.
 
     Args:
         epsilon: ε, in nats.
         steps: shifts r_s and r_c of the steps of the run, in standard deviations of the noise.
         first_stop: first step that may be released.
         worst: whether the maximum is taken instead of the sum.
+
+    Returns:
+        The lower and the upper bound on the logarithm.
     """
     sums = _BackwardPass(epsilon, steps, first_stop, worst)
     for last in range(steps.count, 0, -CHUNK):
@@ -97,6 +106,7 @@ def log_scheduled_sum(epsilon: float, steps: ShiftSequence, first_stop: int, *, 
         if sums.charge_negligible_steps(first):
             break
     chunks = steps.count // CHUNK
+    # The roundings of the terms, and of the sum of all chunks.
     slack = (128.0 + 4.0 * chunks) * UNIT_ROUNDOFF * (1.0 + abs(sums.total_upper))
     return Interval(sums.total_lower - slack, sums.total_upper + slack)
 
@@ -123,6 +133,8 @@ class _BackwardPass:
     def add_equal_terms(self, length: int, rest: float) -> None:
         """Add the equal terms A_j R_j of consecutive steps, without evaluating each of them.
 
+        A_j is the divergence from a use of the record at step j. R_j adds up its contracted effects on later releases.
+
         The steps are before the first step that may be released, have equal A_j, and have contraction factors B_j that
         are negligibly close to 1.
 
@@ -138,10 +150,12 @@ class _BackwardPass:
         self.total_upper = _log_add(self.total_upper, upper)
 
     def add_chunk(self, first: int, last: int, rest: float | None) -> None:
-        """Add the terms A_j R_j of the steps first, …, last to the bounds on their sum (`log_scheduled_sum`).
+        """Add the terms of consecutive steps to the bounds on the sum of all terms.
 
-        The steps are taken in blocks from the last to the first. The results of a block are the start of the block
-        before it.
+        A_j is the divergence from a use of the record at step j. R_j adds up its contracted effects on later releases.
+
+        The term of step j is A_j R_j (`log_scheduled_sum`). The steps are taken in blocks from the last to the first.
+        The results of a block are the start of the block before it.
 
         Args:
             first: the first step.
@@ -185,6 +199,9 @@ class _BackwardPass:
     def charge_negligible_steps(self, first: int) -> bool:
         """Add a bound on all steps before a given one to the upper bound, if these steps are negligible.
 
+        A term A_j R_j is the divergence A_j from a use of the record at step j, times the sum R_j of its contracted
+        effects.
+
         Before the first step that may be released, R_j does not increase towards earlier steps. Each term A_j R_j is
         then at most the product of the largest A, and B and R of the given step (`log_scheduled_sum`).
 
@@ -208,16 +225,20 @@ def _log_add(first: float, second: float) -> float:
     """Return log(e^a + e^b) of two numbers a and b.
 
     Args:
-        first: a.
-        second: b.
+        first: logarithm a, which may be −inf.
+        second: logarithm b, which may be −inf.
+
+    Returns:
+        The logarithm of the sum; −inf if both terms are 0.
     """
     return float(np.logaddexp(first, second))
 
 
 def _negligible_rest(epsilon: float, least_contraction: float, count: int) -> float | None:
-    """Return the largest 1 − B of several steps with contraction factors B = θ_ε(r_c); None unless negligible.
+    """Return the largest distance of contraction factors from 1, if all factors are negligibly close to 1.
 
-    It is negligible if the sum of `count` such numbers is below e^−45.
+    The factors are B = θ_ε(r_c), and the distance is 1 − B. It is negligible if the sum of `count` such numbers is
+    below e^−45.
 
     Args:
         epsilon: ε, in nats.
@@ -260,6 +281,7 @@ def _factors(
         log_bound = largest + error
         if log_bound < -NEGLIGIBLE - math.log(count):
             value = max(log_bound, LEAST_LOG_FACTOR)
+            # The replacement changes R by less than e^−45 = 3e-20 of it, for which 1e-19 is charged.
             return np.full(contraction.shape, value), np.full(contraction.shape, 1e-19)
 
     values, errors = theta_of_many(epsilon, contraction)
@@ -270,11 +292,11 @@ def _factors(
 def _stop_sums(
     log_b: FloatArray, b_error: FloatArray, may_stop: BoolArray, inflow: float, inflow_error: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return log R_j (`log_scheduled_sum`) for the steps j of a block, and a bound on its error.
+    """Return the logarithm of the summed effects of each step of a block on later releases.
 
-    R_j adds up the contracted effects of step j on all later releases. It is e^{S_j} (Σ_{τ ≥ j} e^{−S_τ} + B R), with
-    S_j the sum of log B over the steps after j in the block. The sum is over steps τ of the block that may be released,
-    and B and R are those of the first step after the block.
+    R_j adds up the contracted effects of step j on all later releases (`log_scheduled_sum`). It is e^{S_j}
+    (Σ_{τ ≥ j} e^{−S_τ} + B R), with S_j the sum of log B over the steps after j in the block. The sum is over steps τ
+    of the block that may be released, and B and R are those of the first step after the block.
 
     Args:
         log_b: log of the contraction factor B of each step of the block.
@@ -290,12 +312,14 @@ def _stop_sums(
     error = _suffix(b_error) + inflow_error
     remaining_steps = np.arange(log_b.size, 0.0, -1.0)
     if not may_stop.any():
+        # Each addition of the sum S_j rounds by one unit of its size.
         rounding = 4 * UNIT_ROUNDOFF * (remaining_steps * np.abs(log_product) + abs(inflow))
         return log_product + inflow, error + rounding
 
     # Running sums from the last step of the block to the first, which start with B R.
     log_terms = np.append(np.where(may_stop, -log_product, -np.inf), inflow)
     log_sums = running_log_sums(log_terms[::-1])[1:][::-1]
+    # Each addition of both running sums rounds by some units of their sizes.
     rounding = 4 * UNIT_ROUNDOFF * remaining_steps * (1.0 + np.abs(log_product) + np.abs(log_sums))
     return log_product + log_sums, error + rounding
 
@@ -305,6 +329,9 @@ def _suffix(values: FloatArray) -> FloatArray:
 
     Args:
         values: the numbers; the last sum is 0.
+
+    Returns:
+        One sum for each position.
     """
     sums = np.cumsum(values[::-1])[::-1]
     return np.append(sums[1:], 0.0)

@@ -42,6 +42,7 @@ def golden_section(cost: Callable[[float], float], low: float, high: float, *, w
     for _ in range(most):
         if high - low <= width:
             break
+        # Keep the part of the interval that contains the minimum; one inner point of it is known.
         if at_left <= at_right:
             high, right, at_right = right, left, at_left
             left = high - RATIO * (high - low)
@@ -101,8 +102,11 @@ def least_value(known: Sequence[Known], slopes: Slopes) -> Least:
         known: two or more points in increasing order, with bounds on the function there.
         slopes: bounds on the slope of the function.
 
-    Guarantees: the returned value is at most the minimum, between the first and the last point, of every convex
-    function with such slopes and with values within the bounds.
+    Returns:
+        The lower bound, and a point at which the bounding lines have this value.
+
+    Guarantees: consider any convex function with such slopes, and with values within the bounds. The returned value is
+    at most its minimum between the first and the last point.
     """
     bounds = {index: _between(known, index, slopes, 1) for index in _intervals_of_minimum(known)}
     improved_intervals: set[int] = set()
@@ -130,6 +134,7 @@ def _intervals_of_minimum(known: Sequence[Known]) -> range:
     """
     lowest = min(range(len(known)), key=lambda index: known[index].upper)
     first, last = 0, len(known) - 1
+    # The nearest such point on either side of the lowest one.
     for index in range(lowest - 1, -1, -1):
         is_above_inner_neighbour = known[index].lower > known[index + 1].upper
         if is_above_inner_neighbour:
@@ -154,6 +159,9 @@ def _between(known: Sequence[Known], index: int, slopes: Slopes, most: int) -> L
         index: index of the interval's first point.
         slopes: bounds on the slope of the function.
         most: number of points on either side of the interval from which chords are extended into it.
+
+    Returns:
+        The bound on this interval, and the point where the two chords meet.
     """
     # The steepest chord from the left, and the flattest one from the right.
     left, right = known[index], known[index + 1]
@@ -173,6 +181,7 @@ def _between(known: Sequence[Known], index: int, slopes: Slopes, most: int) -> L
     intersection = min(max(rise / (left_slope - right_slope), left.x), right.x)
     change_from_left = left_slope * (intersection - left.x)
     change_from_right = right_slope * (intersection - right.x)
+    # The errors of the intersection and of both lines, by the sizes of their terms.
     rounding = 8 * UNIT_ROUNDOFF * (left.lower + right.lower - change_from_left - change_from_right)
     value = min(left.lower + change_from_left, right.lower + change_from_right)
     return Least(value - rounding, intersection)
@@ -187,9 +196,13 @@ def _slope(first: float, second: float, start: float, end: float, side: float) -
         start: the first point.
         end: the second point, above the first one.
         side: −1 to round the slope down, 1 to round it up.
+
+    Returns:
+        The slope, moved to the requested side.
     """
     slope = (second - first) / (end - start)
     relative_size = (abs(start) + abs(end)) / (end - start)
+    # The slope errs by a few units of roundoff, and by the errors of the points relative to their distance.
     return slope + side * abs(slope) * 8 * UNIT_ROUNDOFF * (1.0 + relative_size)
 
 

@@ -52,6 +52,9 @@ def log_sums(logs: FloatArray) -> FloatArray:
 
     Args:
         logs: logarithms of the terms, with one row for each term.
+
+    Returns:
+        One logarithm for each column.
     """
     largest = logs.max(axis=0)
     largest = np.where(np.isneginf(largest), 0.0, largest)
@@ -66,6 +69,9 @@ def log_sum(values: FloatArray) -> float:
 
     Args:
         values: the elements x, of which the largest is taken out of the sum.
+
+    Returns:
+        The logarithm of the sum of all e^x.
     """
     largest = float(values.max()) if values.size else -math.inf
     if math.isinf(largest):
@@ -81,6 +87,9 @@ def running_log_sums(logs: FloatArray) -> FloatArray:
 
     Args:
         logs: logarithms x_k of the terms, in the order of summation.
+
+    Returns:
+        One logarithm for each position.
     """
     finite = logs[np.isfinite(logs)]
     if not finite.size or finite.max() - finite.min() > _MOST_RANGE:
@@ -170,6 +179,9 @@ def _may_matter(first: FloatArray, last: FloatArray) -> FloatArray:
     Args:
         first: logarithms of the terms at the least point of each block.
         last: logarithms of the terms at the largest point of each block.
+
+    Returns:
+        A mask with one row for each term and one column for each block.
     """
     largest_term = np.minimum(first, last).max(axis=0)
     return np.asarray(np.maximum(first, last) > largest_term - _NEGLIGIBLE)

@@ -18,18 +18,19 @@ _DAMPED, _LEAST_STEPS = 20.0, 16
 
 
 def odd_moment_series(c: FloatArray, first: FloatArray, shift: FloatArray) -> FloatArray:
-    """Return (2/r) ∫ e^{−ct−t²/2} sinh(rt/2) dt over t > 0 by its power series in r, for r < max(1, c)/2.
+    """Return an integral of a damped hyperbolic sine by its power series in the shift r.
 
-    With the moments M_n = ∫ tⁿ e^{−ct−t²/2} dt it is Σ_j (r/2)^{2j} M_{2j+1}/(2j + 1)!. The moments follow from a
+    The integral is (2/r) ∫ e^{−ct−t²/2} sinh(rt/2) dt over t > 0, for r < max(1, c)/2. With the moments
+    M_n = ∫ tⁿ e^{−ct−t²/2} dt it is Σ_j (r/2)^{2j} M_{2j+1}/(2j + 1)!. The moments follow from a
     recurrence, which is stable forwards for c ≤ 1 and backwards for c > 1.
 
     Args:
-        c: c ≥ 0.
+        c: values of c ≥ 0.
         first: M_0, the Mills ratio at c.
-        shift: r.
+        shift: shifts r ≥ 0, one for each c.
 
     Returns:
-        One value for each c.
+        The integral times 2/r, for each c.
     """
     moments = np.empty((2 * _SERIES_TERMS, *c.shape))
     is_small = c <= 1.0
@@ -48,9 +49,10 @@ def odd_moment_series(c: FloatArray, first: FloatArray, shift: FloatArray) -> Fl
 
 
 def _moments_forward(c: FloatArray, first: FloatArray) -> FloatArray:
-    """Return the moments M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0, n = 0, 1, …, by a recurrence that is stable for c ≤ 1.
+    """Return the moments of a damped half-normal density by a forward recurrence, stable for c ≤ 1.
 
-    The recurrence is M_{n+1} = n M_{n−1} − c M_n, from M_1 = 1 − c M_0.
+    The moments are M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0, n = 0, 1, …. The recurrence is M_{n+1} = n M_{n−1} − c M_n,
+    from M_1 = 1 − c M_0.
 
     Args:
         c: values of c ≤ 1.
@@ -68,10 +70,10 @@ def _moments_forward(c: FloatArray, first: FloatArray) -> FloatArray:
 
 
 def _moments_backward(c: FloatArray, first: FloatArray) -> FloatArray:
-    """Return the moments M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0, n = 0, 1, …, for c > 1.
+    """Return the moments of a damped half-normal density by a backward recurrence, stable for c > 1.
 
-    The ratios h_n = M_n/M_{n−1} are computed backwards by h_n = n/(c + h_{n+1}). They start from (√(c² + 4n) − c)/2,
-    which h_n approaches for large n.
+    The moments are M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0, n = 0, 1, …. Their ratios h_n = M_n/M_{n−1} are computed
+    backwards by h_n = n/(c + h_{n+1}). They start from (√(c² + 4n) − c)/2, which h_n approaches for large n.
 
     Args:
         c: values of c > 1.
@@ -102,6 +104,9 @@ def _extra_orders(c: float) -> int:
 
     Args:
         c: c > 1 in the moments ∫ tⁿ e^{−ct−t²/2} dt.
+
+    Returns:
+        The number of orders. It is smaller for larger c, where the recurrence forgets its start sooner.
     """
     if c < 3:
         return 220
@@ -109,22 +114,26 @@ def _extra_orders(c: float) -> int:
 
 
 def odd_moment_sum(c: float, first: float, shift: float) -> float:
-    """Return (2/r) ∫ e^{−ct−t²/2} sinh(rt/2) dt over t > 0 for one c, as `odd_moment_series` does for arrays.
+    """Return an integral of a damped hyperbolic sine by its power series, for one number c.
 
-    For few numbers this is quicker. The moments M_n = ∫ tⁿ e^{−ct−t²/2} dt have h_n = M_n/M_{n−1} ≤ n/c and h_n ≤ √n. A
-    term of the series is therefore at most q = (r/(2 max(1, c)))² times the previous one. J terms with q^J < 2^−60 are
-    enough in double arithmetic.
+    The integral is (2/r) ∫ e^{−ct−t²/2} sinh(rt/2) dt over t > 0. For few numbers this is quicker than
+    `odd_moment_series`. Let M_n = ∫ tⁿ e^{−ct−t²/2} dt be the moments. Their ratios h_n = M_n/M_{n−1} are
+    at most n/c, and at most √n. A term of the series is therefore at most q = (r/(2 max(1, c)))² times the previous
+    one. J terms with q^J < 2^−60 are enough in double arithmetic.
 
     Args:
-        c: c ≥ 0.
+        c: the number c ≥ 0.
         first: M_0, the Mills ratio at c.
-        shift: r.
+        shift: the shift r ≥ 0.
+
+    Returns:
+        The value of the integral, times 2/r.
     """
     # The number of terms, from q = step².
     step = 0.5 * shift / max(1.0, c)
     terms = 1
     if step > 0.0:
-        nats_per_term = max(-2.0 * math.log(step), 1e-9)
+        nats_per_term = max(-2.0 * math.log(step), 1e-9)  # q may be close to 1
         terms = min(math.ceil(_NEGLIGIBLE_TERM / nats_per_term), _SERIES_TERMS)
 
     odd_moments = _odd_moments_forward(c, first, terms) if c <= 1.0 else _odd_moments_backward(c, first, terms)
@@ -136,14 +145,18 @@ def odd_moment_sum(c: float, first: float, shift: float) -> float:
 
 
 def _odd_moments_forward(c: float, first: float, terms: int) -> list[float]:
-    """Return the moments M_1, M_3, … with M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0, for one c ≤ 1.
+    """Return the odd moments of a damped half-normal density by a forward recurrence, for one c ≤ 1.
 
-    They follow from the recurrence M_{n+1} = n M_{n−1} − c M_n, which is stable for such c.
+    The moments are M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0, for n = 1, 3, …. They follow from the recurrence
+    M_{n+1} = n M_{n−1} − c M_n, which is stable for such c.
 
     Args:
         c: real c ≤ 1.
-        first: M_0.
+        first: M_0, the Mills ratio at c.
         terms: number of moments that are returned, at least 1.
+
+    Returns:
+        M_1, M_3, …, in this order.
     """
     previous, current = first, 1.0 - c * first
     odd = [current]
@@ -155,9 +168,10 @@ def _odd_moments_forward(c: float, first: float, terms: int) -> list[float]:
 
 
 def _odd_moments_backward(c: float, first: float, terms: int) -> list[float]:
-    """Return the moments M_1, M_3, … with M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0, by their ratios h_n = M_n/M_{n−1}.
+    """Return the odd moments of a damped half-normal density by their ratios, for one c > 1.
 
-    The ratios follow from h_n = n/(c + h_{n+1}), from n = N down to 1. At each n, an error of h_{n+1} is multiplied by
+    The moments are M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0, for n = 1, 3, …. The ratios h_n = M_n/M_{n−1} follow from
+    h_n = n/(c + h_{n+1}), from n = N down to 1. At each n, an error of h_{n+1} is multiplied by
     h_n/(c + h_{n+1}), which is less than n/c². If √n is beyond c, the product of all such factors is about
 
         e^{−2c(√N − √n)}.
@@ -165,8 +179,8 @@ def _odd_moments_backward(c: float, first: float, terms: int) -> list[float]:
     The start N is chosen so that the error is negligible.
 
     Args:
-        c: c > 1.
-        first: M_0.
+        c: the number c > 1.
+        first: M_0, the Mills ratio at c.
         terms: number of moments.
 
     Returns:

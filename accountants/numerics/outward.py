@@ -11,10 +11,13 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 
 def round_up(value: Fraction) -> float:
-    """Return the least double that is not below a rational number; `math.inf` above the largest double.
+    """Return the least double that is not below a rational number.
 
     Args:
         value: a rational number of any sign.
+
+    Returns:
+        The double; math.inf or −math.inf if the number is beyond the doubles.
     """
     try:
         nearest = float(value)
@@ -31,6 +34,9 @@ def sum_up(values: Iterable[float]) -> float:
 
     Args:
         values: the finite floats, of any signs.
+
+    Returns:
+        The double, an upper bound on the sum.
     """
     terms = list(values)
     nearest = math.fsum(terms)
@@ -42,6 +48,9 @@ def product_up(*factors: float) -> float:
 
     Args:
         factors: the factors; the product of none is 1.
+
+    Returns:
+        The double; math.inf if the product is beyond the doubles.
     """
     return round_up(math.prod(map(Fraction, factors), start=Fraction(1)))
 
@@ -52,7 +61,11 @@ def raise_by_units(value: float, units: float) -> float:
     Args:
         value: the number as computed; 0 stays 0.
         units: bound of its relative error, in units of roundoff.
+
+    Returns:
+        An upper bound on the exact number.
     """
+    # Four more units cover the rounding of this factor and of the product.
     return value * (1.0 + (units + 4.0) * UNIT_ROUNDOFF)
 
 
@@ -62,6 +75,9 @@ def raise_log_by_units(value: float, units: float) -> float:
     Args:
         value: the logarithm as computed; an infinite one is returned as it is.
         units: bound on its error, in units of roundoff times 1 + |value|.
+
+    Returns:
+        An upper bound on the exact logarithm.
     """
     return value + units * UNIT_ROUNDOFF * (1.0 + abs(value)) if math.isfinite(value) else value
 
@@ -98,6 +114,9 @@ def round_to_digits(value: float, digits: int, *, up: bool) -> float:
         value: a number. An infinite number is returned as it is.
         digits: the number of significant decimal digits.
         up: whether the result must be at least the value. Otherwise it is at most the value.
+
+    Returns:
+        The rounded number, or `value` itself.
     """
     if not math.isfinite(value):
         return value

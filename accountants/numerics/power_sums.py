@@ -25,6 +25,9 @@ def harmonic(count: int) -> float:
 
     Args:
         count: number n of terms, at least 0.
+
+    Returns:
+        The sum, within four units of roundoff.
     """
     if count < _DIRECT:
         return math.fsum(1.0 / k for k in range(1, count + 1))
@@ -43,6 +46,9 @@ def root_sum(count: int) -> float:
 
     Args:
         count: number n of terms, at least 0.
+
+    Returns:
+        The sum, within four units of roundoff.
     """
     if count < _DIRECT:
         return math.fsum(math.sqrt(k) for k in range(1, count + 1))
@@ -60,8 +66,11 @@ def geometric_sum(rest: float, count: float) -> float:
     Args:
         rest: u in [0, 1].
         count: a real T ≥ 1.
+
+    Returns:
+        The sum G_T, between 1 and T.
     """
-    if rest * count < 1e-17:
+    if rest * count < 1e-17:  # the sum is T within a rounding
         return count
     if rest >= 1.0:
         return 1.0
@@ -76,7 +85,10 @@ def triangular_sum(rest: float, count: float) -> float:
 
     Args:
         rest: u in [0, 1].
-        count: T ≥ 0.
+        count: number T ≥ 0 of the sums that are added.
+
+    Returns:
+        The sum H_T, at least 0.
     """
     if count <= 0:
         return 0.0
@@ -88,6 +100,6 @@ def triangular_sum(rest: float, count: float) -> float:
     for k in range(60):
         term *= -rest * (count - 1.0 - k) / (k + 3.0)
         total += term
-        if abs(term) < 1e-18 * total:
+        if abs(term) < 1e-18 * total:  # far below a rounding
             break
     return total

@@ -37,12 +37,9 @@ if TYPE_CHECKING:
 
     from epsilond.accountants.numerics.special import FloatArray
 
-_MOST_NODES = 4_000_000
-"""Largest number of quadrature nodes for one order: an array of them takes 32 MB."""
-_LARGEST_SUM = 1024
-"""Largest integer order with a finite sum: its binomial coefficients are doubles."""
-_LARGE_EXPONENT = 30.0
-"""Exponent from which on a moment is computed by its logarithm."""
+_MOST_NODES = 4_000_000  # largest number of quadrature nodes for one order: an array of them takes 32 MB
+_LARGEST_SUM = 1024  # largest integer order with a finite sum: its binomial coefficients are doubles
+_LARGE_EXPONENT = 30.0  # exponent from which on a moment is computed by its logarithm
 LEAST_LOG_INTEGRAL = -50.0
 """Logarithm x below which log(1 + e^x) counts as e^x; the error is at most 1e-21 of it."""
 
@@ -95,6 +92,9 @@ def sampled_gaussian_renyi(*, order: float, rate: float, noise_multiplier: float
         rate: inclusion probability q in (0, 1].
         noise_multiplier: standard deviation z of the noise, in units of the sensitivity.
 
+    Returns:
+        The lower and the upper bound on D_a, in nats.
+
     Raises:
         BeyondBudget: the order is so large against the noise that it would take more than four million nodes.
     """
@@ -108,6 +108,9 @@ def shifted_gaussian_renyi(*, order: float, rate: float, shift: float) -> Interv
         order: order a > 1.
         rate: inclusion probability q in (0, 1].
         shift: sensitivity s over the standard deviation of the noise, exactly this double.
+
+    Returns:
+        The lower and the upper bound on D_a, in nats.
 
     Raises:
         BeyondBudget: it would take more than four million nodes.
@@ -159,6 +162,9 @@ def _integrate(orders: Sequence[float], rate: float, shift: float) -> list[Inter
         orders: increasing orders a > 1.
         rate: inclusion probability q in (0, 1).
         shift: sensitivity s in standard deviations of the noise.
+
+    Returns:
+        The bounds on the divergence at each order, in nats.
     """
     step, log_quadrature_error = node_distance(1.0 / shift)
     count = node_count(orders[-1], shift, step)
@@ -201,9 +207,12 @@ def _log_error(log_integral: float, order: float, log_relative_error: float, log
 
     Args:
         log_integral: log of the integral.
-        order: order a.
+        order: Rényi order a > 1.
         log_relative_error: log of the error of the rule, relative to E[r^a].
         log_left_out: log of a bound on the nodes that are left out.
+
+    Returns:
+        The log of the bound on the absolute error.
     """
     log_error = _log_one_more(log_integral) + math.log(2.0 + 2.0 * order) + log_relative_error
     return log_error + _log_one_more(log_left_out - log_error)
@@ -219,6 +228,9 @@ def _divergence_around(log_integral: float, order: float, *, rounding: float, lo
         order: order a > 1.
         rounding: bound on the rounding error of log I.
         log_error: log of a bound on the quadrature error of I.
+
+    Returns:
+        The lower and the upper bound, both at least 0.
     """
     log_upper_integral = log_error + _log_one_more(log_integral + rounding - log_error)
     upper = divergence_of_log_excess(log_upper_integral, order)
@@ -232,15 +244,20 @@ def _divergence_around(log_integral: float, order: float, *, rounding: float, lo
 def _binomial_sum(order: int, rate: float, shift: float) -> Interval:
     """Enclose the divergence of a subsampled Gaussian step at an integer order by a finite sum of positive terms.
 
-    For the likelihood ratio r it is E[r^a] − 1 = Σ_{k ≥ 2} C(a, k) q^k (1 − q)^{a − k} (e^{x_k} − 1) with x_k = k (k −
-    1) s²/2. This follows from the binomial theorem and E[e^{k (s y − s²/2)}] = e^{x_k}. A logarithm of a term errs by
-    at most 16 units of roundoff, and by four units of each of its summands. The logarithm of e^x − 1 errs by two units
-    more, since an error of three units of x changes it by at most 3 (1 + x) u.
+    With the likelihood ratio r, the divergence is log(E[r^a])/(a − 1). By the binomial theorem,
+
+        E[r^a] − 1 = Σ_{k ≥ 2} C(a, k) q^k (1 − q)^{a − k} (e^{x_k} − 1),   x_k = k (k − 1) s²/2.
+
+    A logarithm of a term errs by at most 16 units of roundoff u, and by four units of each of its summands. The
+    logarithm of e^x − 1 errs by two units more, since an error of three units of x changes it by at most 3 (1 + x) u.
 
     Args:
         order: order a, at least 2 and at most `_LARGEST_SUM`.
         rate: inclusion probability q in (0, 1).
         shift: sensitivity s in standard deviations of the noise.
+
+    Returns:
+        The lower and the upper bound, in nats.
     """
     # The logarithm of each term.
     k, log_binomials = _binomials(order)
@@ -303,6 +320,9 @@ def pure_renyi(*, order: float, epsilon: float) -> float:
     Args:
         order: Rényi order a, above 1.
         epsilon: pure privacy loss, in nats.
+
+    Returns:
+        The upper bound in nats, at most about ε.
     """
     log_p = -math.log1p(math.exp(-epsilon))
     log_r = -epsilon - math.log1p(math.exp(-epsilon))
@@ -315,7 +335,7 @@ def pure_renyi(*, order: float, epsilon: float) -> float:
 
     rounding = 64.0 * UNIT_ROUNDOFF * (1.0 + order * (abs(log_p) + abs(log_r)))
     divergence = (max(log_moment, 0.0) + rounding) / (order - 1.0)
-    return min(divergence, epsilon * (1.0 + 16 * UNIT_ROUNDOFF))
+    return min(divergence, epsilon * (1.0 + 16 * UNIT_ROUNDOFF))  # rounded up
 
 
 def laplace_renyi(*, order: float, shift: float) -> Interval:
@@ -328,6 +348,9 @@ def laplace_renyi(*, order: float, shift: float) -> Interval:
     Args:
         order: order a > 1.
         shift: distance s of the locations over the scale, at least 0.
+
+    Returns:
+        The lower and the upper bound, in nats.
     """
     a = order
     growth_exponent, decay_exponent = (a - 1.0) * shift, a * shift
@@ -335,16 +358,16 @@ def laplace_renyi(*, order: float, shift: float) -> Interval:
     if growth_exponent > _LARGE_EXPONENT:
         decaying_share = (a - 1.0) / a * math.exp(-growth_exponent - decay_exponent)
         log_moment = math.log(growth_weight) + growth_exponent + math.log1p(decaying_share)
-        error = 16 * UNIT_ROUNDOFF * (1.0 + growth_exponent)
+        error = 16 * UNIT_ROUNDOFF * (1.0 + growth_exponent)  # of the sum of the logarithms
         return Interval((log_moment - error) / (a - 1.0), (log_moment + error) / (a - 1.0))
 
     # E[r^a] − 1 as the growth of the first term less the decrease of the second one.
     gain = growth_weight * math.expm1(growth_exponent)
     loss = decay_weight * -math.expm1(-decay_exponent)
-    error = 16 * UNIT_ROUNDOFF * (gain + loss)
+    error = 16 * UNIT_ROUNDOFF * (gain + loss)  # of both terms and of their difference
     least_excess, largest_excess = max(gain - loss - error, 0.0), max(gain - loss + error, 0.0)
-    lower = math.log1p(least_excess) / (a - 1.0) * (1.0 - 8 * UNIT_ROUNDOFF)
-    upper = math.log1p(largest_excess) / (a - 1.0) * (1.0 + 8 * UNIT_ROUNDOFF)
+    lower = math.log1p(least_excess) / (a - 1.0) * (1.0 - 8 * UNIT_ROUNDOFF)  # rounded down
+    upper = math.log1p(largest_excess) / (a - 1.0) * (1.0 + 8 * UNIT_ROUNDOFF)  # rounded up
 
     # The divergence is at most a s²/2, and at most the largest loss s.
     simple_bound = min(0.5 * a * shift * shift, shift)

@@ -39,7 +39,7 @@ class RootEvaluations:
         if previous_point == point:
             return None
         slope = (value - previous_value) / (point - previous_point)
-        return max(slope, -1e6) if slope < -1e-3 else None
+        return max(slope, -1e6) if slope < -1e-3 else None  # within the range of plausible slopes
 
     @property
     def slow(self) -> bool:
@@ -78,13 +78,16 @@ class RootEvaluations:
     def at(self, wanted: float, newton: float) -> float:
         """Estimate the point at which the function has a given value.
 
-        The estimate is the inverse quadratic interpolation of the last three points if it is close to the point that
-        Newton's step gives, and otherwise the latter. If it is outside the known bracket of the value, the middle of
-        the bracket is returned.
+        The estimate is the inverse quadratic interpolation of the last three points, if it is close to the point of
+        Newton's step. Otherwise the estimate is that point. If it is outside the known bracket of the value, the middle
+        of the bracket is returned.
 
         Args:
             wanted: the value.
             newton: the point that Newton's step gives.
+
+        Returns:
+            The estimate, as the next point of the search.
         """
         estimate = newton
         interpolated = self._interpolate(wanted)
@@ -93,6 +96,7 @@ class RootEvaluations:
             is_close_to_newton = abs(interpolated - newton) < 0.5 * abs(newton - last_point)
             estimate = interpolated if is_close_to_newton else newton
 
+        # Bisect the known bracket if the estimate is outside of it.
         largest_above = max((point for point, value in self._points if value > wanted), default=-math.inf)
         least_below = min((point for point, value in self._points if value <= wanted), default=math.inf)
         is_bracket = largest_above < least_below and math.isfinite(least_below - largest_above)

@@ -67,6 +67,9 @@ def bisect_integers(holds: Callable[[int], bool], low: int, high: int) -> int:
         holds: a condition that holds at `low` and not at `high`. It is not evaluated at these two integers.
         low: the integer at which the condition holds.
         high: a larger integer, at which the condition does not hold.
+
+    Returns:
+        The integer, at least `low` and below `high`.
     """
     while high - low > 1:
         middle = (low + high) // 2
@@ -106,6 +109,9 @@ def least_integer(excess: Callable[[int], float], low: int, high: int, *, at_low
         low: an integer at which the function is positive.
         high: a larger integer.
         at_low: the value at `low`, where `excess` is not evaluated; math.inf if it is not defined there.
+
+    Returns:
+        The integer, above `low` and at most `high`.
     """
 
     def _point_between(low: int, high: int, share: float) -> int:
@@ -173,6 +179,9 @@ def _chord_root(low_value: float, high_value: float) -> float:
     Args:
         low_value: value of a function at the lower end of a bracket.
         high_value: value at the higher end.
+
+    Returns:
+        The root as a share of the bracket.
     """
     fall = low_value - high_value
     has_root = math.isfinite(fall) and low_value > high_value
@@ -193,6 +202,9 @@ def brent_root(
         high: upper end of the bracket.
         absolute: tolerance of the root, to which `relative` times its size is added.
         relative: relative tolerance, at least `LEAST_RELATIVE`.
+
+    Returns:
+        The root, within the tolerance and on an unknown side.
     """
     from scipy.optimize import brentq  # noqa: PLC0415  half a second of imports, for callers that search
 
@@ -206,6 +218,9 @@ def _value(point: float, function: Callable[[float], float]) -> float:
     Args:
         point: the point.
         function: the function.
+
+    Returns:
+        The value of `function` at `point`.
     """
     return function(point)
 
@@ -248,6 +263,9 @@ def crossing(
         log_delta: the target, log δ.
         guess: initial estimate of ε, and of the slope there.
         within: the least and the largest ε at which the bound may be evaluated.
+
+    Returns:
+        The closest evaluated ε on both sides of the crossing.
 
     Guarantees: the bound has been evaluated at both returned ε, and is above the target at one and not above it at the
     other. The exceptions are 0 and math.inf, which are returned if no such ε was evaluated. The two differ by a
@@ -299,6 +317,7 @@ def _bracket_crossing(excess: Callable[[float], float], guess: Guess) -> tuple[f
     epsilon = min(max(guess.epsilon, 0.0), LARGEST_EPSILON)
     value = excess(epsilon)
     is_forward = value > 0.0
+    # The slope may be 0, and ε too.
     newton_step = 1.5 * abs(value) / max(guess.steepness, 1e-9)
     step = newton_step + _FIRST_STEP * max(epsilon, 1e-6)
     farthest = LARGEST_EPSILON if is_forward else 0.0

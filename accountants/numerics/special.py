@@ -33,36 +33,28 @@ LOG_ACCURACY = 16 * UNIT_ROUNDOFF
 
 FARTHEST = 1e145
 LEAST_LOG = -0.5 * FARTHEST**2
-"""Logarithm that represents smaller ones, if the argument of φ is beyond `FARTHEST`. Its multiples are doubles.
-
-It is an upper bound on the logarithm, and not a lower bound.
-"""
+"""Upper bound that replaces smaller logarithms, for arguments of φ beyond `FARTHEST`; its multiples are doubles."""
 
 _SQRT_HALF = math.sqrt(0.5)
 _SQRT_HALF_PI = math.sqrt(math.pi / 2)
-_FEW = 16
-"""Number of values up to which Python's numbers are quicker than arrays."""
-_FAR_RATIO = 1e7
-"""Ratio of ε to the shift above which the series equals its first term."""
+_FEW = 16  # number of values up to which Python's numbers are quicker than arrays
+_FAR_RATIO = 1e7  # ratio of ε to the shift above which the series equals its first term
 
 
 def mills(x: FloatArray) -> FloatArray:
-    """Return the Mills ratio R(x) = (1 − Φ(x))/φ(x) of the standard normal distribution.
-
-    It is accurate to a few units in the last place for x ≥ −37.
+    """Return the Mills ratio R(x) = (1 − Φ(x))/φ(x) of the standard normal distribution, elementwise.
 
     Args:
         x: numbers; below about −37 the result overflows.
+
+    Returns:
+        R(x), accurate to a few units in the last place for x ≥ −37.
     """
     return _SQRT_HALF_PI * np.asarray(erfcx(x * _SQRT_HALF))
 
 
 def log_normal_tail(x: ArrayLike) -> FloatArray:
-    """Return log(1 − Φ(x)), the log upper tail of the standard normal distribution; −inf at +inf.
-
-    Args:
-        x: numbers, or one number.
-    """
+    """Return log(1 − Φ(x)), the log upper tail of the standard normal distribution, elementwise; −inf at +inf."""
     return np.asarray(log_ndtr(-np.asarray(x, dtype=np.float64)))
 
 
@@ -105,6 +97,9 @@ def log_one_minus_exp(x: FloatArray) -> FloatArray:
 
     Args:
         x: numbers, normally at most 0.
+
+    Returns:
+        One logarithm, at most 0, for each number.
     """
     if np.size(x) == 1:  # many times quicker for one number
         return np.full(np.shape(x), _log_one_minus_exp_at(float(np.reshape(x, ()))))
@@ -142,22 +137,19 @@ def log_sum(first: float, second: float) -> float:
 
 
 def log_expm1(x: float) -> float:
-    """Return log(e^x − 1) for x ≥ 0 without overflow; −inf at 0.
-
-    Args:
-        x: a number, at least 0.
-    """
+    """Return log(e^x − 1) for one number x ≥ 0 without overflow; −inf at 0."""
     return x + math.log(-math.expm1(-x)) if x > 0 else -math.inf
 
 
 def log_theta(epsilon: ArrayLike, shift: ArrayLike) -> FloatArray:
     """Return log θ_ε(r), the log hockey-stick divergence of N(r, 1) and N(0, 1) at e^ε, elementwise.
 
-    The value is −inf, which means zero, only at r = 0. It is 0 at r = inf.
-
     Args:
         epsilon: values of ε ≥ 0, in nats, which are broadcast with the shifts.
         shift: shifts r ≥ 0, in standard deviations.
+
+    Returns:
+        One logarithm, at most 0, for each pair of ε and r. It is −inf (θ = 0) only at r = 0, and 0 at r = inf.
 
     Guarantees: the error is at most `LOG_ACCURACY · (1 + |value|)` for ε ≤ 1e15 and r in [1e-300, 1e7]. Values below
     `LEAST_LOG` are replaced by `LEAST_LOG`, which is never below the truth.
@@ -168,21 +160,25 @@ def log_theta(epsilon: ArrayLike, shift: ArrayLike) -> FloatArray:
 def log_theta_complement(epsilon: ArrayLike, shift: ArrayLike) -> FloatArray:
     """Return log(1 − θ_ε(r)) for the hockey-stick divergence θ of N(r, 1) and N(0, 1) at e^ε, elementwise.
 
-    The accuracy is that of `log_theta`. The value is 0 at r = 0, and −inf at r = inf.
-
     Args:
         epsilon: values of ε ≥ 0, in nats, which are broadcast with the shifts.
         shift: shifts r ≥ 0, in standard deviations.
+
+    Returns:
+        One logarithm for each pair, as accurate as `log_theta`. It is 0 at r = 0, and −inf at r = inf.
     """
     return _theta(epsilon, shift)[1]
 
 
 def log_theta_and_complement(epsilon: ArrayLike, shift: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return `log_theta` and `log_theta_complement`, in the time of one evaluation.
+    """Return log θ_ε(r) and log(1 − θ_ε(r)) of the hockey-stick divergence θ of N(r, 1) and N(0, 1) at e^ε.
 
     Args:
         epsilon: values of ε ≥ 0, in nats, which are broadcast with the shifts.
         shift: shifts r ≥ 0, in standard deviations.
+
+    Returns:
+        The results of `log_theta` and `log_theta_complement`, in the time of one evaluation.
     """
     return _theta(epsilon, shift)
 
@@ -231,6 +227,9 @@ def _theta_of_few(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArra
     Args:
         eps: values of ε ≥ 0, in nats.
         r: shifts r ≥ 0, in standard deviations; an array of the same shape.
+
+    Returns:
+        log θ and log(1 − θ), in arrays of the given shape.
     """
     pairs = zip(eps.ravel().tolist(), r.ravel().tolist(), strict=True)
     logs = [theta_logs(epsilon, shift) for epsilon, shift in pairs]
@@ -281,22 +280,21 @@ def _log_mills_difference_at(a: float, epsilon: float, shift: float) -> float:
         a: ε/r − r/2, at least −1.
         epsilon: ε ≥ 0, in nats.
         shift: r > 0, in standard deviations.
+
+    Returns:
+        The logarithm of the difference, which is above 0.
     """
     is_small_shift = shift < 0.5 * max(1.0, a)
     if not is_small_shift:
         return math.log(_mills_at(a) - _mills_at(a + shift))
     c = min(epsilon / shift, 1e150)
-    if c > _FAR_RATIO:  # as `_log_far_bracket`
+    if c > _FAR_RATIO:  # the first term of the series is enough
         return math.log(shift) + (-math.log(c - 0.5 * shift) - math.log(c + 0.5 * shift))
     return math.log(shift) + math.log(odd_moment_sum(c, _mills_at(c), shift))
 
 
 def _mills_at(x: float) -> float:
-    """Return the Mills ratio R(x) = (1 − Φ(x))/φ(x) of `mills` for one number.
-
-    Args:
-        x: the number.
-    """
+    """Return the Mills ratio R(x) = (1 − Φ(x))/φ(x) for one number x, as `mills` does for arrays."""
     return _SQRT_HALF_PI * float(erfcx(x * _SQRT_HALF))
 
 
@@ -314,8 +312,8 @@ def log1m_exp_at(x: float) -> float:
 def _theta_inside(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return log θ and log(1 − θ), the hockey-stick divergence θ of N(r, 1) and N(0, 1), where neither underflows.
 
-    With a = ε/r − r/2, b = a + r, the normal density φ and Mills' ratio R, θ = φ(a)(R(a) − R(b)) for a ≥ −1, and 1 − θ
-    = φ(a)(R(−a) + R(b)) for a < −1. The logarithm of 1 minus the computed number follows from its own logarithm.
+    Let a = ε/r − r/2 and b = a + r, with the normal density φ and Mills' ratio R. For a ≥ −1 the formula is
+    θ = φ(a)(R(a) − R(b)), and for a < −1 it is 1 − θ = φ(a)(R(−a) + R(b)). The second logarithm follows from the first.
 
     Args:
         eps: values of ε ≥ 0, finite, in nats.
@@ -344,13 +342,16 @@ def _theta_inside(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArra
 def _log_mills_difference(a: FloatArray, eps: FloatArray, r: FloatArray) -> FloatArray:
     """Return log(R(a) − R(a + r)) for a = ε/r − r/2 ≥ −1, with Mills' ratio R(x) = (1 − Φ(x))/φ(x).
 
-    A large shift r has no cancellation in the difference. For small r it is log ∫ 2 e^{−ct−t²/2} sinh(rt/2) dt with c =
-    ε/r, by the power series of `odd_moment_series`. For c > 1e7 the first term of the series is enough.
+    A large shift r has no cancellation in the difference. For small r it is log ∫ 2 e^{−ct−t²/2} sinh(rt/2) dt with
+    c = ε/r, by the power series of `odd_moment_series`. For c > 1e7 the first term of the series is enough.
 
     Args:
         a: ε/r − r/2. Entries below −1 are not set in the result.
         eps: values of ε ≥ 0, in nats.
         r: shifts r > 0, in standard deviations.
+
+    Returns:
+        One logarithm for each a ≥ −1.
     """
     log_difference_of_mills = np.empty_like(a)
     is_series = (a >= -1.0) & (r < 0.5 * np.maximum(1.0, a))
@@ -376,6 +377,9 @@ def _odd_moments(c: FloatArray, r: FloatArray) -> FloatArray:
     Args:
         c: numbers ≥ 0.
         r: shifts > 0; an array of the same shape.
+
+    Returns:
+        One integral for each pair of c and r.
     """
     mills_ratios = mills(c)
     if c.size > _FEW:

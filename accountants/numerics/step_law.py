@@ -33,22 +33,22 @@ class Pieces(NamedTuple):
     mass: FloatArray
 
     def tilt(self, tilt: float, log_moment: float) -> TiltedPieces:
-        """Return the masses of the pieces under the distribution with density e^{λy}/M(λ), rounded down.
+        """Return the masses of the uniform pieces under the distribution with density e^{λy}/M(λ), rounded down.
 
         A piece of mass m, centre y and length ℓ has the tilted mass m e^{λy} (sinh a / a)/M(λ), a = λℓ/2. This follows
         from the integral of e^{λx} over the piece.
 
         Args:
-            tilt: λ > 0.
+            tilt: exponent λ > 0 of the weights e^{λy}.
             log_moment: log M(λ), where M(λ) is the mean of e^{λY}.
 
         Returns:
             The pieces, with their tilted masses and the numbers a.
         """
-        a = np.maximum(0.5 * tilt * (self.high - self.low), 1e-8)
+        a = np.maximum(0.5 * tilt * (self.high - self.low), 1e-8)  # not 0, where sinh(a)/a is 0/0
         # sinh(a)/a = e^a (1 − e^{−2a})/(2a), in logarithms as λ may be large.
         log_growth = 0.5 * tilt * (self.high + self.low) + a + np.log(-np.expm1(-2.0 * a) / (2.0 * a))
-        rounding_factor = 1.0 - 1e-9
+        rounding_factor = 1.0 - 1e-9  # far more than the errors of the exponentials
         tilted_masses = self.mass * np.exp(log_growth - log_moment) * rounding_factor
         return TiltedPieces(self, tilted_masses, a)
 
@@ -79,11 +79,14 @@ class TiltedPieces(NamedTuple):
 
         Args:
             t: frequency, at least 0.
+
+        Returns:
+            The lower bound, in [0, 1].
         """
         a = self.half_tilts
         y = 0.5 * t * (self.pieces.high - self.pieces.low)
         bound_beyond_pi = a / np.tanh(a) / np.hypot(a, np.maximum(y, math.pi))
-        sine_ratio = np.sin(np.minimum(y, math.pi)) / np.sinh(np.minimum(a, 300.0))
+        sine_ratio = np.sin(np.minimum(y, math.pi)) / np.sinh(np.minimum(a, 300.0))  # no overflow
         exact = a * np.sqrt((1.0 + sine_ratio * sine_ratio) / (a * a + y * y))
         bound = np.where(y < math.pi, np.maximum(exact, bound_beyond_pi), bound_beyond_pi)
         # Raise |φ_piece| by more than its rounding error; a larger modulus lowers the bound.
@@ -135,8 +138,8 @@ class StepLaw:
         centre, half_length = 0.5 * (high + low)[:, None], 0.5 * (high - low)[:, None]
         piece_points = (centre + half_length * _LEGENDRE_POINTS).ravel()
         piece_weights = (0.5 * mass[:, None] * _LEGENDRE_WEIGHTS).ravel()
-        point_errors = 4 * UNIT_ROUNDOFF * np.abs(piece_points)
-        weight_errors = 64 * UNIT_ROUNDOFF * piece_weights
+        point_errors = 4 * UNIT_ROUNDOFF * np.abs(piece_points)  # roundings of the nodes
+        weight_errors = 64 * UNIT_ROUNDOFF * piece_weights  # roundings of the weights
         return WeightedPoints(
             points=np.concatenate((self.atoms.points, piece_points)),
             weights=np.concatenate((self.atoms.weights, piece_weights)),
@@ -165,6 +168,9 @@ class StepLaw:
 
         Args:
             exponent: whole number.
+
+        Returns:
+            The distribution of the divided variable.
         """
         scale = math.ldexp(1.0, -exponent)
         errors = scale * self.atoms.point_errors + math.ulp(0.0)

@@ -76,7 +76,10 @@ class _TiltedPoints(NamedTuple):
         The error is caused by points left out, by roundings, and by errors of the points and weights.
 
         Args:
-            frequencies: t ≥ 0.
+            frequencies: frequencies t ≥ 0.
+
+        Returns:
+            One absolute error bound for each frequency.
         """
         # Each term w (e^{ity} − 1) is at most w min(t|y|, 2).
         mean_size = float(self.weights @ np.abs(self.points))
@@ -95,9 +98,10 @@ class _TiltedPoints(NamedTuple):
 def integrate_transform(
     nodes: WeightedPoints, count: int, tilt: float, rule: QuadratureRule, shift: float
 ) -> QuadratureSum:
-    """Approximate E[(S + ξ)₊] and E[(S + ξ − c)₊] by the trapezoidal rule.
+    """Approximate the mean positive part of a sum, without and with a shift, by the trapezoidal rule.
 
-    S is the sum of n independent copies of a variable Y, and ξ ~ N(0, τ²). The rule is
+    The means are E[(S + ξ)₊] and E[(S + ξ − c)₊]. S is the sum of n independent copies of a variable Y, and ξ ~ N(0,
+    τ²). The rule is
 
         (Δt/π) e^{K(λ)} (g(0)/2 + Σ_{k=1}^N Re g(k Δt)),   g(t) = φ(t)ⁿ e^{(τz)²/2 − zc}/z²,   z = λ + it,
 
@@ -106,7 +110,7 @@ def integrate_transform(
     Args:
         nodes: the distribution of Y.
         count: number n of copies.
-        tilt: λ > 0.
+        tilt: exponent λ > 0 of the weights e^{λS}.
         rule: Δt, N and τ.
         shift: c ≥ 0 of the shifted sum.
 
@@ -130,7 +134,8 @@ def integrate_transform(
     # An error η of φ changes φⁿ by at most |φ|ⁿ ((1 + η/|φ|)ⁿ − 1).
     relative_error = tilted.transform_error(frequencies) * np.exp(-log_modulus)
     with np.errstate(over="ignore"):
-        power_error = np.expm1(np.minimum(count * np.log1p(relative_error), 700.0))
+        power_error = np.expm1(np.minimum(count * np.log1p(relative_error), 700.0))  # cut against overflow
+    # The roundings of the exponentials and of the shifted phase t c.
     factor_rounding = 64 * UNIT_ROUNDOFF * (1.0 + frequencies * abs(shift))
     error_sum = float((np.abs(terms) * (power_error + factor_rounding)).sum())
 
@@ -147,13 +152,14 @@ def _tilt_points(nodes: WeightedPoints, tilt: float, count: int) -> _TiltedPoint
 
     Args:
         nodes: the distribution of the variable Y.
-        tilt: λ.
+        tilt: exponent λ of the weights e^{λy}.
         count: number of copies of Y in the sum, on which the limit depends.
 
     Returns:
         The points that are used, with their tilted weights, and the weight that is left out.
     """
     points, weights, point_errors, weight_errors = nodes
+    # The weights and their errors grow by the same factor. M(λ) is computed from M(λ) − 1, which may be small.
     growth = np.exp(tilt * points)
     moment = 1.0 + float(weights @ np.expm1(tilt * points))
     tilted_weights, tilted_errors = weights * growth / moment, weight_errors * growth / moment
@@ -169,7 +175,9 @@ def _tilt_points(nodes: WeightedPoints, tilt: float, count: int) -> _TiltedPoint
 
 
 def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) -> ComplexArray:
-    """Return φ(k Δt) − 1 = Σ_y w (e^{iky Δt} − 1) for k = 0, …, N, with the characteristic function φ.
+    """Return the characteristic function of a tilted distribution, minus 1, at equally spaced frequencies.
+
+    It is φ(k Δt) − 1 = Σ_y w (e^{iky Δt} − 1) for k = 0, …, N.
 
     Each k is written as a multiple of about √N plus a remainder. With the angles a and b of both,
 
@@ -179,8 +187,8 @@ def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) ->
 
     Args:
         tilted: points y with weights w.
-        spacing: Δt.
-        last_index: N.
+        spacing: distance Δt of neighbouring frequencies.
+        last_index: index N of the last frequency.
 
     Returns:
         One complex number for each k.
@@ -188,6 +196,7 @@ def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) ->
     stride = math.isqrt(last_index) + 1
     multiples = last_index // stride + 1
     table = np.zeros((multiples, stride), dtype=np.complex128)
+    # The points are taken in blocks, to bound the memory.
     block_size = max(_BLOCK_SIZE // stride, 16)
     for start in range(0, tilted.points.size, block_size):
         points = tilted.points[start : start + block_size]
@@ -202,7 +211,9 @@ def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) ->
 
 
 def _turns(points: FloatArray, step: float, count: int) -> ComplexArray:
-    """Return z_k = e^{iky·step} − 1 for k = 0, …, count − 1 and each point y, without cancellation.
+    """Return complex rotations minus 1 at equally spaced frequencies, without cancellation.
+
+    They are z_k = e^{iky·step} − 1 for k = 0, …, count − 1 and each point y.
 
     The number of known rows is doubled by z_{j+k} = z_j z_k + z_j + z_k, so that few sines are computed.
 

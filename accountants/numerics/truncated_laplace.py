@@ -19,16 +19,11 @@ from typing import NamedTuple
 from epsilond.accountants.numerics.laplace.levels_estimate import likely_levels
 from epsilond.accountants.numerics.root_search import bisect_integers
 
-DIGITS = 50
-"""Number of digits that remain after every cancellation."""
-CANCELLED = 27
-"""Number of digits that 1 minus a product of many survival probabilities may lose."""
-_SMALL = Decimal("1e-26")
-"""Escape probability below which probabilities are added instead of multiplied out."""
-_LOG_PAD = Decimal("1e-40")
-"""Bound on the rounding of the log of an escape probability, with `DIGITS` digits."""
-_NEGLIGIBLE = Decimal("1e-20")
-"""Value of x below which log(1 − x) uses its series. The fourth term of the series is 1e-60 of the first."""
+DIGITS = 50  # number of digits that remain after every cancellation
+CANCELLED = 27  # number of digits that 1 minus a product of many survival probabilities may lose
+_SMALL = Decimal("1e-26")  # escape probability below which probabilities are added instead of multiplied out
+_LOG_PAD = Decimal("1e-40")  # bound on the rounding of the log of an escape probability, with `DIGITS` digits
+_NEGLIGIBLE = Decimal("1e-20")  # x below which log(1 − x) uses its series; the fourth term is 1e-60 of the first
 
 
 class LogProbability(NamedTuple):
@@ -82,6 +77,9 @@ def normaliser(decay_rate: float, levels: int) -> Decimal:
     Args:
         decay_rate: rate α of the noise.
         levels: largest absolute value m of the noise.
+
+    Returns:
+        The normaliser Z, at least 1, as a decimal number.
     """
     if decay_rate == 0.0:
         return Decimal(2 * levels + 1)
@@ -97,6 +95,9 @@ def probability(decay_rate: float, levels: int, value: int) -> Decimal:
         decay_rate: rate α of the noise.
         levels: largest absolute value m of the noise.
         value: the integer y.
+
+    Returns:
+        The probability, as a decimal number.
     """
     if abs(value) > levels:
         return Decimal(0)
@@ -115,6 +116,9 @@ def _top(decay: Decimal, levels: int, ratio: Decimal, count: int) -> Decimal:
         levels: largest absolute value m of the noise.
         ratio: e^(−α(m+1))/D.
         count: number n of values, 0 ≤ n ≤ m + 1.
+
+    Returns:
+        The probability, in [0, 1].
 
     Source: Das et al., Lemma 1.
     """
@@ -148,9 +152,12 @@ def _shift_probabilities(decay_rate: float, levels: int, parts: Sequence[tuple[i
         decay_rate: rate α of the noise P(y) ∝ e^(−α|y|).
         levels: largest absolute value m of the noise.
         parts: pairs of a shift k and the number of coordinates with that shift.
+
+    Returns:
+        The two complementary probabilities and the number of coordinates, for each shift.
     """
     decay = Decimal(decay_rate)
-    edge = (-decay * (levels + 1)).exp()
+    edge = (-decay * (levels + 1)).exp()  # e^(−α(m+1))
     ratio = edge / (1 + (-decay).exp() - 2 * edge) if decay else edge
     probabilities = []
     for shift, count in parts:
@@ -173,6 +180,9 @@ def log_top(decay_rate: float, levels: int, count: int) -> Decimal:
         decay_rate: rate α of the noise.
         levels: largest absolute value m of the noise, which has 2m + 1 values.
         count: number of values.
+
+    Returns:
+        The log probability, at most 0.
     """
     if count <= 0:
         return Decimal("-Infinity")
@@ -216,6 +226,9 @@ def log_survival(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]
         decay_rate: rate α of the noise P(y) ∝ e^(−α|y|).
         levels: largest absolute value m of the noise.
         parts: pairs of a shift k and the number n of coordinates with that shift.
+
+    Returns:
+        The log probability, at most 0.
     """
     with digits_for(decay_rate, levels):
         total = Decimal(0)
@@ -237,6 +250,9 @@ def log_escape(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]])
         decay_rate: rate α of the noise.
         levels: largest absolute value m of the noise.
         parts: pairs of a shift k and the number of coordinates with that shift.
+
+    Returns:
+        The lower and the upper bound on the logarithm.
     """
     return _log_escape(decay_rate, levels, tuple(parts))
 
@@ -286,7 +302,10 @@ def least_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta:
     Args:
         decay_rate: rate α of the noise.
         parts: pairs of a shift k and the number of coordinates with that shift.
-        log_delta: ln δ.
+        log_delta: natural logarithm of δ.
+
+    Returns:
+        The level m ≥ 0, an integer.
     """
     target = Decimal(log_delta)
     guess = math.ceil(min(max(likely_levels(decay_rate, parts, log_delta), 0.0), 1e30))
@@ -303,7 +322,7 @@ def _least(meets: Callable[[int], bool], guess: int) -> int:
         guess: the initial estimate, at least 0.
 
     Returns:
-        The least such integer.
+        The least integer that meets the condition.
     """
     low, high = guess - 1, guess
     step = 1
@@ -339,6 +358,9 @@ def variance(decay_rate: float, levels: int) -> float:
     It is computed with enough digits for its cancellation. With x = e^−α, w = 1 − x and t = e^{−αm} it is
 
         E Y² = 2x (1 + x − t (mw + 1)² − xt)/(w² (w + 2x(1 − t))).
+
+    Returns:
+        The variance, rounded to a double.
 
     Source: the closed form of Das et al., Lemma 1.
 

@@ -163,7 +163,8 @@ class Cancelling:
             The release: an array (…) or a list of arrays, of the caller's types and library.
 
         Raises:
-            InvalidInput: as `noise`, or the contributions are not arrays.
+            InvalidInput: all releases that the guarantee covers are made, or the contributions are not arrays of the
+                same shape as before.
         """
         rows, restore = flatten(contributions, records=True, pointer="/contributions")
         clipped = self.mechanism.clip(rows).values

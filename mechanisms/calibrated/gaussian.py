@@ -387,7 +387,7 @@ def _step_noise_stds(answer: Answer) -> tuple[float, ...] | None:
         return None
     if kind == "inverse-time":
         scale = answer.number(f"{schedule}/scale")
-        return tuple(scale / step for step in range(1, rounds + 1))
+        return tuple(scale / step for step in range(1, rounds + 1))  # scale/t at step t
     if kind == "explicit":
         values: Sequence[float] = answer.get(f"{schedule}/values") or ()
         if len(values) != rounds:

@@ -31,9 +31,9 @@ class GridCancelledRelease(Release):
         A record that is only in the n-th release has ρ-zero-concentrated differential privacy (ρ-zCDP). Here ρ is the
         sum of Δ²/(2σ_N²) over N = n, …, K. Δ is `grid.norm_in_steps`, or twice that if neighbours replace a record.
         Proof: the sum of the first N releases is the sum of the contributions so far plus ξ_N, and ξ_1, …, ξ_K are
-        independent. The record changes the sums from the n-th on by the same integer vector, because later reports
-        depend only on earlier releases and on other records. Each sum is Δ²/(2σ_N²)-zCDP as in `GridRelease`, and ρ
-        adds up.
+        independent. The record changes the sums from the n-th on by the same integer vector. This holds because later
+        reports depend only on earlier releases and on other records. Each sum is Δ²/(2σ_N²)-zCDP as in `GridRelease`,
+        and ρ adds up.
     """
 
     grid: GridRelease
@@ -91,9 +91,12 @@ class GridCancelling:
         return noisy_total
 
     def _noise_in_steps(self) -> float:
-        """Return the parameter σ_N of the next release's discrete Gaussian noise, in grid steps, rounded up.
+        """Return the parameter σ_N of the discrete Gaussian noise of the next release, rounded up.
 
         If the noise grows, σ_N is √N times the parameter of the first release.
+
+        Returns:
+            The parameter σ_N, in grid steps.
         """
         (std,) = self.mechanism.grid.noise_in_steps
         if not self.mechanism.grows or self.releases == 0:
@@ -113,7 +116,8 @@ class GridCancelling:
             The release: an array (…) or a list of arrays, of the caller's types and library.
 
         Raises:
-            InvalidInput: as `release`, or as `encode` of the grid.
+            InvalidInput: all releases that the guarantee covers are made, or the contributions are not arrays of this
+            dimension.
         """
         grid = self.mechanism.grid
         total, restore = grid.sum(contributions, source)

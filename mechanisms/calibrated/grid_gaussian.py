@@ -40,7 +40,7 @@ class GridRelease(Release):
     Guarantees:
         Each release has ρ-zero-concentrated differential privacy with ρ = Δ²/(2σ²), in steps. Δ is `norm_in_steps` if
         neighbours add, remove or zero out one contribution, and twice that if they replace one. σ is `noise_in_steps`.
-        Proof: the norm of a rounded contribution is at most `norm_in_steps`, integers add exactly, and Theorem 4 of
+        Proof: the norm of a rounded contribution is at most `norm_in_steps`, and integers add exactly. Theorem 4 of
         Canonne, Kamath and Steinke 2020 is about the distribution that `discrete_gaussian` draws. Amplification by
         subsampling needs theorems about discrete noise; those about continuous Gaussian noise do not apply.
     """
@@ -189,7 +189,8 @@ class GridRelease(Release):
             The release: an array (…) or a list of arrays, of the caller's types and library.
 
         Raises:
-            InvalidInput: as `encode` and `release`, or the sum may not fit in 63 bits.
+            InvalidInput: the contributions are not arrays of this dimension, or too many for one release. Also if there
+                is no such step, or the sum may not fit in 63 bits.
         """
         total, restore = self.sum(contributions, source)
         noisy_total = self.release(total, step=step, source=source)
@@ -209,7 +210,8 @@ class GridRelease(Release):
             of one contribution.
 
         Raises:
-            InvalidInput: as `encode`, or the sum may not fit in 63 bits.
+            InvalidInput: the contributions are not arrays of this dimension, or too many for one release. Also if their
+                sum may not fit in 63 bits.
         """
         rows, restore = flatten(contributions, records=True, pointer="/contributions")
         demand_batch(len(rows), self.most_contributions)

@@ -7,7 +7,7 @@ import math
 LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 """−log of the normal density at 0."""
 TINY = 1e-300
-"""Stands for zero where a logarithm is taken: above the least normal double, and below every error that is charged."""
+"""Replaces zero where a logarithm is taken: above the least normal double, and below every error that is charged."""
 MOST_NODES = 1 << 14
 """Largest number of frequencies of a line, and half the largest number of nodes over the noise: a second together."""
 ITERATIONS = 60

@@ -34,11 +34,11 @@ class ChernoffBounds(NamedTuple):
 
     @classmethod
     def at(cls, transforms: Sequence[Transform], tilts: FloatArray) -> ChernoffBounds:
-        """Evaluate the Chernoff bound on D(ε), the δ(ε) of a composition without the losses left out as improbable.
+        """Evaluate the Chernoff bounds on δ(ε) of a composition at several exponents μ.
 
-        The bound is D(ε) ≤ e^{b(μ) − με} for every exponent μ ≥ 0. An upper bound on b(μ) = K(μ) + log C(μ) is
-        computed, with K(μ) = log E_P[e^{μS}] for the total privacy loss S, and log C(μ) ≤ 0 of `log_chernoff_factor`.
-        All roundings are added.
+        D(ε) is δ(ε) without the losses that are left out as improbable. The bound is D(ε) ≤ e^{b(μ) − με} for every
+        exponent μ ≥ 0. An upper bound on b(μ) = K(μ) + log C(μ) is computed. Here K(μ) = log E_P[e^{μS}] for the total
+        privacy loss S, and log C(μ) ≤ 0 is that of `log_chernoff_factor`. All roundings are added.
 
         Args:
             transforms: one transform z ↦ log E_P[e^{zL}] for each part of the composition. K is the sum of their
@@ -54,54 +54,68 @@ class ChernoffBounds(NamedTuple):
         )
         log_bounds = cumulants.sum(axis=0) + log_chernoff_factor(tilts)
         summed_size = len(cumulants) * np.abs(cumulants).sum(axis=0)
+        # The sum over the parts, and log C(μ) with the last addition, err by a few units of roundoff.
         rounding = UNIT_ROUNDOFF * (4.0 * summed_size + 16.0 * (1.0 + np.abs(log_bounds)))
         return cls(tilts, log_bounds + rounding)
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """Return the least of the bounds b(μ) − με on log D(ε), and at most 0. Roundings are included.
+        """Return the least Chernoff bound on log D(ε), the finite part of log δ(ε), over all exponents μ.
+
+        The bound at μ is b(μ) − με. Roundings are included.
 
         Args:
             epsilon: ε in nats, of any sign.
+
+        Returns:
+            The upper bound on log D(ε), at most 0.
         """
+        # The product and the difference err by a few units of roundoff of their terms.
         rounding = 16 * UNIT_ROUNDOFF * (1.0 + np.abs(self.log_bounds) + self.tilts * abs(epsilon))
         bounds = self.log_bounds - self.tilts * epsilon + rounding
         return min(float(bounds.min()), 0.0)
 
     def log_excess(self, tilt: float, period: float, epsilon: float) -> float:
-        """Return an upper bound on the log of the alias, the error of the trapezoidal rule for δ(ε) by its period.
+        """Bound the aliasing error of the trapezoidal rule for δ(ε) from above, as a logarithm.
 
-        Let A be the period. The alias is Σ_{m≠0} e^{lmA} δ(ε + mA), and δ(ε + mA) ≤ e^{b(μ) − μ(ε + mA)} by Chernoff's
-        bound. The terms with m > 0 are thus below a geometric series for any μ > l, and those with m < 0 for any μ < l.
-        Each of the two sums is at most e^{b(μ) − με}/(e^{|μ−l|A} − 1), for the best μ on its side.
+        The rule has a period A in ε. Its aliasing error, and Chernoff's bound on the terms of this error, are
+
+            Σ_{m≠0} e^{lmA} δ(ε + mA),   δ(ε + mA) ≤ e^{b(μ) − μ(ε + mA)}.
+
+        The terms with m > 0 are thus below a geometric series for any μ > l, and those with m < 0 for any μ < l. Each
+        of the two sums is at most e^{b(μ) − με}/(e^{|μ−l|A} − 1), for the best μ on its side.
 
         Args:
             tilt: real part l of the line of integration.
             period: A = 2π/Δt in nats of ε, for the spacing Δt of the frequencies.
             epsilon: ε at which δ is evaluated, in nats.
+
+        Returns:
+            The log of the upper bound.
         """
         # The log of the bound for each μ, rounded up.
         decay = np.abs(self.tilts - tilt) * period
         with np.errstate(divide="ignore"):
             log_series = self.log_bounds - self.tilts * epsilon - decay - np.log(-np.expm1(-decay))
         size = np.abs(self.log_bounds) + self.tilts * abs(epsilon) + decay
+        # The sum of these terms errs by a few units of roundoff of their sizes.
         log_series = log_series + 16 * UNIT_ROUNDOFF * (1.0 + size)
 
         # The best bound on each side.
         log_positive_m = float(log_series[self.tilts > tilt].min())
         log_negative_m = float(log_series[self.tilts < tilt].min())
-        rounding = 4 * UNIT_ROUNDOFF * (1.0 + abs(log_positive_m) + abs(log_negative_m))
+        rounding = 4 * UNIT_ROUNDOFF * (1.0 + abs(log_positive_m) + abs(log_negative_m))  # of the final sum
         return float(np.logaddexp(log_positive_m, log_negative_m)) + rounding
 
     def shortest_period(self, tilt: float, epsilon: float, log_excess: float) -> float:
-        """Estimate the shortest period A = 2π/Δt of the trapezoidal rule for δ(ε) at which its alias is small enough.
+        """Estimate the shortest period of the trapezoidal rule for δ(ε) at which its aliasing error is small enough.
 
-        The alias is the error that a rule with spacing Δt has by its period. The Chernoff bounds on δ(ε) are
-        e^{b(μ) − με}. The alias is about e^{b(μ) − με − |μ−l|A} on either side of l, for the best tilt μ on that side.
+        A rule with spacing Δt has the period A = 2π/Δt in ε, which causes the error. The Chernoff bounds on δ(ε) are
+        e^{b(μ) − με}. The error is about e^{b(μ) − με − |μ−l|A} on either side of l, for the best tilt μ on that side.
 
         Args:
             tilt: real part l of the line of integration.
             epsilon: ε at which δ is evaluated, in nats.
-            log_excess: log of the allowed alias.
+            log_excess: log of the allowed error.
 
         Returns:
             The period A in nats of ε. It is the longer of the two that the tilts above l and those below l require.
@@ -114,13 +128,16 @@ class ChernoffBounds(NamedTuple):
 
 
 def log_chernoff_factor(tilt: FloatArray) -> FloatArray:
-    """Return log C(μ) = μ log μ − (1 + μ) log(1 + μ), the constant of the Chernoff bound on δ; 0 at μ = 0.
+    """Return the logarithm of the constant C(μ) in the Chernoff bound on δ, for each exponent μ.
 
-    C(μ) is the largest value of (1 − v) v^μ on [0, 1]. As −log(1 + μ) − μ log(1 + 1/μ) the logarithm does not cancel
-    for large μ.
+    It is log C(μ) = μ log μ − (1 + μ) log(1 + μ), and 0 at μ = 0. C(μ) is the largest value of (1 − v) v^μ on [0, 1].
+    The form −log(1 + μ) − μ log(1 + 1/μ) does not cancel for large μ.
 
     Args:
         tilt: exponents μ ≥ 0.
+
+    Returns:
+        log C(μ) ≤ 0 for each exponent.
 
     Source: docs/engine-certificate.md, A1.
     """

@@ -65,7 +65,16 @@ class GaussianSteps(ClosedForm):
     square: float
 
     def moments(self, tilt: float) -> tuple[float, float, float]:
-        """Return K(l) = μ² l(l + 1)/2, K′(l) = μ² (l + ½) and K″(l) = μ² at the tilt l."""
+        """Return the cumulant K(l) = log E[e^{lS}] of the total Gaussian loss S, and its derivatives.
+
+        They are K(l) = μ² l(l + 1)/2, K′(l) = μ² (l + ½) and K″(l) = μ².
+
+        Args:
+            tilt: exponent l.
+
+        Returns:
+            The cumulant K(l), the mean K′(l) in nats, and the variance K″(l) in nats².
+        """
         return self.square * 0.5 * tilt * (tilt + 1.0), self.square * (tilt + 0.5), self.square
 
     def upper_cumulant(self, tilt: float) -> float:
@@ -73,20 +82,25 @@ class GaussianSteps(ClosedForm):
         return self.moments(tilt)[0] * (1.0 + _ACCURACY)
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:  # noqa: ARG002
-        """Return upper bounds on log |φ(t)|^T = −μ² t²/2, which decreases in t and does not depend on the tilt.
+        """Bound the log modulus of the characteristic function of the total Gaussian loss from above.
+
+        It is log |φ(t)|^T = −μ² t²/2, which decreases in t and does not depend on the exponent l of the weights e^{lL}.
 
         Args:
             tilt: not used.
-            frequencies: t ≥ 0.
+            frequencies: frequencies t ≥ 0, per nat of loss.
+
+        Returns:
+            One bound for each frequency, at most 0.
         """
         return np.asarray(-0.5 * self.square * frequencies * frequencies * (1.0 - _ACCURACY))
 
     def on_line(self, line: Line) -> LineValues:
-        """Return the characteristic function e^{−μ²t²/2} of the total Gaussian loss on a line, centred at its mean c.
+        """Return the characteristic function of the total Gaussian loss at equally spaced frequencies t.
 
-        The distribution of the loss is tilted by l, the line's real part: its density is multiplied by e^{lL} and
-        normalised. The tilted mean is c = μ² (l + ½). A relative error of μ² changes the modulus, and it changes the
-        phase through c.
+        It is e^{−μ²t²/2}, centred at the mean c = μ² (l + ½). The distribution of the loss is tilted by l, the line's
+        real part: its density is multiplied by e^{lL} and normalised. A relative error of μ² changes the modulus, and
+        it changes the phase through c.
 
         Args:
             line: points l + it of a vertical line, with frequencies t ≥ 0.
@@ -96,6 +110,7 @@ class GaussianSteps(ClosedForm):
         """
         frequencies = line.frequencies
         cumulant, centre, _ = self.moments(line.tilt)
+        # The phase is 0, because the loss is centred at its mean.
         zeros = np.zeros_like(frequencies)
         log_modulus = -0.5 * self.square * frequencies * frequencies
         return LineValues(
@@ -129,10 +144,12 @@ class LaplaceSteps(ClosedForm):
     @property
     def supremum(self) -> float:
         """T s, rounded up, in nats."""
-        return self.count * self.shift * (1.0 + 4 * UNIT_ROUNDOFF)
+        return self.count * self.shift * (1.0 + 4 * UNIT_ROUNDOFF)  # the products are rounded
 
     def moments(self, tilt: float) -> tuple[float, float, float]:
-        """Return the cumulant K(l) = T log M(l) of T Laplace steps, and its derivatives K′(l) and K″(l).
+        """Return the cumulant of the total loss of T Laplace steps, and its first two derivatives.
+
+        The cumulant is K(l) = T log M(l), with the moment M(l) = E[e^{lL}] of one loss L.
 
         With the shift s, x = l + ½ and f(x) = tanh(xs)/(2x),
 
@@ -163,14 +180,20 @@ class LaplaceSteps(ClosedForm):
         return self.count * cumulant, self.count * mean, self.count * variance
 
     def _cumulant_error(self, tilt: float, cumulant: float) -> float:
-        """Return a bound on the error of the computed cumulant K = T log E[e^{lL}] of T Laplace steps at a tilt l.
+        """Bound the error of the computed cumulant of the total loss of T Laplace steps.
+
+        The cumulant is K = T log E[e^{lL}] for the loss L of one step.
 
         It includes the rounding of x = l + ½, since the derivative of K is at most T s for the shift s.
 
         Args:
-            tilt: l ≥ 0.
+            tilt: exponent l ≥ 0 of the moment E[e^{lL}] of the loss L.
             cumulant: the computed K.
+
+        Returns:
+            A bound on the absolute error of K.
         """
+        # The first term covers the roundings of x and of the terms of K, and the second one that of K itself.
         return UNIT_ROUNDOFF * (32.0 * self.count * self.shift * (1.5 + tilt) + 4.0 * abs(cumulant))
 
     def upper_cumulant(self, tilt: float) -> float:
@@ -179,16 +202,21 @@ class LaplaceSteps(ClosedForm):
         return cumulant + self._cumulant_error(tilt, cumulant)
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
-        """Return upper bounds on T log |φ(t′)| for all t′ ≥ t, at each frequency t, for T Laplace steps.
+        """Bound how fast the characteristic function of the total loss of T Laplace steps decays with its frequency.
 
-        φ is the characteristic function of one loss under the distribution tilted by l, and s the shift over the
-        noise's scale. With x = l + ½ and f = tanh(xs)/2x, |φ(t)| ≤ (1 + 1/2t)/(1 + f) at every t. For t ≤ π/2s it is
-        also at most 1 − (1 − ρ)/(1 + f) with ρ² = 1 − sin²(ts)/cosh²(xs). Both bounds decrease in t. For t < π/2s the
-        second bound holds up to π/2s, and the first one beyond. The larger of both is therefore used.
+        At each frequency t, the bound holds for T log |φ(t′)| at all t′ ≥ t. φ is the characteristic function of one
+        loss after weighting by e^{lL}, and s the shift over the noise's scale. With x = l + ½ and f = tanh(xs)/2x there
+        are two bounds:
+
+            |φ(t)| ≤ (1 + 1/2t)/(1 + f)          for every t,
+            |φ(t)| ≤ 1 − (1 − ρ)/(1 + f)         for t ≤ π/2s, with ρ² = 1 − sin²(ts)/cosh²(xs).
+
+        Both decrease in t. For t < π/2s the second bound holds up to π/2s, and the first one beyond. The larger of both
+        is therefore used.
 
         Args:
             tilt: real part l of the line.
-            frequencies: t > 0.
+            frequencies: frequencies t > 0, per nat of loss.
 
         Returns:
             One bound for each frequency, at most 0.
@@ -208,16 +236,17 @@ class LaplaceSteps(ClosedForm):
         one_minus_rho = sine_ratio * sine_ratio / (1.0 + rho)
         near_bound = np.where(frequencies < quarter_turn, 1.0 - one_minus_rho / (1.0 + f), 0.0)
 
-        rounding = 32 * UNIT_ROUNDOFF * (1.0 + s * x)
+        rounding = 32 * UNIT_ROUNDOFF * (1.0 + s * x)  # relative error of both bounds
         bound = np.maximum(near_bound, far_bound) * (1.0 + rounding)
         return np.asarray(self.count * np.log(np.minimum(bound, 1.0)))
 
     def on_line(self, line: Line) -> LineValues:
-        """Return the characteristic function φ(t)^T e^{−itc} of T Laplace steps on a line, with bounds on its errors.
+        """Return the characteristic function of the total loss of T Laplace steps at equally spaced frequencies t.
 
-        φ(t) is that of one loss, tilted by the line's real part l: its density is multiplied by e^{lL} and normalised.
-        c is the mean of the total tilted loss. φ(t) − 1 is computed from terms that are small for small t. With the
-        unit of roundoff u, the noise's shift s and x = l + ½, its error is at most (160 + 4xs) u ts.
+        It is φ(t)^T e^{−itc}. φ(t) is that of one loss, tilted by the line's real part l: its density is multiplied by
+        e^{lL} and normalised. The number c is the mean of the total tilted loss. φ(t) − 1 is computed from terms that
+        are small for small t. With the unit of roundoff u, the noise's shift s and x = l + ½, its error is at most
+        (160 + 4xs) u ts.
 
         Args:
             line: points l + it of a vertical line, with frequencies t ≥ 0.
@@ -234,6 +263,7 @@ class LaplaceSteps(ClosedForm):
         tanh = math.tanh(s * x)
         f = tanh / (2.0 * x)
         change = self._transform_change(x, tanh, frequencies) / (1.0 + f)
+        # The error bound (160 + 4xs) u ts of φ(t) − 1 at each frequency.
         error = (UNIT_ROUNDOFF * (160.0 + 4.0 * x * s) * s) * frequencies
         mean_of_step = centre / self.count
         log_modulus, phase, log_growth, rounding = raise_to_power(change, error, mean_of_step, frequencies, self.count)
@@ -242,24 +272,27 @@ class LaplaceSteps(ClosedForm):
             log_modulus=log_modulus,
             phase=phase - centre * frequencies,
             log_growth=log_growth,
-            rounding=rounding + 4 * UNIT_ROUNDOFF * abs(centre) * frequencies,
+            rounding=rounding + 4 * UNIT_ROUNDOFF * abs(centre) * frequencies,  # of the shift by c
             centre=centre,
             cumulant=cumulant,
             cumulant_error=self._cumulant_error(line.tilt, cumulant),
         )
 
     def _transform_change(self, x: float, tanh: float, frequencies: FloatArray) -> ComplexArray:
-        """Return (1 + f)(φ(t) − 1) at each frequency t, without the cancellation of φ(t) − 1 for small t.
+        """Return the scaled change of a Laplace step's characteristic function φ, without cancellation.
 
-        φ is the characteristic function of one Laplace loss with shift s, tilted by l, and f = tanh(xs)/2x for x = l +
-        ½. With τ = tanh xs and w = x + it the result is
+        The result is (1 + f)(φ(t) − 1) at each frequency t. For small t, φ(t) is near 1, and the plain difference would
+        lose its digits.
+
+        φ is the characteristic function of one Laplace loss L with shift s after weighting by e^{lL}, and
+        f = tanh(xs)/2x for x = l + ½. With τ = tanh xs and w = x + it the result is
 
             −(1 − cos ts) + iτ sin ts + N/(2wx),   N = −xτ(1 − cos ts) + i(x sin ts − τt).
 
         Args:
-            x: l + ½.
-            tanh: τ.
-            frequencies: t.
+            x: the number l + ½, for the exponent l of the weights e^{lL}.
+            tanh: the number τ = tanh xs.
+            frequencies: frequencies t ≥ 0, per nat of loss.
 
         Returns:
             One complex number for each frequency.
@@ -287,6 +320,9 @@ def _log_cosh(y: float) -> float:
 
     Args:
         y: a number ≥ 0.
+
+    Returns:
+        The logarithm log cosh y, at least 0.
     """
     if y < 1.0:
         return 0.5 * math.log1p(math.sinh(y) ** 2)

@@ -35,19 +35,16 @@ if TYPE_CHECKING:
 
 WIDEST = 1e-4
 """Relative width of δ beyond which an enclosure is rejected."""
-_LARGEST_OFFSET = 0.05
-"""Largest distance of a root from the ε of its line, in units of √F″: the alias is then at most e^−27 of δ."""
-_LARGEST_CHANGE = 2.0
-"""Nats by which the estimate of log δ may be off, for which noise is left out and a line is chosen."""
-_MOST_LINES = 12
-"""Largest number of lines for one request."""
+_LARGEST_OFFSET = 0.05  # largest distance of a root from its line's ε, over √F″; the alias is then at most e^−27 of δ
+_LARGEST_CHANGE = 2.0  # nats by which the estimate of log δ may be off, for which a line is chosen
+_MOST_LINES = 12  # largest number of lines for one request
 
 
 class _Level(NamedTuple):
-    """A value that a decreasing function of ε, such as log δ, is to take. A search finds this ε, the root.
+    """A target value of a decreasing function of ε, such as log δ. A search finds the ε with this value, the root.
 
     Attributes:
-        target: the value minus a saddle-point estimate of the function, whose zero is the first ε of the search.
+        target: the value minus an estimate of the function by the saddle-point method, whose zero is the first ε.
         evaluate: computes the function from an integrand and an ε near the one that the integrand was made for.
         value: the value of the function at the root.
     """
@@ -67,6 +64,9 @@ def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval
         laws: distribution of the privacy loss of each step, with its number of steps.
         epsilon: ε in nats, of any sign.
         widest: largest relative width of δ.
+
+    Returns:
+        The lower and the upper bound on log δ(ε).
 
     Guarantees: lower ≤ log δ(ε) ≤ upper ≤ 0 and upper − lower ≤ `widest`; (−inf, −inf) where δ is exactly zero.
 
@@ -112,6 +112,9 @@ def upper_log_delta(laws: Laws, epsilon: float) -> float:
         laws: distribution of the privacy loss of each step, with its number of steps.
         epsilon: ε in nats.
 
+    Returns:
+        The upper bound on log δ(ε), at most 0.
+
     Raises:
         ContourRefused: no usable exponent was found.
 
@@ -125,7 +128,7 @@ def upper_log_delta(laws: Laws, epsilon: float) -> float:
     chernoff = ChernoffBounds.at(transforms, np.asarray([tilt])).upper_log_delta(epsilon)
     log_leaks = [part.log_leak for part in parts]
     total = float(np.logaddexp.reduce([chernoff, *log_leaks]))
-    return min(total + 8 * UNIT_ROUNDOFF * (1.0 + abs(total)), 0.0)
+    return min(total + 8 * UNIT_ROUNDOFF * (1.0 + abs(total)), 0.0)  # rounded up
 
 
 def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float = WIDEST) -> Interval:
@@ -139,6 +142,9 @@ def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float =
         log_delta: log of the target δ, finite.
         slack: distance ≥ 0 from the target that log δ has at both bounds.
         widest: largest relative width of δ at the root.
+
+    Returns:
+        The lower and the upper bound on ε, in nats.
 
     Guarantees: both bounds have been evaluated. At the upper bound, the upper log δ is at most the target less `slack`.
     At the lower bound, the lower log δ is above the target plus `slack`, unless the bound is 0.
@@ -193,7 +199,7 @@ def _estimate_log_delta(parts: list[Part], epsilon: float) -> float:
         epsilon: ε in nats, of any sign.
 
     Returns:
-        The estimate, in nats.
+        The estimate of log δ(ε), natural logarithm.
 
     Raises:
         ContourRefused: δ is far below the probability of the noise that the parts leave out, so that no bound is
@@ -221,6 +227,9 @@ def _demand_narrow(bounds: Interval, widest: float) -> Interval:
         bounds: lower and upper bound on log δ.
         widest: largest difference, which is a relative width of δ.
 
+    Returns:
+        The given bounds, unchanged.
+
     Raises:
         ContourRefused: they differ by more, for example because the lower bound is −inf.
     """
@@ -244,11 +253,14 @@ def _log_delta_at(integrand: Integrand, epsilon: float) -> float:
 def _log_size_at(integrand: Integrand, epsilon: float) -> float:
     """Return an estimate of log Q(S > ε), the log false positive rate of a test on the total loss S.
 
-    It is log(−dδ/dε) − ε. The result is math.inf if the derivative is lost in roundings, which happens for δ near 1.
+    It is log(−dδ/dε) − ε. The derivative is lost in roundings if δ is near 1.
 
     Args:
         integrand: values of the integrand of δ on a vertical line.
         epsilon: ε in nats, near the one that the line was chosen for.
+
+    Returns:
+        The estimate; math.inf if the derivative is lost.
     """
     value, slope = integrand.estimate(epsilon)
     return value + math.log(-slope) - epsilon if slope < 0.0 else math.inf
@@ -338,7 +350,7 @@ def _certify_root(integrand: Integrand, root: float, width: float, log_delta: fl
     _, slope = integrand.estimate(root)
     # Each bound is about half of the width away from log δ; 0.6 leaves a margin.
     margin = 0.6 * width + slack + 8 * UNIT_ROUNDOFF * (1.0 + abs(log_delta))
-    expected_distance = margin / abs(slope) + 4 * UNIT_ROUNDOFF * root
+    expected_distance = margin / abs(slope) + 4 * UNIT_ROUNDOFF * root  # the margin in ε, and the rounding of the root
     first_step = 0 if root == 0.0 else 1
     distances = [expected_distance * (2.0**k - 1.0) for k in range(first_step, ITERATIONS)]
 
@@ -358,6 +370,9 @@ def _certify_above(integrand: Integrand, candidates: Sequence[float], log_delta:
         integrand: encloses log δ.
         candidates: values of ε in the order in which they are tried.
         log_delta: the target, a log δ.
+
+    Returns:
+        The ε in nats, or math.inf.
     """
     for candidate in candidates:
         if integrand.enclosure(candidate).upper <= log_delta:
@@ -372,6 +387,9 @@ def _certify_below(integrand: Integrand, candidates: Sequence[float], log_delta:
         integrand: encloses log δ.
         candidates: values of ε ≥ 0 in the order in which they are tried.
         log_delta: the target, a log δ.
+
+    Returns:
+        The ε in nats, or −math.inf.
     """
     least = min(log_delta, -TINY)  # log δ is never above 0
     for candidate in candidates:

@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 
 def edge_bound(ratio: LikelihoodRatio, tilt: float, frequencies: FloatArray, height: float) -> FloatArray:
-    """Bound the integral over the path from the edge s/2 of a batch's noise to s/2 + iy in the complex plane.
+    """Bound one of the contour integrals that bound the decay of the characteristic function of a batch's loss.
 
-    The noise of a batch without replacement begins at s/2. The path is part of the contour that bounds how fast the
-    transform M(l + it) of one step's loss decays in t. With the normal density φ, the likelihood ratio r, the rate q,
-    β = q sin(sy)/y, b = −log(|r(s/2 + iy)|/r(s/2)) and t₀ = max(t, 6^{1/3}/(βy)), the integral is for all t′ ≥ t at
-    most
+    The noise of a batch without replacement begins at its edge s/2. The path leads from there to s/2 + iy in the
+    complex plane. It is part of the contour that bounds how fast the transform M(l + it) of one step's loss decays in
+    t. Let φ be the normal density, r the likelihood ratio and q the rate. Let β = q sin(sy)/y,
+    b = −log(|r(s/2 + iy)|/r(s/2)) and t₀ = max(t, 6^{1/3}/(βy)). The integral is for all t′ ≥ t at most
 
         φ(s/2) e^{y²/2} [s min(½y², (tβ)^−2) + q(1 − q) s² e^{2b} (1 + l + t₀ + (l + t₀) e^{lb}) (t₀β)^−3].
 
     Args:
         ratio: likelihood ratio r of one step, with the rate q and the shift s.
-        tilt: real part l of z.
-        frequencies: t > 0.
+        tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
+        frequencies: frequencies t > 0, per nat of loss.
         height: imaginary part y of the noise, with s y ≤ π/2.
 
     Returns:

@@ -49,6 +49,7 @@ def build_parts(laws: Laws) -> list[Part]:
     """
     parts: list[Part] = []
     gaussian_squares: list[float] = []
+    # Sort the steps by kind. Gaussian steps without subsampling only need the squares of their shifts.
     for law, count in _count_laws(laws).items():
         if isinstance(law, MixedLaw):
             raise ContourRefused(RefusalReason.BEYOND_BUDGET, "mixtures are not integrated")
@@ -70,6 +71,9 @@ def _count_laws(laws: Laws) -> Counter[Law]:
 
     Args:
         laws: distributions of the privacy loss of one step, each with its number of steps.
+
+    Returns:
+        The number of steps for each distribution of the privacy loss.
     """
     counts: Counter[Law] = Counter()
     for law, count in laws:
@@ -84,6 +88,9 @@ def _build_subsampled_part(law: SampledGaussianLaw | DrawnGaussianLaw, count: in
     Args:
         law: distribution of the privacy loss of one step, with its inclusion rate and its shift.
         count: number of steps.
+
+    Returns:
+        The part, with all of its noise: nothing is left out yet.
     """
     kind = "drawn" if isinstance(law, DrawnGaussianLaw) else law.direction
     return NoiseSteps(LikelihoodRatio(law.rate, law.shift), kind, count)
@@ -99,6 +106,9 @@ def transform_decays(laws: Laws) -> bool:
 
     Args:
         laws: distribution of the privacy loss of each step, with its number of steps.
+
+    Returns:
+        True if the characteristic function becomes small enough for numerical inversion.
 
     Source: docs/engine-certificate.md, A8, What is rejected.
     """
@@ -117,12 +127,15 @@ def transform_decays(laws: Laws) -> bool:
 
 
 def supremum(laws: Laws) -> float:
-    """Return the largest total privacy loss of a composition, rounded up; inf if it is unbounded.
+    """Return the largest total privacy loss of a composition, rounded up.
 
     For ε at or above it, δ(ε) is zero.
 
     Args:
         laws: distribution of the privacy loss of each step, with its number of steps.
+
+    Returns:
+        The upper bound on the total loss in nats; math.inf if no bound exists.
     """
     suprema = []
     other_laws = []
@@ -132,5 +145,5 @@ def supremum(laws: Laws) -> float:
         elif count and not law.is_silent:
             suprema.append(count * law.supremum)
     suprema += [part.supremum for part in build_parts(other_laws)]
-    rounding = 4 * UNIT_ROUNDOFF * len(suprema)
+    rounding = 4 * UNIT_ROUNDOFF * len(suprema)  # relative error of the sum
     return math.fsum(suprema) * (1.0 + rounding)

@@ -42,10 +42,15 @@ class LikelihoodRatio:
     shift: float
 
     def exponent(self, x: FloatArray) -> FloatArray:
-        """Return y = s (x − s/2), the log likelihood ratio of an included record, within two units of roundoff.
+        """Return the log likelihood ratio of an included record, within two units of roundoff.
+
+        It is y = s (x − s/2) for the shift s and the noise x.
 
         Args:
             x: values of the noise, in standard deviations.
+
+        Returns:
+            y for each value of the noise.
         """
         return self.shift * (x - 0.5 * self.shift)
 
@@ -57,6 +62,9 @@ class LikelihoodRatio:
 
         Args:
             x: values of the noise, in standard deviations.
+
+        Returns:
+            log r(x) in nats, for each value of the noise.
         """
         y = self.exponent(x)
         if self.rate > 0.5:
@@ -64,7 +72,9 @@ class LikelihoodRatio:
         return log_mixture(self.rate, y)
 
     def ratio_error(self, x: FloatArray, log_ratio: FloatArray) -> FloatArray:
-        """Return bounds on the errors of log r(x), if x errs by two units of roundoff of |x| + 2.
+        """Bound the errors of the computed log likelihood ratio log r(x).
+
+        The noise x may err by two units of roundoff of |x| + 2.
 
         Args:
             x: values of the noise, in standard deviations.
@@ -77,15 +87,23 @@ class LikelihoodRatio:
         """
         exponent_size = np.abs(self.exponent(x)) + self.shift * (np.abs(x) + 1.0)
         if self.rate > 0.5:
+            # For q > ½ the logarithm has y as a summand, and errs by some units of roundoff of the terms of y.
             return np.asarray(24 * UNIT_ROUNDOFF * exponent_size)
+        # The rounding of the logarithm, and the derivative p(x) of log r in y times the error of y.
         error_units = 16.0 * np.abs(log_ratio) + 8.0 * self.response(x) * exponent_size
         return np.asarray(UNIT_ROUNDOFF * error_units)
 
     def response(self, x: FloatArray) -> FloatArray:
-        """Return p(x) = q e^y / r(x), the probability that the record was included, given the noisy value.
+        """Return the probability that the record was included, given the noisy value.
+
+        It is p(x) = q e^y / r(x) for the rate q, the likelihood ratio r and the log likelihood ratio y of an included
+        record.
 
         Args:
             x: values of the noise, in standard deviations.
+
+        Returns:
+            The probability p(x) in [0, 1], for each value of the noise.
         """
         log_odds = math.log(self.rate) - math.log1p(-self.rate)
         return np.asarray(expit(log_odds + self.exponent(x)))
@@ -112,13 +130,17 @@ class LikelihoodRatio:
 
 
 def log_mixture(rate: float, y: FloatArray) -> FloatArray:
-    """Return log(1 − q + q e^y) for q ≤ ½, or for y ≥ 0, without cancellation.
+    """Return the log likelihood ratio of a mixture, without cancellation.
 
-    It is log(1 + q (e^y − 1)) for small y, and y + log q + log(1 + (1 − q) e^{−y}/q) for large y.
+    The log likelihood ratio is log(1 − q + q e^y), for q ≤ ½ or y ≥ 0. It is computed as log(1 + q (e^y − 1)) for small
+    y, and y + log q + log(1 + (1 − q) e^{−y}/q) for large y.
 
     Args:
         rate: q in (0, 1).
         y: exponents.
+
+    Returns:
+        The logarithm for each exponent.
 
     Source: docs/engine-certificate.md, A4, Errors of L.
     """
@@ -129,10 +151,14 @@ def log_mixture(rate: float, y: FloatArray) -> FloatArray:
 
 
 def clip_response(response: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return τ and σ in bounds on the angle and modulus of the likelihood ratio r(x + iy) off the real axis.
+    """Return two factors of bounds on the angle and modulus of a complex likelihood ratio.
 
-    With the shift s and v = s|y| < π, |arg r(x + iy)| ≤ τ v and 1 − |r(x + iy)|²/r(x)² ≤ 4σ sin²(v/2). They are p and
-    p(1 − p) for p ≤ ½, and 1 and ¼ for p > ½. Both therefore increase with p.
+    Let r be the likelihood ratio of a subsampled Gaussian step and s its shift. For the complex noise x + iy with
+    v = s|y| < π,
+
+        |arg r(x + iy)| ≤ τ v,   1 − |r(x + iy)|²/r(x)² ≤ 4σ sin²(v/2).
+
+    The factors τ and σ are p and p(1 − p) for p ≤ ½, and 1 and ¼ for p > ½. Both therefore increase with p.
 
     Args:
         response: p(x), the probability that the record was sampled, given the noisy value x.

@@ -92,7 +92,7 @@ class Integrand:
 
         # Rounding of each term and of their sum. Exponents are cut at 700, where e^x is still a double.
         exponent_size = np.abs(values.log_modulus) + np.abs(values.phase)
-        exponent_error = values.rounding + UNIT_ROUNDOFF * (4.0 * exponent_size + 32.0)
+        exponent_error = values.rounding + UNIT_ROUNDOFF * (4.0 * exponent_size + 32.0)  # with that of the exponential
         term_rounding = np.expm1(np.minimum(exponent_error, 700.0))
         rounding_error = float(moduli @ (term_rounding + summation_error(line.nodes)))
 
@@ -103,7 +103,7 @@ class Integrand:
         return cls(line, values, chernoff, terms, 1.01 * error, log_leak)
 
     def log_scale(self, epsilon: float) -> float:
-        """Return K(l) − l ε, the log of the unit in which the trapezoidal sum gives δ(ε).
+        """Return the logarithm K(l) − lε of the unit in which the trapezoidal sum gives δ(ε).
 
         K is the cumulant of the total loss, and l the tilt of the line.
 
@@ -144,6 +144,9 @@ class Integrand:
         Args:
             epsilon: ε in nats, of any sign.
 
+        Returns:
+            The lower and the upper bound on log δ(ε).
+
         Guarantees: lower ≤ log δ ≤ upper ≤ 0, never NaN; lower is −inf if no positive lower bound is certified.
 
         Raises:
@@ -163,7 +166,7 @@ class Integrand:
             raise ContourRefused(RefusalReason.INCONSISTENT, f"log delta above {lower:.17g}, below {chernoff:.17g}")
 
         log_total = float(np.logaddexp(min(upper, chernoff), self.log_leak))
-        upper = min(log_total * (1.0 - 8 * UNIT_ROUNDOFF), 0.0)
+        upper = min(log_total * (1.0 - 8 * UNIT_ROUNDOFF), 0.0)  # rounded up: it is negative
         return Interval(min(lower, upper), upper)
 
     def _scale_error(self, epsilon: float) -> float:
@@ -173,18 +176,22 @@ class Integrand:
             epsilon: ε in nats, of any sign.
         """
         size = abs(self.values.cumulant) + self.line.tilt * abs(epsilon) + 64.0
-        return self.values.cumulant_error + 4 * UNIT_ROUNDOFF * size
+        return self.values.cumulant_error + 4 * UNIT_ROUNDOFF * size  # with the rounding of the difference
 
     def _alias(self, epsilon: float) -> float:
-        """Return an upper bound on the alias, the trapezoidal rule's error from its period, in units of e^{K − lε}.
+        """Bound the aliasing error of the trapezoidal rule for δ(ε) from above.
 
-        It is Σ_{m≠0} e^{lmA} D(ε + mA), for the period A = 2π/Δt of the spacing Δt. D(ε) is the δ(ε) of the losses that
-        were not left out. The Chernoff bounds on D at several tilts bound this series (`ChernoffBounds.log_excess`).
+        In units of e^{K(l) − lε} it is Σ_{m≠0} e^{lmA} D(ε + mA), for the period A = 2π/Δt of the spacing Δt. D(ε) is
+        the δ(ε) of the losses that were not left out. The Chernoff bounds on D at several tilts bound this series
+        (`ChernoffBounds.log_excess`).
 
         Args:
             epsilon: ε in nats, of any sign.
+
+        Returns:
+            The upper bound, at least 0.
         """
-        period = 2.0 * math.pi / self.line.spacing * (1.0 - 4 * UNIT_ROUNDOFF)
+        period = 2.0 * math.pi / self.line.spacing * (1.0 - 4 * UNIT_ROUNDOFF)  # rounded down
         log_excess = self.chernoff.log_excess(self.line.tilt, period, epsilon)
         log_alias = log_excess - self.log_scale(epsilon) + self._scale_error(epsilon)
         # The factor covers roundings, and the limit prevents an overflow.
@@ -253,6 +260,9 @@ def find_saddle_below(parts: Sequence[Part], epsilon: float) -> Saddle:
         parts: parts of the composition, with improbable noise left out.
         epsilon: ε in nats.
 
+    Returns:
+        The saddle point: the exponent l of weights e^{lS}, near the minimum of the integrand on the real axis.
+
     Raises:
         ContourRefused: ε is at or above the largest total loss that is left, so that no lower bound on δ is positive.
 
@@ -299,7 +309,7 @@ def build_integrand_at(
 
     Args:
         parts: parts of the composition, with improbable noise left out.
-        saddle: any saddle point. The line needs few nodes if it is near that of ε.
+        saddle: any saddle point, a minimum on the real axis. The line needs few nodes if it is near that of ε.
         epsilon: ε in nats, of any sign.
         log_delta: estimate of log D(ε), for the finite part D of δ.
         widest: largest useful relative width of the enclosure of δ.
@@ -336,6 +346,9 @@ def _chernoff_tilts(saddle: Saddle) -> FloatArray:
 
     Args:
         saddle: the saddle point, with the curvature F″ of the exponent of the integrand.
+
+    Returns:
+        The exponents λ of the bounds e^{λS}, increasing and without repetition.
     """
     distances = _TILTS / saddle.width
     tilts = np.concatenate((saddle.tilt - distances, [0.0, saddle.tilt], saddle.tilt + distances))
@@ -379,5 +392,5 @@ def _truncate(
     largest_log_tail = log_delta + max(math.log(0.5 * widest), -NATS)
     if not log_tails[index] <= largest_log_tail:
         raise ContourRefused(RefusalReason.NO_DECAY, f"frequencies up to {largest_frequency:.3g}")
-    rounding_factor = 1.001
+    rounding_factor = 1.001  # far more than the errors of the logarithm and the exponential
     return float(frequencies[index]), rounding_factor * math.exp(float(log_tails[index]))

@@ -27,14 +27,19 @@ _ENDS_PER_DEVIATION = 16.0
 
 @dataclass(frozen=True)
 class NoiseSteps(TruncatedSteps):
-    """T independent subsampled Gaussian steps as a part of a composition, with a choice of quadrature nodes."""
+    """T independent subsampled Gaussian steps as a part of a composition, with a choice of quadrature nodes.
+
+    The moment M(z) = E[e^{zL}] of one step's privacy loss L is an integral over the Gaussian noise. `trim` chooses the
+    range of the noise, and `resolve` the nodes of a Gauss rule on it.
+    """
 
     def trim(self, log_leak: float, tilt: float) -> NoiseSteps:
         """Leave out the noise on both sides where it is improbable and has little weight at a tilt.
 
-        On either side, the cut is the first multiple of 1/16 that meets two conditions. Noise beyond it is improbable,
-        and the integrand f_l(x) of `Piece` is negligible there or increases outwards. It increases where improbable
-        noise has very large losses. Batches without replacement (`kind` "drawn") are cut above only.
+        On either side, the cut is the first multiple of 1/16 that meets two conditions. Noise x beyond it is
+        improbable. The integrand f_l(x), its density times e^{lL} for the loss L, is negligible there or increases
+        outwards. It increases where improbable noise has very large losses. Batches without replacement (`kind`
+        "drawn") are cut above only.
 
         Args:
             log_leak: log of the largest probability, in all steps together, of the noise that is left out.
@@ -64,14 +69,18 @@ class NoiseSteps(TruncatedSteps):
         )
 
     def _log_density(self, distances: FloatArray, side: int, tilt: float) -> FloatArray:
-        """Return the log of the largest integrand f_l of all pieces at possible ends of the noise on one side.
+        """Return the logarithm of the integrand of a step's moment E[e^{lL}] at possible ends of the noise on one side.
 
-        f_l is the density of the noise times e^{lL} for the loss L.
+        The integrand is the density of the noise times e^{lL} for the loss L. A batch has one integrand for each
+        direction, of which the largest is returned.
 
         Args:
             distances: distances of the ends from the centre of the noise, or from the edge s/2 of a batch's noise.
             side: 1 for ends above, −1 for ends below.
-            tilt: l.
+            tilt: exponent l of the moment E[e^{lL}] of the loss L.
+
+        Returns:
+            One logarithm for each distance.
         """
         edge = 0.5 * self.ratio.shift if self.kind == "drawn" else 0.0
         x = side * distances + edge
@@ -79,7 +88,9 @@ class NoiseSteps(TruncatedSteps):
         return np.asarray(np.max(log_densities, axis=0))
 
     def resolve(self, tilt: float, frequency: float) -> NoiseSums:
-        """Choose quadrature nodes of the noise with which M(z) = E[e^{zL}] of one step's loss L is accurate.
+        """Choose quadrature nodes of the noise for an accurate moment of one step's loss.
+
+        The moment is M(z) = E[e^{zL}] for the loss L, an integral over the Gaussian noise.
 
         Panels, the intervals of the quadrature, are halved until the error bound of each is below its share of the
         allowed error.
@@ -124,7 +135,7 @@ def _too_wide_panels(sums: NoiseSums, tilts: list[float], frequency: float, nats
         nats: the log of the total error is to be below log M(l) by this number.
 
     Returns:
-        One mask for each piece.
+        One mask for each piece; true for the panels with too large an error.
     """
     number_of_panels = sum(panels.widths.size for panels in sums.panels)
     log_share = -nats - math.log(number_of_panels)
@@ -146,6 +157,9 @@ def _first_end(distances: FloatArray, improbable: BoolArray, log_density: FloatA
         improbable: whether the noise beyond each is improbable.
         log_density: log of the density at each, weighted with e^{lL} for the loss L and a tilt l.
         negligible: log density at or below which the noise has too little weight to matter.
+
+    Returns:
+        The distance, one of the candidates or `FARTHEST_END`.
     """
     is_rising = np.append(np.diff(log_density) >= 0.0, True)
     usable = improbable & ((log_density <= negligible) | is_rising)

@@ -11,12 +11,7 @@ import numpy as np
 
 from epsilond.accountants.engine.contour.accuracy import TINY
 from epsilond.accountants.engine.contour.edge_bound import edge_bound
-from epsilond.accountants.engine.contour.part import (
-    LineValues,
-    characteristic_change,
-    raise_to_power,
-    summation_error,
-)
+from epsilond.accountants.engine.contour.part import LineValues, characteristic_change, raise_to_power, summation_error
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
@@ -26,14 +21,10 @@ if TYPE_CHECKING:
     from epsilond.accountants.engine.contour.truncated_steps import TruncatedSteps
     from epsilond.accountants.numerics.special import FloatArray
 
-_LARGEST_ANGLE = 1.4
-"""Largest angle s y of the contour of the decay bound, in radians; the lemma allows π/2 (A3)."""
-_HIGHEST = 12.0
-"""Largest height y of that contour, in standard deviations of the noise; e^{y²/2} is e^72."""
-_HEIGHTS = 5
-"""Number of heights y that are tried for the decay bound, between the best for the first and for the last frequency."""
-_MOST_PRODUCTS = 1 << 28
-"""Largest number of nodes of the noise times frequencies: a second."""
+_LARGEST_ANGLE = 1.4  # largest angle s y of the contour of the decay bound, in radians; the lemma allows π/2 (A3)
+_HIGHEST = 12.0  # largest height y of that contour, in standard deviations of the noise; e^{y²/2} is e^72
+_HEIGHTS = 5  # number of heights y for the decay bound, from the best for the first to that for the last frequency
+_MOST_PRODUCTS = 1 << 28  # largest number of nodes of the noise times frequencies: a second
 NEGLIGIBLE_NATS = 40.0
 """Nats of a share that is negligible next to the error of T quadratures: weight at the ends of the noise, and, over T,
 the error of one step's quadrature for the decay bound, which itself is small for few steps (A3)."""
@@ -100,7 +91,7 @@ class NoiseSums:
         The bounds of all panels, the intervals of the quadrature, are added. Rounding is not included.
 
         Args:
-            tilt: real part l of z.
+            tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
             frequency: largest modulus of the imaginary part of z.
             lift: imaginary part of the noise for the integral of the decay bound, at frequency 0. It is 0 for M(z).
 
@@ -118,7 +109,7 @@ class NoiseSums:
         """Return an estimate of log M(l), for the moment M(l) = E[e^{lL}] of one step's loss L.
 
         Args:
-            tilt: l ≥ 0.
+            tilt: exponent l ≥ 0 of the moment E[e^{lL}] of the loss L.
         """
         return float(np.logaddexp.reduce(self._log_weights(tilt)))
 
@@ -130,6 +121,9 @@ class NoiseSums:
 
         Args:
             tilt: exponent l ≥ 0.
+
+        Returns:
+            K(l), K′(l) and K″(l), without error bounds.
         """
         log_moment, count = self.log_moment(tilt), self.steps.count
         tilted_masses = np.exp(self._log_weights(tilt) - log_moment)
@@ -141,12 +135,15 @@ class NoiseSums:
         """Return bounds on the relative errors of the masses p_j e^{lL_j} of all nodes, and of sums over them.
 
         Args:
-            tilt: l ≥ 0.
+            tilt: exponent l ≥ 0 of the moment E[e^{lL}] of the loss L.
+
+        Returns:
+            One bound on the relative error for each node.
 
         Source: docs/engine-certificate.md, A4, What η is.
         """
         log_masses, mass_errors, losses, loss_errors = self._nodes
-        rounding = UNIT_ROUNDOFF * (4.0 * np.abs(log_masses) + 8.0 * tilt * np.abs(losses) + 32.0)
+        rounding = UNIT_ROUNDOFF * (4.0 * np.abs(log_masses) + 8.0 * tilt * np.abs(losses) + 32.0)  # of the exponents
         return np.asarray(mass_errors + tilt * loss_errors + rounding + summation_error(losses.size))
 
     def cumulant(self, tilt: float) -> tuple[float, float]:
@@ -155,7 +152,7 @@ class NoiseSums:
         It is computed as log(1 + c) with the change c = M(l) − 1, which is small for small losses.
 
         Args:
-            tilt: l ≥ 0.
+            tilt: exponent l ≥ 0 of the moment E[e^{lL}] of the loss L.
 
         Returns:
             log M(l), and a bound on its absolute error. The bound includes the quadrature error.
@@ -172,16 +169,17 @@ class NoiseSums:
         # The factor 1.01 covers roundings of the error, which is at most e^50 so that nothing overflows.
         quadrature_error = math.exp(min(self.log_error(tilt, 0.0) - value, 50.0))
         error = 1.01 * change_error / moment + 1.01 * quadrature_error
-        return value, error + 4 * UNIT_ROUNDOFF * (abs(value) + log_unit)
+        return value, error + 4 * UNIT_ROUNDOFF * (abs(value) + log_unit)  # with the rounding of the logarithm
 
     def _moment_change(self, tilt: float, log_unit: float) -> tuple[float, float]:
-        """Return M(l) − 1 = Σ_j p_j (e^{lL_j} − 1), with a bound on errors without the quadrature error of M(l).
+        """Return the moment M(l) = E[e^{lL}] of one step's loss L minus 1, with a bound on its error.
 
-        M(l) = E[e^{lL}] is the moment of one step's loss L. The sum is over the quadrature nodes j of the noise, with
-        masses p_j. The bound includes the mass of the noise that is left out, and the quadrature error of M(0).
+        It is Σ_j p_j (e^{lL_j} − 1) over the quadrature nodes j of the noise, with masses p_j. The quadrature error of
+        M(l) is not included in the bound. The bound includes the mass of the noise that is left out, and the quadrature
+        error of M(0).
 
         Args:
-            tilt: l ≥ 0.
+            tilt: exponent l ≥ 0 of the moment E[e^{lL}] of the loss L.
             log_unit: log of the unit of both results.
 
         Returns:
@@ -203,7 +201,7 @@ class NoiseSums:
         # The noise that is left out, and the quadrature error of the total mass.
         scaled_one = math.exp(-log_unit)
         omitted_mass = scaled_one * math.exp(self.steps.log_leak - math.log(self.steps.count))
-        mass_error = 1.01 * scaled_one * self._total_mass_error
+        mass_error = 1.01 * scaled_one * self._total_mass_error  # 1.01 covers its own rounding
         return change, weight_error + exponent_error + omitted_mass + mass_error
 
     def upper_cumulant(self, tilt: float) -> float:
@@ -217,16 +215,16 @@ class NoiseSums:
         if tilt == 0.0:
             return 0.0
         value, error = self.cumulant(tilt)
-        return self.steps.count * (value + error) * (1.0 + 4 * UNIT_ROUNDOFF)
+        return self.steps.count * (value + error) * (1.0 + 4 * UNIT_ROUNDOFF)  # rounded up
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
-        """Return upper bounds on log |φ(t′)|^T for all t′ ≥ t, at each frequency t: how fast the transform decays.
+        """Bound how fast the characteristic function of the total loss of T steps decays with its frequency.
 
-        φ(t) = M(l + it)/M(l) is the characteristic function of one tilted loss. The result is the least of a few bounds
-        T log B_y(t) of `_decay_bound`, one for each height y.
+        At each frequency t, the bound holds for log |φ(t′)|^T at all t′ ≥ t. φ(t) is M(l + it)/M(l) for the moment M(z)
+        = E[e^{zL}]. The result is the least of a few bounds T log B_y(t) of `_decay_bound`, one for each height y.
 
         Args:
-            tilt: real part l of z.
+            tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
             frequencies: t > 0, increasing.
 
         Returns:
@@ -249,7 +247,7 @@ class NoiseSums:
         derivative in y of the mean of the angle θ (`Piece.turn`). The heights are in geometric progression.
 
         Args:
-            tilt: real part l of z.
+            tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
             frequencies: t > 0, increasing.
             log_masses: log masses of the tilted distribution at all nodes.
 
@@ -265,17 +263,17 @@ class NoiseSums:
         slope = mean_theta / small_height
 
         first = max(min(0.4 * slope * float(frequencies[0]), 0.2 * highest), TINY)
-        last = max(min(slope * float(frequencies[-1]), highest), 1.001 * first)
+        last = max(min(slope * float(frequencies[-1]), highest), 1.001 * first)  # above the first one
         heights: list[float] = np.geomspace(first, last, _HEIGHTS).tolist()
         return heights
 
     def _contour(self, tilt: float, height: float) -> tuple[FloatArray, FloatArray]:
-        """Return θ and log G at all nodes of the noise, which bound the integrand at the imaginary part y of the noise.
+        """Return numbers that bound the integrand at complex noise x + iy, for all quadrature nodes x.
 
-        The integrand decays as G e^{−tθ} in the frequency t; see `Piece.turn`.
+        They are θ and log G: the integrand decays as G e^{−tθ} in the frequency t (`Piece.turn`).
 
         Args:
-            tilt: real part l of z.
+            tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
             height: y > 0, in standard deviations of the noise.
 
         Source: docs/engine-certificate.md, A3.
@@ -288,9 +286,9 @@ class NoiseSums:
     def _decay_bound(
         self, tilt: float, frequencies: FloatArray, height: float, log_masses: FloatArray, log_moment: float
     ) -> FloatArray:
-        """Return a bound B_y(t) on |φ(t′)| of one step for all t′ ≥ t, without rounding.
+        """Bound the characteristic function φ of one step for all frequencies t′ ≥ t, without rounding errors.
 
-        The integral over the noise x is moved to x + iy, where the integrand decays as e^{−tθ(x)}. The bound is
+        The integral over the noise x is moved to x + iy, where the integrand decays as e^{−tθ(x)}. |φ(t′)| is at most
 
             B_y(t) = e^{y²/2} E_l[G e^{−tθ}] + P_l(atom) + side paths,
 
@@ -298,11 +296,11 @@ class NoiseSums:
         paths lead from the ends of the noise to the height y (`_side_paths`, `edge_bound`).
 
         Args:
-            tilt: real part l of z.
-            frequencies: t > 0.
+            tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
+            frequencies: frequencies t > 0, per nat of loss.
             height: imaginary part y > 0 of the noise.
             log_masses: log masses of the tilted distribution at all nodes, that of the atom last.
-            log_moment: log M(l).
+            log_moment: log M(l), for the moment M(l) = E[e^{lL}] of one step's loss L.
 
         Returns:
             B_y(t) for each frequency t. It may exceed 1, which bounds nothing.
@@ -314,7 +312,7 @@ class NoiseSums:
 
         # Exponents are cut at 700 and 50 so that nothing overflows. The factor 1.01 covers roundings of the error.
         exponents = log_masses[:noise_nodes] + log_growth - frequencies[:, None] * theta
-        expectation = np.exp(np.minimum(exponents, 700.0)).sum(axis=1)
+        expectation = np.exp(np.minimum(exponents, 700.0)).sum(axis=1)  # no overflow
         error = math.exp(min(self.log_error(tilt, 0.0, height) - log_moment, 50.0))
         atom = np.exp(log_masses[noise_nodes:]).sum()
         bound = math.exp(0.5 * height * height) * (expectation + 1.01 * error) + atom
@@ -327,16 +325,19 @@ class NoiseSums:
         return np.asarray(bound)
 
     def _side_paths(self, tilt: float, height: float, log_moment: float) -> list[float]:
-        """Return bounds on the contour integrals along the vertical paths at the ends of each piece of the noise.
+        """Bound the contour integrals along the vertical paths at the ends of each interval of the noise.
 
         The contour is moved to the height y off the real axis, and the paths join it to the ends. There is one bound
         for each piece: y times a bound on the integrand, summed over the ends and divided by the moment M(l). The lower
         end of a batch is left to `edge_bound`.
 
         Args:
-            tilt: real part l of z.
-            height: y > 0.
+            tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
+            height: imaginary part y > 0 of the noise.
             log_moment: log M(l), for M(l) = E[e^{lL}] of one step's loss L.
+
+        Returns:
+            One bound for each piece, an interval of the noise.
         """
         is_batch = self.steps.kind == "drawn"
         bounds = []

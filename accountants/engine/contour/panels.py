@@ -63,7 +63,7 @@ def _legendre(order: int, x: decimal.Decimal) -> tuple[decimal.Decimal, decimal.
         x: argument, different from ±1.
 
     Returns:
-        P_n(x) and P_n′(x).
+        The polynomial P_n(x), and its derivative P_n′(x).
     """
     previous, value = decimal.Decimal(1), x
     for m in range(2, order + 1):
@@ -98,6 +98,9 @@ class Panels(NamedTuple):
         Args:
             piece: the interval, with its integrand.
 
+        Returns:
+            The panels: equal intervals with one Gauss rule each.
+
         Raises:
             ContourRefused: they have more nodes than a request may take.
         """
@@ -115,6 +118,9 @@ class Panels(NamedTuple):
 
         Args:
             chosen: mask of the panels to halve.
+
+        Returns:
+            A new division of the same interval.
         """
         widths = np.where(chosen, 0.5 * self.widths, self.widths)
         starts_of_upper_halves = (self.starts + widths)[chosen]
@@ -143,12 +149,12 @@ class Panels(NamedTuple):
     def log_errors(self, tilt: float, frequency: float, lift: float = 0.0) -> FloatArray:
         """Return the log of a bound on the error of Gauss quadrature on each panel, an interval of the noise.
 
-        The integrand f_z is the density of the first distribution times e^{zL}, with the privacy loss L. If |f_z| ≤ B
-        on the Bernstein ellipse with the sum ρ of its semiaxes, the error of the n-node Gauss rule on a panel of
-        half-width h is at most (64/15) h B ρ^{−2n}/(1 − ρ^{−2}). The best of several ρ is used.
+        The integrand f_z is the density of the first distribution times e^{zL}, with the privacy loss L. Let
+        |f_z| ≤ B on the Bernstein ellipse with the sum ρ of its semiaxes. Then the error of the n-node Gauss rule on a
+        panel of half-width h is at most (64/15) h B ρ^{−2n}/(1 − ρ^{−2}). The best of several ρ is used.
 
         Args:
-            tilt: real part l of z.
+            tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
             frequency: largest modulus of the imaginary part of z.
             lift: height of the contour of the decay bound, with frequency 0; otherwise 0.
 
@@ -183,7 +189,11 @@ class Panels(NamedTuple):
         Args:
             frequency: largest modulus of the imaginary part of the exponent z in e^{zL}.
             lift: height of the contour of the decay bound; otherwise 0.
+
+        Returns:
+            The largest imaginary part, in standard deviations of the noise.
         """
         shift = self.piece.ratio.shift
+        # Angles in radians, rounded down from π/2 and π.
         largest_angle = 1.57 if frequency == 0.0 else 3.1
         return min(3.1 / shift - lift, largest_angle / shift)

@@ -88,29 +88,45 @@ class Transform(Protocol):
         """Return estimates of K(l) and of its derivatives K′(l) and K″(l).
 
         Args:
-            tilt: l ≥ 0.
+            tilt: exponent l ≥ 0 of the moment E[e^{lL}] of the loss L.
+
+        Returns:
+            The estimates of K(l), K′(l) and K″(l).
         """
 
     def upper_cumulant(self, tilt: float) -> float:
         """Return an upper bound on K(l).
 
         Args:
-            tilt: l ≥ 0.
+            tilt: exponent l ≥ 0 of the moment E[e^{lL}] of the loss L.
+
+        Returns:
+            The upper bound on K(l).
         """
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
-        """Return upper bounds on log |φ(t′)|^T for all t′ ≥ t, at each frequency t (docs/engine-certificate.md, A3).
+        """Bound how fast the characteristic function of the total loss decays with its frequency.
+
+        At each frequency t, the bound holds for log |φ(t′)|^T at all t′ ≥ t (docs/engine-certificate.md, A3).
 
         Args:
             tilt: l ≥ 0; φ(t) is M(l + it)/M(l).
-            frequencies: t > 0.
+            frequencies: frequencies t > 0, per nat of loss.
+
+        Returns:
+            One bound for each frequency.
         """
 
     def on_line(self, line: Line) -> LineValues:
-        """Return φ^T on a vertical line with bounds on its errors (docs/engine-certificate.md, A2 and A4).
+        """Return the characteristic function of the total tilted loss on a vertical line, with bounds on its errors.
+
+        It is φ^T for T copies of the loss, with φ(t) = M(l + it)/M(l) (docs/engine-certificate.md, A2 and A4).
 
         Args:
             line: points l + it of the line, with frequencies t ≥ 0.
+
+        Returns:
+            φ^T at each frequency as modulus and phase, with K(l) and the bounds on all errors.
 
         Raises:
             ContourRefused: there are too many nodes and frequencies, or an error is too large.
@@ -140,15 +156,21 @@ class Part(Protocol):
 
         Args:
             log_leak: log of the largest probability, in all steps together, of the losses that are left out.
-            tilt: real part l of z.
+            tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
+
+        Returns:
+            The part with these losses left out.
         """
 
     def resolve(self, tilt: float, frequency: float) -> Transform:
         """Return the transform, accurate at a tilt and at frequencies up to the given one.
 
         Args:
-            tilt: real part l of z.
+            tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
             frequency: largest modulus of the imaginary part of z; 0 for real z.
+
+        Returns:
+            The transform of the part.
 
         Raises:
             ContourRefused: it needs too many nodes.
@@ -162,29 +184,41 @@ def floor_spacing(spacing: float) -> float:
 
     Args:
         spacing: distance of neighbouring frequencies, above 0.
+
+    Returns:
+        The spacing, rounded down.
     """
     mantissa, exponent = math.frexp(spacing)
     return math.ldexp(math.floor(math.ldexp(mantissa, _STEP_BITS)), exponent - _STEP_BITS)
 
 
 def summation_error(terms: int) -> float:
-    """Return the error bound γ_n = nu/(1 − nu) of a sum of products, in any order, with the unit of roundoff u.
+    """Return a relative error bound for a floating-point sum of products, in any order.
 
-    It is relative to the sum of the moduli of the products. n is the number of terms plus ten.
+    The bound is γ_n = nu/(1 − nu) with the unit of roundoff u, relative to the sum of the moduli of the products. n is
+    the number of terms plus ten.
 
     Args:
         terms: number of products.
+
+    Returns:
+        The bound γ_n on the relative error.
     """
-    product = (terms + 10) * UNIT_ROUNDOFF
+    product = (terms + 10) * UNIT_ROUNDOFF  # nu
     return product / (1.0 - product)
 
 
 def characteristic_change(weights: FloatArray, deviations: FloatArray, line: Line) -> ComplexArray:
-    """Return φ(t_k) − 1 = Σ_j w_j (e^{it_k d_j} − 1) for all frequencies t_k, where φ is a characteristic function.
+    """Evaluate a characteristic function minus 1 at all frequencies of a line, without cancellation.
 
-    With the stride b ≈ √nodes, each t_k is x + y: a multiple x of b spacings, and fewer than b spacings y. As
-    e^{i(x+y)d} − 1 = (e^{ixd} − 1) e^{iyd} + (e^{iyd} − 1), one matrix product combines both. The noise nodes are taken
-    in blocks, to bound the memory.
+    At the frequency t_k it is φ(t_k) − 1 = Σ_j w_j (e^{it_k d_j} − 1), for losses d_j with the masses w_j.
+
+    Let the stride b be about √nodes. Each t_k is x + y: a multiple x of b spacings, and fewer than b spacings y. One
+    matrix product combines both by
+
+        e^{i(x+y)d} − 1 = (e^{ixd} − 1) e^{iyd} + (e^{iyd} − 1).
+
+    The noise nodes are taken in blocks, to bound the memory.
 
     Args:
         weights: masses w_j of the privacy losses under the tilted distribution.
@@ -218,8 +252,11 @@ def _rotations(frequencies: FloatArray, deviations: FloatArray) -> ComplexArray:
     It is computed as −2 sin²(td/2) + 2i sin(td/2) cos(td/2).
 
     Args:
-        frequencies: t, a row of the result for each.
-        deviations: d, a column for each.
+        frequencies: t, per nat.
+        deviations: d, in nats.
+
+    Returns:
+        e^{itd} − 1, with one row for each frequency and one column for each deviation.
     """
     half = (0.5 * frequencies)[:, None] * deviations
     sine = np.sin(half)
@@ -265,6 +302,7 @@ def raise_to_power(
     log_modulus = np.where(square_minus_one < -0.5, np.log(modulus), log_modulus_near_one)
     phase = np.arctan2(imaginary, 1.0 + real)
 
+    # The rounding of the logarithm and of the phase, by the sizes of the numbers from which both are computed.
     size = 2.0 * np.abs(real) + real * real + imaginary * imaginary + np.abs(log_modulus) + np.abs(phase)
     rounding = UNIT_ROUNDOFF * (6.0 * size + 4.0 * frequencies * abs(mean))
     return count * log_modulus, count * phase, count * np.log1p(relative_error), count * rounding
@@ -278,7 +316,7 @@ def join_parts(parts: Iterable[LineValues]) -> LineValues:
     sum.
 
     Args:
-        parts: values of each part on the same line, tilted by the same real part.
+        parts: values of each part on the same line, tilted by the same real part l, that is, weighted by e^{lL}.
 
     Returns:
         The values of the composition on this line.
@@ -299,7 +337,7 @@ def join_parts(parts: Iterable[LineValues]) -> LineValues:
     rounding_factor = 1.0 + 2 * len(values) * UNIT_ROUNDOFF
     cumulants = [part.cumulant for part in values]
     cumulant_error = math.fsum(part.cumulant_error for part in values)
-    cumulant_rounding = 4 * UNIT_ROUNDOFF * math.fsum(map(abs, cumulants))
+    cumulant_rounding = 4 * UNIT_ROUNDOFF * math.fsum(map(abs, cumulants))  # of the sum of all parts
     return LineValues(
         log_modulus=log_modulus,
         phase=phase,

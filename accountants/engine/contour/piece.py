@@ -45,7 +45,7 @@ class Piece(NamedTuple):
     high: float
 
     def factors(self, tilt: float) -> list[tuple[int, float]]:
-        """Return the factors r(±x)^c of the integrand f_l for real l, where r is the likelihood ratio at the noise x.
+        """Return the factors of the integrand of E[e^{lL}]: powers of the likelihood ratio r at the noise x or −x.
 
         Args:
             tilt: exponent l.
@@ -62,8 +62,8 @@ class Piece(NamedTuple):
     def losses(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Evaluate the privacy loss of one step, and the density of the first distribution, at noise x.
 
-        The loss is −log r(x) in the direction "add", log r(x) in the direction "remove", and log r(x) − log r(−x) in
-        the direction "replace", for the likelihood ratio r.
+        With the likelihood ratio r, the loss is −log r(x) in the direction "add". In the direction "remove" it is
+        log r(x), and in the direction "replace" log r(x) − log r(−x).
 
         Args:
             x: the noise, in standard deviations.
@@ -76,6 +76,7 @@ class Piece(NamedTuple):
         log_ratio = self.ratio.log_ratio(x)
         ratio_error = self.ratio.ratio_error(x, log_ratio)
         log_normal = -0.5 * x * x - LOG_SQRT_2PI
+        # Error of the log density: of x²/2, of the constant, and of the sum with log r(x).
         rounding = UNIT_ROUNDOFF * (8.0 * x * x + 4.0 * np.abs(log_ratio) + 64.0)
         if self.direction == "add":  # the first distribution is N(0, 1)
             return log_normal, rounding, -log_ratio, ratio_error
@@ -89,15 +90,18 @@ class Piece(NamedTuple):
         return log_density, density_error, log_ratio - mirrored_log_ratio, loss_error
 
     def turn(self, x: FloatArray, tilt: float, height: float) -> tuple[FloatArray, FloatArray]:
-        """Return θ and log G, which bound how fast the integrand f_z decays at complex noise x + iy.
+        """Bound how fast the integrand f_z of E[e^{zL}] decays at complex noise x + iy.
 
-        The bound is |f_z(x + iy)| ≤ e^{y²/2} f_l(x) G(x) e^{−tθ(x)} for z = l + it. f_z is the normal density times
-        powers r(±x)^c of the likelihood ratio r (`factors`). Each power adds arg r(±x + iy) to θ, and c
-        log(|r(±x + iy)|/r(±x)) to log G.
+        For z = l + it, the bound has two numbers θ(x) and G(x):
+
+            |f_z(x + iy)| ≤ e^{y²/2} f_l(x) G(x) e^{−tθ(x)}.
+
+        f_z is the normal density times powers r(±x)^c of the likelihood ratio r (`factors`). Each power adds arg
+        r(±x + iy) to θ, and c log(|r(±x + iy)|/r(±x)) to log G.
 
         Args:
             x: real part of the noise, in standard deviations.
-            tilt: real part l of z.
+            tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
             height: imaginary part y of the noise.
 
         Returns:
@@ -112,11 +116,11 @@ class Piece(NamedTuple):
         return theta, log_growth
 
     def log_maximum(self, tilt: float, low: FloatArray, high: FloatArray) -> FloatArray:
-        """Return upper bounds on the log of the integrand f_l(x) on intervals of the noise x.
+        """Bound the log of the integrand f_l(x) of E[e^{lL}] from above, on intervals of the noise x.
 
         f_l is the normal density times powers r(±x)^c of the likelihood ratio r (`factors`). The log of each power is
-        below a line (`_line_above`). The sum of these lines minus x²/2 exceeds its larger value at the two ends of an
-        interval by at most an eighth of the squared width.
+        below a line (`_line_above`). Consider the sum of these lines minus x²/2. On an interval it
+        exceeds its larger value at the two ends by at most an eighth of the squared width.
 
         Args:
             tilt: l ≥ 0, on which the exponents c depend.
@@ -141,14 +145,14 @@ class Piece(NamedTuple):
         return np.asarray(np.maximum(at_low, at_high) + curvature_bound - LOG_SQRT_2PI + rounding)
 
     def _line_above(self, sign: int, power: float, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return a line above c log r(±x) on intervals of x, by its values at their two ends.
+        """Return a line above a multiple of the log likelihood ratio on intervals of the noise x.
 
-        r is the likelihood ratio, and log r is convex. The line is the chord for c ≥ 0, and the tangent in the middle
-        for c < 0.
+        The line is above c log r(±x), and is given by its values at both ends of each interval. r is the likelihood
+        ratio, and log r is convex. The line is the chord for c ≥ 0, and the tangent in the middle for c < 0.
 
         Args:
             sign: sign of x, 1 or −1.
-            power: c.
+            power: the factor c of the logarithm.
             low: lower bounds of the intervals.
             high: upper bounds of the intervals.
 
@@ -169,11 +173,11 @@ class Piece(NamedTuple):
     def log_growth(
         self, tilt: float, frequency: float, low: FloatArray, high: FloatArray, height: FloatArray, lift: float
     ) -> FloatArray:
-        """Return bounds on how much the integrand f_z grows off the real axis: log |f_z(x + iy)|/f_l(x).
+        """Bound how much the integrand f_z of E[e^{zL}] grows off the real axis of the noise.
 
-        They hold for |y| ≤ height and x in [low, high]. f_z is the normal density times powers r(±x)^c of the
-        likelihood ratio r (`factors`). The normal density adds y²/2. With τ and σ of `clip_response` and the shift s, a
-        power adds at most frequency · s|y| τ, and 4σ c log cos(s|y|/2) if c < 0.
+        The bounds on log |f_z(x + iy)|/f_l(x) hold for |y| ≤ height and x in [low, high]. f_z is the normal density
+        times powers r(±x)^c of the likelihood ratio r (`factors`). The normal density adds y²/2. With τ and σ of
+        `clip_response` and the shift s, a power adds at most frequency · s|y| τ, and 4σ c log cos(s|y|/2) if c < 0.
 
         Args:
             tilt: real part l of the exponent z in E[e^{zL}].
@@ -194,6 +198,7 @@ class Piece(NamedTuple):
         for sign, power in self.factors(tilt):
             largest_x = high if sign > 0 else -low  # the response increases in x
             tau, sigma = clip_response(self.ratio.response(largest_x))
+            # The factor 1 + 1e-9 covers the roundings.
             growth = growth + (1.0 + 1e-9) * frequency * shift * height * tau
             if power < 0.0:
                 log_cosine = np.log(np.cos(0.5 * shift * (height + lift)))

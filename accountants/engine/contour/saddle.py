@@ -64,6 +64,9 @@ class Saddle(NamedTuple):
 
         Args:
             epsilon: ε in nats, at most a few widths √F″ from ε_λ.
+
+        Returns:
+            The estimate of log δ(ε), without error bounds.
         """
         log_poles = math.log(self.tilt) + math.log1p(self.tilt)
         exponent = self.cumulant - self.tilt * epsilon - log_poles  # F(λ)
@@ -73,7 +76,7 @@ class Saddle(NamedTuple):
 
     @property
     def log_delta(self) -> float:
-        """Estimate of log D at the saddle's own ε."""
+        """Estimate of log δ at the saddle's own ε, of the losses that are not left out as improbable."""
         return self.log_delta_at(self.epsilon)
 
 
@@ -87,7 +90,8 @@ The number is zero at the requested saddle.
 def epsilon_target(epsilon: float) -> Target:
     """Return a function that is zero at the saddle point of a given ε, for a search on the tilt.
 
-    It is the ε of a saddle minus the given one. Its derivative in the tilt is the curvature F″.
+    It is the ε of a saddle minus the given one. Its derivative in the tilt, the exponent λ of weights e^{λS}, is the
+    curvature F″.
 
     Args:
         epsilon: ε in nats.
@@ -101,7 +105,8 @@ def epsilon_target(epsilon: float) -> Target:
 def log_delta_target(log_delta: float) -> Target:
     """Return a function that is zero at the saddle with a given estimate of log δ, for a search on the tilt.
 
-    It is the given value minus the estimate at a saddle. The derivative of the estimate is −λ F″ up to a term in F‴.
+    It is the given value minus the estimate at a saddle. The tilt is the exponent λ of weights e^{λS}. The derivative
+    of the estimate is −λ F″ up to a term in F‴.
 
     Args:
         log_delta: the given log δ.
@@ -113,10 +118,10 @@ def log_delta_target(log_delta: float) -> Target:
 
 
 def log_size_target(log_size: float) -> Target:
-    """Return a function that is zero at the saddle at which ε gives the test S > ε a false positive rate.
+    """Return a function that is zero at the saddle with a given false positive rate, for a search on the tilt.
 
-    S is the total privacy loss. The search for a saddle finds this zero. The estimate at a saddle with tilt λ is log
-    Q(S > ε) ≈ log δ(ε) + log λ − ε.
+    S is the total privacy loss. The tilt is the exponent λ of weights e^{λS}. The search for a saddle finds this zero.
+    The estimate at a saddle with tilt λ is log Q(S > ε) ≈ log δ(ε) + log λ − ε.
 
     Args:
         log_size: log of the false positive rate Q(S > ε).
@@ -141,7 +146,10 @@ def measure_saddle(transforms: Sequence[Transform], tilt: float) -> Saddle:
 
     Args:
         transforms: transforms of the parts, which give K, K′ and K″.
-        tilt: λ > 0.
+        tilt: exponent λ > 0 of the weights e^{λS}.
+
+    Returns:
+        The saddle, with K(λ), K′(λ) and F″(λ) of the composition.
     """
     moments = [transform.moments(tilt) for transform in transforms]
     cumulant = math.fsum(cumulant for cumulant, _, _ in moments)
@@ -167,6 +175,7 @@ def find_saddle(parts: Sequence[Part], target: Target) -> Saddle:
     """
     low, high, transforms = _bracket_tilt(parts, target)
     for _ in range(ITERATIONS):
+        # The geometric mean of both tilts, because tilts range over many orders of magnitude.
         middle = math.sqrt(low * high) if low > 0.0 else 0.1 * high
         saddle = measure_saddle(transforms, middle)
         value, slope = target(saddle)
@@ -183,7 +192,8 @@ def find_saddle(parts: Sequence[Part], target: Target) -> Saddle:
 def _bracket_tilt(parts: Sequence[Part], target: Target) -> tuple[float, float, list[Transform]]:
     """Return two tilts around the zero of a target, and transforms of all parts that are accurate at both.
 
-    The upper tilt starts at 1 and grows by factors of four.
+    A tilt is the exponent λ of weights e^{λS} for the total loss S. The upper one starts at 1 and grows by factors of
+    four.
 
     Args:
         parts: parts of the composition.

@@ -13,14 +13,19 @@ if TYPE_CHECKING:
 
 
 def trapezoidal_terms(line: Line, values: LineValues) -> ComplexArray:
-    """Return the terms of the trapezoidal sum for δ: a_k = (Δt/π) φ(t_k)^T e^{−it_k c}/(z_k(1 + z_k)), with a_0 halved.
+    """Return the terms of a trapezoidal sum for δ(ε), from the characteristic function on a vertical line.
+
+    The term at the frequency t_k is a_k = (Δt/π) φ(t_k)^T e^{−it_k c}/(z_k (1 + z_k)), and a_0 is halved. φ^T is the
+    characteristic function of the total privacy loss of T steps, after weighting by e^{lL}. The number c
+    is near the mean of this loss.
 
     Args:
         line: tilt l and frequencies t_k with spacing Δt; z_k = l + it_k.
         values: the characteristic function φ^T of the total tilted loss at each frequency, centred at c.
 
     Returns:
-        One complex term for each frequency. The sum of Re a_k e^{it_k(c − ε)} is about δ(ε), in units of e^{K(l) − lε}.
+        One complex term for each frequency, in units of e^{K(l) − lε}. K(l) is the cumulant log E[e^{lS}] of the total
+        loss S. The sum of Re a_k e^{it_k(c − ε)} approximates δ(ε).
     """
     z = line.tilt + 1j * line.frequencies
     power = np.exp(values.log_modulus + 1j * values.phase)
@@ -30,15 +35,16 @@ def trapezoidal_terms(line: Line, values: LineValues) -> ComplexArray:
 
 
 def transform_errors(line: Line, values: LineValues, moduli: FloatArray) -> FloatArray:
-    """Return bounds on the errors of the trapezoidal terms a_k that errors of the characteristic function φ^T cause.
+    """Bound the errors of the terms of a trapezoidal sum for δ(ε) that errors of the characteristic function cause.
 
-    Let m be log |φ^T| and g the growth of its error. The computed φ^T is off by at most e^m (e^g − 1), and a term by at
-    most |a_k| (e^g − 1). For g ≥ 1 the bound uses the size that the term may have, (Δt/π) e^{m + g}/|z|².
+    The terms are a_k (`trapezoidal_terms`). Let m be log |φ^T|, and g the growth of its error. The computed φ^T is off
+    by at most e^m (e^g − 1), and a term by at most |a_k| (e^g − 1). For g ≥ 1 the bound uses the size that the term may
+    have, (Δt/π) e^{m + g}/|z|².
 
     Args:
         line: tilt l and frequencies t_k with spacing Δt; z = l + it_k.
         values: m and g at each frequency.
-        moduli: |a_k|.
+        moduli: |a_k|, the modulus of each term.
 
     Returns:
         One bound for each frequency, in the unit of the terms.

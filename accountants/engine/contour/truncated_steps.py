@@ -63,13 +63,13 @@ class TruncatedSteps:
     def supremum(self) -> float:
         """Largest total loss −T log(1 − q) in the direction "add", rounded up; otherwise the loss is unbounded."""
         largest = -math.log1p(-self.ratio.rate) if self.kind == "add" else math.inf
-        return self.count * largest * (1.0 + 8 * UNIT_ROUNDOFF)
+        return self.count * largest * (1.0 + 8 * UNIT_ROUNDOFF)  # rounded up
 
     @property
     def largest_loss(self) -> float:
         """T times the largest loss of the noise that is not left out, in nats.
 
-        It is at an end of a piece of the noise, because the loss is monotone on each piece.
+        It is at an end of a piece, an interval of the noise, because the loss is monotone on each piece.
         """
         losses_at_ends = []
         for piece in self.pieces:
@@ -83,6 +83,9 @@ class TruncatedSteps:
         Args:
             distances: possible ends, as values of `high` for the side 1, or of −`low` for the side −1.
             side: 1 for the noise above an end, −1 for the noise below it.
+
+        Returns:
+            One upper bound for each end. It is −inf below a batch's noise, where nothing is left out.
         """
         if self.kind == "drawn" and side < 0:
             return np.full_like(distances, -np.inf)
@@ -102,6 +105,9 @@ class TruncatedSteps:
         Args:
             distances: d, in standard deviations of the noise.
             side: 1 for the upper tail, −1 for the lower one.
+
+        Returns:
+            The logarithm of the bound at each distance.
         """
         rate, shift = self.ratio.rate, self.ratio.shift
         if self.kind == "drawn":
@@ -116,11 +122,12 @@ class TruncatedSteps:
 
     @property
     def log_leak(self) -> float:
-        """Upper bound on the log of T times the probability, under P, of the noise that is left out.
+        """Upper bound on log(T p), for the probability p under P of the noise that is left out in one step.
 
         P is the first distribution of the pair, and T the number of steps.
         """
         log_below = self.log_outside(np.asarray(-self.low), -1)
         log_above = self.log_outside(np.asarray(self.high), 1)
+        # The errors of the logarithms are far smaller.
         rounding = 1e-12
         return math.log(self.count) + float(np.logaddexp(log_below, log_above)) + rounding

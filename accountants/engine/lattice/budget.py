@@ -51,8 +51,13 @@ class Budget:
     def cells_for(self, parts: int) -> int:
         """Return the largest number of cells of all distributions together, at least 1/48 of `cells` for each pair.
 
+        A cell is an interval of losses. Its mass is put on lattice points.
+
         Args:
             parts: number of different pairs.
+
+        Returns:
+            The largest number of cells of all loss distributions together.
         """
         return max(self.cells, parts * self.cells // 48)
 
@@ -61,5 +66,8 @@ class Budget:
 
         Args:
             parts: number of different pairs.
+
+        Returns:
+            The largest number of FFT points, which decreases with the number of pairs, and that of terms.
         """
         return TransformLimits(points=min(self.points, max(2**12, 16 * self.points // parts)), terms=self.terms)

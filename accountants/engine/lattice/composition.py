@@ -39,8 +39,8 @@ def compose(parts: Sequence[tuple[Pair, int]], *, budget: Budget = DEFAULT_BUDGE
     A pair is two distributions P and Q, of the outputs for neighbouring datasets; its hockey-stick divergence bounds
     δ. Each direction of the answer is the profile ε ↦ δ(ε) of the product, for P against Q and for Q against P.
 
-    Guarantees: `log_delta` of each direction of the answer encloses that of the product of exactly these pairs at every
-    ε ≥ 0, if the pairs' tails, enclosures and infinite masses satisfy the promises of `Profile`. The width of an
+    Guarantees: let the pairs' tails, enclosures and infinite masses satisfy the promises of `Profile`. Then `log_delta`
+    of each direction of the answer encloses that of the product of exactly these pairs at every ε ≥ 0. The width of an
     enclosure is the sum of all its error bounds; no bound is NaN. Composing a composed pair again composes its parts,
     so no accuracy is lost. The tails of the answer are those of a pair that dominates the product (see
     `ComposedProfile.log_tails`).
@@ -87,6 +87,9 @@ def _merge_equal_pairs(parts: Sequence[tuple[Pair, int]]) -> list[tuple[Pair, in
 
     Args:
         parts: pairs (two distributions of outputs each), and the number of times that each is run.
+
+    Returns:
+        The different pairs with their total counts.
     """
     pairs_and_counts: dict[object, tuple[Pair, int]] = {}
     for pair, count in unfold(parts):
@@ -133,6 +136,9 @@ def _is_lossless(pair: Pair) -> bool:
 
     Args:
         pair: two distributions of outputs for neighbouring datasets, with a profile ε ↦ δ(ε) in each direction.
+
+    Returns:
+        True if δ is 0 in both directions, and no loss is infinite or above 0.
     """
     if any(profile.lossy for profile in pair.directions()):
         return False

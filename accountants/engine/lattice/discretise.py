@@ -61,7 +61,10 @@ class LatticeDistribution:
 
         Args:
             unit: lattice unit, in nats.
-            tilt: λ.
+            tilt: exponent λ of the weights e^{λL} of losses L.
+
+        Returns:
+            The log moment, without the infinite loss.
         """
         losses = self.index * unit + self.offset
         return float(np.logaddexp.reduce(self.log_mass + tilt * losses))
@@ -70,9 +73,9 @@ class LatticeDistribution:
 def upper_distribution(right: SideTails, left: SideTails, log_atom: float) -> LatticeDistribution:
     """Return a lattice distribution that dominates that of the loss, with finite losses at the bounds of the cells.
 
-    A distribution dominates another one if its δ is at least as large at every ε. The mass of each cell moves to its
-    two bounds, with its masses under P and Q unchanged (connect-the-dots, Doroshenko et al. 2022). If the errors of the
-    tails are too large for this, all mass of a cell moves to its upper bound.
+    A distribution dominates another one if its δ is at least as large at every ε. The mass of each cell (interval)
+    moves to its two bounds, with its masses under P and Q unchanged (connect-the-dots, Doroshenko et al. 2022). If the
+    errors of the tails are too large for this, all mass of a cell moves to its upper bound.
 
     Args:
         right: tails of the positive losses at the bounds of the cells.
@@ -80,10 +83,14 @@ def upper_distribution(right: SideTails, left: SideTails, log_atom: float) -> La
         log_atom: upper bound of log δ(ε) of one round, at ε = the last point on the right. As the mass beyond that
             point moves to it and to infinity, infinity gets δ(ε).
 
+    Returns:
+        The dominating distribution, on the bounds of the cells and on the infinite loss.
+
     Source: docs/engine-certificate.md, B1.
     """
     p, q = right.bounds(p_up=True)
     below_p, below_q = left.bounds(p_up=False)
+    # The shares of a narrow cell are differences of tails over its width, so they magnify relative errors.
     errors_exceed_shares = 1e3 * float(right.error_p[0]) > float(right.points[1])
     if errors_exceed_shares:
         survival, distribution = np.maximum(p[:-1], log_atom), below_p[1:]
@@ -109,8 +116,11 @@ def _exp_difference(log_larger: float, log_smaller: float) -> float:
     """Return e^a − e^b for two logarithms a and b.
 
     Args:
-        log_larger: a.
-        log_smaller: b.
+        log_larger: logarithm a of the first number.
+        log_smaller: logarithm b of the second number.
+
+    Returns:
+        The difference, of any sign.
     """
     return math.exp(log_larger) - math.exp(log_smaller)
 
@@ -118,10 +128,13 @@ def _exp_difference(log_larger: float, log_smaller: float) -> float:
 def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one: float) -> FloatArray:
     """Return the log survival function of a dominating lattice distribution on each cell (a, b] of positive losses.
 
-    Let the cell have mass p under P and q under Q. The mass w = (p − e^a q)/(1 − e^{a−b}) moves to b, and the rest of p
-    to a. The cell then keeps both masses. Between a and b, the survival function is therefore P(L > b) + w. It is
-    computed relative to P(L > a), which it cannot exceed; a larger result is a rounding error, and is reduced to P(L >
-    a).
+    A cell is an interval of losses. Let it have mass p under P and q under Q. The mass that moves to b is
+
+        w = (p − e^a q)/(1 − e^{a−b}),
+
+    and the rest of p moves to a. The cell then keeps both masses. Between a and b, the survival function is therefore
+    P(L > b) + w. It is computed relative to P(L > a), which it cannot exceed. A larger result is a rounding error, and
+    is reduced to P(L > a).
 
     Args:
         side: tails of the positive losses.
@@ -153,9 +166,11 @@ def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one:
 def _lower_distribution(side: SideTails, p: FloatArray, q: FloatArray) -> FloatArray:
     """Return the log distribution function of a dominating lattice distribution on each cell of negative losses.
 
-    A cell is an interval [−b, −a), with the masses p under P and q under Q. Of these, (e^{−b} q − e^{−(b−a)} p)/(1 −
-    e^{a−b}) moves to −b. Inside the cell, the distribution function is P(L < −b) plus this mass. It is computed
-    relative to P(L < −a).
+    A cell is an interval [−b, −a) of losses, with the masses p under P and q under Q. The mass that moves to −b is
+
+        (e^{−b} q − e^{−(b−a)} p)/(1 − e^{a−b}).
+
+    Inside the cell, the distribution function is P(L < −b) plus this mass. It is computed relative to P(L < −a).
 
     Args:
         side: tails of the negative losses.
@@ -185,6 +200,9 @@ def _scale_tail(log_tail: FloatArray, factor: FloatArray, direction: int) -> Flo
         log_tail: log tails.
         factor: factors of the tails; a factor below 0 counts as 0.
         direction: 1 to round up, −1 to round down.
+
+    Returns:
+        The scaled log tails, rounded in the requested direction.
     """
     scaled = log_tail + log(factor) + direction * rounding(log_tail)
     return np.where(np.isneginf(log_tail), -np.inf, scaled)
@@ -214,6 +232,9 @@ class TailSteps:
         Args:
             middle: index of the middle lattice point.
             log_atom: log of the mass of the infinite loss.
+
+        Returns:
+            The distribution, on the lattice points with positive mass.
         """
         log_mass_right = difference(self.survival, np.append(self.survival[1:], log_atom))
         log_mass_left = difference(self.distribution, np.append(self.distribution[1:], -np.inf))
@@ -247,6 +268,7 @@ def log_probability_of_any(log_probabilities: Sequence[float], counts: FloatArra
 
     # log r, with each log(−log(1 − a_j)) as above.
     log_a = np.asarray(log_probabilities)
+    # Below e^−30, −log(1 − a) and a have equal logarithms within a rounding of the slack below.
     is_small = log_a < -30.0
     with np.errstate(divide="ignore"):
         log_rates = np.where(is_small, log_a, np.log(-np.log1p(-np.exp(np.minimum(log_a, 0.0)))))
@@ -255,6 +277,7 @@ def log_probability_of_any(log_probabilities: Sequence[float], counts: FloatArra
         return 0.0 if log_rate > 0 else -math.inf
 
     log_any = _log_probability_at_rate(log_rate)
+    # The logarithms and the sum over the kinds of rounds err by a few units of roundoff of their sizes.
     slack = (32 + 4 * log_a.size) * UNIT_ROUNDOFF * (1.0 + abs(log_any) + abs(log_rate))
     return min(log_any + direction * slack, 0.0)
 
@@ -264,10 +287,14 @@ def _log_probability_at_rate(log_rate: float) -> float:
 
     Args:
         log_rate: log r. Values above 700 count as 700, where the result is 0.
+
+    Returns:
+        The log probability, at most 0, without a bound on its rounding.
     """
+    # Below e^−36, 1 − e^{−r} and r differ by less than a rounding.
     if log_rate < -36.0:
         return log_rate
-    return math.log(-math.expm1(-math.exp(min(log_rate, 700.0))))
+    return math.log(-math.expm1(-math.exp(min(log_rate, 700.0))))  # no overflow of e^710
 
 
 def least_log_atom(profile: Profile) -> float:
@@ -278,6 +305,9 @@ def least_log_atom(profile: Profile) -> float:
 
     Args:
         profile: profile ε ↦ δ(ε) of one direction of a pair of distributions, with the tails of its loss.
+
+    Returns:
+        The lower bound; −∞ if no infinite loss is known to have a positive probability.
     """
     log_mass = profile.log_infinite_mass
     attained_tails = profile.attained_log_tails(np.asarray([LARGEST_EPSILON]))
@@ -286,4 +316,5 @@ def least_log_atom(profile: Profile) -> float:
         log_mass = min(log_tail, log_mass)
     if math.isinf(log_mass):
         return log_mass
+    # The accuracy of a log tail is relative to 1 plus its size.
     return log_mass - (profile.tail_accuracy + 4 * UNIT_ROUNDOFF) * (1.0 + abs(log_mass))

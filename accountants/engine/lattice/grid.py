@@ -63,7 +63,7 @@ class Grid:
 class _WeightedCells(NamedTuple):
     """Cells of several loss distributions in one array, with weights of the errors that they cause.
 
-    The cells are those of coarse tables of the tails of the distributions (`Outline`), before a lattice is chosen.
+    The cells, intervals of losses, are those of coarse tables of the tails (`Outline`), before a lattice is chosen.
 
     Attributes:
         widths: width of each cell, in nats.
@@ -76,7 +76,14 @@ class _WeightedCells(NamedTuple):
     stops: IntArray
 
     def split(self, values: FloatArray) -> list[FloatArray]:
-        """Split an array of one value per cell into one array per side."""
+        """Split an array of one value per cell into one array per side.
+
+        Args:
+            values: one value for each cell.
+
+        Returns:
+            One array for each side, in the order of `_all_sides`.
+        """
         return np.split(values, self.stops)
 
     @property
@@ -105,13 +112,16 @@ def _all_sides(outlines: Sequence[Outline]) -> list[Side]:
 def _weigh_cells(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> _WeightedCells:
     """Return the cells of all coarse tables of loss distributions, with weights of the errors that they cause.
 
-    The weight of a cell is its largest tilted mass over the tilts of the requirements, times the number of rounds. A
-    tilted mass is m e^{λL} / E[e^{λL}] for the mass m at the loss L and the tilt λ.
+    The weight of a cell, an interval of losses, is its largest tilted mass over the tilts of the requirements, times
+    the number of rounds. A tilted mass is m e^{λL} / E[e^{λL}] for the mass m at the loss L and the tilt λ.
 
     Args:
-        outlines: coarse table of the tails of each distribution.
+        outlines: coarse table of the tail probabilities of each loss distribution.
         counts: number of rounds of each distribution.
         demand: the requirements, with the tilts λ.
+
+    Returns:
+        The widths and the log weights of all cells, side after side in the order of `_all_sides`.
     """
     laws = join_outlines(outlines, counts)
     sides = _all_sides(outlines)
@@ -134,13 +144,17 @@ def _weigh_cells(outlines: Sequence[Outline], counts: FloatArray, demand: Demand
 def choose_grid(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> Grid:
     """Choose the cells of losses of each distribution, with a common lattice unit, for the least error of δ.
 
-    Cells are narrow where the tilted mass is: the best width is proportional to the density to the power −1/3 (module
-    docstring). There are at most about `demand.cells` cells in all.
+    A cell is an interval of losses. Cells are narrow where the tilted mass, weighted by e^{λL} for a loss L, is: the
+    best width is proportional to the density to the power −1/3 (module docstring). There are at most about
+    `demand.cells` cells in all.
 
     Args:
-        outlines: coarse table of the tails of each distribution.
+        outlines: coarse table of the tail probabilities of each loss distribution.
         counts: number of rounds of each distribution.
-        demand: the requirements.
+        demand: the requirements on the cells, such as their number and the tilts that they serve.
+
+    Returns:
+        The lattice unit, and the bounds of the cells of each distribution.
     """
     cells = _weigh_cells(outlines, counts, demand)
     effort = max(math.fsum(cells.effort.tolist()), _LEAST_EFFORT)
@@ -168,9 +182,10 @@ def choose_grid(outlines: Sequence[Outline], counts: FloatArray, demand: Demand)
 def _base_width(effort: float, demand: Demand) -> float:
     """Return the width w of cells where the tilted mass of all rounds has the density 1 per nat.
 
-    Where the density is ϱ, cells have the width w ϱ^{−1/3}, which is best for a given number of cells. They widen the
-    bounds on log δ by curvature · w² · effort / 16, and their number is about effort / w. The result is the larger of
-    the two widths with the required error and with the largest number of cells.
+    The tilted mass is weighted by e^{λL} for a loss L. Where its density is ϱ, cells have the width w ϱ^{−1/3}, which
+    is best for a given number of cells. They widen the bounds on log δ by curvature · w² · effort / 16, and their
+    number is about effort / w. The result is the larger of the two widths with the required error and with the largest
+    number of cells.
 
     Args:
         effort: ∫ ϱ^{1/3} over the losses of each distribution, added up.
@@ -187,30 +202,39 @@ def _base_width(effort: float, demand: Demand) -> float:
 def _least_width(width: float, effort: float, rounds: float, demand: Demand) -> float:
     """Return the width, in nats, below which no cell needs to be, because the error of log δ is tolerable.
 
-    It is the width that causes the tolerated error if all cells of all rounds have it. The tolerated error is the
-    larger of two: the error due to the best cells of the base width (`_base_width`), and the required width of log δ.
+    A cell is an interval of losses. This width causes the tolerated error if all cells of all rounds have it.
+    The tolerated error is the larger of two: the error due to the best cells of the base width (`_base_width`), and the
+    required width of log δ.
 
     Args:
         width: the base width, in nats.
         effort: ∫ ϱ^{1/3} over the losses of each distribution, added up, for the density ϱ of the tilted mass.
         rounds: number of all rounds.
-        demand: the requirements.
+        demand: the requirements on the cells, such as their number and the tilts that they serve.
+
+    Returns:
+        The least useful width of a cell, in nats.
     """
     error = demand.curvature * width * width * effort / 16.0
     tolerated_error = max(error, 4.0**demand.coarsening * demand.relative_width)
+    # Cells of equal width w in all rounds cause the error curvature · rounds · w²/8.
     return math.sqrt(8.0 * tolerated_error / (demand.curvature * rounds))
 
 
 def _cell_widths(cells: _WeightedCells, demand: Demand, width: float, least: float) -> FloatArray:
     """Return the width that the grid's cells should have within each cell of the coarse tables of the losses.
 
-    It is w ϱ^{−1/3} for the density ϱ of the tilted mass there (`_base_width`), within limits.
+    It is w ϱ^{−1/3} for the density ϱ of the mass there, weighted by e^{λL} for a loss L, within limits. A cell is an
+    interval of losses.
 
     Args:
         cells: the cells of all coarse tables, with their tilted masses.
-        demand: the requirements.
+        demand: the requirements on the cells, such as their number and the tilts that they serve.
         width: w, in nats.
         least: lower limit, in nats. Cells without mass have no upper limit.
+
+    Returns:
+        One width in nats for each cell of the coarse tables.
     """
     with np.errstate(over="ignore", divide="ignore"):
         best = width * np.exp((np.log(cells.widths) - cells.log_weights) / 3.0)
@@ -228,7 +252,7 @@ def _outer_bounds(outlines: Sequence[Outline], counts: FloatArray, rounds: float
     On the right, cells cover every finite loss. On the left, the mass beyond the distance is negligible at every tilt.
 
     Args:
-        outlines: coarse table of the tails of each distribution.
+        outlines: coarse table of the tail probabilities of each loss distribution.
         counts: number of rounds of each distribution.
         rounds: number of all rounds.
         demand: the requirements, with the tilts λ, the exponents of the weights e^{λL}.

@@ -53,6 +53,9 @@ class LatticeComposition:
             laws: the distributions, each with its losses as integer multiples of the unit.
             counts: number of rounds of each, in the same order.
             unit: the lattice unit, in nats.
+
+        Returns:
+            The composition, with all losses and masses in flat arrays too.
         """
         index = np.concatenate([law.index for law in laws])
         sizes = np.asarray([law.index.size for law in laws])
@@ -93,7 +96,7 @@ class LatticeComposition:
     def excess(self) -> float:
         """Upper bound on the total mass of the composition minus one."""
         total = math.fsum(count * law.excess for law, count in zip(self.laws, self.counts, strict=True))
-        return math.expm1(min(total * (1 + 4 * UNIT_ROUNDOFF), 700.0))
+        return math.expm1(min(total * (1 + 4 * UNIT_ROUNDOFF), 700.0))  # rounded up, without overflow
 
     def log_infinite_mass(self, *, direction: int) -> float:
         """Bound the log probability that the loss of any round is infinite, log(1 − Π (1 − a_j)^{T_j}).
@@ -102,6 +105,9 @@ class LatticeComposition:
 
         Args:
             direction: 1 for an upper bound, −1 for a lower bound.
+
+        Returns:
+            The bound, at most 0; −∞ if no loss is infinite.
         """
         return log_probability_of_any([law.log_atom for law in self.laws], self.flat.counts, direction=direction)
 
@@ -145,7 +151,7 @@ class GridAndTilt(NamedTuple):
 
 
 class TiltedEvaluation(NamedTuple):
-    """An upper bound on log δ of a composition at one ε, with the tilt that was used.
+    """An upper bound on log δ of a composition at one ε, with the tilt λ of the weights e^{λL} that was used.
 
     Attributes:
         tilt: the lattice and the tilt that gave the bound; None if it was computed without a transform.
@@ -182,6 +188,9 @@ class _CellTails(NamedTuple):
         Args:
             unit: lattice unit, in nats.
             tilt: tilt λ for which it is chosen: its log moment log E[e^{λL}] is to be close to that of the loss.
+
+        Returns:
+            The lattice distribution for lower bounds on δ.
         """
         right = lower_side(self.first, self.right, mirrored=False)
         left = lower_side(self.second, self.left, mirrored=True)
@@ -197,7 +206,7 @@ class CompositionBounds:
     Attributes:
         upper: distributions that dominate those of the losses: their δ is at least as large at every ε.
         cell_tails: tails of the losses, from which `lower` is computed at its first use.
-        tilt: tilt λ for which `lower` is chosen.
+        tilt: exponent λ of the weights e^{λL} for which `lower` is chosen.
     """
 
     upper: LatticeComposition
@@ -247,12 +256,17 @@ def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> Compositi
 
 
 def _demand(survey: Survey, key: GridKey, budget: Budget) -> Demand:
-    """Return the requirements on the cells of a lattice: its tilts, and the width and number of cells.
+    """Return the requirements on the cells of a lattice, that is, on the intervals of losses.
+
+    They are the tilts λ, exponents of weights e^{λL}, and the required width and number of cells.
 
     Args:
         survey: facts of the composition that is put on the lattice.
         key: the interval (band) of tilts and the other choices that determine the lattice.
         budget: limits on the work.
+
+    Returns:
+        The requirements, for the least, the middle and the largest tilt of the band.
     """
     band_width = BAND[key.direct]
     # The least, the middle and the largest tilt of the band.
@@ -276,6 +290,9 @@ def _upper_log_atom(profile: Profile, right: SideTails) -> float:
     Args:
         profile: profile ε ↦ δ(ε) of the distribution.
         right: tails of the positive losses.
+
+    Returns:
+        The upper bound, at most 0.
     """
     log_p, log_q, epsilon = float(right.log_p[-1]), float(right.log_q[-1]), float(right.points[-1])
     if math.isinf(log_p):

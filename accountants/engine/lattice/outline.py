@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _LEAST, _MOST = -100, 31  # octaves of |loss| [nat] that are scanned
 _PER_OCTAVE = 8  # cells in an octave that holds mass: their losses differ by 9 %, so estimates of log δ by about 1 %
-_BELOW_END = 1.0 - 1e-9  # share of a largest loss above which only an atom lies
+_BELOW_END = 1.0 - 1e-9  # share of a largest loss above which there is only an atom, a single loss with mass
 _NO_MASS = -15.0  # log mass between this share of the largest loss and that loss, which only an atom exceeds
 _NEGLIGIBLE = 1e-10  # share of the second moment below which an octave is one cell
 
@@ -57,6 +57,9 @@ class Side:
 
         Args:
             extra: distances from zero in nats, in any order. A distance that is in the table already is ignored.
+
+        Returns:
+            The larger table, with increasing distances and monotone tails.
         """
         extra_p, extra_q = self.read(extra)
         edges = np.concatenate((self.edges, extra))
@@ -78,6 +81,9 @@ class Side:
 
         Args:
             chosen: indices of the edges, increasing.
+
+        Returns:
+            The table with the chosen edges, and the tails there.
         """
         return replace(self, edges=self.edges[chosen], log_p=self.log_p[chosen], log_q=self.log_q[chosen])
 
@@ -86,6 +92,9 @@ class Side:
 
         Args:
             count: number of the edges.
+
+        Returns:
+            The table with these edges, and the tails there.
         """
         return replace(self, edges=self.edges[:count], log_p=self.log_p[:count], log_q=self.log_q[:count])
 
@@ -101,6 +110,7 @@ class Side:
         A cell is an interval between two neighbouring edges. Its mass is the difference of the tails there.
         """
         inner_tail = np.where(np.isneginf(self.log_p[:-1]), 0.0, self.log_p[:-1])
+        # A smaller difference of the log tails may be a rounding error.
         rounding = 1e3 * UNIT_ROUNDOFF * (1.0 + np.abs(inner_tail))
         is_empty = self.log_p[1:] - inner_tail > -rounding
         return np.where(is_empty, -np.inf, difference(self.log_p[:-1], self.log_p[1:]))
@@ -119,7 +129,11 @@ class Side:
         return self.sign * np.clip(distance, self.edges[:-1], self.edges[1:])
 
     def find_occupied(self) -> IntArray:
-        """Return the indices of the cells with mass."""
+        """Return the indices of the cells with mass.
+
+        Returns:
+            The indices, increasing.
+        """
         return np.flatnonzero(np.isfinite(self.log_masses))
 
     @cached_property
@@ -162,10 +176,14 @@ class Outline:
     def without_largest(self, log_mass: float) -> Outline:
         """Return the outline without its largest finite losses, as far as these are improbable together.
 
-        Rare giant losses could otherwise dominate weighted sums, although they hardly affect δ.
+        An outline is a coarse table of tails. Rare giant losses could otherwise dominate weighted sums, although they
+        hardly affect δ.
 
         Args:
             log_mass: log of the largest total mass of the losses to leave out, approximately.
+
+        Returns:
+            The outline without them; the same one if no losses can be left out.
         """
         masses = self.right.log_masses
         if not masses.size:
@@ -183,7 +201,7 @@ class Outline:
     def log_zero(self) -> float:
         """Log of the mass of the loss 0, which both tails leave; −∞ if it is within rounding of 0."""
         rest = -math.expm1(min(0.0, float(np.logaddexp(self.right.log_p[0], self.left.log_p[0]))))
-        return math.log(rest) if rest > 4 * UNIT_ROUNDOFF else -math.inf
+        return math.log(rest) if rest > 4 * UNIT_ROUNDOFF else -math.inf  # above the rounding of 1
 
     @property
     def extent(self) -> float:
@@ -210,8 +228,11 @@ def join_outlines(outlines: Sequence[Outline], counts: FloatArray) -> FlatDistri
     Each cell of a table, an interval of losses, becomes one loss with the mass of the cell.
 
     Args:
-        outlines: coarse table of the tails of each distribution.
+        outlines: coarse table of the tail probabilities of each loss distribution.
         counts: number of rounds of each distribution.
+
+    Returns:
+        The losses in nats with their log masses, one distribution after the other.
     """
     points = [outline.points for outline in outlines]
     locations = [location for location, _ in points]
@@ -230,6 +251,9 @@ def outline(first: Profile, second: Profile) -> Outline:
     Args:
         first: profile of (P, Q).
         second: profile of (Q, P).
+
+    Returns:
+        The table, with the nearest bound of the loss if there is one.
     """
 
     def right_tails(edges: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -253,11 +277,16 @@ def outline(first: Profile, second: Profile) -> Outline:
 
 
 def _add_end(side: Side, end: float) -> Side:
-    """Return a table of tails with edges at the largest loss and just below it, so that only an atom is between them.
+    """Return a table of tails with edges at the largest loss and just below it.
+
+    Only an atom, a single loss with a positive probability, is between the two edges.
 
     Args:
         side: the table.
         end: largest loss on this side, in nats. If it is 0 or math.inf, nothing is added.
+
+    Returns:
+        The table, with two more edges or unchanged.
     """
     return side.add_edges(np.asarray([_BELOW_END * end, end])) if 0.0 < end < math.inf else side
 
@@ -268,6 +297,9 @@ def _has_atom(side: Side, end: float) -> bool:
     Args:
         side: table of the tails, with an edge just below the largest loss.
         end: the largest loss, in nats.
+
+    Returns:
+        True if the mass between that edge and the largest loss is not negligible.
     """
     below = int(np.searchsorted(side.edges, _BELOW_END * end))
     return bool(side.log_masses[below] > _NO_MASS)
@@ -287,13 +319,16 @@ def _log_tails(profile: Profile, edges: FloatArray) -> Tails:
 def _scan(read: Callable[[FloatArray], tuple[FloatArray, FloatArray]], sign: int, log_atom: float) -> Side:
     """Return a table of the tails of the loss on one side of zero, with a geometric grid where the loss has mass.
 
-    An octave is a factor of two of the loss. Each octave with mass is divided into `_PER_OCTAVE` cells. Octaves near
-    zero with a negligible share of the second moment become one cell.
+    An octave is a factor of two of the loss. Each octave with mass is divided into `_PER_OCTAVE` cells (intervals).
+    Octaves near zero with a negligible share of the second moment become one cell.
 
     Args:
         read: function from distances to the log tails under both distributions.
         sign: 1 for positive losses, −1 for negative ones.
         log_atom: log of the mass of the infinite loss under the first distribution.
+
+    Returns:
+        The table of the tails on this side.
     """
     edges = np.concatenate(([0.0], np.exp2(np.arange(_LEAST, _MOST + 1))))
     log_p, log_q = read(edges)

@@ -130,8 +130,11 @@ class TransformPlan:
         """Compute the terms of δ at all frequencies, by an FFT of each distribution.
 
         Args:
-            line: the tilted distributions.
+            line: the distributions, tilted by λ: each mass is multiplied by e^{λL} and normalised.
             points: least number of lattice points in a period; the FFT may have a few more, so that it is fast.
+
+        Returns:
+            The terms of δ at all frequencies, with their error bounds.
         """
         size = next_fast_len(points, real=True)
         return build_spectrum(line, size, all_frequencies(line, size), self.chernoff)
@@ -160,6 +163,9 @@ class TransformPlan:
 
         Args:
             size: number of frequencies.
+
+        Returns:
+            The depth in nats, above 0.
         """
         return math.log(size) - self.log_width + 5.0
 
@@ -179,7 +185,7 @@ class TransformPlan:
         The values are direct sums, or come from a full FFT if there are many such frequencies.
 
         Args:
-            line: the tilted distributions.
+            line: the distributions, tilted by λ: each mass is multiplied by e^{λL} and normalised.
             limits: limits on the number of points and of terms.
 
         Returns:
@@ -230,7 +236,7 @@ def find_frequencies(
     Negligible is a modulus below e^−depth. An FFT at the middle frequency of each block bounds |φ^T| on the block.
 
     Args:
-        line: the tilted distributions.
+        line: the distributions, tilted by λ: each mass is multiplied by e^{λL} and normalised.
         blocks: number of blocks of neighbouring frequencies, the length of the FFT.
         per_block: number of frequencies of a block, which is odd.
         depth: minus the log |φ^T| of a negligible frequency.
@@ -264,13 +270,14 @@ def _bound_blocks(line: TiltedLine, blocks: int) -> FloatArray:
     times log |φ|, with |φ| ≤ 1.
 
     Args:
-        line: the tilted distributions.
+        line: the distributions, tilted by λ: each mass is multiplied by e^{λL} and normalised.
         blocks: length of the FFT.
 
     Returns:
         One bound for each block with a frequency from 0 to half the length of the FFT.
     """
     log_bound = np.zeros(blocks // 2 + 1)
+    # The modulus of φ^T is the product of the moduli |φ_j|^{T_j}.
     laws = list(line.parts())
     for law in laws:
         left_out = _window_loss(law, len(laws))
@@ -282,9 +289,11 @@ def _bound_blocks(line: TiltedLine, blocks: int) -> FloatArray:
 def _bound_transform(law: TiltedDistribution, unit: float, blocks: int, left_out: float) -> FloatArray:
     """Return upper bounds on the characteristic function |φ| of one distribution, on each block of frequencies.
 
-    Let φ_B be the part of φ from a window of losses. If the mass outside the window is w, |φ| ≤ |φ_B| + w. Let F =
-    |φ_B|² at the FFT's frequency τ, and V the second moment of the centred loss in the window. Then |φ_B(τ + s)|² ≤ F +
-    |s F′| + s² V for every s, because |F″| ≤ 2V.
+    Let φ_B be the part of φ from a window of losses. If the mass outside the window is w, |φ| ≤ |φ_B| + w. Let
+    F = |φ_B|² at the FFT's frequency τ, and let V be the second moment of the centred loss in the window. By Taylor's
+    theorem and |F″| ≤ 2V, for every s
+
+        |φ_B(τ + s)|² ≤ F + |s F′| + s² V.
 
     Args:
         law: the distribution.
@@ -320,6 +329,9 @@ def _window_loss(law: TiltedDistribution, laws: int) -> float:
     Args:
         law: the distribution, with its number of rounds.
         laws: number of distributions of the composition.
+
+    Returns:
+        The largest mass that the window may leave out, in (0, 1).
     """
     return min(_LEFT_OUT / (law.count * laws), _MOST_LEFT_OUT)
 
@@ -341,5 +353,5 @@ def _window(weights: FloatArray, order: IntArray, left_out: float) -> tuple[Bool
     inside[order[:excluded]] = False
     if not excluded:
         return inside, 0.0
-    rounding_factor = 1.0 + 1e-9
+    rounding_factor = 1.0 + 1e-9  # far more than the error of a sum
     return inside, float(mass_beyond[excluded - 1]) * rounding_factor

@@ -60,9 +60,9 @@ class Power(NamedTuple):
 def raise_to_counts(counts: Sequence[int], frequencies: IntArray, factors: Iterator[Factor], skipped: float) -> Power:
     """Compute the characteristic function of a composition, the product Π φ_j^{T_j}, in logarithms.
 
-    φ_j is the characteristic function of the tilted loss distribution j, and T_j its number of rounds. A frequency is
-    dropped once Π (|φ̂_j| + error)^{T_j} over the distributions so far proves the product negligible. Its bound is then
-    added to `skipped`. This is valid because |φ| of the others is at most one.
+    φ_j is the characteristic function of the loss distribution j after weighting by e^{λL}, and T_j its number of
+    rounds. A frequency is dropped once Π (|φ̂_j| + error)^{T_j} over the distributions so far proves the product
+    negligible. Its bound is then added to `skipped`. This is valid because |φ| of the others is at most one.
 
     Args:
         counts: number T_j of rounds of each distribution.
@@ -119,6 +119,9 @@ class _RunningProduct:
         Args:
             size: number of frequencies.
             skipped: bound of Σ |φ^T| over all other frequencies.
+
+        Returns:
+            The product 1 at all frequencies, without an error.
         """
         log_size, angle, growth, log_bound = (np.zeros(size) for _ in range(4))
         return cls(np.arange(size), log_size, angle, growth, log_bound, skipped)
@@ -126,7 +129,7 @@ class _RunningProduct:
     def bound(self, count: int, values: ComplexArray, errors: FloatArray) -> BoolArray:
         """Multiply the upper bound on |product| by that of one more power φ^T, and return where it is not negligible.
 
-        The bound on |φ| is |φ̂| plus its error, and at most 1, because tilted masses sum to 1.
+        The bound on |φ| is |φ̂| plus its error, and at most 1, because the weighted masses sum to 1.
 
         Args:
             count: exponent T.
@@ -148,7 +151,7 @@ class _RunningProduct:
             is_relevant: mask of the frequencies that remain.
         """
         dropped_sum = float(np.exp(self.log_bound[~is_relevant]).sum())
-        rounding_factor = 1.0 + 1e-9
+        rounding_factor = 1.0 + 1e-9  # far more than the error of a sum
         self.skipped += dropped_sum * rounding_factor
         self.remaining = self.remaining[is_relevant]
         self.log_size, self.angle = self.log_size[is_relevant], self.angle[is_relevant]
@@ -174,6 +177,7 @@ class _RunningProduct:
         self.angle += rotation - 2.0 * np.pi * full_turns
 
         self.growth += count * (1.0 + _ROUNDING) * np.log1p(errors / modulus)
+        # Roundings of the logarithm and of the angle of φ, T times, and of the two sums.
         self.growth += (4 * UNIT_ROUNDOFF * count) * (np.abs(log_modulus) + np.abs(angle))
         self.growth += UNIT_ROUNDOFF * (np.abs(self.log_size) + np.abs(self.angle))
 

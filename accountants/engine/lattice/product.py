@@ -34,20 +34,13 @@ if TYPE_CHECKING:
 
     from epsilond.accountants.numerics.special import FloatArray
 
-_TILTS_PER_BAND = 4
-"""Number of tilts per band of grids: evaluations at nearby ε share a transform."""
-_KEPT_EVALUATIONS = 16
-"""Number of evaluations that are remembered: those of one search."""
-_DEEPEST_ROW = -720.0
-"""log δ at the end of the table of tails: e^−720 is the least double with digits to spare."""
-_NO_DOUBLE = -750.0
-"""log δ below which no double holds δ, so that δ is bounded without a transform."""
-_MOST_ROWS = 2000
-"""Largest number of rows of the table of tails: three times the steps below, down to its end."""
-_ROW_STEPS = ((-40.0, 0.25), (-100.0, 1.0), (-math.inf, 4.0))
-"""Steps in log δ of the table of tails, for log δ above a level."""
-_OUTSIDE = (ArithmeticError, ValueError)
-"""Errors from numbers beyond the range of doubles: an overflow, or a NaN in place of an integer."""
+_TILTS_PER_BAND = 4  # number of tilts per interval of tilts; evaluations at nearby ε then share a transform
+_KEPT_EVALUATIONS = 16  # number of evaluations that are remembered: those of one search
+_DEEPEST_ROW = -720.0  # log δ at the end of the table of tails; e^−720 is the least double with digits to spare
+_NO_DOUBLE = -750.0  # log δ below which no double holds δ, so that δ is bounded without a transform
+_MOST_ROWS = 2000  # largest number of rows of the table of tails: three times the steps below, down to its end
+_ROW_STEPS = ((-40.0, 0.25), (-100.0, 1.0), (-math.inf, 4.0))  # steps of the table in log δ, for log δ above a level
+_OUTSIDE = (ArithmeticError, ValueError)  # numbers beyond the range of doubles: an overflow or a NaN
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +65,7 @@ class ComposedProfile(PointwiseProfile):
     parts: tuple[LatticePart, ...]
     budget: Budget
     tail_accuracy: float = TABLE_ACCURACY
-    _evaluations: dict[float, TiltedEvaluation] = field(default_factory=dict, repr=False)
-    """Latest evaluations by ε."""
+    _evaluations: dict[float, TiltedEvaluation] = field(default_factory=dict, repr=False)  # the latest, by ε
 
     @cached_property
     def _log_width(self) -> float:
@@ -114,10 +106,8 @@ class ComposedProfile(PointwiseProfile):
         return log_probability_of_any(log_deltas_at_zero, self._survey.counts, direction=1)
 
     def coupled_meets(self, log_delta: float) -> bool:
-        """Return whether `coupled_log_delta`, which bounds log δ at every ε, is at most a target log δ.
-
-        The first part is tested before the others, because it usually decides.
-        """
+        """Return whether `coupled_log_delta`, which bounds log δ at every ε, is at most a target log δ."""
+        # The first part is tested before the others, because it usually decides.
         if _log_delta_at_zero(self.parts[0]) > log_delta:
             return False
         return self.coupled_log_delta <= log_delta
@@ -129,6 +119,9 @@ class ComposedProfile(PointwiseProfile):
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            log P(L > ε) and log Q(L > ε) of that pair, one of each for every ε.
         """
         return self._table.tails(np.asarray(epsilon, dtype=np.float64))
 
@@ -165,14 +158,14 @@ class ComposedProfile(PointwiseProfile):
         of the slope of log δ. The lattice has the coarse budget.
         """
         coarse = self._coarse
-        least_log_delta = max(self.log_infinite_mass + 1e-3, _DEEPEST_ROW)
-        largest_epsilon = min(self._survey.supremum, 1e9)
+        least_log_delta = max(self.log_infinite_mass + 1e-3, _DEEPEST_ROW)  # δ does not fall below the infinite mass
+        largest_epsilon = min(self._survey.supremum, 1e9)  # beyond any useful ε
 
         epsilon, log_delta = 0.0, coarse.upper_log_delta(0.0)
         epsilons, log_deltas = [epsilon], [log_delta]
         while len(epsilons) < _MOST_ROWS and log_delta > least_log_delta and epsilon < largest_epsilon:
             log_step = next(step for level, step in _ROW_STEPS if log_delta > level)
-            steepness = max(self._survey.steepness(epsilon), 1e-9)
+            steepness = max(self._survey.steepness(epsilon), 1e-9)  # not 0
             epsilon = epsilon + log_step / steepness
             log_delta = coarse.upper_log_delta(epsilon)
             epsilons.append(epsilon)
@@ -205,10 +198,11 @@ class ComposedProfile(PointwiseProfile):
     def evaluation(self, epsilon: float) -> TiltedEvaluation:
         """Return the upper bound on log δ(ε), with the lattice and the tilt that were used; the result is stored.
 
-        The tilt is None if δ is zero, or if the computation leaves the range of doubles.
-
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            The bound and the tilt. The tilt is None if δ is zero, or if the computation leaves the range of doubles.
         """
         if epsilon not in self._evaluations:
             remember(self._evaluations, epsilon, self._evaluation(epsilon), _KEPT_EVALUATIONS)
@@ -260,8 +254,11 @@ class ComposedProfile(PointwiseProfile):
         Every lattice and tilt gives a valid bound. It is tight if they were chosen for a similar ε.
 
         Args:
-            choice: the lattice and the tilt.
+            choice: the lattice, and the tilt λ of the weights e^{λL} of losses L.
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            The upper bound on log δ(ε).
         """
         key, spectrum = self._transforms.spectrum(choice, from_above=True)
         laws = self._transforms.laws(key).upper
@@ -270,11 +267,12 @@ class ComposedProfile(PointwiseProfile):
     def lower_on(self, choice: GridAndTilt | None, epsilon: float) -> float:
         """Return a lower bound on log δ(ε) of the composition, computed with a given lattice and tilt.
 
-        It is −∞ if `choice` is None, or if the computation leaves the range of doubles.
-
         Args:
-            choice: the lattice and the tilt.
+            choice: the lattice, and the tilt λ of the weights e^{λL} of losses L.
             epsilon: ε, in nats.
+
+        Returns:
+            The bound; −∞ if `choice` is None, or if the computation leaves the range of doubles.
         """
         if choice is None:
             return -math.inf
@@ -321,8 +319,8 @@ class ComposedProfile(PointwiseProfile):
     def _is_within(self, epsilon: float, coordinate: TiltCoordinate) -> bool:
         """Return whether ε is within the bulk of the total loss, so that the bulk's width limits the cells.
 
-        The bulk is the distribution of the total loss without rare rounds. ε is within it if it is at most six standard
-        deviations from the mean, and if the variance times |λ (1 + λ)| is small for the tilt λ.
+        The bulk is the distribution of the total loss without rare rounds. Two conditions are tested: ε is at most six
+        standard deviations from the mean, and the variance times |λ (1 + λ)| is small for the tilt λ.
 
         Args:
             epsilon: ε, in nats.
@@ -363,15 +361,19 @@ class ComposedProfile(PointwiseProfile):
         return GridAndTilt(key, coordinate.round_down(band_width / _TILTS_PER_BAND))
 
     def _basic_composition(self, epsilon: float) -> float:
-        """Return the upper bound Σ T_j δ_j(ε/T) on δ(ε) by basic composition of T = Σ T_j rounds, as a logarithm.
+        """Return an upper bound on log δ(ε) by basic composition of all rounds.
 
-        If each round of kind j is (ε/T, δ_j)-private, then the composition is (ε, Σ T_j δ_j)-private.
+        If each round of kind j is (ε/T, δ_j)-private, then the composition of T = Σ T_j rounds is (ε, Σ T_j
+        δ_j)-private.
 
         Args:
             epsilon: ε ≥ 0, in nats. The share ε/T is rounded down, and so δ_j(ε/T) up.
+
+        Returns:
+            The logarithm of Σ T_j δ_j(ε/T), at most 0; −inf if δ is zero.
         """
         rounds = sum(part.count for part in self.parts)
-        share_of_epsilon = np.asarray([epsilon / rounds * (1.0 - 4 * UNIT_ROUNDOFF)])
+        share_of_epsilon = np.asarray([epsilon / rounds * (1.0 - 4 * UNIT_ROUNDOFF)])  # rounded down
         log_terms = []
         for part in self.parts:
             log_delta = float(part.first.log_delta(share_of_epsilon).upper[0])
@@ -379,7 +381,7 @@ class ComposedProfile(PointwiseProfile):
         total = float(np.logaddexp.reduce(log_terms))
         if not math.isfinite(total):
             return total
-        return min(total + 16 * UNIT_ROUNDOFF * (1.0 + abs(total)), 0.0)
+        return min(total + 16 * UNIT_ROUNDOFF * (1.0 + abs(total)), 0.0)  # rounded up
 
     def _best_single(self, epsilon: float) -> float:
         """Return the largest lower bound on log δ(ε) of a single part, which also bounds that of the composition.

@@ -22,18 +22,12 @@ if TYPE_CHECKING:
     from epsilond.accountants.engine.lattice.laws import GridAndTilt
     from epsilond.accountants.engine.lattice.product import ComposedProfile
 
-_MOST_TRANSFORMS = 4
-"""Largest number of transforms for one bound on ε before the longer search."""
-_FARTHEST = 0.5
-"""Largest relative distance of a solution from the ε that its transform was chosen for."""
-_STEP_SHARE, _SPACING = 0.95, 1e-3
-"""Largest first Newton step, as a share of `_FARTHEST`, and relative spacing in ε of the finite difference."""
-_NEAR_ONE = -1e-6
-"""log δ above which the curve is too flat for Newton's method."""
-_MOST_EVALUATIONS = 32
-"""Largest number of evaluations of δ per bound on ε: as many bisections reach neighbouring doubles."""
-_STRIDE = 4.0
-"""Ratio of successive ε that are tried if a search ended before δ was at most the target."""
+_MOST_TRANSFORMS = 4  # largest number of transforms for one bound on ε before the longer search
+_FARTHEST = 0.5  # largest relative distance of a solution from the ε that its transform was chosen for
+_STEP_SHARE, _SPACING = 0.95, 1e-3  # largest Newton step over `_FARTHEST`; relative ε-spacing of the finite difference
+_NEAR_ONE = -1e-6  # log δ above which the curve is too flat for Newton's method
+_MOST_EVALUATIONS = 32  # largest number of evaluations of δ per bound on ε; as many bisections reach adjacent doubles
+_STRIDE = 4.0  # ratio of successive ε that are tried if a search ended before δ was at most the target
 
 
 @dataclass(frozen=True)
@@ -74,7 +68,7 @@ class LatticeSearch(PairSearch):
     def upper_epsilon(self, log_delta: float, near: float) -> float:
         """Return an upper bound on the smallest ε at which δ is at most the target in both directions.
 
-        The lower bound is not computed. The second direction is skipped if it meets the target at the first one's ε.
+        The second direction is skipped if it meets the target at the first one's ε.
 
         Args:
             log_delta: log of the target δ.
@@ -97,6 +91,9 @@ class LatticeSearch(PairSearch):
         Args:
             log_delta: log of the target δ.
             near: not used.
+
+        Returns:
+            The lower bound in nats, at least 0.
         """
         del near
         if all(profile.coupled_meets(log_delta) for profile in self.profiles):
@@ -109,11 +106,7 @@ class LatticeSearch(PairSearch):
         return larger
 
     def _by_estimate(self, log_delta: float) -> list[tuple[ComposedProfile, Guess]]:
-        """Return the profiles of the directions with their estimates of ε(δ), in decreasing order of the estimates.
-
-        Args:
-            log_delta: log of the target δ.
-        """
+        """Return the profiles of the directions, with their estimates of ε at a log δ, the largest estimate first."""
         estimates = [(profile, profile.guess(log_delta)) for profile in self.profiles]
         return sorted(estimates, key=lambda estimate: -estimate[1].epsilon)
 
@@ -124,9 +117,9 @@ def epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -> Inte
     If the probability of an infinite loss exceeds the target δ, no ε meets it, and the lower bound is not searched.
 
     Args:
-        profile: one direction of the composition.
+        profile: profile ε ↦ δ(ε) of one direction of the composition.
         log_delta: log of the target δ.
-        guess: an estimate of ε.
+        guess: an estimate of ε, with the slope of log δ there.
 
     Returns:
         The bounds; the upper one is math.inf if no ε is known that meets the target.
@@ -144,15 +137,18 @@ def epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -> Inte
 
 
 def upper_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -> float:
-    """Return an upper bound on the smallest ε at which δ is at most the target; math.inf if no ε is known.
+    """Return an upper bound on the smallest ε at which δ of a composition is at most the target.
 
     A search on few transforms comes first, then a longer one with a limit on the evaluations, then ever larger ε. The
     bound is at most the largest total loss.
 
     Args:
-        profile: one direction of the composition, ε ↦ δ(ε).
+        profile: profile ε ↦ δ(ε) of one direction of the composition.
         log_delta: log of the target δ.
-        guess: an estimate of ε.
+        guess: an estimate of ε, with the slope of log δ there.
+
+    Returns:
+        An ε in nats at which δ is at most the target; math.inf if none is known.
     """
     if profile.least_log_infinite_mass > log_delta:
         return math.inf
@@ -170,15 +166,18 @@ def upper_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -
 
 
 def lower_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -> float:
-    """Return a lower bound on the smallest ε at which δ is at most the target: an ε with a larger δ, or 0.
+    """Return a lower bound on the smallest ε at which δ of a composition is at most the target.
 
     A search on few transforms comes first, then a longer one with a limit on the evaluations. If the probability of an
     infinite loss exceeds the target, no finite ε meets it.
 
     Args:
-        profile: one direction of the composition, ε ↦ δ(ε).
+        profile: profile ε ↦ δ(ε) of one direction of the composition.
         log_delta: log of the target δ.
-        guess: an estimate of ε.
+        guess: an estimate of ε, with the slope of log δ there.
+
+    Returns:
+        An ε in nats at which δ exceeds the target, or 0.
     """
     if profile.least_log_infinite_mass > log_delta:
         return LARGEST_EPSILON
@@ -215,9 +214,9 @@ def _solve(profile: ComposedProfile, log_delta: float, guess: Guess, *, from_abo
     result may lead to a better transform.
 
     Args:
-        profile: one direction of the composition, ε ↦ δ(ε).
+        profile: profile ε ↦ δ(ε) of one direction of the composition.
         log_delta: log of the target δ.
-        guess: an estimate of ε.
+        guess: an estimate of ε, with the slope of log δ there.
         from_above: whether the upper bound on log δ at the result is to be at most the target. Otherwise the lower
             bound is to be above the target.
 
@@ -246,7 +245,7 @@ def _solve(profile: ComposedProfile, log_delta: float, guess: Guess, *, from_abo
         choice_at_root = profile.evaluation(root).tilt
         if choice_at_root == choice or choice_at_root is None:
             break
-        steepness = max(abs(choice_at_root.coordinate.tilt), 1e-9)
+        steepness = max(abs(choice_at_root.coordinate.tilt), 1e-9)  # not 0
         choice, guess = choice_at_root, Guess(root, steepness)
     return best
 
@@ -255,7 +254,7 @@ def _is_certified(profile: ComposedProfile, epsilon: float, log_delta: float, *,
     """Return whether log δ(ε) is certainly at most the target (`from_above`), or certainly above it.
 
     Args:
-        profile: one direction of the composition.
+        profile: profile ε ↦ δ(ε) of one direction of the composition.
         epsilon: ε, in nats.
         log_delta: log of the target δ.
         from_above: whether the upper bound on log δ is compared, and otherwise the lower one.
@@ -270,8 +269,8 @@ def _bound_on(profile: ComposedProfile, choice: GridAndTilt, *, from_above: bool
     """Return the upper or the lower bound of log δ(ε) on a given transform, as a function of ε.
 
     Args:
-        profile: one direction of the composition.
-        choice: the lattice and the tilt of the transform.
+        profile: profile ε ↦ δ(ε) of one direction of the composition.
+        choice: the lattice, and the tilt λ of the weights e^{λL} in the transform.
         from_above: whether the upper bound is returned, and otherwise the lower one.
     """
     bound_on_transform = profile.upper_on if from_above else profile.lower_on
@@ -287,10 +286,10 @@ def _newton_step(
     it. The larger of both is used, so that the step is not too long.
 
     Args:
-        profile: one direction of the composition.
-        choice: the lattice and the tilt of the transform.
+        profile: profile ε ↦ δ(ε) of one direction of the composition.
+        choice: the lattice, and the tilt λ of the weights e^{λL} in the transform.
         log_delta: log of the target δ.
-        guess: an estimate of ε.
+        guess: an estimate of ε, with the slope of log δ there.
         from_above: whether the upper bound on δ is used, and otherwise the lower one.
 
     Returns:
@@ -305,7 +304,7 @@ def _newton_step(
     spacing, tilt = _SPACING * guess.epsilon, choice.coordinate.tilt
     decrease = value - bound(guess.epsilon + spacing)
     finite_difference = decrease / spacing if 0.0 < decrease < math.inf else abs(tilt)
-    steepness = max(finite_difference, tilt, 1e-9)
+    steepness = max(finite_difference, tilt, 1e-9)  # not 0
     largest_step = _STEP_SHARE * _FARTHEST * guess.epsilon
     step = min(max((value - log_delta) / steepness, -largest_step), largest_step)
     return Guess(guess.epsilon + step, steepness)
@@ -323,7 +322,7 @@ def _solve_on(
     """Find the ε at which a bound on log δ by one transform crosses the target, on the side where it is certified.
 
     Args:
-        profile: one direction of the composition.
+        profile: profile ε ↦ δ(ε) of one direction of the composition.
         choice: the transform.
         log_delta: log of the target δ.
         guess: the estimate of ε that the transform was chosen for.
@@ -356,7 +355,7 @@ def _bounded_search(bound: Callable[[float], float], log_delta: float, guess: Gu
     Args:
         bound: function from an ε to a bound on log δ.
         log_delta: log of the target δ.
-        guess: an estimate of ε.
+        guess: an estimate of ε, with the slope of log δ there.
 
     Returns:
         The largest evaluated ε with a bound above the target, or 0, and the smallest ε with another bound, or inf.

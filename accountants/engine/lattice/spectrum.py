@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 
-TINY = 1e-300
-"""Least argument of a logarithm, in place of 0: its logarithm is below all that is added."""
+TINY = 1e-300  # least argument of a logarithm, in place of 0; its logarithm is below all that is added
 
 
 class LogBounds(NamedTuple):
@@ -59,7 +58,9 @@ class Kernel(NamedTuple):
 
     @classmethod
     def at(cls, frequencies: IntArray, size: int, unit: float, coordinate: TiltCoordinate) -> Kernel:
-        """Evaluate the kernel 1/((1 − e^{−zh}) (1 − e^{−(1+z)h}))/N at some frequencies z = λ + 2πik/(Nh).
+        """Evaluate the factors of the transform in the Fourier sum for δ, at some frequencies.
+
+        The factor is 1/((1 − e^{−zh}) (1 − e^{−(1+z)h}))/N at z = λ + 2πik/(Nh).
 
         Each difference 1 − e^{−a−iθ} is computed without cancellation from the half angle θ/2 = πk/N. For λ < 0 the
         first factor is rewritten as 1/(1 − e^{−zh}) = −e^{zh}/(1 − e^{zh}), with e^{zh} = e^{−|λ|h} e^{iθ}. Its real
@@ -70,6 +71,9 @@ class Kernel(NamedTuple):
             size: number N of lattice points in a period.
             unit: lattice unit h, in nats.
             coordinate: the tilt λ, the real part of z.
+
+        Returns:
+            The kernel at each frequency.
         """
         half_angle = (np.pi / size) * frequencies
         sine, cosine = np.sin(half_angle), np.cos(half_angle)
@@ -95,9 +99,12 @@ def _one_minus_exp(decay: float, sine: FloatArray, cosine: FloatArray) -> Comple
     is 1 − e^{−a+iθ}.
 
     Args:
-        decay: a ≥ 0.
+        decay: the number a ≥ 0.
         sine: sin(θ/2) of each angle.
         cosine: cos(θ/2) of each angle.
+
+    Returns:
+        One complex number for each angle.
     """
     scaled_sine = 2.0 * math.exp(-decay) * sine
     values = np.empty(sine.shape, dtype=np.complex128)
@@ -185,15 +192,18 @@ class Spectrum:
     def log_integral(self, epsilon: float) -> LogBounds:
         """Enclose the log of the finite part of δ(ε), or of 1 − δ(ε) if the tilt λ is negative.
 
-        With the total loss S under P, the finite part is D(ε) = E[(1 − e^{ε−S})₊; S < ∞], and 1 − δ is E[min(1,
-        e^{ε−S})]. A sum over N frequencies gives D(ε) plus an alias, the contributions of ε + mA for the period A = Nh
-        and m ≠ 0. The alias is not negative, so it is subtracted from the lower bound only.
+        With the total loss S under P, the finite part is D(ε) = E[(1 − e^{ε−S})₊; S < ∞], and 1 − δ is
+        E[min(1, e^{ε−S})]. A sum over N frequencies gives D(ε) plus an alias, the contributions of ε + mA for the
+        period A = Nh and m ≠ 0. The alias is not negative, so it is subtracted from the lower bound only.
 
-        For an ε between two lattice points, the sum is a combination of the tabulated sums at the next point above ε
-        and at the point after it (`scaled_steps`).
+        An ε may be between two lattice points. The sum is then a combination of the tabulated sums at the next point
+        above ε and at the point after it (`scaled_steps`).
 
         Args:
             epsilon: ε, in nats.
+
+        Returns:
+            The bounds on the logarithm. The lower one may be −∞.
 
         Guarantees: both bounds hold for the lattice distributions of this transform, at every tilt and ε.
         """
@@ -240,19 +250,24 @@ class Spectrum:
         tilt, unit = self.coordinate.tilt, self.unit
         near, far = scaled_steps(gap, unit, tilt)
         denominator = math.expm1(-abs(tilt) * unit) * math.expm1(-self.coordinate.above * unit)
-        rounding_factor = 1 + 1e-12
+        rounding_factor = 1 + 1e-12  # far more than the errors of the factors
         return 2.0 * (near + far) / denominator / self.size * rounding_factor
 
 
 # Chernoff bounds of δ at other tilts, which bound the alias of a periodic sum ---------------------------------------
 def log_chernoff_constant(tilt: float) -> float:
-    """Return the log of the constant C(μ) in the Chernoff bound δ(ε) ≤ C(μ) E[e^{μS}] e^{−με} on the total loss S.
+    """Return the logarithm of the constant C(μ) in the Chernoff bound on δ at the exponent μ.
+
+    The bound is δ(ε) ≤ C(μ) E[e^{μS}] e^{−με}, for the total loss S.
 
     For μ > 0, C is the largest value of (1 − e^{−y})₊ e^{−μy} over y, which is μ^μ/(1 + μ)^{1+μ}. For −1 ≤ μ ≤ 0 it is
     1, and the bound is on 1 − δ(ε): there min(1, e^{−y}) ≤ e^{μy} for every y.
 
     Args:
-        tilt: μ ≥ −1.
+        tilt: exponent μ ≥ −1 of the bound.
+
+    Returns:
+        The logarithm log C(μ), at most 0.
     """
     if tilt <= 0:
         return 0.0
@@ -272,7 +287,7 @@ class Chernoff:
     every ν and μ, so the best of several ones is used on each side. Their values are stored as b(μ) = log C(μ) + K(μ).
 
     Attributes:
-        tilt: λ.
+        tilt: exponent λ of the weights e^{λL} of losses L.
         above: pairs (μ, b(μ)) with μ > λ.
         below: pairs (ν, b(ν)) with ν < λ.
 
@@ -288,12 +303,15 @@ class Chernoff:
         """Evaluate Chernoff bounds at tilts on both sides of λ, at several distances from it.
 
         A natural distance is the reciprocal standard deviation of the tilted total loss. The distances are from one
-        half to twelve of them. The bound is valid for tilts μ ≥ 0 if λ > 0, and for −1 ≤ μ ≤ 0 if λ < 0, so other tilts
+        half to twelve of them. The bound is valid for tilts μ ≥ 0 if λ > 0, and for −1 ≤ μ ≤ 0 if λ < 0. Other tilts
         are moved to the end of this range.
 
         Args:
             laws: distributions of the finite losses, with their numbers of rounds.
-            coordinate: the tilt λ.
+            coordinate: the tilt λ, the exponent of the weights e^{λL}, as a real coordinate.
+
+        Returns:
+            The bounds, as pairs of a tilt μ and b(μ) on either side of λ.
         """
         tilt = coordinate.tilt
         standard_deviation = math.sqrt(laws.cumulants(tilt).variance + coordinate.stiffness)
@@ -310,7 +328,7 @@ class Chernoff:
         return cls(tilt, tuple(map(log_bound, sorted(tilts_above))), tuple(map(log_bound, sorted(tilts_below))))
 
     def log_alias(self, epsilon: float, period: float, log_unit: float) -> float:
-        """Return the log of an upper bound on the alias of the lattice sum at ε.
+        """Bound the aliasing error of the lattice sum for δ at ε from above, as a logarithm.
 
         On each side of λ, the least of the bounds C(μ) e^{K(μ) − με} / (e^{|μ−λ|A} − 1) over the stored tilts μ is
         used. The bounds of both sides are added.
@@ -319,6 +337,9 @@ class Chernoff:
             epsilon: ε, in nats.
             period: period A of the lattice sum, in nats.
             log_unit: log of the unit in which the alias is returned.
+
+        Returns:
+            The log of the upper bound, in the given unit.
         """
 
         def log_bound(tilt: float, value: float) -> float:
@@ -332,14 +353,17 @@ class Chernoff:
         return total
 
     def period(self, epsilon: float, log_target: float) -> float:
-        """Return a period A of the lattice sum, in nats, for which the alias at ε is at most about a target.
+        """Return a period of the lattice sum for δ with which its aliasing error at ε is at most about a target.
 
-        On each side of λ, the alias is about e^{b(μ) − με − |μ−λ|A} for the best tilt μ. The equation with the target
-        is solved for A at each tilt; the least A of each side is enough for that side.
+        With the period A, the error on each side of λ is about e^{b(μ) − με − |μ−λ|A} for the best tilt μ. The equation
+        with the target is solved for A at each tilt; the least A of each side is enough for that side.
 
         Args:
             epsilon: ε, in nats.
             log_target: log of the target.
+
+        Returns:
+            The period of the lattice sum, in nats.
         """
 
         def shortest_period(side: tuple[tuple[float, float], ...]) -> float:
@@ -360,9 +384,12 @@ def estimate_period(
 
     Args:
         laws: distributions of the finite losses, with their numbers of rounds.
-        coordinate: the tilt λ.
+        coordinate: the tilt λ, the exponent of the weights e^{λL}, as a real coordinate.
         log_width: log of the required width, relative to the estimate of δ.
         chernoff: the Chernoff bounds around the tilt; computed if they are None.
+
+    Returns:
+        The period of the lattice sum, in nats.
     """
     bounds = Chernoff.around(laws, coordinate) if chernoff is None else chernoff
     log_two_percent = -4.0

@@ -78,7 +78,7 @@ class Survey:
             if largest == math.inf:
                 return math.inf
             total += part.count * largest
-        return total * (1 + 4 * UNIT_ROUNDOFF * len(self.parts))
+        return total * (1 + 4 * UNIT_ROUNDOFF * len(self.parts))  # rounded up
 
     @cached_property
     def log_infinite_mass(self) -> float:
@@ -100,9 +100,13 @@ class Survey:
 
         Args:
             epsilon: ε, in nats.
+
+        Returns:
+            The estimate of log δ(ε), at most 0.
         """
         direct = self.all_losses.prefers_direct(epsilon)
         estimate = self.all_losses.estimate_at(self.all_losses.saddle(epsilon, direct=direct), epsilon)
+        # An estimate of log(1 − δ) gives log δ; it is kept below 0, so that δ is positive.
         log_finite = estimate if direct else float(log1m_exp(min(estimate, -UNIT_ROUNDOFF)))
         return min(max(log_finite, self.log_infinite_mass), 0.0)
 
@@ -115,30 +119,37 @@ class Survey:
         """Return the coarse tables of the losses without the largest finite losses that are negligible at a depth.
 
         Losses are negligible if their probability is far below δ for every log δ of at least `DEPTHS[depth]`. Rare
-        giant losses, of probability e^−1000, could otherwise dominate the transform at a tilt.
+        giant losses, of probability e^−1000, could otherwise dominate the transform after weighting by e^{λL}.
 
         Args:
             depth: index in `DEPTHS`.
+
+        Returns:
+            The table of each distribution.
         """
         log_mass = DEPTHS[depth] + self.log_width - _LEFT_OUT - math.log(math.fsum(self.counts))
         return [item.without_largest(log_mass) for item in self.outlines]
 
     def losses_to(self, depth: int) -> FlatDistributions:
-        """Return the loss distributions without negligible losses at a depth, ready to be tilted.
+        """Return the loss distributions without negligible losses at a depth, ready for weighting by e^{λL}.
 
         Args:
             depth: index in `DEPTHS`, the values of log δ.
+
+        Returns:
+            All losses and log masses, as flat arrays of discrete distributions.
         """
         if depth not in self._joined_outlines:
             self._joined_outlines[depth] = join_outlines(self.outlines_to(depth), self.counts)
         return self._joined_outlines[depth]
 
     def find_depth(self, epsilon: float, *, direct: bool) -> int:
-        """Find the first depth with `DEPTHS[depth]` at most the estimate of log δ(ε) from the losses to that depth.
+        """Find how rare the losses may be that matter for δ at an ε, as an index in a list of values of log δ.
 
-        At a larger depth there are rarer large losses (`outlines_to`), and so a larger estimate. Bisection starts
-        between two depths. The lower one is that for the estimate from all losses, which is the least possible. The
-        upper one is that for the estimate from the losses to the lower one.
+        The index is called depth. The result is the first depth with `DEPTHS[depth]` at most the estimate of log δ(ε)
+        from the losses to that depth. At a larger depth there are rarer large losses, and so a larger estimate.
+        Bisection starts between two depths. The lower one is that for the estimate from all losses, which is the least
+        possible. The upper one is that for the estimate from the losses to the lower one.
 
         Args:
             epsilon: ε, in nats.
@@ -174,14 +185,23 @@ class Survey:
         return max(laws.estimate_at(best_tilt, epsilon), self.log_infinite_mass)
 
     def depth_of(self, log_delta: float) -> int:
-        """Return the index of the first of `DEPTHS` that is at most a given log δ, or the last index."""
+        """Return the index of the first of `DEPTHS` that is at most a given log δ, or the last index.
+
+        Returns:
+            The index.
+        """
         return next((i for i, depth in enumerate(DEPTHS) if depth <= log_delta), len(DEPTHS) - 1)
 
     def steepness(self, epsilon: float) -> float:
-        """Estimate |d log δ/dε|, or |d log(1 − δ)/dε| if 1 − δ is the smaller one, by the size of the best tilt.
+        """Estimate the slope of log δ, or of log(1 − δ) if 1 − δ is the smaller one, by the best tilt.
+
+        The best tilt is the exponent λ of weights e^{λS} for the total loss S that suits the ε.
 
         Args:
             epsilon: ε, in nats.
+
+        Returns:
+            The estimate per nat of ε, at least 0.
         """
         direct = self.all_losses.prefers_direct(epsilon)
         depth = self.find_depth(epsilon, direct=direct)
@@ -191,7 +211,10 @@ class Survey:
         """Estimate the ε with a given log δ, and |d log δ/dε| there, by the saddle-point approximation.
 
         Args:
-            log_delta: log δ.
+            log_delta: the given log δ, natural logarithm.
+
+        Returns:
+            The estimates of ε ≥ 0 in nats, and of the slope per nat.
         """
         laws = self.losses_to(self.depth_of(log_delta))
         coordinate = laws.coordinate_of(log_delta)
@@ -201,14 +224,17 @@ class Survey:
 def _largest_loss(profile: Profile, profile_outline: Outline) -> float:
     """Return an ε from which on δ is zero, or math.inf if none is known.
 
-    The profile may state it. Otherwise the outer end of the last cell with mass is used, if δ is zero there.
+    The profile may state it. Otherwise the outer end of the last interval with mass is used, if δ is zero there.
 
     Args:
         profile: the profile ε ↦ δ(ε).
         profile_outline: a coarse table of its tails.
+
+    Returns:
+        An ε in nats from which on δ is zero; math.inf if none is known.
     """
     if profile.supremum < math.inf:
         return profile.supremum
-    extent = profile_outline.extent * (1 + 4 * UNIT_ROUNDOFF)
+    extent = profile_outline.extent * (1 + 4 * UNIT_ROUNDOFF)  # rounded up
     is_zero = bool(np.isneginf(profile.log_delta(np.asarray([extent])).upper[0]))
     return extent if is_zero else math.inf

@@ -88,16 +88,21 @@ class TangentLines:
 
     @classmethod
     def of(cls, right: SideTails, left: SideTails, log_atom: float) -> TangentLines:
-        """Return the lines P(L > m) − α Q(L > m) at all thresholds m of two tails, lowered by the errors of the tails.
+        """Return the lines below a profile at all thresholds of two tails, lowered by the errors of the tails.
+
+        The line at the threshold m of the loss L is P(L > m) − α Q(L > m).
 
         The tails are also made monotone, and their sum at most one for each distribution. Where P or Q has no mass
-        beyond a threshold, further lines are not above the one there, so their tails are set to those of the last
+        beyond a threshold, further lines are not above the line there. Their tails are then set to those of the last
         useful line.
 
         Args:
             right: tails P(L > m) and Q(L > m) of the positive losses, at thresholds m.
             left: tails P(L < −m) and Q(L < −m) of the negative losses.
             log_atom: lower bound of log P(L = ∞).
+
+        Returns:
+            The lines, as rounded logarithms of the tails at all thresholds.
         """
         p, q = right.bounds(p_up=False)
         below_p, below_q = left.bounds(p_up=True)
@@ -117,17 +122,21 @@ class TangentLines:
         return cls(right.index, left.index, np.maximum(p, log_atom), q, below_p, below_q, log_atom)
 
     def without(self, dropped: IntArray) -> TangentLines:
-        """Return the lines without some thresholds, so that the cells on both sides of each of them are merged.
+        """Return the lines without some thresholds, so that the intervals on both sides of each are merged.
 
         At least one threshold remains on each side of zero.
 
         Args:
             dropped: thresholds to drop, as multiples of the lattice unit. Those of negative losses are negative.
+
+        Returns:
+            The lines at the remaining thresholds.
         """
         if not dropped.size:
             return self
         keep_right = ~np.isin(self.right, dropped)
         keep_left = ~np.isin(-self.left, dropped)
+        # The outermost threshold on each side always remains.
         keep_right[-1] = keep_left[-1] = True
         return TangentLines(
             right=self.right[keep_right],
@@ -143,8 +152,8 @@ class TangentLines:
     def cells(self) -> LoweredCells:
         """The cells between neighbouring thresholds, and the two unbounded ones, by increasing loss.
 
-        The mass of a cell is the difference of the tails at its two thresholds. The middle cell, around zero, has the
-        mass that both tails leave.
+        A cell is an interval of losses. Its mass is the difference of the tails at its two thresholds. The middle cell,
+        around zero, has the mass that both tails leave.
         """
         middle_p, middle_q = _log_rest(self.p, self.below_p), _log_rest(self.q, self.below_q)
         left_p, left_q = _cell_masses(self.below_p, -np.inf)[::-1], _cell_masses(self.below_q, -np.inf)[::-1]
@@ -163,11 +172,14 @@ def _largest_from(values: FloatArray) -> FloatArray:
 
 
 def _cell_masses(log_tail: FloatArray, log_last: float) -> FloatArray:
-    """Return the log mass of each cell from the log tails at its inner bound.
+    """Return the log mass of each cell, an interval of losses, from the log tails at its inner bound.
 
     Args:
-        log_tail: log tail at each threshold, from zero outwards.
-        log_last: log tail beyond the last cell.
+        log_tail: logarithm of the tail probability at each threshold, from zero outwards.
+        log_last: logarithm of the tail probability beyond the last cell.
+
+    Returns:
+        The log mass of each cell; −∞ for an empty one.
     """
     return difference(log_tail, np.append(log_tail[1:], log_last))
 
@@ -180,6 +192,6 @@ def _log_rest(log_above: FloatArray, log_below: FloatArray) -> FloatArray:
         log_below: log tails of the negative losses, likewise.
 
     Returns:
-        An array of one number.
+        The log mass around zero, as an array of one number.
     """
     return log1m_exp(np.minimum(np.logaddexp(log_above[:1], log_below[:1]), 0.0))

@@ -40,8 +40,8 @@ def best_lower_distribution(
 
     A distribution is dominated if its δ is at most that of the loss at every ε. A few offsets of the lattice are tried,
     and the one with the best moment at a tilt is used. The offset matters if the loss has few cells (intervals of
-    losses), so that none is near a lattice point. Examples are an atom off the lattice, and a bulk not much wider than
-    a cell.
+    losses), so that none is near a lattice point. Examples are an atom (single loss) off the lattice, and a bulk not
+    much wider than a cell.
 
     Args:
         right: tails of the positive losses at the bounds of the cells.
@@ -50,12 +50,16 @@ def best_lower_distribution(
         unit: lattice unit, in nats. Lattice points are its even multiples, plus an offset.
         tilt: λ. The best distribution has the largest log moment log E[e^{λL}] for λ > 0, the smallest for −1 < λ < 0.
         enough: log moment, times the sign of λ, from which a candidate is returned without a further trial.
+
+    Returns:
+        The dominated distribution with the best log moment among those that were tried.
     """
     # Every second point of the tails is a bound of a cell.
     bounds_of_cells = slice(1, None, 2)
     lines = TangentLines.of(right.select(bounds_of_cells), left.select(bounds_of_cells), log_atom)
     lines = lines.without(_gap_thresholds(lines.cells))
 
+    # Begin without an offset, and try others until a candidate is good enough.
     sign = math.copysign(1.0, tilt)
     best = _dominated_distribution(lines, unit, tilt, 0.0)
     best_moment = sign * best.log_moment(2.0 * unit, tilt)
@@ -77,7 +81,7 @@ def _offsets(cells: LoweredCells, unit: float, tilt: float) -> list[float]:
     that the tilt makes heavier comes first.
 
     Args:
-        cells: cells of loss with their masses.
+        cells: cells, that is, intervals of losses, with their masses.
         unit: lattice unit, in nats. Lattice points are even multiples of it.
         tilt: exponent λ of the weights e^{λL} of losses L.
 
@@ -95,18 +99,21 @@ def _offsets(cells: LoweredCells, unit: float, tilt: float) -> list[float]:
 
 
 def _dominated_distribution(lines: TangentLines, unit: float, tilt: float, offset: float) -> LatticeDistribution:
-    """Return a dominated lattice distribution, with one lattice point near the loss of each cell.
+    """Return a dominated lattice distribution, with one lattice point near the loss of each interval of losses.
 
     The profile of the distribution joins lines below the profile of the loss (`_join_lines`). A point slightly above
-    its cell's loss, by a rounding, is corrected by lowering all points by the largest such distance. If this is not
+    its interval's loss, by a rounding, is corrected by lowering all points by the largest such distance. If this is not
     enough, because other points are too high, all are lowered by the largest distance of any point. If this fails too,
     only the infinite loss is kept.
 
     Args:
         lines: lines below the profile, with the cells between their thresholds.
         unit: lattice unit, in nats. The index of a lattice point counts double units from the offset.
-        tilt: tilt λ at which the moment of the distribution matters.
+        tilt: exponent λ at which the moment E[e^{λL}] of the distribution matters.
         offset: offset of the lattice, in nats.
+
+    Returns:
+        The dominated distribution.
     """
     lines = lines.without(end_thresholds(lines.cells, unit, tilt, offset))
     points = choose_points(lines.cells, unit, offset)
@@ -135,17 +142,21 @@ class _RelativeGains(NamedTuple):
 
 
 def _relative_gains(lines: TangentLines, multiples: IntArray, unit: float, offset: float) -> _RelativeGains:
-    """Return the increase (c⁺ e^{−h} − c⁻)/(1 − e^{−h}) of the mass above each threshold, relative to its tail.
+    """Return the relative increase of the mass above each threshold when cells move to their lattice points.
 
-    Let a cell have the masses p under P and q under Q, and the lattice point g. Its moment c = p − e^g q is 0 if the
-    point is exactly at the cell's loss. c⁺ = max(c, 0) is that of the cell above the threshold, and c⁻ = max(−c, 0)
-    that of the cell below. h is the distance of their lattice points.
+    The increase is (c⁺ e^{−h} − c⁻)/(1 − e^{−h}), divided by the tail of the loss at the threshold. Let a cell, an
+    interval of losses, have the masses p under P and q under Q, and the lattice point g. Its moment c = p − e^g q is 0
+    if the point is exactly at the cell's loss. c⁺ = max(c, 0) is that of the cell above the threshold, and
+    c⁻ = max(−c, 0) that of the cell below. h is the distance of their lattice points.
 
     Args:
         lines: lines below the profile and the cells between their thresholds.
         multiples: the lattice point of each cell, as an even multiple of the unit.
         unit: lattice unit, in nats.
         offset: offset of the lattice, in nats.
+
+    Returns:
+        The increase at each threshold, the part of it that is a decrease, and a bound on its error.
     """
     cells = lines.cells
     location = np.asarray(multiples * unit, dtype=np.float64) + offset
@@ -219,6 +230,9 @@ def _falls_below_infinite_loss(lines: TangentLines, gain: FloatArray, lost: Floa
         lines: lines below the profile, with their tails.
         gain: relative change of the tail at each threshold, from the most negative threshold on.
         lost: its decreasing part, ≥ 0. Only the sign is used.
+
+    Returns:
+        True if any tail is too low.
     """
     negative_thresholds = lines.left.size
 
@@ -238,10 +252,10 @@ def _falls_below_infinite_loss(lines: TangentLines, gain: FloatArray, lost: Floa
 
 
 def _moments(cells: LoweredCells, location: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the moment c = p − e^g q of each cell at its lattice point g, as c/e^s and s.
+    """Return the moment p − e^g q of each cell of losses at its lattice point g, without underflow.
 
-    A cell is an interval of losses, with the masses p under P and q under Q. The division by e^s, the larger of p and
-    e^g q, keeps tiny moments in the range of doubles.
+    A cell is an interval of losses, with the masses p under P and q under Q. Its moment c is returned as c/e^s and s,
+    where e^s is the larger of p and e^g q. This keeps tiny moments in the range of doubles.
 
     Args:
         cells: the cells.
@@ -265,7 +279,11 @@ def _infinite_loss_only(log_atom: float) -> LatticeDistribution:
 
     Args:
         log_atom: log P(L = ∞).
+
+    Returns:
+        The distribution with one finite lattice point, far below 0, and the infinite loss.
     """
+    # Halved, because the indices of this distribution count double units.
     index_far_below = NOWHERE // 2
     log_finite_mass = float(log1m_exp(log_atom))
     return LatticeDistribution(np.asarray([index_far_below]), np.asarray([log_finite_mass]), log_atom)

@@ -139,6 +139,9 @@ class FlatDistributions:
 
         Args:
             values: one value for each distribution. A single value is returned as it is, because arrays broadcast it.
+
+        Returns:
+            One value for each point, or the single value.
         """
         return values if values.size == 1 else values[self._owners]
 
@@ -147,6 +150,9 @@ class FlatDistributions:
 
         Args:
             values: one value for each point.
+
+        Returns:
+            One sum for each distribution.
         """
         return np.asarray([values.sum()]) if self.starts.size == 1 else np.add.reduceat(values, self.starts)
 
@@ -155,6 +161,9 @@ class FlatDistributions:
 
         Args:
             values: one value for each point.
+
+        Returns:
+            One value for each distribution.
         """
         return np.asarray([values.max()]) if self.starts.size == 1 else np.maximum.reduceat(values, self.starts)
 
@@ -162,7 +171,10 @@ class FlatDistributions:
         """Return the log moment K_j(λ) = log E_j[e^{λL}] of one round of each distribution j.
 
         Args:
-            tilt: λ.
+            tilt: exponent λ of the weights e^{λL} of losses L.
+
+        Returns:
+            K_j(λ) for each distribution j.
         """
         exponents = self.log_mass + tilt * self.location
         largest = self.largest(exponents)
@@ -170,11 +182,16 @@ class FlatDistributions:
         return largest + np.log(sums_of_weights)
 
     def tilted_weights(self, tilt: float, log_moments: FloatArray) -> FloatArray:
-        """Return the tilted probabilities p e^{λL − K_j(λ)} of all losses, which sum to one for each distribution j.
+        """Return the probabilities of all losses after weighting by e^{λL}, which sum to one for each distribution.
+
+        They are p e^{λL − K_j(λ)} for a loss L of distribution j with probability p, and its log moment K_j.
 
         Args:
-            tilt: λ.
+            tilt: exponent λ of the weights e^{λL} of losses L.
             log_moments: K_j(λ) of each distribution.
+
+        Returns:
+            One probability for each point.
         """
         return np.exp(self.log_mass + tilt * self.location - self.expand(log_moments))
 
@@ -193,9 +210,13 @@ class FlatDistributions:
         variance of the tilted total loss. All three come from one pass over the points.
 
         Args:
-            tilt: λ.
+            tilt: exponent λ of the weights e^{λL} of losses L.
+
+        Returns:
+            K(λ), K′(λ) in nats and K″(λ) in nats².
         """
         exponents = self.log_mass + tilt * self.location
+        # The largest weight of each distribution is taken out, so that nothing overflows.
         largest = self.largest(exponents)
         weights = np.exp(exponents - self.expand(largest))
         totals = self.sums(weights)
@@ -213,12 +234,12 @@ class FlatDistributions:
         """Return the log moment K(λ) = Σ_j T_j log E_j[e^{λL}] of the total loss.
 
         Args:
-            tilt: λ.
+            tilt: exponent λ of the weights e^{λL} of losses L.
         """
         return math.fsum(self.counts * self.log_moments(tilt))
 
     def saddle(self, epsilon: float, *, direct: bool, start: float = 0.0) -> TiltCoordinate:
-        """Find the saddle point: the tilt λ that minimises K(λ) − λε − log|λ (1 + λ)| for the log moment K.
+        """Find the saddle point: the exponent λ of e^{λS} that minimises K(λ) − λε − log|λ (1 + λ)|, K the log moment.
 
         Newton steps find the root of the derivative, which increases, within a bracket that is bisected where they do
         not converge. This happens where K′ nearly jumps: above that λ, rare losses of great size dominate the
@@ -263,7 +284,7 @@ class FlatDistributions:
 
         Args:
             epsilon: ε, in nats.
-            coordinate: the tilt λ.
+            coordinate: the tilt λ, the exponent of the weights e^{λL}, as a real coordinate.
 
         Returns:
             The step to add to the coordinate y, and True if the derivative is positive, so that the coordinate is above
@@ -283,6 +304,9 @@ class FlatDistributions:
 
         Args:
             epsilon: ε, in nats.
+
+        Returns:
+            True if δ(ε) should be computed directly, and False if 1 − δ(ε) should be.
         """
         _, mean, variance = self.cumulants(0.0)
         return mean - epsilon <= max(2.0 * math.sqrt(variance), 0.3)
@@ -321,7 +345,7 @@ class FlatDistributions:
         """Return the ε, in nats, for which a tilt is the best one (`saddle`): K′(λ) − 1/λ − 1/(1 + λ).
 
         Args:
-            coordinate: the tilt λ.
+            coordinate: the tilt λ, the exponent of the weights e^{λL}, as a real coordinate.
         """
         return self.cumulants(coordinate.tilt).mean - coordinate.pull
 
@@ -329,7 +353,7 @@ class FlatDistributions:
         """Estimate the log of the finite part of δ, or of 1 − δ for λ < 0, at the ε for which a tilt is best.
 
         Args:
-            coordinate: the tilt λ.
+            coordinate: the tilt λ, the exponent of the weights e^{λL}, as a real coordinate.
         """
         return self.estimate_at(coordinate, self.centre(coordinate))
 
@@ -340,20 +364,27 @@ class FlatDistributions:
         exponent. It is good if λ is the best tilt for ε (`saddle`), or near it.
 
         Args:
-            coordinate: the tilt λ.
+            coordinate: the tilt λ, the exponent of the weights e^{λL}, as a real coordinate.
             epsilon: ε, in nats.
+
+        Returns:
+            The estimate of the logarithm, without error bounds.
         """
         value, _, variance = self.cumulants(coordinate.tilt)
         curvature = variance + coordinate.stiffness
         return value - coordinate.tilt * epsilon - coordinate.pole - 0.5 * math.log(2.0 * math.pi * curvature)
 
     def coordinate_of(self, log_delta: float) -> TiltCoordinate:
-        """Find the tilt λ > 0 that suits a given log δ, by bisection up to `_TOLERANCE` in its coordinate.
+        """Find the tilt λ > 0, the exponent of weights e^{λL}, that suits a given log δ.
 
-        At the ε for which λ is the best tilt (`centre`), the saddle-point estimate of log δ is then `log_delta`.
+        It is found by bisection up to `_TOLERANCE` in its coordinate. At the ε for which λ is the best tilt, the
+        saddle-point estimate of log δ is then `log_delta`.
 
         Args:
             log_delta: log δ, natural logarithm.
+
+        Returns:
+            The coordinate of the tilt.
         """
         low, high = _CHART_LIMITS[True]
         while high - low > _TOLERANCE:

@@ -79,7 +79,10 @@ class TiltedLine:
 
         Args:
             laws: the lattice distributions of the losses L, with their numbers of rounds.
-            coordinate: the tilt λ.
+            coordinate: the tilt λ, the exponent of the weights e^{λL}, as a real coordinate.
+
+        Returns:
+            The tilted distributions, with their log moments and the errors of these.
         """
         tilt, flat = coordinate.tilt, laws.flat
         log_moments, moment_errors = _log_moments(laws, tilt)
@@ -90,11 +93,15 @@ class TiltedLine:
     def parts(self) -> Iterator[TiltedDistribution]:
         """Yield each tilted distribution with bounds on the errors of its masses.
 
-        A tilted mass is the exponential of log p + λL − K(λ). Its relative error is the rounding of this exponent, a
-        few units of roundoff times the sizes of its terms.
+        A tilted mass is p e^{λL}/e^{K(λ)}, the exponential of log p + λL − K(λ). Its relative error is the rounding of
+        this exponent, a few units of roundoff times the sizes of its terms.
+
+        Yields:
+            One tilted distribution for each distribution of the composition, in the same order.
         """
         flat = self.laws.flat
         starts = np.append(flat.starts, self.weights.size)
+        # The factor 3 allows for the roundings of L and of the product λL.
         exponent_sizes = np.abs(flat.log_mass) + 3.0 * abs(self.coordinate.tilt) * np.abs(flat.location)
         for j, (law, count) in enumerate(zip(self.laws.laws, self.laws.counts, strict=True)):
             points = slice(int(starts[j]), int(starts[j + 1]))
@@ -109,7 +116,9 @@ class TiltedLine:
 
 
 def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, FloatArray]:
-    """Return the log moment K_j(λ) = log Σ m e^{λL} of each distribution j, and a bound on its error.
+    """Return the log moment of each lattice distribution at a tilt λ, and a bound on its error.
+
+    It is K_j(λ) = log Σ m e^{λL} over the losses L of distribution j with masses m.
 
     With masses m of the finite losses L, mass a of the infinite loss and total mass 1 + x, the moment is 1 + c with
 
@@ -119,7 +128,7 @@ def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, Flo
 
     Args:
         laws: the lattice distributions.
-        tilt: λ.
+        tilt: exponent λ of the weights e^{λL} of losses L.
 
     Returns:
         K_j(λ) and a bound on its absolute error, one of each for every distribution.
@@ -133,6 +142,7 @@ def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, Flo
     infinite_masses = np.exp([law.log_atom for law in laws.laws])
     excesses = np.asarray([law.excess for law in laws.laws])
     change = flat.sums(terms) - infinite_masses + excesses
+    # Otherwise c may overflow, or log(1 + c) may lose its digits.
     is_moderate = (log_peak < 500.0) & (change > -0.9)
 
     # log(1 + c), and its error by those of the terms. The errors of the terms are in units of roundoff.
@@ -141,24 +151,27 @@ def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, Flo
     value = np.log1p(np.where(is_moderate, change, 0.0))
     moment = np.exp(np.where(is_moderate, value, 0.0))
     term_error = UNIT_ROUNDOFF * flat.sums(np.abs(terms) * term_units) / moment
-    error = term_error + 16 * UNIT_ROUNDOFF * np.exp(-value)
+    error = term_error + 16 * UNIT_ROUNDOFF * np.exp(-value)  # the rounding of c, relative to 1 + c
 
     # The direct logarithm of the sum, for the other distributions.
     direct_value = flat.log_moments(tilt)
-    direct_error = UNIT_ROUNDOFF * flat.largest(term_units) * 2.0
+    direct_error = UNIT_ROUNDOFF * flat.largest(term_units) * 2.0  # the error of the largest exponent, twice
     errors = 16 * UNIT_ROUNDOFF + np.where(is_moderate, error, direct_error)
     return np.where(is_moderate, value, direct_value), errors
 
 
 def _moment_changes(log_mass: FloatArray, exponents: FloatArray) -> FloatArray:
-    """Return m (e^x − 1) for masses m and exponents x, without cancellation for small x.
+    """Return the changes of masses when they are multiplied by exponentials, without cancellation.
 
-    These are the changes of masses when they are multiplied by e^x. For |x| < 1, e^x − 1 is computed directly;
+    The change of a mass m by a factor e^x is m (e^x − 1). For |x| < 1, e^x − 1 is computed directly;
     otherwise e^{log m + x} − m, with a first exponent of at most 600 against overflow.
 
     Args:
-        log_mass: log m.
+        log_mass: log m of each mass m.
         exponents: x, one for each mass.
+
+    Returns:
+        The change of each mass, of the sign of its exponent.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         for_small = np.exp(log_mass) * np.expm1(np.clip(exponents, -1.0, 1.0))
@@ -211,20 +224,21 @@ def build_spectrum(line: TiltedLine, size: int, power: Power, chernoff: Chernoff
         size=size,
         centre=centre,
         log_prefactor=math.fsum(log_factors),
-        rounding=UNIT_ROUNDOFF * (len(log_factors) + 4.0) * sum_of_sizes,
+        rounding=UNIT_ROUNDOFF * (len(log_factors) + 4.0) * sum_of_sizes,  # of the sum of the factors
         sums=sum_terms(size, frequencies, terms),
         weights=weights,
         skipped=skipped,
         chernoff=chernoff,
+        # The alias may be larger by 0.1 %, and by the errors of the log moments of all rounds.
         alias_slack=1e-3 + 4 * UNIT_ROUNDOFF * (most_points + 64.0) * float(sum(counts)),
     )
 
 
 def _power_errors(power: Power, sizes: FloatArray) -> FloatArray:
-    """Return bounds on the errors |φ^T| (e^g − 1) of the characteristic function φ^T at each frequency.
+    """Bound the errors of the characteristic function of a composition at each frequency.
 
-    For a growth g < 1, the bound is |φ^T| (g + g²). Otherwise it is |φ^T| e^g, with an exponent of at most 700 against
-    overflow.
+    The error of the characteristic function φ^T is at most |φ^T| (e^g − 1). For a growth g < 1, the bound is |φ^T|
+    (g + g²). Otherwise it is |φ^T| e^g, with an exponent of at most 700 against overflow.
 
     Args:
         power: φ^T with the growth g of its errors.
@@ -236,16 +250,21 @@ def _power_errors(power: Power, sizes: FloatArray) -> FloatArray:
     growth = power.growth
     errors = sizes * growth * (1.0 + growth)
     is_large = np.flatnonzero(growth >= 1.0)
-    errors[is_large] = np.exp(np.minimum(power.log_size[is_large] + growth[is_large], 700.0))
+    errors[is_large] = np.exp(np.minimum(power.log_size[is_large] + growth[is_large], 700.0))  # e^710 overflows
     return errors
 
 
 def _polar(sizes: FloatArray, angles: FloatArray) -> ComplexArray:
-    """Return complex numbers from their moduli and minus their angles: r e^{−iα} for each modulus r and angle α.
+    """Return complex numbers from their moduli and minus their angles.
+
+    The number is r e^{−iα} for each modulus r and angle α.
 
     Args:
-        sizes: moduli r.
+        sizes: moduli r ≥ 0.
         angles: angles α, in radians.
+
+    Returns:
+        One complex number for each modulus.
     """
     values = np.empty(sizes.size, dtype=np.complex128)
     np.multiply(sizes, np.cos(angles), out=values.real)
@@ -281,11 +300,11 @@ def few_frequencies(line: TiltedLine, size: int, frequencies: IntArray, skipped:
 
 
 def _direct_sum_error(law: TiltedDistribution, size: int, frequencies: IntArray) -> FloatArray:
-    """Return bounds on the errors of direct sums φ − 1 = Σ w (e^{−iθ} − 1) for a characteristic function φ.
+    """Bound the errors of a characteristic function that is computed by direct sums.
 
-    The sums are those of `SplitFrequencies`. A term is a sum of products of x − 1 and y − 1 with |x − 1| + |y − 1| +
-    |(x − 1)(y − 1)| ≤ min(4θ, 8). The bound is this size, averaged over the weights, times the rounding of a sum and
-    the relative error of the weights.
+    The sums are φ − 1 = Σ w (e^{−iθ} − 1) for the characteristic function φ (`SplitFrequencies`). A term is a sum of
+    products of x − 1 and y − 1 with |x − 1| + |y − 1| + |(x − 1)(y − 1)| ≤ min(4θ, 8). The bound is this size, averaged
+    over the weights, times the rounding of a sum and the relative error of the weights.
 
     Args:
         law: the tilted distribution, with weights w.
@@ -297,11 +316,11 @@ def _direct_sum_error(law: TiltedDistribution, size: int, frequencies: IntArray)
 
     Source: docs/engine-certificate.md, A4.
     """
-    summation_error = (law.index.size + 64) * UNIT_ROUNDOFF
+    summation_error = (law.index.size + 64) * UNIT_ROUNDOFF  # of one term each, and of the products
     mean_index = float(law.weights @ np.abs(law.index))
     mean_sizes = 4.0 * mean_index * (2.0 * np.pi / size) * frequencies
     error = (summation_error + float(law.errors.max())) * np.minimum(mean_sizes, 8.0)
-    return np.asarray(error + law.total_error + 8 * UNIT_ROUNDOFF)
+    return np.asarray(error + law.total_error + 8 * UNIT_ROUNDOFF)  # with the rounding of 1 + the sum
 
 
 def all_frequencies(line: TiltedLine, size: int, frequencies: IntArray | None = None, skipped: float = 0.0) -> Power:
@@ -345,8 +364,8 @@ def _transform(law: TiltedDistribution, size: int, frequencies: IntArray | None)
     # equal indices and the weights have errors too.
     most_wrapped = float(np.bincount(law.index % size).max())
     fft_units = 10.0 * math.log2(size) + 16.0 + most_wrapped
-    error = UNIT_ROUNDOFF * fft_units * float(off_centre_weights.sum())
-    error += float(law.weights @ law.errors) + 4 * UNIT_ROUNDOFF
+    error = UNIT_ROUNDOFF * fft_units * float(off_centre_weights.sum())  # of the FFT
+    error += float(law.weights @ law.errors) + 4 * UNIT_ROUNDOFF  # of the weights, and of the last sum
 
     values = rfft(wrap(law.index, off_centre_weights, size))
     if frequencies is not None:

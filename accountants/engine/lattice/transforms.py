@@ -37,7 +37,16 @@ _MOST_TRIES = 40
 
 
 class Transforms:
-    """Lattice distributions and their transforms for one direction of a product; computed on first use, then stored."""
+    """A store of lattice distributions and their transforms, for one direction of a composition.
+
+    A lattice distribution has its losses on multiples of a unit. Its Fourier transform at a tilt λ, after weighting by
+    e^{λL}, gives bounds on δ. Both are computed on first use, and the latest few are kept.
+
+    Attributes:
+        grids: the distributions, by the choices that determine a lattice.
+        spectra: the transforms with the choices for their lattices. The keys are the lattice and tilt that were
+            requested, and whether the distributions dominate.
+    """
 
     def __init__(self, survey: Survey, budget: Budget, log_width: float) -> None:
         """Prepare an empty store.
@@ -54,7 +63,7 @@ class Transforms:
         self.spectra: dict[tuple[GridAndTilt, bool], tuple[GridKey, Spectrum]] = {}
 
     def spectrum(self, choice: GridAndTilt, *, from_above: bool) -> tuple[GridKey, Spectrum]:
-        """Return the transform of the total loss at a tilt, and the key of its lattice.
+        """Return the transform of the total loss at a tilt λ (weights e^{λS}), and the key of its lattice.
 
         The lattice is coarse enough for the budget. The result is stored. The oldest transforms are dropped if the
         stored ones take too much memory.
@@ -121,6 +130,9 @@ class Transforms:
 
         Args:
             key: the choices that determine the lattice.
+
+        Returns:
+            The dominating distributions, with the tails from which the dominated ones are computed.
         """
         if key not in self.grids:
             remember(self.grids, key, bound_composition(self._survey, key, self._budget), _KEPT_GRIDS)
@@ -144,21 +156,27 @@ def remember(entries: dict[Key, Value], key: Key, value: Value, most: int) -> No
 def upper_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float) -> float:
     """Return an upper bound on log δ(ε) of a composition, from the transform of dominating lattice distributions.
 
-    The transform gives the finite part of δ for a tilt λ > 0, to which the mass of the infinite loss is added. For λ <
-    0 it gives 1 − δ, from which the excess of the total mass over 1 is subtracted.
+    The tilt λ is the exponent of weights e^{λL}. The transform gives the finite part of δ for λ > 0, to which the mass
+    of the infinite loss is added. For λ < 0 it gives 1 − δ, from which the excess of the total mass over 1 is
+    subtracted.
 
     Args:
         spectrum: transform of the composition.
         laws: lattice distributions that dominate: their δ is at least as large at every ε.
         epsilon: ε ≥ 0, in nats.
+
+    Returns:
+        The upper bound on log δ(ε), at most 0.
     """
     log_infinite_mass = laws.log_infinite_mass(direction=1)
-    largest_loss = laws.top * laws.unit * (1 + 4 * UNIT_ROUNDOFF)
+    largest_loss = laws.top * laws.unit * (1 + 4 * UNIT_ROUNDOFF)  # rounded up
     if epsilon >= largest_loss:
         return log_infinite_mass
     integral = spectrum.log_integral(epsilon)
     if spectrum.coordinate.direct:
+        # The rounding of the sum of two exponentials is added.
         return min(float(np.logaddexp(log_infinite_mass, integral.upper)) + 4 * UNIT_ROUNDOFF, 0.0)
+    # A lower bound on 1 − δ gives an upper bound on δ; the factors round both outward.
     complement = math.exp(min(integral.lower, 0.0)) * (1 - 8 * UNIT_ROUNDOFF) - laws.excess
     if not 0.0 < complement < 1.0:
         return 0.0
@@ -166,49 +184,59 @@ def upper_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float
 
 
 def chernoff_log_delta(laws: LatticeComposition, coordinate: TiltCoordinate, epsilon: float) -> float:
-    """Return the Chernoff bound on log δ(ε) of a composition at a tilt λ > 0: log C(λ) + K(λ) − λε.
+    """Return the Chernoff bound on log δ(ε) of a composition at a tilt, without a transform.
 
-    K(λ) = log E[e^{λS}; S < ∞] with the total loss S, and C(λ) ≤ 1 is a constant (`log_chernoff_constant`). The
-    probability of an infinite loss is added. The bound needs no transform.
+    At a tilt λ > 0 it is log C(λ) + K(λ) − λε. K(λ) is log E[e^{λS}; S < ∞] with the total loss S, and C(λ) ≤ 1 is a
+    constant (`log_chernoff_constant`). The probability of an infinite loss is added.
 
     Args:
         laws: lattice distributions that dominate: their δ is at least as large at every ε.
-        coordinate: the tilt λ.
+        coordinate: the tilt λ, the exponent of the weights e^{λL}, as a real coordinate.
         epsilon: ε ≥ 0, in nats.
+
+    Returns:
+        The upper bound on log δ(ε), at most 0.
 
     Source: docs/engine-certificate.md, A1.
     """
     line = TiltedLine.of(laws, coordinate)
     counts = laws.flat.counts
     cumulants = counts * line.log_moments
+    # The errors of the log moments, and the roundings of their products with the counts.
     errors = counts * (line.moment_errors + 4 * UNIT_ROUNDOFF * np.abs(line.log_moments))
 
     shift = coordinate.tilt * (epsilon - laws.loss_error)
     bound = log_chernoff_constant(coordinate.tilt) + math.fsum(cumulants) + math.fsum(errors) - shift
-    bound += 8 * UNIT_ROUNDOFF * (abs(shift) + 8.0)
+    bound += 8 * UNIT_ROUNDOFF * (abs(shift) + 8.0)  # the rounding of the sum
 
     log_infinite_mass = laws.log_infinite_mass(direction=1)
     log_total = float(np.logaddexp(log_infinite_mass, bound))
+    # The rounding of the last sum of exponentials.
     return min(log_total + 4 * UNIT_ROUNDOFF * (1.0 + abs(bound)), 0.0)
 
 
 def lower_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float) -> float:
     """Return a lower bound on log δ(ε) of a composition, from the transform of dominated lattice distributions.
 
-    The transform gives the finite part of δ for a tilt λ > 0, to which the mass of the infinite loss is added. For λ <
-    0 it gives 1 − δ.
+    The tilt λ is the exponent of weights e^{λL}. The transform gives the finite part of δ for λ > 0, to which the mass
+    of the infinite loss is added. For λ < 0 it gives 1 − δ.
 
     Args:
         spectrum: transform of the composition.
         laws: lattice distributions that are dominated: their δ is at most that of the losses at every ε.
         epsilon: ε ≥ 0, in nats.
+
+    Returns:
+        The lower bound on log δ(ε); −∞ if none is positive.
     """
     log_infinite_mass = laws.log_infinite_mass(direction=-1)
-    largest_loss = laws.top * laws.unit * (1 + 4 * UNIT_ROUNDOFF)
+    largest_loss = laws.top * laws.unit * (1 + 4 * UNIT_ROUNDOFF)  # rounded up
     if epsilon >= largest_loss:
         return log_infinite_mass
     integral = spectrum.log_integral(epsilon)
     if spectrum.coordinate.direct:
+        # The rounding of the sum of two exponentials is subtracted.
         return float(np.logaddexp(log_infinite_mass, integral.lower)) - 4 * UNIT_ROUNDOFF
+    # An upper bound on 1 − δ gives a lower bound on δ; the factor rounds it down, as it is negative.
     log_delta = float(log1m_exp(min(integral.upper, 0.0))) * (1 + 8 * UNIT_ROUNDOFF)
     return max(log_infinite_mass, log_delta)

@@ -69,6 +69,9 @@ class _LatticeTradeOff(NamedTuple):
 
         Args:
             reach: number of points on either side.
+
+        Returns:
+            Numbers of consecutive lattice points, counted from the least loss.
         """
         if self.to_add:
             best_place = int(np.searchsorted(self.table.first_distribution, self.rate))
@@ -83,6 +86,9 @@ class _LatticeTradeOff(NamedTuple):
 
         Args:
             place: number of the lattice point, counted from the least loss.
+
+        Returns:
+            log γ in nats, of any sign.
         """
         loss = self.table.first + place * self.table.plan.spacing
         return -loss if self.to_add else loss
@@ -94,6 +100,9 @@ class _LatticeTradeOff(NamedTuple):
 
         Args:
             place: number of the lattice point, counted from the least loss.
+
+        Returns:
+            The lower and the upper bound on γ, a likelihood ratio above 0.
         """
         log_gamma = self.log_gamma(place)
         gamma = math.exp(min(max(log_gamma, -700.0), 700.0))
@@ -101,17 +110,22 @@ class _LatticeTradeOff(NamedTuple):
         return Interval(gamma * (1.0 - error), gamma * (1.0 + error))
 
     def value(self, place: int) -> Interval:
-        """Enclose F(γ) = γ α + E_γ at a lattice point, for the distribution on the lattice.
+        """Enclose the function of the likelihood ratio that has the true positive rate as its least value.
 
-        α is the false positive rate, and E_γ the hockey-stick divergence for the γ of the point (`gamma`).
+        The function is F(γ) = γ α + E_γ. α is the false positive rate, and E_γ the hockey-stick divergence for the γ of
+        the lattice point (`gamma`).
 
         Args:
             place: number of the lattice point.
+
+        Returns:
+            The lower and the upper bound on F(γ).
         """
         gamma = self.gamma(place)
         if self.to_add:
             return self._value_to_add(place, gamma)
         lower, upper = self.table.lattice_delta(place)
+        # Rounded outward: the product, the sum and this factor err by a few units of roundoff.
         rounding = 8 * UNIT_ROUNDOFF
         least = (self.rate * gamma.lower + lower) * (1.0 - rounding)
         largest = (self.rate * gamma.upper + upper) * (1.0 + rounding)
@@ -133,6 +147,7 @@ class _LatticeTradeOff(NamedTuple):
         if place == 0:
             return Interval(self.rate * gamma.lower, self.rate * gamma.upper)
         lower, upper = self.table.lattice_delta(place)
+        # The terms are at most 1 + γ, and the bound errs by a few units of roundoff of that.
         rounding = 8 * UNIT_ROUNDOFF * (1.0 + gamma.upper)
         # 1 − α − E_{1/γ} may be of any sign, so both bounds on γ are tried.
         largest_bracket, least_bracket = 1.0 - self.rate - lower, 1.0 - self.rate - upper
@@ -143,7 +158,11 @@ class _LatticeTradeOff(NamedTuple):
     def upper_bound(self) -> tuple[float, float]:
         """Return an upper bound on the true positive rate, and log γ at the lattice point that gives it.
 
-        F(γ) is an upper bound for every γ. The least one near the estimated best lattice point is used.
+        F(γ) = γ α + E_γ is an upper bound for every γ, with the hockey-stick divergence E_γ. The least one near the
+        estimated best lattice point is used.
+
+        Returns:
+            The upper bound, at most 1, and log γ in nats.
         """
         narrow_reach, _ = TRADE_OFF_SEARCH.reaches
         bounds = {place: self.value(place).upper for place in self.window(narrow_reach)}
@@ -151,10 +170,13 @@ class _LatticeTradeOff(NamedTuple):
         return min(bounds[best_place], 1.0), self.log_gamma(best_place)
 
     def lower_bound(self) -> float:
-        """Return a lower bound on the true positive rate: on the least value of F(γ) = γ α + E_γ.
+        """Return a lower bound on the true positive rate of the best test.
 
-        It is the least value in a window of lattice points, or the bound beyond both ends of the window if that is
-        smaller. Then a wider window is tried.
+        The true positive rate is the least value of F(γ) = γ α + E_γ. The bound is the least value in a window of
+        lattice points, or the bound beyond both ends of the window if that is smaller. Then a wider window is tried.
+
+        Returns:
+            The lower bound. It is −∞ if no lattice point beyond the window can be bounded.
         """
         least = -math.inf
         for reach in TRADE_OFF_SEARCH.reaches:
@@ -171,7 +193,10 @@ class _LatticeTradeOff(NamedTuple):
         return least
 
     def _bound_left(self, outer: int, inner: int) -> float:
-        """Return a lower bound on F(γ) = γ α + E_γ for every γ below that of a lattice point.
+        """Bound the true positive rate from below for likelihood ratios γ below that of a lattice point.
+
+        The least value of F(γ) = γ α + E_γ is the true positive rate of the best test at the false positive rate α. E_γ
+        is the hockey-stick divergence, δ at ε = log γ.
 
         F is convex. It is therefore above the extended chord of two points, and also above 1 − γ (1 − α). At the least
         loss the bound is math.inf, because F falls up to there.
@@ -179,16 +204,23 @@ class _LatticeTradeOff(NamedTuple):
         Args:
             outer: number of the lattice point.
             inner: number of the next point, with a larger γ.
+
+        Returns:
+            The lower bound, or math.inf.
         """
         if outer == 0:
             return math.inf
         gamma = self.gamma(outer).upper
         by_chord = self.value(outer).lower - gamma * self._slope_inwards(outer, inner)
+        # The line is rounded down: its terms are at most 1.
         by_line = 1.0 - gamma * (1.0 - self.rate) - 4 * UNIT_ROUNDOFF
         return max(by_chord, by_line)
 
     def _bound_right(self, outer: int, inner: int) -> float:
-        """Return a lower bound on F(γ) = γ α + E_γ for every γ above that of a lattice point.
+        """Bound the true positive rate from below for likelihood ratios γ above that of a lattice point.
+
+        The least value of F(γ) = γ α + E_γ is the true positive rate of the best test at the false positive rate α. E_γ
+        is the hockey-stick divergence, δ at ε = log γ.
 
         Points of ever larger γ follow. F is convex, so between two of them it is above the extended chord of the
         previous two. From 1/α on, F is at least 1. The result is −∞ if the number of points is not enough.
@@ -196,6 +228,9 @@ class _LatticeTradeOff(NamedTuple):
         Args:
             outer: number of the lattice point.
             inner: number of the next point, with a smaller γ.
+
+        Returns:
+            The lower bound, or −math.inf.
         """
         least = math.inf
         stride = math.ceil(TRADE_OFF_SEARCH.stride / self.table.plan.spacing)
@@ -210,7 +245,7 @@ class _LatticeTradeOff(NamedTuple):
             next_outer = max(outer - stride, last) if self.to_add else min(outer + stride, last)
             is_end = next_outer == outer or self.gamma(outer).upper * self.rate >= 1.0
             next_gamma = 1.0 / self.rate if is_end else self.gamma(next_outer).upper
-            by_chord = value.lower - slope * next_gamma * (1.0 + 4 * UNIT_ROUNDOFF)
+            by_chord = value.lower - slope * next_gamma * (1.0 + 4 * UNIT_ROUNDOFF)  # rounded down
             least = min(least, by_chord)
             if is_end:
                 return least
@@ -219,6 +254,8 @@ class _LatticeTradeOff(NamedTuple):
 
     def _slope_inwards(self, outer: int, inner: int) -> float:
         """Return an upper bound, at least 0, on the rise of F per γ from a lattice point towards the best one.
+
+        F(γ) = γ α + E_γ is a convex function, for the false positive rate α and the hockey-stick divergence E_γ.
 
         Args:
             outer: number of the lattice point.
@@ -233,6 +270,7 @@ class _LatticeTradeOff(NamedTuple):
         gap = self._gap(outer, inner)
         if gap <= 0.0:
             return math.inf
+        # Rounded up: the difference and the quotient err by a few units of roundoff.
         return rise / gap * (1.0 + 4 * UNIT_ROUNDOFF)
 
     def _gap(self, first: int, second: int) -> float:
@@ -241,16 +279,22 @@ class _LatticeTradeOff(NamedTuple):
         Args:
             first: number of one lattice point.
             second: number of the second lattice point.
+
+        Returns:
+            The lower bound, rounded down.
         """
         start, end = self.gamma(first), self.gamma(second)
-        return max(start.lower - end.upper, end.lower - start.upper, 0.0) * (1.0 - 4 * UNIT_ROUNDOFF)
+        return max(start.lower - end.upper, end.lower - start.upper, 0.0) * (1.0 - 4 * UNIT_ROUNDOFF)  # rounded
 
 
 def finds_tests(laws: Laws) -> bool:
     """Return whether the tables for little noise can find the best tests of a composition.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
+
+    Returns:
+        True if all steps are within the limits of the tables, and δ depends on total losses near the least one.
     """
     steps = steps_to_remove(laws)
     return steps is not None and has_low_noise(steps, 0.0, for_tests=True)
@@ -260,7 +304,7 @@ def best_tests(laws: Laws, rates: Sequence[float], rounding: float) -> BestTests
     """Enclose the true positive rates of the most powerful tests, from tables of the total loss.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
         rates: false positive rates, in (0, 1).
         rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
 
@@ -282,10 +326,11 @@ def best_tests(laws: Laws, rates: Sequence[float], rounding: float) -> BestTests
 def _best_test(steps: Steps, rate: float, to_add: bool, rounding: float) -> BestTest | None:
     """Find the most powerful test with a false positive rate, from tables of the total loss.
 
-    A table without a tilt is used first. If δ is small at the test, a tilted table has closer bounds.
+    A table of plain probabilities is used first. If δ is small at the test, a table with the weights e^{λS} has closer
+    bounds.
 
     Args:
-        steps: distributions of the losses in the direction that removes a contribution, with their counts.
+        steps: loss distribution of each kind of step, in the direction that removes a contribution, with its count.
         rate: the false positive rate.
         to_add: whether the test is of the direction that adds a contribution.
         rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.

@@ -27,15 +27,18 @@ if TYPE_CHECKING:
 
 
 def has_low_noise(steps: Steps, depth: float, *, for_tests: bool = False) -> bool:
-    """Return whether tables of the total loss are better than other engines for these steps.
+    """Return whether tables of the total loss suit these steps better than numerical inversion.
 
     They are if δ depends on total losses near the least one. This is so if all steps together have about their least
     loss with a large enough probability, after weighting by the tilt that suits δ. The decision affects no bound.
 
     Args:
-        steps: distributions of the losses in the direction that removes a contribution, with their counts.
+        steps: loss distribution of each kind of step, in the direction that removes a contribution, with its count.
         depth: approximate −log δ.
-        for_tests: whether the question is about the most powerful tests.
+        for_tests: whether the tables are for the most powerful tests, which have a wider limit.
+
+    Returns:
+        True if tables are the better method.
     """
     if depth > REGION.deepest:
         return False
@@ -54,19 +57,22 @@ def _log_probability_near_least(law: SampledGaussianLaw) -> float:
 
     Args:
         law: distribution of the loss of a subsampled Gaussian step, with q and s.
+
+    Returns:
+        The estimate of the log probability, at least about −691.
     """
     log_odds = math.log1p(-law.rate) - math.log(law.rate)
     threshold = 0.5 * law.shift + (log_odds + math.log(REGION.near_least)) / law.shift
     excluded = (1.0 - law.rate) * float(ndtr(threshold))
     included = law.rate * float(ndtr(threshold - law.shift))
-    return math.log(max(excluded + included, 1e-300))
+    return math.log(max(excluded + included, 1e-300))  # not log 0
 
 
 def steps_to_remove(laws: Laws) -> Steps | None:
     """Return the steps in the direction that removes a contribution, if tables of the total loss suit them.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
 
     Returns:
         The steps with equal ones counted together. None if a step is not a subsampled Gaussian within the limits of
@@ -91,6 +97,9 @@ def _is_in_region(law: SampledGaussianLaw) -> bool:
 
     Args:
         law: distribution of the loss of a subsampled Gaussian step.
+
+    Returns:
+        True if all three are within the limits.
     """
     if law.direction == "replace" or not REGION.least_rate <= law.rate < 1.0:
         return False
@@ -103,7 +112,7 @@ def log_delta(laws: Laws, epsilon: float, widest: float) -> Interval | None:
     If the bounds of the first tables are too wide, tables with more points are tried.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
         epsilon: ε in nats.
         widest: largest width of the enclosure, relative to δ.
 
@@ -130,7 +139,7 @@ def epsilon(laws: Laws, log_delta: float, slack: float, widest: float) -> Interv
     If the bounds of the first tables are too wide at the upper bound on ε, tables with more points are tried.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
         log_delta: log of the target δ.
         slack: distance ≥ 0 in log δ that both bounds have from the target.
         widest: largest width of the enclosure of log δ near the upper bound.
@@ -148,6 +157,7 @@ def epsilon(laws: Laws, log_delta: float, slack: float, widest: float) -> Interv
         return Interval(0.0, 0.0)
     to_add = is_to_add(laws)
     depth = 0.0 if to_add else -log_delta
+    # Both targets are moved outward by the rounding of the exponential.
     delta_below = math.exp(log_delta - slack) * (1.0 - 64 * UNIT_ROUNDOFF)
     delta_above = math.exp(log_delta + slack) * (1.0 + 64 * UNIT_ROUNDOFF)
 
@@ -180,8 +190,11 @@ def _likely_depth(steps: Steps, epsilon: float) -> float:
     The estimate only chooses the resolution of the final table, so it need not be a bound.
 
     Args:
-        steps: distributions of the losses in the direction that removes a contribution, with their counts.
+        steps: loss distribution of each kind of step, in the direction that removes a contribution, with its count.
         epsilon: ε in nats.
+
+    Returns:
+        The estimate of −log δ(ε).
     """
     chernoff_depth = estimate_depth(steps, epsilon)
     if not has_low_noise(steps, chernoff_depth):
@@ -200,12 +213,17 @@ def _log_delta_at_zero(steps: Steps) -> float:
 
     Args:
         steps: subsampled steps with the inclusion probabilities q_j, and their numbers T_j.
+
+    Returns:
+        The upper bound on log δ(0), at most 0.
     """
+    # The sum is negative. Its size is raised by its relative error, so that the result is an upper bound.
     log_none_included = math.fsum(count * math.log1p(-law.rate) for law, count in steps) * (1.0 + 16 * UNIT_ROUNDOFF)
     any_included = -math.expm1(log_none_included)
     if any_included <= 0.0:
         return 0.0
     log_any_included = math.log(any_included)
+    # Rounded up: the relative errors of the exponential and the logarithm.
     return log_any_included + 8 * UNIT_ROUNDOFF * (1.0 - log_any_included)
 
 
@@ -214,6 +232,9 @@ def is_to_add(laws: Laws) -> bool:
 
     Args:
         laws: distributions of the losses, with their counts, at least one. Only the first one is looked at.
+
+    Returns:
+        True if the steps add a contribution, and False if they remove one.
     """
     first_law, _ = laws[0]
     return isinstance(first_law, SampledGaussianLaw) and first_law.direction == "add"
@@ -231,11 +252,14 @@ class DeltaBounds(NamedTuple):
     upper: Callable[[float], float]
 
     def log_delta(self, epsilon: float, widest: float) -> Interval | None:
-        """Enclose log δ(ε); None if the bounds on δ differ by more than a given share of δ.
+        """Enclose log δ(ε), if the two bounds on δ are close enough.
 
         Args:
             epsilon: ε in nats.
-            widest: the largest share.
+            widest: largest difference of the bounds, as a share of δ.
+
+        Returns:
+            The lower and the upper bound on log δ(ε). None if they are too far apart, or if the lower bound on δ is 0.
         """
         return _narrow(self.lower(epsilon), self.upper(epsilon), widest)
 
@@ -248,12 +272,16 @@ class DeltaBounds(NamedTuple):
         Args:
             epsilon: ε in nats.
             widest: largest width of the enclosure, relative to δ.
+
+        Returns:
+            The factor: 1, or one of `REGION.finer`.
         """
         lower, upper = self.lower(epsilon), self.upper(epsilon)
         if lower <= 0.0:
             return 1.0
         excess = (upper - lower) / (widest * lower)
         for factor in (1.0, *REGION.finer):
+            # The exponent 1.9, slightly below 2, allows for a slower decrease.
             if excess <= factor**1.9:
                 return factor
         return 1.0
@@ -262,10 +290,12 @@ class DeltaBounds(NamedTuple):
 def delta_bounds(
     steps: Steps, depth: float, to_add: bool, finer: float = 1.0, *, for_tests: bool = False
 ) -> DeltaBounds | None:
-    """Return bounds on δ from two tables of the total loss; None if tables do not suit these steps.
+    """Return functions that bound δ(ε) from below and above, from two tables of the total loss.
+
+    A table holds the distribution of the total loss on a lattice, once as an upper and once as a lower bound.
 
     Args:
-        steps: distributions of the losses in the direction that removes a contribution, with their counts.
+        steps: loss distribution of each kind of step, in the direction that removes a contribution, with its count.
         depth: approximate −log δ at which the bounds are accurate.
         to_add: whether δ is that of the direction that adds a contribution.
         finer: factor of the number of lattice points, a power of two.
@@ -292,11 +322,15 @@ def reverse_bound(table: LossTable) -> Callable[[float], float]:
 
     Args:
         table: the table with the bound on δ(−ε); its sign decides whether the result is an upper bound.
+
+    Returns:
+        The function from ε in nats to the bound on δ(ε), in [0, 1].
     """
 
     def delta(epsilon: float) -> float:
         """Return the bound on δ(ε), in [0, 1]."""
-        ratio = math.exp(min(epsilon, 700.0))
+        ratio = math.exp(min(epsilon, 700.0))  # e^710 would overflow
+        # The sum has terms of at most e^ε, so it errs by a few units of roundoff of that.
         rounding = table.sign * 16 * UNIT_ROUNDOFF * ratio
         value = ratio * table.delta(-epsilon) - (ratio - 1.0) + rounding
         return min(max(value, 0.0), 1.0)
@@ -318,6 +352,7 @@ def _narrow(lower: float, upper: float, widest: float) -> Interval | None:
     is_narrow = 0.0 < lower <= upper <= lower * (1.0 + widest)
     if not is_narrow:
         return None
+    # Rounded outward, for the errors of the logarithm and of the subtraction.
     log_lower = math.log(lower) - 4 * UNIT_ROUNDOFF * (1.0 - math.log(lower))
     log_upper = math.log(upper) + 4 * UNIT_ROUNDOFF * (1.0 - math.log(upper))
     return Interval(log_lower, min(log_upper, 0.0))

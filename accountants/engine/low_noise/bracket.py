@@ -61,7 +61,7 @@ def first_at_most(delta: Callable[[float], float], target: float, near: float = 
     high = excess_at(near or 1.0)
     while high.excess > 0.0:
         low, high = high, excess_at(4.0 * high.epsilon)
-        if high.epsilon > 1e12:
+        if high.epsilon > 1e12:  # no crossing within any useful ε
             return None
     return _close_bracket(excess, low, high)
 
@@ -83,7 +83,7 @@ def _close_bracket(excess: Callable[[float], float], low: _ExcessAt, high: _Exce
     """
     low_weight, high_weight = low.excess, high.excess
     step, was_below_root = 0, False
-    while high.epsilon - low.epsilon > 1e-13 * high.epsilon:
+    while high.epsilon - low.epsilon > 1e-13 * high.epsilon:  # about a thousand roundings
         step += 1
         width = high.epsilon - low.epsilon
 

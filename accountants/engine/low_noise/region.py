@@ -17,8 +17,8 @@ class Region:
         largest_shift: above it, the lattice is too coarse.
         least_rate: below it, few steps have any loss, and other bounds are close.
         near_least: loss above the least one, in nats, that counts as equal to it.
-        least_likely: log of the tilted probability that all steps have about the least loss. Above it, the contour
-            integral needs ten thousands of frequencies, or does not converge.
+        least_likely: log of the probability, after weighting by e^{λS}, that all steps have about the least loss. Above
+            it, the contour integral needs ten thousands of frequencies, or does not converge.
         least_likely_of_tests: the same limit for tests, for which the contour integral takes longer.
         few_included: expected number of included contributions up to which the limit for tests applies.
         deepest: −log δ up to which the tables are used; the width of their bounds grows with it.

@@ -28,7 +28,7 @@ class Resolution:
         coarse: factor of the number of points in a table for estimates.
         sharpest: width of log δ, estimated, above which a table has more points than the least number.
         left_out: nats by which log probabilities of losses beyond a table are below log δ; e^−26 is below roundings.
-        shallow: −log δ up to which a table is not tilted; its rounding is then 1e-8 of δ.
+        shallow: −log δ up to which a table has no weights e^{λS}; its rounding is then 1e-8 of δ.
         prefactor: approximate number of nats by which log δ is below its best Chernoff bound.
         margin: ratio of the −log δ that one table serves.
     """
@@ -77,8 +77,8 @@ def choose_plan(steps: Steps, depth: float, finer: float = 1.0) -> Plan:
     points.
 
     Args:
-        steps: distributions of the losses, with their counts.
-        depth: −log δ, at least 0.
+        steps: distribution of the privacy loss of each kind of step, with its number of steps.
+        depth: −log δ, at least 0, natural logarithm.
         finer: factor of the number of lattice points, a power of two.
 
     Returns:
@@ -100,6 +100,7 @@ def choose_plan(steps: Steps, depth: float, finer: float = 1.0) -> Plan:
     spacing = _round_up_to_seven_bits(span / points)
 
     # An included contribution has more noise than this with a probability below e^−`left_out` of δ.
+    # The term 4 is a margin in nats.
     largest_noise = math.sqrt(2.0 * (RESOLUTION.margin * depth + RESOLUTION.left_out + 4.0))
     largest_loss = max(_largest_excess(law, largest_noise) for law, _ in steps)
     cells = min(math.ceil(largest_loss / spacing), points - 1)
@@ -107,10 +108,13 @@ def choose_plan(steps: Steps, depth: float, finer: float = 1.0) -> Plan:
 
 
 def _round_up_to_seven_bits(value: float) -> float:
-    """Return the next larger float with seven significant bits, so that its multiples by integers are exact.
+    """Round a number up to seven significant bits, so that its multiples by integers are exact doubles.
 
     Args:
         value: a number above 0.
+
+    Returns:
+        The least float with seven significant bits that is at least `value`.
     """
     _, binary_exponent = math.frexp(value)
     exponent = binary_exponent - 7
@@ -120,13 +124,13 @@ def _round_up_to_seven_bits(value: float) -> float:
 def _spans(tilts: FloatArray, log_means: FloatArray, depth: float, tilt: float, loss: float) -> FloatArray:
     """Return the length of a table, in nats, beyond which losses are negligible by the Chernoff bound at each tilt.
 
-    They are negligible in the upper bound. In the lower bound they are also negligible after they are counted as losses
-    that are smaller by the length.
+    A tilt is the exponent μ of the weight e^{μS} of a total loss S. Losses are negligible in the upper bound. In the
+    lower bound they are also negligible after they are counted as losses that are smaller by the length.
 
     Args:
         tilts: tilts μ of the Chernoff bounds.
         log_means: log moment of the total loss above the least one, at each of them.
-        depth: −log δ.
+        depth: −log δ, natural logarithm.
         tilt: tilt λ of the table.
         loss: total loss above the least one, at which δ has that depth, in nats.
 
@@ -137,6 +141,7 @@ def _spans(tilts: FloatArray, log_means: FloatArray, depth: float, tilt: float, 
     upper_spans = log_moments / tilts
 
     # Only tilts well above λ bound the losses that the lower bound counts as smaller ones.
+    # The factor 1.1 keeps the divisor below away from 0.
     is_usable = tilts > 1.1 * tilt
     log_excess = log_moments - tilts * loss / RESOLUTION.margin
     lower_spans = log_excess[is_usable] / (tilts - tilt)[is_usable]
@@ -155,10 +160,14 @@ def _choose_points(span: float, curvature: float) -> int:
     Args:
         span: length of the table, in nats.
         curvature: n λ (1 + λ), for the tilt λ that suits the depth and n included contributions after tilting.
+
+    Returns:
+        The number of points, a power of two between `RESOLUTION.points` and `RESOLUTION.most_points`.
     """
     points = RESOLUTION.points
     while points < RESOLUTION.most_points:
         spacing = span / points
+        # Distance of the bounds in log δ for this spacing h: h²/5 times the curvature.
         log_distance = 0.2 * curvature * spacing**2
         if log_distance <= RESOLUTION.sharpest:
             break
@@ -173,7 +182,7 @@ def estimate_depth(steps: Steps, epsilon: float) -> float:
     means are estimates, and a typical distance of δ from its bound is added.
 
     Args:
-        steps: distributions of the losses, with their counts.
+        steps: distribution of the privacy loss of each kind of step, with its number of steps.
         epsilon: ε in nats.
 
     Returns:
@@ -192,8 +201,8 @@ def estimate_log_moment(steps: Steps, depth: float) -> float:
     It is log E[e^{λ (S − S₀)}] for the total loss S with the least value S₀.
 
     Args:
-        steps: distributions of the losses, with their counts.
-        depth: −log δ, at least 0.
+        steps: distribution of the privacy loss of each kind of step, with its number of steps.
+        depth: −log δ, at least 0, natural logarithm.
 
     Returns:
         The estimate; 0 for tables without a tilt.
@@ -206,12 +215,15 @@ def estimate_log_moment(steps: Steps, depth: float) -> float:
 
 
 def round_depth(depth: float) -> float:
-    """Return a depth −log δ from a short list, so that one table serves similar questions.
+    """Round a depth −log δ to a short list of values, so that one stored table serves similar values of δ.
 
     The list is 0 and the powers of 1.25.
 
     Args:
         depth: −log δ, at least 0. Values up to `RESOLUTION.shallow` become 0.
+
+    Returns:
+        0, or the power of 1.25 that is nearest to the depth on a logarithmic scale.
     """
     if depth <= RESOLUTION.shallow:
         return 0.0
@@ -221,14 +233,14 @@ def round_depth(depth: float) -> float:
 def _best_tilt(tilts: FloatArray, log_means: FloatArray, depth: float) -> tuple[int, float]:
     """Return the index of the tilt that suits a depth, and the total loss at which δ has that depth.
 
-    With the log moment K(λ) of the loss above its least value, the Chernoff bound on log δ at the loss x is K(λ) − λx.
-    It is set equal to minus the depth, less a typical distance of δ from its bound. The least x over all tilts is the
-    loss.
+    The tilt λ is the exponent of weights e^{λS}. With the log moment K(λ) of the loss above its least value, the
+    Chernoff bound on log δ at the loss x is K(λ) − λx. It is set equal to minus the depth, less a typical distance of δ
+    from its bound. The least x over all tilts is the loss.
 
     Args:
-        tilts: λ > 0.
+        tilts: exponents λ > 0 of the weights e^{λS}.
         log_means: K(λ) at each tilt.
-        depth: −log δ.
+        depth: −log δ, natural logarithm.
 
     Returns:
         The index of the best tilt, and x in nats above the least total loss.
@@ -246,6 +258,9 @@ def _largest_excess(law: SampledGaussianLaw, noise: float) -> float:
     Args:
         law: distribution of the loss of a subsampled Gaussian step.
         noise: x, in standard deviations, measured from the mean of an included contribution.
+
+    Returns:
+        The difference of the two losses in nats.
     """
     log_odds = math.log(law.rate) - math.log1p(-law.rate)
     return float(np.logaddexp(0.0, log_odds + law.shift * (0.5 * law.shift + noise)))
@@ -259,7 +274,7 @@ def _log_means(steps: Steps) -> tuple[FloatArray, FloatArray]:
     contribution is taken to be Gaussian, and that of another one to be the least loss.
 
     Args:
-        steps: distributions of the losses, with their counts.
+        steps: distribution of the privacy loss of each kind of step, with its number of steps.
 
     Returns:
         64 tilts, per nat of loss, increasing in equal ratios, and the estimate at each.
@@ -269,6 +284,7 @@ def _log_means(steps: Steps) -> tuple[FloatArray, FloatArray]:
     tilts = np.geomspace(0.003, 30.0, 64) / scale
     log_moments = np.zeros_like(tilts)
     for mean, (law, count) in zip(means, steps, strict=True):
+        # The log moment e^{λm + λ²s²/2} of a Gaussian loss; exponents are cut at 700, where doubles overflow.
         exponents = np.minimum(tilts * mean + 0.5 * (tilts * law.shift) ** 2, 700.0)
         expected_included = count * law.rate
         log_moments += expected_included * np.expm1(exponents)

@@ -60,6 +60,9 @@ def noise_at(rate: float, shift: float, excess: FloatArray) -> FloatArray:
         rate: inclusion probability q.
         shift: distance s of the means, in standard deviations.
         excess: values of t > 0, in nats.
+
+    Returns:
+        The noise x at each t, in standard deviations, for the mean of an excluded contribution as origin.
     """
     log_odds = math.log1p(-rate) - math.log(rate)
     # The last two terms are log(e^t − 1).
@@ -77,6 +80,9 @@ def tails_at(rate: float, shift: float, excess: FloatArray) -> StepTails:
         rate: inclusion probability q.
         shift: distance s of the means, in standard deviations.
         excess: values of t > 0, in nats.
+
+    Returns:
+        The two tails, the profile δ, and a bound on their relative errors, one entry of each for each t.
     """
     x = noise_at(rate, shift, excess)
     mills_ratio = 0.5 * erfcx(x / math.sqrt(2.0))
@@ -92,8 +98,8 @@ def tails_at(rate: float, shift: float, excess: FloatArray) -> StepTails:
 def upper_step(rate: float, shift: float, spacing: float, cells: int) -> LatticeStep:
     """Return a lattice distribution that dominates the loss of one subsampled Gaussian step.
 
-    The mass of each cell, an interval between two lattice points, moves to both ends of the cell, with its masses under
-    both distributions unchanged (connect-the-dots). With the profile δ of the step at neighbouring lattice points, the
+    A cell is an interval between two lattice points. Its mass moves to both ends, with the masses under both
+    distributions unchanged (connect-the-dots). With the profile δ of the step at neighbouring lattice points, the
     survival function between them is (δ_k − e^{−h} δ_{k+1})/(1 − e^{−h}). The mass beyond the last point moves to that
     point and to infinity.
 
@@ -102,11 +108,15 @@ def upper_step(rate: float, shift: float, spacing: float, cells: int) -> Lattice
         shift: distance s of the means > 0, in standard deviations.
         spacing: distance h of lattice points, in nats.
         cells: number of cells.
+
+    Returns:
+        The dominating distribution: masses on the lattice points from L₀ = log(1 − q) on, and the mass at infinity.
     """
     # The profile δ at the lattice points 0, h, 2h, …, with bounds on its errors. At 0 it is q.
     lattice_points = np.asarray(spacing * np.arange(1, cells + 1), dtype=np.float64)
     tails = tails_at(rate, shift, lattice_points)
     delta = np.concatenate(([rate], tails.delta))
+    # δ is a difference of two tails, each with an error of at most `error` times `p`.
     error = np.concatenate(([UNIT_ROUNDOFF * rate], 2.0 * tails.error * tails.p))
 
     # The survival function between the points, rounded up and made non-increasing.
@@ -114,6 +124,7 @@ def upper_step(rate: float, shift: float, spacing: float, cells: int) -> Lattice
     survival = (delta[:-1] - math.exp(-spacing) * delta[1:] + error[:-1] + error[1:]) / one_minus_decay
     infinite = float(delta[-1] + error[-1])
     survival = np.maximum.accumulate(np.append(survival, infinite)[::-1])[::-1]
+    # The factor covers the roundings of the formula.
     survival = np.minimum(survival * (1.0 + 16 * UNIT_ROUNDOFF), 1.0)
 
     masses = np.append(1.0, survival[:-1]) - survival
@@ -149,6 +160,7 @@ def lower_step(rate: float, shift: float, spacing: float, cells: int) -> Lattice
     tangent_after = tails.p[1:] - after * tails.scaled_q[1:]
     tangent_before = tails.p[:-1] - before * tails.scaled_q[:-1]
     change = tangent_after - tangent_before
+    # Bound on the error of each tangent: both of its tails err by at most `error` times `p`.
     errors = 8.0 * before * tails.error * tails.p
     if tangent_before[-1] <= errors[-2]:
         return None
@@ -159,6 +171,7 @@ def lower_step(rate: float, shift: float, spacing: float, cells: int) -> Lattice
     lowered = np.append(0.0, np.maximum(change, 0.0)[:-1])
     errors_of_both = errors[:-1] + np.append(0.0, errors[:-2])
     survival = tails.p[:-1] * (1.0 - tails.error[:-1]) + (raised - lowered - errors_of_both) / one_minus_decay
+    # The factor 1 − 16 u covers the roundings of the formula, for the unit of roundoff u.
     survival = np.clip(np.minimum.accumulate(survival * (1.0 - 16 * UNIT_ROUNDOFF)), 0.0, 1.0)
 
     masses = np.append(1.0, survival) - np.append(survival, 0.0)
@@ -174,7 +187,11 @@ def _merged_loss(rate: float, shift: float, x: float) -> float:
         rate: inclusion probability q.
         shift: distance s of the means, in standard deviations.
         x: largest noise of the merged outcomes.
+
+    Returns:
+        A lower bound on the difference of the two losses, in nats.
     """
     odds_of_inclusion = rate / (1.0 - rate) * float(ndtr(x - shift)) / float(ndtr(x))
+    # Relative error of the ratio of both Φ, from the rounding of their arguments.
     rounding = 64 * UNIT_ROUNDOFF * (1.0 + shift + abs(x)) * (shift + abs(x))
     return math.log1p(odds_of_inclusion) * (1.0 - 1e-12 - rounding)  # ndtr errs by less than 1e-12

@@ -94,7 +94,7 @@ class LossTable:
         Returns:
             The bound in [0, 1]. It is 0 or 1 if ε is too far from the depth, −log δ, that the table was made for.
         """
-        rounding = 16 * UNIT_ROUNDOFF * (1.0 + abs(epsilon) + abs(self.first))
+        rounding = 16 * UNIT_ROUNDOFF * (1.0 + abs(epsilon) + abs(self.first))  # of the offset
         offset = epsilon - self.first - self.sign * rounding
         first_point = math.floor(offset / self.plan.spacing) + 1
         index = min(max(first_point, 0), self.plan.points)
@@ -117,14 +117,14 @@ class LossTable:
             The sum, and a bound on its absolute error.
         """
         log_tilt = self.plan.tilt * index * self.plan.spacing
-        if self.log_scale > 700.0 or log_tilt > 700.0:
+        if self.log_scale > 700.0 or log_tilt > 700.0:  # beyond the doubles
             return 0.5, 0.5
         scale, decay = math.exp(self.log_scale), math.exp(-log_tilt)
         survival = float(self.survival[index])
         masses_above = self.masses[index : index + self.near_weights.size]
         weights = self.near_weights[: masses_above.size]
         discounted = math.exp(-max(excess, 0.0)) * _product(masses_above, weights)
-        rounding = 16 * UNIT_ROUNDOFF * (1.0 + abs(self.log_scale) + log_tilt) * abs(survival)
+        rounding = 16 * UNIT_ROUNDOFF * (1.0 + abs(self.log_scale) + log_tilt) * abs(survival)  # of both exponentials
         return scale * (survival - decay * discounted), scale * (decay * self.error + rounding)
 
     @functools.cached_property
@@ -135,7 +135,7 @@ class LossTable:
         """
         losses = self.plan.spacing * np.arange(self.plan.points)
         log_weights = self.log_scale - self.first - (1.0 + self.plan.tilt) * losses
-        weights = np.exp(np.maximum(log_weights, -700.0))
+        weights = np.exp(np.maximum(log_weights, -700.0))  # no denormal numbers
         probabilities = np.maximum(self.masses, 0.0) * weights
         return np.asarray(np.cumsum(probabilities[::-1])[::-1])
 
@@ -155,6 +155,9 @@ class LossTable:
 
         Args:
             place: number of the lattice point, at least 0.
+
+        Returns:
+            The lower and the upper bound on δ, both in [0, 1].
         """
         value, error = self._sum(place + 1, self.plan.spacing)
         mass_counted_below = self._alias_bound(place * self.plan.spacing)
@@ -179,8 +182,8 @@ class LossTable:
     def _alias_bound(self, offset: float) -> float:
         """Return a bound on the excess of the table's sum for δ, from losses that the table counts as smaller ones.
 
-        With the Chernoff bound e^{K − μx} on losses above x, the length A of the table and the tilt λ, it is a
-        geometric series with the ratio e^{−(μ − λ) A}.
+        It is the sum of a geometric series with the ratio e^{−(μ − λ) A}, for the length A of the table and its tilt λ.
+        The Chernoff bound e^{K − μx} on losses above x gives its first term.
 
         Args:
             offset: distance of ε from the least total loss, in nats.
@@ -195,7 +198,7 @@ def loss_tables(steps: Steps, depth: float, finer: float = 1.0) -> tuple[LossTab
     """Return two tables of the total loss, for lower and for upper bounds on δ.
 
     Args:
-        steps: distributions of the losses in the direction that removes a contribution, with their counts.
+        steps: loss distribution of each kind of step, in the direction that removes a contribution, with its count.
         depth: −log δ around which the tables are accurate, at least 0.
         finer: factor of the number of lattice points, a power of two.
 
@@ -220,7 +223,7 @@ def coarse_table(steps: Steps, depth: float) -> LossTable | None:
     """Return a table of few points as an upper bound, for estimates; None if the losses do not fit into it.
 
     Args:
-        steps: distributions of the losses in the direction that removes a contribution, with their counts.
+        steps: loss distribution of each kind of step, in the direction that removes a contribution, with its count.
         depth: −log δ around which the table is accurate, at least 0.
     """
     plan = choose_plan(steps, depth, RESOLUTION.coarse)
@@ -228,12 +231,7 @@ def coarse_table(steps: Steps, depth: float) -> LossTable | None:
 
 
 def _upper_table(steps: Steps, plan: Plan) -> LossTable:
-    """Return the table of the total loss of subsampled Gaussian steps, for upper bounds on δ.
-
-    Args:
-        steps: distributions of the losses in the direction that removes a contribution, with their counts.
-        plan: lattice and tilts of the table.
-    """
+    """Return the table of the total loss of subsampled Gaussian steps on a planned lattice, for upper bounds on δ."""
     upper_steps = [(upper_step(law.rate, law.shift, plan.spacing, plan.cells), count) for law, count in steps]
     return _compose(upper_steps, plan, _least_loss(steps), 1)
 
@@ -258,6 +256,9 @@ def _compose(steps: Sequence[tuple[LatticeStep, int]], plan: Plan, least: float,
         plan: lattice and tilts.
         least: sum of log(1 − q) over all steps with inclusion probabilities q.
         sign: 1 for upper bounds, −1 for lower bounds.
+
+    Returns:
+        The table, with the masses tilted and the bounds on its errors.
     """
     points = plan.points
     losses = plan.spacing * np.arange(plan.cells + 1)
@@ -272,7 +273,7 @@ def _compose(steps: Sequence[tuple[LatticeStep, int]], plan: Plan, least: float,
         tilted_steps.append((tilted_masses / moment, count))
         log_scale += count * math.log(moment)
         far_moment = _product(step.masses, far_factors)
-        log_moment += count * math.log(far_moment) * (1.0 + 1e-9) + count * 1e-12
+        log_moment += count * math.log(far_moment) * (1.0 + 1e-9) + count * 1e-12  # rounded up
 
     masses = convolve(tilted_steps, points)
     if masses is None:
@@ -307,6 +308,9 @@ def _convolution_error(shares: Sequence[tuple[FloatArray, int]], plan: Plan, exp
         plan: the lattice.
         exponent: largest exponent of the tilt, λ times the largest loss of a step.
 
+    Returns:
+        The absolute error bound, for masses of sum one.
+
     Source: docs/low-noise.md.
     """
     points, stages = plan.points, math.log2(plan.points) + 1.0
@@ -322,10 +326,7 @@ def _convolution_error(shares: Sequence[tuple[FloatArray, int]], plan: Plan, exp
 
 
 def _product(first: FloatArray, second: FloatArray) -> float:
-    """Return the sum of products of two arrays of equal length, computed in this thread.
-
-    Threads of a linear algebra library would wait longer than they work.
-    """
+    """Return the inner product of two arrays in this thread; a linear algebra library would wait for its threads."""
     return float(np.einsum("i,i->", first, second))
 
 
@@ -337,6 +338,9 @@ def _decay(plan: Plan) -> FloatArray:
 
     Args:
         plan: the lattice with the spacing h, and the tilt λ of the table.
+
+    Returns:
+        One factor for each lattice point, in (0, 1].
     """
     rows = 2 ** (round(math.log2(plan.points)) // 2)
     columns = plan.points // rows
@@ -347,11 +351,7 @@ def _decay(plan: Plan) -> FloatArray:
 
 
 def _sum_from_above(masses: FloatArray) -> FloatArray:
-    """Return for each position of an array the sum of all masses from there to the end, and 0 at the end.
-
-    Args:
-        masses: probabilities, one for each lattice point.
-    """
+    """Return the sum of the masses from each lattice point to the last one, and 0 at the end."""
     sums = np.zeros(masses.size + 1)
     np.cumsum(masses[::-1], out=sums[-2::-1])
     return sums

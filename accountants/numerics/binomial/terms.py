@@ -23,6 +23,9 @@ def stirling_remainder(n: FloatArray) -> FloatArray:
 
     Args:
         n: whole numbers, at least 0. The value at 0 is not used.
+
+    Returns:
+        One error for each number. It is positive for n ≥ 1.
     """
     is_small = n < 16.0
     x = 1.0 / np.where(is_small, 16.0, n)
@@ -33,9 +36,10 @@ def stirling_remainder(n: FloatArray) -> FloatArray:
 
 
 def deviance(x: FloatArray, mean: FloatArray) -> FloatArray:
-    """Return x log(x/m) + m − x ≥ 0 for a mean m and x > 0, the deviance in Loader's form of binomial probabilities.
+    """Return the deviance of Loader's form of binomial probabilities, without cancellation near the mean.
 
-    It is accurate to a few units in the last place of x − m. Near x = m, with v = (x − m)/(x + m), it is computed as
+    For a mean m and x > 0 it is x log(x/m) + m − x ≥ 0. It is accurate to a few units in the last place of x − m. Near
+    x = m, with v = (x − m)/(x + m), it is computed as
 
         (x − m) v + 2xv Σ_{j≥1} v^{2j}/(2j + 1).
 
@@ -64,6 +68,9 @@ def _log1p_gap(x: FloatArray) -> FloatArray:
 
     Args:
         x: numbers, at least 0.
+
+    Returns:
+        One number, at least 0, for each x.
     """
     small_x = np.where(x < 0.125, x, 0.0)
     series = np.zeros_like(small_x)
@@ -77,6 +84,9 @@ def _exp_gap(v: FloatArray) -> FloatArray:
 
     Args:
         v: numbers, at least 0.
+
+    Returns:
+        One number, at least 0, for each v.
     """
     small_v = np.where(v < 0.125, v, 0.0)
     series = np.zeros_like(small_v)
@@ -86,22 +96,30 @@ def _exp_gap(v: FloatArray) -> FloatArray:
 
 
 def exponent_gap(v: FloatArray, odds: float) -> FloatArray:
-    """Return h(v) = o v − log(1 + o (1 − e^{−v})) with relative accuracy, as two positive terms.
+    """Return a part of the exponent in the integral for a binomial tail, with relative accuracy.
 
-    h is a part of the exponent in the integral for a binomial tail (`_TailQuadrature`).
+    It is h(v) = o v − log(1 + o (1 − e^{−v})), computed as the sum of two positive terms (`_TailQuadrature`).
 
     Args:
         v: numbers, at least 0.
         odds: o = p/(1 − p) of the success probability p.
+
+    Returns:
+        The number h(v), at least 0, for each v.
     """
     return odds * _exp_gap(v) + _log1p_gap(-odds * np.expm1(-v))
 
 
 def quick_exponent_gap(v: FloatArray, odds: float) -> FloatArray:
-    """Return h(v) of `exponent_gap` by its plain formula, up to a few units in the last place of o v.
+    """Return a part of the exponent in the integral for a binomial tail, by its plain formula.
+
+    It is h(v) of `exponent_gap`, up to a few units in the last place of o v.
 
     Args:
         v: numbers, at least 0.
         odds: o = p/(1 − p) of the success probability p.
+
+    Returns:
+        The number h(v) for each v.
     """
     return np.asarray(odds * v - np.log1p(-odds * np.expm1(-v)))

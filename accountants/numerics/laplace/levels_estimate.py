@@ -19,7 +19,7 @@ def likely_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta
     Args:
         decay_rate: rate α of the noise P(y) ∝ e^(−α|y|).
         parts: pairs of a shift k and the number of coordinates with that shift.
-        log_delta: ln δ.
+        log_delta: natural logarithm of δ.
 
     Returns:
         m, not rounded. It is 0 if there is no shift, α = 0 or δ ≥ 1.
@@ -36,7 +36,7 @@ def likely_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta
     # The equation for the expected number of escapes, solved for x and then for m.
     log_ratio = _log_expected_escapes(log_delta) - log_g
     log_numerator = math.log1p(math.exp(-decay_rate))
-    log_denominator = math.log1p(2.0 * math.exp(min(log_ratio, 700.0)))
+    log_denominator = math.log1p(2.0 * math.exp(min(log_ratio, 700.0)))  # no overflow
     log_x = log_ratio + log_numerator - log_denominator
     return -log_x / decay_rate - 1.0
 
@@ -48,6 +48,9 @@ def _log_expected_escapes(log_delta: float) -> float:
 
     Args:
         log_delta: ln δ, below 0.
+
+    Returns:
+        The log of the expected number, ln(−ln(1 − δ)).
     """
     if log_delta < -40.0:
         return log_delta

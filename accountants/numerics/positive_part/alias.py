@@ -54,9 +54,10 @@ def choose_period(
     largest_tilt: float,
     negligible: float,
 ) -> Period:
-    """Choose the period A of the trapezoidal rule for E[S₊], and bound its alias Σ_{k≠0} e^{λkA} E[(S − kA)₊].
+    """Choose the period of the trapezoidal rule for the mean positive part of a sum, and bound its aliasing error.
 
-    The terms with k > 0 are bounded with a tilt μ > λ, those with k < 0 with a tilt μ < λ. On either side, the best
+    For the sum S and the period A, the aliasing error of E[S₊] is Σ_{k≠0} e^{λkA} E[(S − kA)₊]. The terms with k > 0
+    are bounded with a tilt μ > λ, those with k < 0 with a tilt μ < λ. On either side, the best
     of several μ is used.
 
     Args:
@@ -64,6 +65,9 @@ def choose_period(
         upper_log_transforms: function from several tilts μ to upper bounds on K(μ) = log E e^{μS}.
         largest_tilt: largest μ that may be evaluated.
         negligible: nats by which the alias should be below the estimate of E[S₊].
+
+    Returns:
+        The period A, the log of its alias bound, and the largest tilt that was tried.
     """
     tilt, deviation = saddle.tilt, saddle.deviation
     # Tilts are tried at relative distances from λ, and at distances in units of 8/deviation.
@@ -87,12 +91,15 @@ def choose_period(
 
 
 def _is_usable(mu: float, tilt: float, largest_tilt: float) -> bool:
-    """Return whether a tilt μ can bound the alias at the tilt λ: 0 < μ ≤ the largest tilt, and μ ≠ λ.
+    """Return whether a tilt μ can bound the aliasing error at the tilt λ: 0 < μ ≤ the largest tilt, and μ ≠ λ.
 
     Args:
-        mu: μ.
-        tilt: λ.
+        mu: μ, the exponent of a bound e^{μS}.
+        tilt: λ, the exponent of the weights e^{λS} in the integral.
         largest_tilt: largest μ that may be evaluated.
+
+    Returns:
+        True if the bound with μ can be used.
     """
     return 0.0 < mu <= largest_tilt and mu != tilt
 
@@ -104,6 +111,9 @@ def _alias_terms(saddle: TiltedSum, tilts: Sequence[float], log_transforms: Sequ
         saddle: the sum S at the tilt λ of the integral.
         tilts: values of μ, different from λ.
         log_transforms: upper bounds on K(μ) = log E e^{μS}.
+
+    Returns:
+        One bound for each tilt μ.
     """
     terms = []
     for mu, log_transform in zip(tilts, log_transforms, strict=True):
@@ -113,12 +123,15 @@ def _alias_terms(saddle: TiltedSum, tilts: Sequence[float], log_transforms: Sequ
 
 
 def _needed_period(saddle: TiltedSum, side: Sequence[_AliasTerm], negligible: float) -> float:
-    """Return the shortest period at which one side of the alias is negligible, for the best tilt μ.
+    """Return the shortest period at which one side of the aliasing error is negligible, for the best exponent μ.
 
     Args:
         saddle: the sum S at the tilt λ of the integral.
         side: bounds on this side of the alias at several μ. If there are none, the period is 40 deviations.
         negligible: nats by which the alias should be below the estimate of E[S₊].
+
+    Returns:
+        The period in the unit of S. It may be negative if no period is needed.
     """
     log_target = saddle.log_saddle_factor
     periods = [(max(term.log_level - log_target, -20.0) + negligible) / term.distance for term in side]
@@ -126,11 +139,14 @@ def _needed_period(saddle: TiltedSum, side: Sequence[_AliasTerm], negligible: fl
 
 
 def _log_alias(side: Sequence[_AliasTerm], period: float) -> float:
-    """Return the log of the best bound e^b/(e^{dA} − 1) on one side of the alias; inf if no tilt μ is usable.
+    """Return the log of the best bound e^b/(e^{dA} − 1) on one side of the aliasing error.
 
     Args:
         side: b and d at several μ.
-        period: A.
+        period: period A of the trapezoidal rule.
+
+    Returns:
+        The log of the bound, in units of e^{K(λ)}; inf if no exponent μ is usable.
     """
     log_bounds = []
     for term in side:

@@ -15,7 +15,9 @@ _EXCESS_TERMS = 12
 
 
 def log_excess(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
-    """Compute log(r^a − 1 − a (r − 1)), the integrand of a Rényi divergence with the likelihood ratio r.
+    """Compute the log of the integrand of a Rényi divergence, accurately for every likelihood ratio.
+
+    The integrand is r^a − 1 − a (r − 1) for the likelihood ratio r and the order a.
 
     The result is within 64 units of roundoff, also for r near 1 and for a near 1. Let L = log r and b = a − 1. There
     are three forms: a series for |aL| < 1/4 (`_log_excess_series`), one for bL > 1 (`_log_excess_of_large`), and one
@@ -42,7 +44,9 @@ def log_excess(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
 
 
 def _log_excess_of_large(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
-    """Return log(r^a − 1 − a (r − 1)) for a likelihood ratio r = e^L with (a − 1) L > 1.
+    """Return the log of the integrand of a Rényi divergence for a large likelihood ratio.
+
+    The integrand is r^a − 1 − a (r − 1) for the likelihood ratio r = e^L, here with (a − 1) L > 1.
 
     With b = a − 1 it is log(r^a (1 − e^{−bL} (1 + b (1 − e^{−L})))), where the bracket is at least 1/4. For other L the
     result has no meaning.
@@ -50,6 +54,9 @@ def _log_excess_of_large(order: float | FloatArray, log_ratio: FloatArray) -> Fl
     Args:
         order: order a = 1 + b > 1, or a column of orders.
         log_ratio: L = log r, elementwise.
+
+    Returns:
+        One logarithm for each order and ratio.
     """
     b = order - 1.0
     decay = np.exp(-np.maximum(b * log_ratio, 1.0))
@@ -59,15 +66,20 @@ def _log_excess_of_large(order: float | FloatArray, log_ratio: FloatArray) -> Fl
 
 
 def _log_excess_between(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
-    """Return log(r^a − 1 − a (r − 1)) for a likelihood ratio r = e^L with |aL| ≥ 1/4 and (a − 1) L ≤ 1.
+    """Return the log of the integrand of a Rényi divergence for a moderate likelihood ratio.
 
-    With b = a − 1 it is log(r (e^{bL} − 1) − b (r − 1)). Both terms are proportional to b as b approaches 0. Their
-    difference is at least |aL|/2 > 1/8 of the larger, because r (e^{bL} − 1) is about bL (1 + bL/2 + L). For other L
-    the result has no meaning.
+    The integrand is r^a − 1 − a (r − 1) for the likelihood ratio r = e^L, here with |aL| ≥ 1/4 and (a − 1) L ≤ 1.
+
+    With b = a − 1 it is log(r (e^{bL} − 1) − b (r − 1)), a difference of two terms. Both are proportional to b as b
+    approaches 0. Their difference is at least |aL|/2 > 1/8 of the larger term. This holds because r (e^{bL} − 1) is
+    about bL (1 + bL/2 + L). For other L the result has no meaning.
 
     Args:
         order: order a = 1 + b > 1, or a column of orders.
         log_ratio: L = log r, elementwise.
+
+    Returns:
+        One logarithm for each order and ratio.
     """
     b = order - 1.0
     positive, negative = np.maximum(log_ratio, 0.0), np.minimum(log_ratio, 0.0)
@@ -82,7 +94,9 @@ def _log_excess_between(order: float | FloatArray, log_ratio: FloatArray) -> Flo
 
 
 def _log_excess_series(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
-    """Return log(r^a − 1 − a (r − 1)) for a likelihood ratio r = e^L with |aL| < 1/4, by a power series in L.
+    """Return the log of the integrand of a Rényi divergence for a likelihood ratio near 1, by a power series.
+
+    The integrand is r^a − 1 − a (r − 1) for the likelihood ratio r = e^L, here with |aL| < 1/4.
 
     The series is Σ_{k ≥ 2} a (a^(k−1) − 1) L^k/k!. It is evaluated by Horner's method with L² taken out of the
     logarithm, so that no power of L underflows.
@@ -90,6 +104,9 @@ def _log_excess_series(order: float | FloatArray, log_ratio: FloatArray) -> Floa
     Args:
         order: order a > 1, or a column of orders.
         log_ratio: L = log r, elementwise.
+
+    Returns:
+        One logarithm for each order and ratio; −inf where L = 0.
     """
     log_order = np.log(order)
     total = np.zeros_like(log_ratio)

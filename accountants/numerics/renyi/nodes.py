@@ -30,7 +30,10 @@ def group_orders(orders: Sequence[float], shift: float, step: float) -> list[lis
     Args:
         orders: orders a > 1, increasing.
         shift: sensitivity s in standard deviations of the noise.
-        step: distance of neighbouring nodes.
+        step: distance of neighbouring nodes, in standard deviations of the noise.
+
+    Returns:
+        The groups, each with its orders in increasing order.
     """
     groups: list[list[float]] = []
     for order in orders:
@@ -51,6 +54,9 @@ def node_count(order: float, shift: float, step: float) -> int:
         order: order a > 1.
         shift: sensitivity s in standard deviations of the noise.
         step: distance of neighbouring nodes, in standard deviations.
+
+    Returns:
+        The number of nodes from the first to the last one.
     """
     return math.ceil((order * shift + 2.0 * BEYOND) / step) + 1
 
@@ -65,6 +71,9 @@ def _share_nodes(order: float, group: Sequence[float], shift: float, step: float
         group: the smaller orders, increasing; at least one.
         shift: sensitivity in standard deviations.
         step: distance of the nodes.
+
+    Returns:
+        True if the order belongs to the group.
     """
     count, least_count = node_count(order, shift, step), node_count(group[0], shift, step)
     is_near = count <= least_count + BEYOND / step or count <= least_count + _FEW_NODES
@@ -83,6 +92,9 @@ def relevant_nodes(column: FloatArray, rate: float, shift: float, step: float, c
         shift: sensitivity s in standard deviations of the noise.
         step: distance of the nodes.
         count: number of nodes, of which the first one is at −`BEYOND`.
+
+    Returns:
+        Indices of the nodes, increasing, as doubles.
     """
     indices = np.arange(float(count))
     if count <= _BLOCK * _BLOCK:
@@ -96,6 +108,7 @@ def relevant_nodes(column: FloatArray, rate: float, shift: float, step: float, c
     # A value of the integrand on each block, and an upper bound; a row for each order.
     distance_from_zero = np.maximum(np.maximum(y[:-1], -y[1:]), 0.0)
     log_largest = np.max(column * log_ratio[:-1] - 0.5 * y[:-1] ** 2, axis=1)
+    # The factor 1 + 1e-12 covers the rounding of log r.
     log_bound = column * log_ratio[1:] * (1.0 + 1e-12) - 0.5 * distance_from_zero**2
     is_used = np.any(log_bound > log_largest[:, None] + LOG_LEFT_OUT, axis=0)
     return np.asarray(indices[np.repeat(is_used, _BLOCK)[:count]])
@@ -113,10 +126,11 @@ def node_distance(noise_multiplier: float) -> tuple[float, float]:
     Returns:
         h in standard deviations of the noise, and the log of the bound on the relative error.
     """
+    # w is 3z, below πz, or 12, so that e^{w²/2} is moderate. h then solves 2πw/h = w²/2 + 75 + 2.
     height = min(3.0 * noise_multiplier, 12.0)
     step = 2.0 * math.pi * height / (0.5 * height * height - _LOG_QUADRATURE + 2.0)
     exponent = 2.0 * math.pi * height / step
-    return step, math.log(2.0) + 0.5 * height * height - exponent + 1e-9
+    return step, math.log(2.0) + 0.5 * height * height - exponent + 1e-9  # 1e-9 covers roundings
 
 
 def log_error_at_ends(step: float) -> float:
@@ -126,6 +140,9 @@ def log_error_at_ends(step: float) -> float:
 
     Args:
         step: distance of neighbouring nodes, in standard deviations.
+
+    Returns:
+        The log of the bound on the relative error.
     """
     return math.log(2.0) + float(log_normal_tail(BEYOND - step))
 
@@ -136,6 +153,9 @@ def sampled_log_ratio(exponent: FloatArray, rate: float) -> FloatArray:
     Args:
         exponent: t, the log likelihood ratio of an included contribution, for each value of the noise.
         rate: inclusion probability q in (0, 1].
+
+    Returns:
+        One log ratio in nats for each exponent.
     """
     for_small = np.log1p(rate * np.expm1(np.minimum(exponent, 30.0)))
     for_large = exponent + np.log(rate + (1.0 - rate) * np.exp(-np.maximum(exponent, 30.0)))

@@ -90,12 +90,19 @@ def log_rest(epsilon: float, shift: FloatArray) -> FloatArray:
     """Return log(1 − θ_ε(r)), in plain double arithmetic if all shifts r are large.
 
     θ_ε(r) is the hockey-stick divergence of N(r, 1) and N(0, 1) at e^ε. Large means a = ε/r − r/2 < −1. With Mills'
-    ratio R (`special`) the result is −a²/2 − log √2π + log(R(−a) + R(a + r)). a rounds by 2u(ε/r + r/2) at most, with u
-    the unit of roundoff, which changes a²/2 by at most 4u(|value| + ε + 1).
+    ratio R (`special`) the result is then
+
+        −a²/2 − log √2π + log(R(−a) + R(a + r)).
+
+    The number a rounds by 2u(ε/r + r/2) at most, with u the unit of roundoff. This changes a²/2 by at most
+    4u(|value| + ε + 1).
 
     Args:
         epsilon: ε, in nats.
         shift: values of r, in standard deviations of the noise.
+
+    Returns:
+        One logarithm, at most 0, for each shift.
 
     Guarantees: the error is at most `ROUNDING` · (1 + |value| + ε).
     """
@@ -108,13 +115,17 @@ def log_rest(epsilon: float, shift: FloatArray) -> FloatArray:
 
 
 def _all_large(epsilon: float, shift: FloatArray) -> bool:
-    """Return whether ε/r − r/2 < −1 for every shift r, and no shift is so large that its square overflows.
+    """Return whether all shifts are so large that plain double arithmetic is accurate enough.
 
-    The first condition is 2ε < r (r − 2), which is tested at the least shift.
+    The condition is ε/r − r/2 < −1 for every shift r. It is 2ε < r (r − 2), which is tested at the least shift. No
+    shift may be so large that its square overflows.
 
     Args:
         epsilon: ε, in nats.
         shift: values of r.
+
+    Returns:
+        True if both conditions hold, and there is at least one shift.
     """
     if not shift.size or not shift.max() <= FARTHEST:
         return False

@@ -69,6 +69,9 @@ def log_normal_density(high: Numbers, low: Numbers) -> Numbers:
     Args:
         high: the high part of the number.
         low: the low part.
+
+    Returns:
+        The log density, at most −log √(2π), for each number.
     """
     square, square_low = _two_product(high, high)
     return -0.5 * square - (0.5 * square_low + high * low) - _LOG_SQRT_2PI

@@ -48,12 +48,14 @@ def locate_atoms(coarse: Outline, profile: Profile) -> Outline:
         return replace(coarse, atomic=True, span=profile.span)
 
     right, left = coarse.right, coarse.left
+    # Divide the cells with mass again and again, until each holds a single loss.
     for _ in range(_ROUNDS):
         right_cells, left_cells = right.find_occupied(), left.find_occupied()
         if right_cells.size + left_cells.size > _FEW_ATOMS:
             return coarse
         right, left = _divide(right, right_cells), _divide(left, left_cells)
 
+    # Each cell is now so narrow that its outer edge is the loss, within a rounding.
     atoms_left = [float(left.edges[cell + 1]) for cell in left.find_occupied()]
     atoms_right = [float(right.edges[cell + 1]) for cell in right.find_occupied()]
     span = common_span([*atoms_left, *atoms_right])
@@ -68,6 +70,9 @@ def _divide(side: Side, cells: IntArray) -> Side:
     Args:
         side: table of the tails of the losses on one side of zero, at the edges of cells.
         cells: indices of the cells to divide, into `_STEPS.size + 1` parts each.
+
+    Returns:
+        The table with the edges of the smaller cells, and the tails there.
     """
     first_and_last = [0, side.edges.size - 1]
     reduced = side.select(np.union1d(np.concatenate((cells, cells + 1)), first_and_last))
@@ -91,12 +96,14 @@ def common_span(numbers: Iterable[float | None]) -> float | None:
     if not sizes:
         return None
     largest = sizes[-1]
+    # Remainders below 1e-9 of the largest number count as rounding errors.
     divisor = 0.0
     for size in sizes:
         divisor = _float_gcd(divisor, size, 1e-9 * largest)
     if largest > _MOST_CELLS * divisor:
         return None
     span = largest / round(largest / divisor)
+    # All numbers must be multiples of the span within 1e-11 of the largest number, which allows for roundings.
     fits = all(abs(size - span * round(size / span)) <= 1e-11 * largest for size in sizes)
     return span if fits else None
 
@@ -108,6 +115,9 @@ def _float_gcd(first: float, second: float, tolerance: float) -> float:
         first: a number ≥ 0.
         second: a number ≥ 0.
         tolerance: size at or below which a remainder counts as 0.
+
+    Returns:
+        The divisor: the last remainder above the tolerance.
     """
     while second > tolerance:
         first, second = second, abs(math.remainder(first, second))

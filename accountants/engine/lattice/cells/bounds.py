@@ -19,9 +19,9 @@ LARGEST_INDEX = 2.0**48
 def cell_bounds(side: Side, widths: FloatArray, end: float, unit: float) -> IntArray:
     """Return the bounds of the cells of losses on one side of zero: odd multiples of the unit from 1 to about `end`.
 
-    The cells of a coarse table of the tails are regions, and each region has its own width of the new cells.
-    Neighbouring bounds are an odd number of double units apart. The middle of a new cell is then a multiple of two
-    units, where the merged mass of the cell is put.
+    A cell is an interval of losses. The cells of a coarse table of the tails are regions, and each region has its own
+    width of the new cells. Neighbouring bounds are an odd number of double units apart. The middle of a new cell is
+    then a multiple of two units, where the merged mass of the cell is put.
 
     Args:
         side: table of the tails of the losses on this side. Each of its cells is a region.

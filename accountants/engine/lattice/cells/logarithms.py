@@ -22,8 +22,11 @@ def difference(larger: FloatArray, smaller: FloatArray) -> FloatArray:
     """Return log(e^a − e^b) for logarithms a ≥ b, with an error of a few roundings of e^a; −∞ if they are equal.
 
     Args:
-        larger: a.
-        smaller: b, at most a except for rounding.
+        larger: logarithms a of the larger numbers.
+        smaller: logarithms b of the smaller numbers, at most a except for rounding.
+
+    Returns:
+        The logarithm of the difference, for each element.
     """
     with np.errstate(divide="ignore"):
         return np.asarray(larger + np.log(-np.expm1(gap(larger, smaller))))
@@ -33,8 +36,11 @@ def gap(larger: FloatArray, smaller: FloatArray) -> FloatArray:
     """Return b − a for two logarithms a ≥ b, at most 0; −∞ if both are −∞.
 
     Args:
-        larger: a.
-        smaller: b, at most a except for rounding.
+        larger: logarithms a of the larger numbers.
+        smaller: logarithms b of the smaller numbers, at most a except for rounding.
+
+    Returns:
+        The difference b − a, at most 0, for each pair of logarithms.
     """
     with np.errstate(invalid="ignore"):
         log_ratio = smaller - larger
@@ -42,25 +48,31 @@ def gap(larger: FloatArray, smaller: FloatArray) -> FloatArray:
 
 
 def ratio(log_numerator: FloatArray, log_denominator: FloatArray) -> FloatArray:
-    """Return a ratio of two numbers from their logarithms, at most e^600; 0 if both numbers are 0.
+    """Divide two numbers that are given by their logarithms. The ratio is at most e^600, and 0 if both are 0.
 
     Args:
         log_numerator: log of the numerator.
         log_denominator: log of the denominator.
+
+    Returns:
+        The ratio e^{a − b} of the numbers with logarithms a and b, for each element.
     """
     with np.errstate(invalid="ignore"):
         log_ratio = log_numerator - log_denominator
     log_ratio = np.where(np.isnan(log_ratio), -np.inf, log_ratio)
-    return np.asarray(np.exp(np.minimum(log_ratio, 600.0)))
+    return np.asarray(np.exp(np.minimum(log_ratio, 600.0)))  # no overflow
 
 
 def rounding(*terms: FloatArray) -> FloatArray:
-    """Return a bound on the relative error of the exponential of a sum of terms: 16u (1 + Σ|term|).
+    """Bound the relative error of e^x for a sum x of terms, all of which are rounded.
 
-    u is the unit roundoff. Infinite terms do not count.
+    The bound is 16u (1 + Σ|term|) with the unit roundoff u. Infinite terms do not count.
 
     Args:
         terms: arrays of the terms, of equal shape.
+
+    Returns:
+        One bound for each element.
     """
     sizes = [np.where(np.isfinite(term), np.abs(term), 0.0) for term in terms]
     return np.asarray(16 * UNIT_ROUNDOFF * (1.0 + np.sum(sizes, axis=0)))

@@ -69,6 +69,9 @@ def _lower_tail(log_tail: FloatArray, error: FloatArray) -> FloatArray:
     Args:
         log_tail: log tails t.
         error: bounds e ≥ 0 on the relative errors of the tails. An error of 1 or more gives −∞.
+
+    Returns:
+        A lower bound on the log of each tail.
     """
     with np.errstate(invalid="ignore"):
         return np.where(np.isneginf(log_tail), -np.inf, log_tail + log(1.0 - error))
@@ -134,6 +137,9 @@ def lower_side(profile: Profile, side: SideTails, *, mirrored: bool) -> SideTail
         profile: profile of (P, Q), or of (Q, P) if `mirrored`.
         side: tails of the profile by `read_side`.
         mirrored: whether the tails are those of negative losses.
+
+    Returns:
+        The tails at the same points, with their errors.
     """
     attained_tails = profile.attained_log_tails(side.points)
     if attained_tails is None:
@@ -153,7 +159,10 @@ def _error(log_tail: FloatArray, profile: Profile) -> FloatArray:
     Args:
         log_tail: log tails t; −∞ counts as 0.
         profile: the profile, whose `tail_accuracy` is a without a few roundings.
+
+    Returns:
+        One relative error bound for each tail.
     """
     size = np.where(np.isneginf(log_tail), 0.0, np.abs(log_tail))
-    log_error = (profile.tail_accuracy + 8 * UNIT_ROUNDOFF) * (1.0 + size)
-    return np.asarray(np.expm1(np.minimum(log_error, 30.0)))
+    log_error = (profile.tail_accuracy + 8 * UNIT_ROUNDOFF) * (1.0 + size)  # with a few roundings
+    return np.asarray(np.expm1(np.minimum(log_error, 30.0)))  # cut at e^30, against overflow

@@ -25,21 +25,21 @@ _FEW_ATOMS, _UNITS = 64, 512
 
 
 def choose_unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, least_width: float) -> float:
-    """Return the lattice unit: half the width of the narrowest cells, aligned with atoms or with a bound of the loss.
+    """Return the lattice unit: half the width of the narrowest cells of losses, aligned with the distributions.
 
-    An atom is a single loss with a positive probability. If all losses are atoms, the unit is aligned with them. A
-    bound of the loss, where its distribution ends, is used only for a single distribution, and only if it is at least
-    half of the least unit. Otherwise nothing is aligned. Every unit gives valid bounds on δ; alignment makes them
-    closer.
+    A cell is an interval of losses. An atom is a single loss with a positive probability. If all losses are atoms, the
+    unit is aligned with them. A bound of the loss, where its distribution ends, is used under two conditions: there is
+    a single distribution, and the bound is at least half of the least unit. Otherwise nothing is aligned. Every unit
+    gives valid bounds on δ; alignment makes them closer.
 
     Args:
-        outlines: coarse table of the tails of each distribution.
+        outlines: coarse table of the tail probabilities of each loss distribution.
         counts: number of rounds of each distribution.
-        demand: the requirements.
+        demand: the requirements on the cells, such as their number and the tilts that they serve.
         least_width: width of cells, in nats, that widens log δ by the tolerated amount if all cells have it.
 
     Returns:
-        The unit, in nats.
+        The distance of neighbouring lattice points, in nats.
     """
     least_unit = 0.5 * least_width
     if all(item.atomic for item in outlines):
@@ -71,11 +71,11 @@ def _unit_for_atoms(outlines: Sequence[Outline], counts: FloatArray, demand: Dem
     Args:
         outlines: coarse table of the tails of each distribution, with its atoms.
         counts: number of rounds of each distribution.
-        demand: the requirements.
+        demand: the requirements on the cells, such as their number and the tilts that they serve.
         least_unit: unit that the variance requires, in nats.
 
     Returns:
-        The unit, in nats.
+        The distance of neighbouring lattice points, in nats.
     """
     doubling = 2.0**demand.coarsening
     span = common_span([item.span for item in outlines])
@@ -92,9 +92,9 @@ def _unit_for_atoms(outlines: Sequence[Outline], counts: FloatArray, demand: Dem
 def _unit_near_atoms(laws: FlatDistributions, unit: float, demand: Demand) -> float:
     """Return a unit near the given one that has even multiples close to the heaviest atoms at the middle tilt.
 
-    The best of `_UNITS` units between half and twice the given one is chosen by an estimate of the error of log δ. It
-    adds the effects of the shift of the mean and of the increase of the variance. Every unit gives valid bounds. If
-    there are many atoms, the given unit is returned.
+    An atom is a single loss with a positive probability. The best of `_UNITS` units between half and twice the given
+    one is chosen by an estimate of the error of log δ. It adds the effects of the shift of the mean and of the increase
+    of the variance. Every unit gives valid bounds. If there are many atoms, the given unit is returned.
 
     Args:
         laws: the distributions; each may be shifted so that its heaviest atom is on a lattice point.
@@ -102,7 +102,7 @@ def _unit_near_atoms(laws: FlatDistributions, unit: float, demand: Demand) -> fl
         demand: the requirements, with the tilts λ, the exponents of the weights e^{λL} of losses L.
 
     Returns:
-        The unit, in nats.
+        The distance of neighbouring lattice points, in nats.
     """
     if laws.location.size > _FEW_ATOMS:
         return unit

@@ -18,14 +18,14 @@ _NEGLIGIBLE = -30.0
 
 
 def end_thresholds(cells: LoweredCells, unit: float, tilt: float, offset: float) -> IntArray:
-    """Return the thresholds to drop at both ends of a loss, so that its outermost cells are merged.
+    """Return the thresholds to drop at both ends of the range of losses, so that its outermost cells are merged.
 
     A cell is an interval of losses between two neighbouring thresholds. An outermost cell has no neighbour beyond it to
     exchange mass with. If its loss is off the lattice, the difference is lost in every round. Cells are merged if this
     loses less.
 
     Args:
-        cells: cells of loss with their masses.
+        cells: cells, that is, intervals of losses, with their masses.
         unit: lattice unit, in nats.
         tilt: exponent λ of the weights e^{λL} of losses L.
         offset: offset of the lattice, in nats.
@@ -57,12 +57,12 @@ def _thresholds_at_end(
     stiffness: float,
     step: int,
 ) -> list[int]:
-    """Return the thresholds to drop at one end of the loss, so that its outermost cells are merged.
+    """Return the thresholds to drop at one end of the range of losses, so that its outermost cells are merged.
 
-    The inner point is the lattice point next to the outermost cell's loss, on the inner side. Cells are merged from the
-    end as long as their joint loss, log(p/q) of their summed masses, does not reach it. The next cell makes up the
-    difference. None is merged if the added variance costs more than a move of the outermost cell to the lattice point
-    on its outer side.
+    A cell is an interval of losses. The inner point is the lattice point next to the outermost cell's loss, on the
+    inner side. Cells are merged from the end as long as their joint loss, log(p/q) of their summed masses, does not
+    reach it. The next cell makes up the difference. None is merged if the added variance costs more than a move of the
+    outermost cell to the lattice point on its outer side.
 
     Args:
         cells: cells of loss with their masses p under P and q under Q.
@@ -86,7 +86,7 @@ def _thresholds_at_end(
 
     # Moments p − e^g q of the first 1, 2, … cells together, at the inner point g.
     masses = np.exp(log_p - np.max(log_p))
-    moments = np.cumsum(masses * -np.expm1(np.minimum(inner - losses, 700.0)))
+    moments = np.cumsum(masses * -np.expm1(np.minimum(inner - losses, 700.0)))  # no overflow
     reaches_inner_point = np.flatnonzero(step * moments > 0)
     if not reaches_inner_point.size or reaches_inner_point[0] < 2:
         return []

@@ -37,15 +37,18 @@ class LatticePoints(NamedTuple):
 def choose_points(cells: LoweredCells, unit: float, offset: float) -> LatticePoints:
     """Choose a lattice point near the loss of each cell, on the side that a neighbouring cell can compensate.
 
-    A cell compensates if its mass can move the other way, so that the mean of the loss hardly changes. The nearest
-    point is preferred. A point above the loss needs enough mass in the next higher cell, and one below it in the next
-    lower cell. Without it, a point below only lowers the mean of the loss. A point above would lower the mass above the
-    cell, which is worse, so that the point below is chosen.
+    A cell is an interval of losses. It compensates if its mass can move the other way, so that the mean of the loss
+    hardly changes. The nearest point is preferred. A point above the loss needs enough mass in the next higher cell,
+    and one below it in the next lower cell. Without it, a point below only lowers the mean of the loss. A point above
+    would lower the mass above the cell, which is worse, so that the point below is chosen.
 
     Args:
         cells: cells of loss, with their masses.
         unit: lattice unit, in nats. Lattice points are its even multiples.
         offset: offset of the lattice, in nats.
+
+    Returns:
+        One lattice point for each cell, with the largest distances of a point above its cell's loss.
     """
     # The candidates: the lattice points above and below each loss, inside the cell, as multiples of two units.
     step = 2.0 * unit
@@ -68,7 +71,7 @@ def choose_points(cells: LoweredCells, unit: float, offset: float) -> LatticePoi
     if not cells.has_mass[-1]:
         chosen[-1] = lowest[-1]
 
-    rounding_factor = 1.0 + 1e-9
+    rounding_factor = 1.0 + 1e-9  # far more than the errors of the differences
     slip = float(np.max(excess, where=is_rounding, initial=0.0)) * rounding_factor
     fall = float(np.max(chosen * step - losses, where=cells.has_mass, initial=0.0)) * rounding_factor
     return LatticePoints((2.0 * chosen).astype(np.int64), slip, fall)

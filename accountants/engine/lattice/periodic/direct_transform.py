@@ -45,10 +45,13 @@ class SplitFrequencies:
 
     @classmethod
     def of(cls, frequencies: IntArray) -> SplitFrequencies:
-        """Write frequencies as k = r a + b with 0 ≤ b < r, with one r for all of them.
+        """Split frequencies k into a coarse and a fine part, k = r a + b with 0 ≤ b < r, with one r for all of them.
 
         Args:
             frequencies: indices k ≥ 0, increasing.
+
+        Returns:
+            The coarse frequencies r a, and for each k its two parts.
         """
         length = min(math.isqrt(frequencies.size) + 1, _LONGEST_RUN)
         column = frequencies % length
@@ -56,7 +59,9 @@ class SplitFrequencies:
         return cls(length, starts, row, column)
 
     def transform_less_one(self, index: IntArray, weights: FloatArray, size: int) -> ComplexArray:
-        """Return φ − 1 = Σ_n w_n (e^{−iθ} − 1) of a lattice distribution at each frequency k, with θ = 2πkn/N.
+        """Return the characteristic function φ of a lattice distribution, minus 1, at each frequency.
+
+        It is φ − 1 = Σ_n w_n (e^{−iθ} − 1), with the angle θ = 2πkn/N at frequency k and lattice index n.
 
         φ − 1 is small at small angles, so it is summed without the 1, which would cost digits. The coarse frequencies
         are taken in blocks whose tables fit into the cache.
@@ -79,7 +84,9 @@ class SplitFrequencies:
         return values
 
     def _sum_table(self, index: IntArray, weights: FloatArray, size: int, starts: IntArray) -> ComplexArray:
-        """Return φ − 1 at the frequencies r a + b for some coarse frequencies r a (rows) and every b (columns).
+        """Return the characteristic function φ minus 1 in a table of coarse and fine frequencies.
+
+        The frequencies are r a + b for some coarse frequencies r a (rows) and every b (columns).
 
         Each term of the sum over lattice indices n is w_n (xy − 1), with a coarse rotation x and a fine rotation y. It
         is summed as w_n ((x − 1) (y − 1) + (x − 1) + (y − 1)), which does not cancel near 1. Both the outcomes and the
@@ -90,6 +97,9 @@ class SplitFrequencies:
             weights: probability w_n of each outcome.
             size: number N of lattice points in a period.
             starts: coarse frequencies r a of the rows.
+
+        Returns:
+            A complex table of φ − 1, with one row for each coarse frequency and one column for each b.
         """
         table = np.zeros((starts.size, self.length), dtype=np.complex128)
         fine_frequencies = np.arange(self.length)
@@ -108,7 +118,9 @@ class SplitFrequencies:
 
 
 def _rotate(index: IntArray, frequencies: IntArray, size: int) -> ComplexArray:
-    """Return e^{−iθ} − 1 for the angles θ = 2πkn/N of lattice indices n and frequencies k.
+    """Return complex rotations minus 1, without cancellation at small angles.
+
+    They are e^{−iθ} − 1 for the angles θ = 2πkn/N of lattice indices n and frequencies k.
 
     It is computed as −2 sin²(θ/2) − 2i sin(θ/2) cos(θ/2), without cancellation at small angles. Products k n below 2^53
     are reduced modulo N exactly.

@@ -52,7 +52,7 @@ class DirectSums:
     def at(self, offset: int) -> tuple[float, float]:
         """Evaluate the Fourier sum at a lattice point n and at the next point n + 1.
 
-        The two values are stored, so that a repeated query of the same point costs nothing. All stored values are
+        The two values are stored, so that a second evaluation at the same point costs nothing. All stored values are
         dropped once there are `_MOST_REMEMBERED`.
 
         Args:
@@ -65,6 +65,7 @@ class DirectSums:
         if stored_sums is not None:
             return stored_sums
 
+        # The sum at n, and then the sum at n + 1 by one more rotation of each term.
         angle_per_turn = -2j * np.pi / self.size
         rotated_terms = self.terms * np.exp(angle_per_turn * self.turns(offset))
         sum_at_point = float(rotated_terms.real.sum())
@@ -84,6 +85,9 @@ class DirectSums:
 
         Args:
             offset: lattice point n, 0 ≤ n < N.
+
+        Returns:
+            The reduced products, as doubles that are whole numbers.
         """
         if self.size < 2**31:
             return ((self.frequencies * offset) % self.size).astype(np.float64)
@@ -106,7 +110,9 @@ class TabulatedSums:
 
     @classmethod
     def of(cls, size: int, frequencies: IntArray, terms: ComplexArray) -> TabulatedSums:
-        """Compute the sums Re Σ_k a_k e^{−2πikn/N} at all lattice points n by one inverse real FFT.
+        """Compute the Fourier sums at all lattice points by one inverse real FFT.
+
+        The sum at the lattice point n is Re Σ_k a_k e^{−2πikn/N}.
 
         The inverse FFT divides by N, and it counts each frequency k together with its mirror image N − k. Therefore
         the coefficient of k is N/2 times the complex conjugate of a_k. A frequency without a mirror image (0, and N/2
@@ -116,9 +122,13 @@ class TabulatedSums:
             size: number N of lattice points in a period.
             frequencies: indices k of the frequencies, integers from 0 to N/2.
             terms: complex coefficient a_k of each frequency.
+
+        Returns:
+            The table, with one sum for each lattice point.
         """
         coefficients = np.zeros(size // 2 + 1, dtype=np.complex128)
         coefficients[frequencies] = 0.5 * size * np.conj(terms)
+        # The frequency 0, and N/2 of an even N, are their own mirror images.
         coefficients[0] *= 2.0
         has_middle_frequency = size % 2 == 0
         if has_middle_frequency:
@@ -140,6 +150,9 @@ class TabulatedSums:
 
         Args:
             offset: lattice point n, 0 ≤ n < N. The point after the last one is 0, because the sums are periodic.
+
+        Returns:
+            The sum at n, and the sum at n + 1.
         """
         next_offset = (offset + 1) % self.table.size
         return float(self.table[offset]), float(self.table[next_offset])
@@ -149,10 +162,12 @@ Sums: TypeAlias = DirectSums | TabulatedSums
 
 
 def sum_terms(size: int, frequencies: IntArray, terms: ComplexArray) -> Sums:
-    """Prepare the Fourier sums Re Σ_k a_k e^{−2πikn/N} for evaluation at lattice points n.
+    """Prepare Fourier sums for evaluation at lattice points: as a table by one FFT, or one sum at a time.
 
-    A search evaluates a few points only. One FFT for a table of all N points is cheaper than a few direct sums if more
-    than N/32 frequencies are used and the table has at most 2^20 entries.
+    The sum at the lattice point n is Re Σ_k a_k e^{−2πikn/N}.
+
+    A search evaluates a few points only. One FFT gives a table of all N points. It is cheaper than a few direct sums
+    if more than N/32 frequencies are used and the table has at most 2^20 entries.
 
     Args:
         size: number N of lattice points in a period.
