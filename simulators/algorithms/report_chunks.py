@@ -46,8 +46,9 @@ def draw_chunk(
         rounds: number T of rounds to draw.
 
     Returns:
-        M participants of each round, (T, M); the indices of their records, (T, M, K) or (T, M, n); and standard normal
-        variables, (T, M, d). With Poisson sampling, or if clients differ, a mask says which records count.
+        The M participants of each round, (T, M), and standard normal variables, (T, M, d). The indices of the
+        participants' records have shape (T, M, K), or (T, M, n) if all n records are read. With Poisson sampling, or if
+        clients differ, a mask says which records count.
     """
     population, participants, batch_size = data.shape[1], reporting.participants, reporting.batch_size
     clients = subsets(generator, (rounds,), problem.clients, participants)

@@ -238,7 +238,10 @@ def records_read(reporting: Reporting) -> int:
     """Return the number of records that a client reads in a round.
 
     Args:
-        reporting: participation in the run. With Poisson sampling all records are read, of which some do not count.
+        reporting: participation in the run. With Poisson sampling all records are read, also those outside the batch.
+
+    Returns:
+        The number of all records n of a client, or its batch size K.
     """
     reads_all = reporting.sampling in ("full", "poisson")
     if reads_all:

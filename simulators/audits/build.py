@@ -155,8 +155,8 @@ def _attack_subsampled(spec: Subsampled, setting: AttackSetting) -> AttackedMech
         A sampler of outputs, with their log densities on each neighbouring data set.
 
     Raises:
-        InvalidInput: the relation adds or removes a record of a batch of fixed size, or records are drawn with
-            replacement for a mechanism other than noise on one number.
+        InvalidInput: the relation is add-or-remove-one, and batches have a fixed size. Or records are drawn with
+            replacement, and the mechanism is not noise on one number.
     """
     level = level_of_draw(spec, setting)
     if spec.sampling == "shuffled-epochs":
@@ -313,6 +313,9 @@ def _reject_nested(spec: ProjectedSgd, setting: AttackSetting) -> AttackedMechan
     Args:
         spec: the run of projected SGD; it is not used.
         setting: the attacked setting; it is not used.
+
+    Returns:
+        Nothing: the function always raises. The type is that of the builders of attacks.
 
     Raises:
         InvalidInput: always.

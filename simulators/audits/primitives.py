@@ -94,6 +94,9 @@ def _known_worlds(setting: AttackSetting) -> int:
 
     Args:
         setting: neighbouring relation that is attacked.
+
+    Returns:
+        2 for the relation replace-one, 3 for the others.
     """
     return 2 if setting.relation == "replace-one" else 3
 

@@ -78,7 +78,7 @@ def deal_records(data: Indices, clients: Indices, client_arrays: ClientArrays, n
         numbers: numbers of the T rounds, from 0.
 
     Returns:
-        Indices into the clients' populations, (T, M, K) for the largest batch size K; and a mask of the same shape that
+        Indices into the clients' populations, of shape (T, M, K) for the largest batch size K. A mask of the same shape
         is False for the padding of smaller batches.
     """
     batches = client_arrays.batches[clients][..., None]

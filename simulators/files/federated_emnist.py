@@ -177,6 +177,9 @@ def _read_field(examples: h5py.Group, path: str, file: str) -> npt.NDArray[Any]:
         path: path of the data set in the group.
         file: name of the file, for an error.
 
+    Returns:
+        The values as an array of the type that they have in the file.
+
     Raises:
         InvalidInput: it is missing, or cannot be read.
     """

@@ -99,6 +99,9 @@ def _read_idx_pair(folder: Path, pair: tuple[KnownFile, KnownFile], data: str) -
         pair: the files with the images and with their labels.
         data: name of the data set, for the pointer of an error.
 
+    Returns:
+        The images with their labels, and the names and checksums of both files.
+
     Raises:
         InvalidInput: a file is missing or malformed, or the numbers of images and labels differ.
     """
@@ -124,6 +127,9 @@ def _read_cifar(folder: Path, files: tuple[KnownFile, ...]) -> tuple[Images, tup
     Args:
         folder: folder of the data set.
         files: the files with the batches.
+
+    Returns:
+        The images with their labels, and the names and checksums of the files.
 
     Raises:
         InvalidInput: a file is missing or truncated, or a label is not a class.

@@ -81,6 +81,9 @@ def read_authors(folder: Path, most: int, most_documents: int) -> tuple[Author, 
         most: largest number of users.
         most_documents: largest number of training documents of a user; the first ones are kept.
 
+    Returns:
+        At most `most` users, each with training and test documents.
+
     Raises:
         InvalidInput: the file is missing, is not a SQLite database of this structure, or has a malformed document.
         MissingExtra: protobuf is not installed.

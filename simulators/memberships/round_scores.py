@@ -15,8 +15,8 @@ def round_scores(
 ) -> Floats:
     """Return the log likelihood ratios of one round's noisy sum with and without each canary, as if the sum was normal.
 
-    A member takes part with probability q. A canary, that is, a member that an attacker tries to detect, is in the data
-    with probability ½, so that it takes part with probability q/2.
+    A member, that is, a client or a record, takes part in a round with probability q. A canary is a member that an
+    attacker tries to detect. It is in the data with probability ½, and so takes part with probability q/2.
 
     Args:
         total: the noisy sums, (S, d).

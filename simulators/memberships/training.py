@@ -142,6 +142,9 @@ class Members:
 
         Args:
             spec: parameters of the training.
+
+        Returns:
+            The learning problem, the ordinary members, and the canaries.
         """
         problem = spec.problem.build()
         seed = spec.problem.seed

@@ -276,8 +276,8 @@ def read_features(name: DataSet) -> tuple[Floats, Floats]:
         name: name of the data set.
 
     Returns:
-        Features, standardised, divided by the root of their number, and clipped to norm 1; and the class of each record
-            or, for a regression, its target, centred and scaled to [−1, 1].
+        First the features. They are standardised, divided by the square root of their number, and clipped to norm 1.
+        Then the class of each record or, for a regression, its target, centred and scaled to [−1, 1].
 
     Raises:
         MissingExtra: scikit-learn is not installed.

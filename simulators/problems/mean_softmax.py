@@ -75,6 +75,9 @@ class MeanSoftmax:
 
         Args:
             model: the model, (d).
+
+        Returns:
+            The gradient ∇F(w), (d).
         """
         outputs = self.features @ rows_of(model, self.classes).T
         weighted_errors = errors_of(outputs, self.targets) * self.weights[:, None]
@@ -92,6 +95,9 @@ def steepest(reach: Floats, classes: int) -> Floats:
     Args:
         reach: bound t on ‖W‖‖x‖, the norms of a model and of the features.
         classes: number of classes C.
+
+    Returns:
+        The bound on ‖p − e_y‖ for each t, in the shape of `reach`.
     """
     least_ratio = np.exp(-math.sqrt(2.0) * reach)  # of the probabilities of two classes
     bound: Floats = math.sqrt(2.0) / (1.0 + least_ratio / (classes - 1.0))

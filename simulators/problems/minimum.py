@@ -138,5 +138,8 @@ def _gap(model: Floats, gradient: Floats, radius: float) -> float:
         model: the model w in the ball, (d,).
         gradient: gradient ∇F(w), (d,).
         radius: radius r of the ball.
+
+    Returns:
+        The bound, at least 0 up to rounding.
     """
     return float(np.dot(gradient, model)) + radius * float(np.linalg.norm(gradient))

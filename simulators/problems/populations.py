@@ -156,6 +156,9 @@ def regression(noise: float) -> Draw:
             generator: source of randomness.
             count: number of records.
             model: model that the targets follow, (d).
+
+        Returns:
+            The features, (count, d), and the targets in [−1, 1], (count).
         """
         features = _features(generator, count, len(model))
         return features, np.clip(features @ model + noise * generator.standard_normal(count), -1.0, 1.0)
@@ -182,6 +185,9 @@ def classification(sharpness: float) -> Draw:
             generator: source of randomness.
             count: number of records.
             model: model that the labels follow, (d).
+
+        Returns:
+            The features, (count, d), and the labels −1 or 1, (count).
         """
         features = _features(generator, count, len(model))
         # The logistic model: P(label = 1) = 1/(1 + e^(−sharpness·⟨x, model⟩)).

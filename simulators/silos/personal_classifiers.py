@@ -209,6 +209,13 @@ class _ClassifierRuns:
     """
 
     def __init__(self, users: ClassifiedUsers, training: ClassifierTraining, step_sizes: Sequence[float]) -> None:
+        """Start all models at 0, for one training run per step size.
+
+        Args:
+            users: records of all users.
+            training: settings that the runs share, such as the degree of personalisation.
+            step_sizes: the step size of each run, the larger of the steps of shared and personal model.
+        """
         self._users = users
         self._training = training
         records, self._classes = users.training.targets.shape

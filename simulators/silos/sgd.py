@@ -156,6 +156,12 @@ class _LocalSteps:
     """
 
     def __init__(self, silos: SiloRecords, run: SiloRun) -> None:
+        """Copy the records of all silos to arrays with equal numbers of records, padded with zeros.
+
+        Args:
+            silos: training records of N silos.
+            run: settings of the runs, with their clipping norms.
+        """
         size = max(silos.sizes)
         self._features = np.zeros((len(silos.sizes), size, silos.dimension), dtype=np.float64)
         self._targets = np.zeros((len(silos.sizes), size), dtype=np.float64)

@@ -79,9 +79,9 @@ class TabularClients:
     def sums(self, models: Floats, batch: Batch, bounds: Floats) -> tuple[Floats, GradientStatistics]:
         """Return the sums of clipped gradients of the clients in a batch, (M, d), and statistics of their norms.
 
-        The gradient of a record is s ⊗ x + μw, with the features x, the slopes s = ∂ℓ/∂z at the predictions z = Wx, and
-        the strong convexity μ. No gradient is stored: its norm and the sum follow from s and x. A gradient with NaN or
-        infinite entries counts as zeros.
+        The gradient of a record is s ⊗ x + μw, the outer product of slopes s and features x, plus a ridge term. Here
+        s = ∂ℓ/∂z is the derivative of the loss at the predictions z = Wx, and μ the strong convexity. No gradient is
+        stored: its norm and the sum follow from s and x. A gradient with NaN or infinite entries counts as zeros.
 
         Args:
             models: one model (d,), or one per client (M, d).

@@ -106,7 +106,8 @@ class Sequences:
     def move(self, step: AcceleratedStep, middle: Floats, gradient: Floats) -> None:
         """Update w and w^ag (lines 10 and 11 of Algorithm 2).
 
-        w is the projection of [αμ w^md + ((1 − α)μ + η) w − αg]/(μ + η), and w^ag ← αw + (1 − α) w^ag.
+        The new w is the projection of [αμ w^md + ((1 − α)μ + η) w − αg]/(μ + η) onto the domain. Here w^md is the point
+        of the gradient, g the gradient, and μ the strong convexity. Then w^ag ← αw + (1 − α) w^ag.
 
         Args:
             step: α and η of the round.

@@ -170,6 +170,9 @@ def batch_sizes(problem: PersonalizedProblem, run: PpsgdRun) -> Floats:
     Args:
         problem: personalised problem with N clients.
         run: parameters of the run, with groups of clients that have equal batch sizes.
+
+    Returns:
+        The batch sizes, in the order of the clients.
     """
     groups = run.batches(problem.clients)
     sizes = [float(group.batch_size) for group in groups]

@@ -54,6 +54,9 @@ def sees_participation(spec: Subsampled, setting: AttackSetting) -> bool:
     Args:
         spec: mechanism with a draw of participants.
         setting: setting of the attack, with the observer.
+
+    Returns:
+        True if the observer knows whether the victim participates.
     """
     if setting.observer == "other-clients":
         return spec.sampling != "poisson"

@@ -53,14 +53,22 @@ class LedgerBudget:
         refused: error of the last rejected payment; None if there was none.
         observations: observations that contradict the record of the run; empty if there are none.
 
-    Example: >>> import epsilond, tempfile >>> from epsilond.integrations.budget import LedgerBudget >>> books =
-        epsilond.ledger(tempfile.mkdtemp() + "/ledger.db") >>> step = epsilond.Subsampled(sampling="poisson", rate=0.01,
-        mechanism=epsilond.Gaussian(noise_multiplier=1.0)) >>> ledger = books.open( ...     name="survey",
-        dataset="survey", ...     unit="record", relation="add-or-remove-one", observer="released-models", ...
-        epsilon=2.0, delta=1e-6, plan={"train": epsilond.Repeated(times=25, mechanism=step)}, sealed=True, ... ) >>>
-        with LedgerBudget(ledger, "train", chunk=10) as budget: ...     while not budget.would_exceed(step): ...
-        budget.pay(step)  # and then the step is taken >>> budget.taken, [receipt.entry["count"] for receipt in
-        budget.receipts] (25, [10, 10, 5]) >>> books.close()
+    Example:
+        >>> import epsilond, tempfile
+        >>> from epsilond.integrations.budget import LedgerBudget
+        >>> books = epsilond.ledger(tempfile.mkdtemp() + "/ledger.db")
+        >>> step = epsilond.Subsampled(sampling="poisson", rate=0.01, mechanism=epsilond.Gaussian(noise_multiplier=1.0))
+        >>> ledger = books.open(
+        ...     name="survey", dataset="survey",
+        ...     unit="record", relation="add-or-remove-one", observer="released-models",
+        ...     epsilon=2.0, delta=1e-6, plan={"train": epsilond.Repeated(times=25, mechanism=step)}, sealed=True,
+        ... )
+        >>> with LedgerBudget(ledger, "train", chunk=10) as budget:
+        ...     while not budget.would_exceed(step):
+        ...         budget.pay(step)  # and then the step is taken
+        >>> budget.taken, [receipt.entry["count"] for receipt in budget.receipts]
+        (25, [10, 10, 5])
+        >>> books.close()
     """
 
     def __init__(

@@ -45,6 +45,9 @@ def read(request: type[T], given: JsonObject, *, at: str = "") -> T:
             field if the field is optional.
         at: JSON pointer to the request, with which the pointers of errors begin.
 
+    Returns:
+        An instance of the request class.
+
     Raises:
         InvalidInput: with all faults of names, types and ranges. Combinations are checked if each field is valid.
     """
@@ -60,6 +63,9 @@ def read_value(annotation: object, value: object, *, at: str) -> Any:
         annotation: the type, with its metadata, such as a range.
         value: a plain value; structures may be mappings, sequences or instances.
         at: JSON pointer to the value, with which the pointers of errors begin.
+
+    Returns:
+        A value of the annotated type.
 
     Raises:
         InvalidInput: the value has a wrong type or is out of range. The error lists all faults.
@@ -77,6 +83,9 @@ def read_body(annotation: object, value: object) -> Any:
     Args:
         annotation: the type, such as a request class.
         value: the parsed body.
+
+    Returns:
+        A value of the annotated type.
 
     Raises:
         InvalidInput: the body does not fit the type. The error has one fault for each JSON pointer.

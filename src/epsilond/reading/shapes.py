@@ -91,11 +91,14 @@ def shape_of(annotation: Hashable) -> Shape:
 
 
 def _shape(annotation: object, request: type | None = None) -> Shape:
-    """Split a type annotation into the parts that the reader checks values by.
+    """Analyse a type annotation: return the kind of the type, its members, and the range of its values.
 
     Args:
         annotation: a type, with its metadata.
         request: the request class that has the annotated field; None outside of request classes.
+
+    Returns:
+        The kind of the type, its unit and range, its member types and, for a number, the factor that converts its unit.
     """
     if isinstance(annotation, TypeAliasType):
         return _shape(annotation.__value__)

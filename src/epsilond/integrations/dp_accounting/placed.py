@@ -97,6 +97,9 @@ class PlacedEvent:
         Args:
             name: name of the field, an attribute of the event.
 
+        Returns:
+            The value, at least 0.
+
         Raises:
             InvalidInput: the value is not a whole number, or is negative.
         """

@@ -111,6 +111,13 @@ class RoundWatch:
     """
 
     def __init__(self, *, budget: Contradictable | None, parts: InitialValues, source: RandomSource) -> None:
+        """Start the observation of a run, before its first round.
+
+        Args:
+            budget: the budget that pays for the rounds, which is closed if an observation contradicts the record.
+            parts: initial values of the attributes that must not change during the run.
+            source: random source of the noise and of the choice of clients.
+        """
         self.evidence = Evidence(FEDERATED, outside=OUTSIDE_CLIENTS, budget=budget)
         self.models = ReleasedModels()
         self.number = 0

@@ -84,6 +84,14 @@ class ObservedBatches:
     def __init__(
         self, strategy: BatchSelectionStrategy, draws: SamplerDraws, mechanism: Spec, evidence: Evidence
     ) -> None:
+        """Start the checks of a sampler's batches, before the first batch is drawn.
+
+        Args:
+            strategy: the sampler of the plan.
+            draws: how the sampler draws batches, with the largest size of a batch.
+            mechanism: spec of one run of the plan's mechanism, which states the assumed sampling.
+            evidence: collects the observations.
+        """
         self.strategy = strategy
         self.waiting: deque[SampledBatch] = deque()
         self.replays = 0

@@ -135,8 +135,8 @@ class ObservedGradient:
             **kwargs: its keyword arguments.
 
         Returns:
-            The sum, the auxiliary output, and the arrays: a sample of the parameters, a sample of the sum, the loss of
-            each row, whether each row is padding (empty without padding), and a fingerprint of each row.
+            The sum, the auxiliary output, and the arrays. These are samples of the parameters and of the sum, and for
+            each row its loss, whether it is padding (empty without padding), and a hash.
         """
         value, aux = self._with_values(*args, **kwargs)
         losses = aux.values

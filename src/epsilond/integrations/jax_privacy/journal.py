@@ -247,8 +247,8 @@ class SampledUpdate(NamedTuple):
     Attributes:
         updates: result of the transformation.
         state: state of the transformation after the update.
-        recorded: values at fixed coordinates of the input, the result and the parameters; then keys with counters, and
-            some real numbers, of the state before the update; then those of the state after it.
+        recorded: first, values at fixed coordinates of the input, the result and the parameters. Then, of the state
+            before the update and of the state after it, keys with counters and some real numbers.
     """
 
     updates: optax.Updates

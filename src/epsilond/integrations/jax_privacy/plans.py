@@ -55,6 +55,9 @@ class PlannedSteps:
 
         Args:
             iterations: number of iterations of the training loop, at least one.
+
+        Returns:
+            The spec of ⌈iterations/`steps_each`⌉ runs of the mechanism.
         """
         times = math.ceil(iterations / self.steps_each)
         if times == 1:

@@ -120,6 +120,9 @@ def _build(kind: str, **fields: object) -> Spec:
         kind: the field `kind` of the spec, such as "subsampled".
         **fields: values of the fields of the spec.
 
+    Returns:
+        The spec with these fields.
+
     Raises:
         InvalidInput: a field is unknown or out of range.
     """

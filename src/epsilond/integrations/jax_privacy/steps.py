@@ -349,7 +349,10 @@ class ObservedSteps:
     def open_ends(self) -> tuple[Observation, ...]:
         """Return observations that contradict the record if the run ends now, and that later steps may resolve.
 
-        They are a run without any noise update, and gradients that have got no noise yet.
+        More noise updates, later in the run, can remove the contradiction.
+
+        Returns:
+            At most one observation: of a run without any noise update, or of gradients that have got no noise.
         """
         if not self.noise.updates:
             message = "no update of the plan's noise was seen"

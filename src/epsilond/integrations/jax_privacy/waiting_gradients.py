@@ -52,6 +52,9 @@ class WaitingGradients:
         Args:
             size: number of records of the batch.
             noise_free_sum: the sum to which the noise was added, at the sampled coordinates.
+
+        Returns:
+            True if the size lies between the numbers of gradients without and with those of padding.
         """
         if self.total is None:
             return size == 0 and not np.any(noise_free_sum)

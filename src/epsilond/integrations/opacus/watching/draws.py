@@ -223,9 +223,12 @@ class Draws:
         return None
 
     def latest(self) -> IndexBatch | None:
-        """Return the next draw that a step may use, of any size; None if there is none.
+        """Return the next draw that a step may use, of any size.
 
         It is the draw that a data loader handed out last, or the first one if no loader reads the pass.
+
+        Returns:
+            The draw, that is, a batch of indices of records; None if every recorded draw was used.
         """
         for epoch in reversed(self.epochs):
             available = epoch.available_draws()

@@ -43,6 +43,13 @@ class SumCheck:
     """
 
     def __init__(self, reporter: Reporter, optimizer: DPOptimizer, module: torch.nn.Module | None) -> None:
+        """Start the check of an optimizer's sums, and wrap its method that clips and adds gradients.
+
+        Args:
+            reporter: collects deviations from the recorded steps.
+            optimizer: private optimizer of Opacus.
+            module: model with the parameters; None if it is not known.
+        """
         self.rows = ClippedRows()
         self._reporter = reporter
         # A weak reference, so that the check does not keep the model alive.
