@@ -217,6 +217,7 @@ def work_of(problem: SimulatedProblem, run: GridFedavgRun) -> Work:
         Estimated operations, numpy calls and bytes of memory.
     """
     gradients = local_work(problem, participants=run.participants, rounds=run.rounds, local_steps=run.local_steps)
+    # Coordinates of all messages of one round. Each is rounded and gets noise.
     coordinates = float(run.participants * problem.dimension)
     return Work(
         operations=gradients.operations + run.rounds * (40.0 * coordinates + 300.0),

@@ -285,6 +285,7 @@ def work_of(problem: SimulatedProblem, run: MbSgdShape) -> Work:
     work = work_of_reports(problem, reporting_of(problem, run))
     if run.levels is None:
         return work
+    # The cost of rounding is added to that of the gradients.
     participants = float(run.most_participants or problem.clients)
     coordinates = participants * problem.dimension
     rounding_operations = 8.0 * run.rounds * coordinates

@@ -52,10 +52,12 @@ def draw_chunk(
     """
     population, participants, batch_size = data.shape[1], reporting.participants, reporting.batch_size
     clients = subsets(generator, (rounds,), problem.clients, participants)
+    # A batch of all records needs no draw.
     reads_all = reporting.sampling == "full" or (
         reporting.sampling == "without-replacement" and batch_size == population
     )
     counted = None
+    # Draw the records: of clients with different numbers of records, or by the kind of sampling.
     if reporting.client_arrays is not None:
         records, counted = draw_records(generator, data, clients, reporting.client_arrays, reporting.sampling)
     elif reads_all:

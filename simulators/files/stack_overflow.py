@@ -159,6 +159,7 @@ def _read_split(
     """
     with extra("data", "Stack Overflow"):
         from epsilond.simulators.files.tf_example import MalformedExample, parse_texts  # noqa: PLC0415
+    # Each row of the query has the identifier of a user, and one document as a serialized example.
     documents: dict[str, list[TaggedText]] = defaultdict(list)
     for name, content in database.execute(DOCUMENTS, (split, json.dumps(names))):
         documents_of_user = documents[name]
@@ -171,6 +172,7 @@ def _read_split(
             raise _fault(f"{DATABASE.names[0]}: {document} {error}") from None
         words = (*tokens.split(), *title.split())
         documents_of_user.append(TaggedText(words, tuple(tags.split("|"))))
+    # Every requested user must have documents in this split.
     for name in names:
         if name not in documents:
             raise _fault(f"{DATABASE.names[0]} has no documents of user {name} in the split {split}")

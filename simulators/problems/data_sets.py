@@ -256,10 +256,12 @@ def _split_into_pairs(order: npt.NDArray[np.int64], labels: Floats) -> npt.NDArr
     Returns:
         Indices of the records of each client, (25, 2 `PAIR_RECORDS`).
     """
+    # Each of the 10 digits occurs at five clients, because there are 5 · 5 pairs of an odd and an even digit.
     parts_of_digit = []
     for digit in range(10):
         records = order[labels[order] == digit][: 5 * PAIR_RECORDS]
         parts_of_digit.append(records.reshape(5, PAIR_RECORDS))
+    # The client (odd, even) gets one part of the digit 2·odd + 1 and one part of the digit 2·even.
     pairs = [
         np.concatenate([parts_of_digit[2 * odd + 1][even], parts_of_digit[2 * even][odd]])
         for odd in range(5)

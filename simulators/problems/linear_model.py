@@ -65,6 +65,7 @@ class LinearModelProblem(FiniteProblem):
             The problem, with every client having the same number of records.
         """
         radius = 0.5 * diameter
+        # The objective and its certified minimum on the ball, from which the constants follow.
         mean = MeanLoss(loss, *population.distinct(), strong_convexity)
         minimum = _minimum(mean, radius)
         return cls(

@@ -72,6 +72,7 @@ class SoftmaxProblem(FiniteProblem):
             The problem, with its minimiser computed.
         """
         radius = 0.5 * diameter
+        # The objective and its certified minimum on the ball, from which the constants follow.
         mean = MeanSoftmax(*population.distinct(), classes, strong_convexity)
         minimum = _minimum(mean, radius)
         return cls(

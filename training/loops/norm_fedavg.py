@@ -79,6 +79,7 @@ class NormFedavgRun:
         """
         del session
         reject_steps("norm-fedavg", caller_steps)
+        # Step sizes that the caller gives replace the calibrated ones.
         if local_step_size is None:
             local_step_size = parameters.local_step_size
         if step_size is None:

@@ -197,9 +197,11 @@ def work_of(problem: SimulatedProblem, run: Mu2SgdRun) -> Work:
         Estimated operations, numpy calls and bytes of memory.
     """
     clients, dimension = problem.clients, problem.dimension
+    # Vectors that are kept of each client between its reports.
     arrays_per_client = 3.0 if run.method == "gap-differences" else 1.0
     report_entries = float(run.reporting(clients)) * dimension
     chunk_rounds = min(chunk_size(clients, int(report_entries)), run.rounds)
+    # Array entries in memory: of the state, and of the random draws of some rounds.
     state_entries = arrays_per_client * clients * (dimension + 1.0) + 8.0 * dimension
     chunk_entries = chunk_rounds * (3.0 * clients + report_entries)
     return Work(

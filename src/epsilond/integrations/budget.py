@@ -232,6 +232,7 @@ class LedgerBudget:
                 observations again.
         """
         self.observations = (*self.observations, *observations)
+        # A random key of 24 bytes, by which the ledger recognises a report that is sent again.
         self._unsent[secrets.token_urlsafe(24)] = tuple(observations)
         self.close()
 

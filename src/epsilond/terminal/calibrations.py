@@ -154,11 +154,13 @@ def risk_bounds(answer: RiskBoundsAnswer) -> RenderableType:
     """
     reference: JsonObject = {} if answer.reference is None else as_json(answer.reference)
     rates = {name: value for name, value in reference.items() if name != "free_privacy"}
+    # Conditions of the theorems that do not hold for this run.
     violations: list[str] = []
     for upper in answer.upper:
         violations.extend(_violations(upper.theorem, upper.conditions))
     for lower in answer.lower:
         violations.extend(_violations(lower.theorem, lower.conditions))
+    # Leave out the parts that are empty.
     parts: list[RenderableType] = [
         pairs("Run", as_json(answer.run)),
         table(f"{MEASURES[answer.measure]} ({answer.objective})", _risk_bound_rows(answer)),

@@ -34,6 +34,7 @@ def _audit_cell(cell: JsonObject) -> Mapping[str, str]:
         "violated": "",
         "δ there at least": "",
     }
+    # A claim is a stated ε, such as that of a paper, which the audit may disprove.
     claim = cell.get("claim")
     if claim is not None:
         row["claimed"] = short_number(claim["epsilon"])

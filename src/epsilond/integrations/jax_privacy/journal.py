@@ -348,6 +348,7 @@ def _hash_rows(bits: jax.Array, *, seed: int) -> jax.Array:
     """
     generator = np.random.default_rng(seed)
     factors = generator.integers(1, 2**32, size=(bits.shape[1], 2), dtype=np.uint32) | 1
+    # A product modulo 2^32 carries bits upwards only. The shifts carry high bits down again.
     mixed = (bits ^ (bits >> 15))[:, :, None] * jnp.asarray(factors)
     return jnp.sum(mixed ^ (mixed >> 13), axis=1, dtype=jnp.uint32)
 

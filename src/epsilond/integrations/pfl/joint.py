@@ -87,14 +87,17 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         """
         self.check_valid_parameter_settings()
         self.accountants = [EpsilondPrivacyAccountant] * len(self.mechanisms)
+        # Find the noise of each mechanism, unless it is given.
         if self.mechanism_epsilons is not None and self.noise_parameters is None:
             self.noise_parameters = self._noises(self.mechanism_epsilons, self.mechanism_deltas)
         if self.noise_parameters is None:
             self.noise_parameters = self._distribute_budget()
+        # Compute a missing total from the noise, or check the given totals.
         self.total_epsilon, self.total_delta = complete_target(
             self.curve, self.total_epsilon, self.total_delta, parameter="noise_parameters"
         )
         self._prepare(max(self.num_compositions))
+        # A scale below 1 reduces the noise of the run, and so increases its ε.
         if self.noise_scale < 1.0:
             as_run = curve_of(*self._specs(self.cohort_noise_parameters)).epsilon(delta=self.total_delta).upper
             self._warn_of_scale(self.noise_scale, as_run, stacklevel=4)

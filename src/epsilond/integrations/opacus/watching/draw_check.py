@@ -159,6 +159,7 @@ class DrawCheck:
         Returns:
             True if this was observed. It is not observed without an accumulation, or if the loader is not known.
         """
+        # Three deviations: unequal numbers of gradients, several backward passes, and gradients that the loop changed.
         if rows.unequal:
             self._reporter.contradict(
                 ROWS,

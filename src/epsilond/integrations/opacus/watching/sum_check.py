@@ -130,10 +130,12 @@ class SumCheck:
         self.rows.before(parameters, rows=rows, passes=passes, norm=norm, unequal=unequal)
         if self._has_hooks() and not are_marked(parameters):
             self.rows.rewritten = True
+        # Most sums are not compared.
         if unequal or not rows or not self._sums.is_due():
             accumulate()
             self.rows.after(parameters)
             return
+        # Compare the growth of the sum with the expected one, at a few coordinates of each parameter.
         increments = self._sums.compute_increments(optimizer)
         sums_before = self._sums.copy_sums(optimizer)
         accumulate()
