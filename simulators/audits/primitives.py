@@ -160,8 +160,9 @@ def _largest_coordinate(shift: IntegerShift) -> int:
 def _attack_threshold(answers: ThresholdAnswers, setting: AttackSetting) -> AttackedMechanism:
     """Return the attack on the sparse vector technique: one output against all others, on revealing queries.
 
-    Its probabilities are bounds, so the attacked mechanism reveals no more than the technique. Without the changed
-    record the queries are those of the second data set, except under replace-one.
+    The technique compares noisy answers of queries with a noisy threshold. The queries are chosen so that their answers
+    differ most between the data sets. The probabilities are bounds, so the attacked mechanism reveals no more than the
+    technique. Except under replace-one, the data set without the changed record answers as the second data set.
 
     Args:
         answers: the noise on the threshold and on the queries.

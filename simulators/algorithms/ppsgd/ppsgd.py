@@ -70,7 +70,8 @@ class _Plan:
             run: parameters of the run. A `noise_std` of None means no noise, and a `clipping_norm` of None no clipping.
 
         Returns:
-            The settings. A client's weight in the objective is 1/N, or proportional to its batch size.
+            The steps, the noise (0 if there is none), the clipping norm (infinite if there is none) and the weights. A
+            client's weight in the objective is 1/N, or proportional to its batch size.
         """
         step, shared_step = steps_of(problem, run)
         sizes = batch_sizes(problem, run)

@@ -280,7 +280,7 @@ def _sweep_columns(entry: AtValue) -> Mapping[str, str]:
 
 
 def _guarantee(answer: GuaranteeAnswer) -> RenderableType:
-    """Show the certified guarantee of a calibration: its setting, and ε and δ as enclosures (intervals).
+    """Return a table of a calibration's guarantee: the unit and observer, and ε and δ as intervals.
 
     "of whom" names the protected unit, the neighbouring relation and the observer. "lower end" is the source of the
     lower ends of the intervals. "smallest" is "proved" if a slightly smaller parameter fails the same bound.

@@ -283,7 +283,8 @@ def check_start(
         previous: number of the round before it; 0 before the first.
 
     Returns:
-        The premises that hold: `ROUNDS` if no round is missing, `PARAMETERS` if the model was released.
+        The premises (conditions of the privacy theorem) that hold. `ROUNDS` says that no round is missing, and
+        `PARAMETERS` that the model was released.
     """
     shown: set[Premise] = set()
     if number > previous + 1:

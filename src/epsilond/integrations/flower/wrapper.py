@@ -63,7 +63,7 @@ class WrappedRound:
         contacted: the clients that received a message.
         nodes: the clients that were connected.
         fixed: whether the inner strategy draws a fixed number of clients.
-        shown: premises of the privacy theorem that were observed to hold in the round.
+        shown: premises (conditions of the privacy theorem) that were observed to hold in the round.
         aggregate: the replies, and the mean of the inner strategy.
         noise_multiplier: multiplier of the wrapper's noise; in an adaptive wrapper, of the noisy sum of updates and the
             noisy count of clipped updates together. Infinite until the noise was added.
@@ -316,7 +316,7 @@ class WatchedWrapper:
         Each deviation is reported, always with the message of its first occurrence.
 
         Args:
-            current: the round, in which the premises that hold are noted.
+            current: the round, in which the premises (conditions of the theorem) that hold are noted.
             aggregate: the updates and their mean.
         """
         failures = list(self._list_failures(current, aggregate))
@@ -328,7 +328,7 @@ class WatchedWrapper:
         current.shown |= observable - failed
 
     def _list_failures(self, current: WrappedRound, aggregate: Aggregate) -> Iterator[tuple[Premise, str, str]]:
-        """Yield the theorem's premises that the updates of a round contradict, each with a message and a remedy.
+        """Yield the conditions of the privacy theorem that the updates of a round contradict, with messages and remedies.
 
         Args:
             current: the round, with its clipping norm.

@@ -99,6 +99,7 @@ class ObservedRun:
         self._add(part)
         if drawing.draws is not None:
             return
+        # The draws of this loader cannot be observed. Say why, for the statement about the run.
         if poisson_sampling:
             drawing.explanation = "the sampler of several processes is not observed"
         elif len(loader) == 1:

@@ -179,8 +179,8 @@ class SumCheck:
     def check_clipping(self, optimizer: DPOptimizer, parameters: list[torch.nn.Parameter]) -> bool:
         """Check that Opacus' own methods clipped the gradients, to the norm that the noise is scaled to.
 
-        The first deviation is reported: a replaced method, a sum that differs, or a larger clipping norm. The result is
-        then False; otherwise the premise `CLIPPING` was observed to hold for this step.
+        The first deviation is reported: a replaced method, a sum that differs, or a larger clipping norm. Without one,
+        the condition `CLIPPING` of the privacy theorem was observed to hold for this step.
 
         Args:
             optimizer: the private optimizer, with the clipping norm to which the noise is scaled.
