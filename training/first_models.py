@@ -21,7 +21,7 @@ def read_own_start(algorithm: str, values: object) -> Floats | None:
         values: the values as given; None if absent.
 
     Returns:
-        The values as doubles, shape (p,); None if they are absent.
+        The values as doubles, shape (p,), for p own coordinates; None if they are absent.
 
     Raises:
         InvalidInput: the algorithm is not ppsgd, or the values are not a finite vector.

@@ -81,7 +81,7 @@ class ExcessCurve:
         the run.
 
         Args:
-            output: final model of each repetition, (repetitions, d).
+            output: final model of each repetition, (repetitions, d), for d coordinates.
             diagnostics: one number per repetition for each name, for example the largest gradient norm.
 
         Returns:

@@ -86,7 +86,7 @@ def scale_updates(run: GridFedavgRun, updates: Floats) -> Floats:
 
     Args:
         run: parameters with the clipping norm; None normalises every update.
-        updates: client updates, (…, d). An update with NaN or infinite entries becomes zeros.
+        updates: client updates, (…, d), for d coordinates. An update with NaN or infinite entries becomes zeros.
 
     Returns:
         The scaled updates, (…, d).
@@ -171,7 +171,7 @@ def _noisy_messages(
 
     Args:
         run: parameters of the run.
-        updates: updates of the m participants of each repetition, (repetitions, m, d).
+        updates: updates of the m participants of each repetition, (repetitions, m, d), for d coordinates.
         source: exact sampler of the rounding and of discrete Laplace noise.
         generators: one per repetition, for Binomial noise.
 

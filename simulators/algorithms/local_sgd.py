@@ -133,7 +133,8 @@ def _steps(
         problem: learning problem.
         run: parameters of the run.
         generators: one per repetition.
-        data: for each repetition, indices of the clients' records in their populations, (N, n).
+        data: for each repetition, indices of the clients' records in their populations, (N, n), for N clients and n
+            records of a client.
 
     Yields:
         One entry per local step, with the participants, their records and the normal draws.
@@ -153,7 +154,7 @@ class _LocalDraws(NamedTuple):
     Attributes:
         participants: indices of the participants, (m).
         batches: indices of the records of each batch in the participant's population, (E, m, batch size).
-        normal: standard normal variables for the noise, (E, m, d).
+        normal: standard normal variables for the noise, (E, m, d), for d coordinates.
     """
 
     participants: Indices
@@ -170,7 +171,7 @@ def _draw_round(
         problem: learning problem.
         run: parameters of the run.
         generator: generator of the repetition.
-        data: indices of the clients' records in their populations, (N, n).
+        data: indices of the clients' records in their populations, (N, n), for N clients and n records of a client.
 
     Returns:
         The draws of one repetition for all local steps of the round.

@@ -213,7 +213,7 @@ def make_messages(run: NormFedavgRun, units: Floats, source: RandomSource) -> Fl
 
     Args:
         run: the number s = `quantization_levels` of grid steps per unit, and the noise. Without s nothing is changed.
-        units: updates of norm 1, (repetitions, participants, d).
+        units: updates of norm 1, (repetitions, participants, d), for d coordinates.
         source: random bits, from which rounding and noise are sampled exactly.
 
     Returns:

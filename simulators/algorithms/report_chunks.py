@@ -22,9 +22,9 @@ class ChunkDraws:
 
     Attributes:
         clients: the M participants of each round, (T, M).
-        records: indices of their records in their populations, (T, M, K).
+        records: indices of their records in their populations, (T, M, K), for K records of a client.
         counted: whether each record counts; None if all do.
-        normal: standard normal variables for the noise, (T, M, d).
+        normal: standard normal variables for the noise, (T, M, d), for d coordinates.
     """
 
     clients: Indices
@@ -42,13 +42,13 @@ def draw_chunk(
         problem: learning problem.
         reporting: participation in the run.
         generator: generator of the repetition.
-        data: indices of each client's n records in its population, (N, n).
+        data: indices of each client's n records in its population, (N, n), for N clients.
         rounds: number T of rounds to draw.
 
     Returns:
-        The M participants of each round, (T, M), and standard normal variables, (T, M, d). The indices of the
-        participants' records have shape (T, M, K), or (T, M, n) if all n records are read. With Poisson sampling, or if
-        clients differ, a mask says which records count.
+        The M participants of each round, (T, M), and standard normal variables, (T, M, d), for d coordinates. The
+        indices of the participants' records have shape (T, M, K), for K records of a client, or (T, M, n) if all n
+        records are read. With Poisson sampling, or if clients differ, a mask says which records count.
     """
     population, participants, batch_size = data.shape[1], reporting.participants, reporting.batch_size
     clients = subsets(generator, (rounds,), problem.clients, participants)
@@ -88,13 +88,14 @@ def deal_chunk(
         problem: learning problem.
         reporting: participation in the run.
         generator: generator of the repetition.
-        data: indices of each client's records in its population, in shuffled order, (N, n).
+        data: indices of each client's records in its population, in shuffled order, (N, n), for N clients and n records
+            of a client.
         numbers: numbers t of T consecutive rounds, from 0. Round t takes the records tK, …, (t + 1)K − 1 of a client,
             where K is its batch size.
 
     Returns:
         M participants of each round, (T, M); the indices of their records, (T, M, K); and standard normal variables,
-        (T, M, d). If clients differ, a mask says which records count.
+        (T, M, d), for d coordinates. If clients differ, a mask says which records count.
     """
     participants, batch_size = reporting.participants, reporting.batch_size
     clients = subsets(generator, (len(numbers),), problem.clients, participants)

@@ -110,7 +110,7 @@ class RoundDraws:
         clients: the M participants, (S, M).
         records: their records, looked up in the problem.
         counted: whether each record counts in the batch, one entry for each record; None if all do.
-        normal: standard normal variables for the noise, (S, M, d).
+        normal: standard normal variables for the noise, (S, M, d), for d coordinates.
     """
 
     clients: Indices
@@ -171,7 +171,7 @@ def client_gradients(problem: SimulatedProblem, models: Floats, draws: RoundDraw
 
     Args:
         problem: learning problem.
-        models: server models of S repetitions, (S, d).
+        models: server models of S repetitions, (S, d), for d coordinates.
         draws: the round's M participants and their records.
         reporting: participation in the run, with batch sizes and weights.
 
@@ -194,7 +194,7 @@ def messages_of(gradients: Floats, draws: RoundDraws, reporting: Reporting, nois
     """Return the messages that the participants of a round send: each client's mean gradient plus its noise.
 
     Args:
-        gradients: mean gradients of the participants, (S, M, d).
+        gradients: mean gradients of the participants, (S, M, d), for S repetitions, M participants and d coordinates.
         draws: draws of the round.
         reporting: participation in the run, with σ of each client if clients differ.
         noise_std: σ per coordinate if clients are equal.
@@ -215,7 +215,7 @@ def largest_norm(gradients: Floats, draws: RoundDraws, reporting: Reporting) -> 
     The norm is of the unscaled sum, divided by the number of records that were drawn.
 
     Args:
-        gradients: scaled gradients of M participants in S repetitions, (S, M, d).
+        gradients: scaled gradients of M participants in S repetitions, (S, M, d), for d coordinates.
         draws: the round's participants and their records.
         reporting: participation in the run, with batch sizes and weights.
 
@@ -282,7 +282,8 @@ def _rounds(
         problem: learning problem.
         reporting: participation in the run.
         generators: one per repetition.
-        data: for each repetition, indices of the clients' records in their populations, (N, n).
+        data: for each repetition, indices of the clients' records in their populations, (N, n), for N clients and n
+            records of a client.
         one_pass: True to take disjoint batches from the records in order; False to draw batches afresh.
 
     Yields:

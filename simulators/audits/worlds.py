@@ -71,7 +71,7 @@ class AttackedMechanism(Protocol):
 
         Args:
             generator: source of randomness.
-            world: index of the data set of each run, (n,).
+            world: index of the data set of each run, (n,), for n runs.
 
         Returns:
             Log densities of each output in every world, (worlds, n), up to a term that all worlds share; −inf if the

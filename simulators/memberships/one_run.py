@@ -141,7 +141,7 @@ def guess(scores: Floats, members: Bools, *, delta: float, error: float) -> Gues
     these numbers. The best one therefore holds with probability 1 − error.
 
     Args:
-        scores: larger if the attacker believes in membership, (m,).
+        scores: larger if the attacker believes in membership, (m,), for m canaries.
         members: whether each canary is in the data, (m,).
         delta: δ at which ε is bounded.
         error: probability that the bound fails.

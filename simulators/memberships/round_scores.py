@@ -19,9 +19,9 @@ def round_scores(
     attacker tries to detect. It is in the data with probability ½, and so takes part with probability q/2.
 
     Args:
-        total: the noisy sums, (S, d).
-        updates: contributions of the ordinary members, (S, B, d).
-        canaries: contributions of the canaries, as if all were present, (S, m, d).
+        total: the noisy sums, (S, d), for S runs and d coordinates.
+        updates: contributions of the ordinary members, (S, B, d), for B members.
+        canaries: contributions of the canaries, as if all were present, (S, m, d), for m canaries.
         rate: sampling rate q.
         noise_std: standard deviation of the noise per coordinate.
         has_own_directions: whether every canary contributes along a direction of its own.
@@ -46,7 +46,7 @@ def _mean_squares(canaries: Floats) -> Floats:
     The scores of a canary vary with the participation of all canaries. This number is the factor of that variance.
 
     Args:
-        canaries: contributions of the m canaries in S runs, (S, m, d).
+        canaries: contributions of the m canaries in S runs, (S, m, d), for d coordinates.
 
     Returns:
         A number for each run, (S,).
@@ -60,8 +60,8 @@ def _log_ratio(rest: Floats, canaries: Floats, rate: float, variance: Floats) ->
     A canary that is in the data takes part with probability q, so the density with it is a mixture.
 
     Args:
-        rest: the noisy sums minus their expectations, (S, d).
-        canaries: contributions of the canaries, as if all were present, (S, m, d).
+        rest: the noisy sums minus their expectations, (S, d), for S runs and d coordinates.
+        canaries: contributions of the canaries, as if all were present, (S, m, d), for m canaries.
         rate: sampling rate q.
         variance: variance of the sums per coordinate, (S,).
 

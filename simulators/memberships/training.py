@@ -170,7 +170,7 @@ class Members:
 
         Args:
             spec: parameters of the training.
-            models: models of S runs, (S, d).
+            models: models of S runs, (S, d), for d coordinates.
             records: records of the members.
 
         Returns:
@@ -194,7 +194,7 @@ class Members:
 
         Args:
             spec: parameters of the training.
-            models: models of S runs, (S, d).
+            models: models of S runs, (S, d), for d coordinates.
 
         Returns:
             Contributions, (S, m, d).
@@ -212,10 +212,10 @@ class Members:
         the model.
 
         Args:
-            models: models of S runs, (S, d).
+            models: models of S runs, (S, d), for d coordinates.
 
         Returns:
-            The confidence, (S, m); larger values mean a better fit.
+            The confidence, (S, m), for m canaries; larger values mean a better fit.
         """
         if self.directions is not None:
             return np.asarray(-models @ self.directions.T)
@@ -234,7 +234,7 @@ class TrainedRuns:
 
     Attributes:
         members: which canaries were in the data, (S, m).
-        models: final models, (S, d).
+        models: final models, (S, d), for d coordinates.
         alignment: score of an attacker who sees all models, (S, m). It adds up over the rounds the log-likelihood ratio
             of the noisy sum of contributions with and without the canary.
         confidence: how well the final model fits the canary, (S, m); for labels ±1 the log odds of the label.
@@ -319,7 +319,7 @@ def _members(records: Records, unit: Unit) -> Records:
     """Arrange the records of a data set by member; a member is a client or a single record.
 
     Args:
-        records: records of N clients, (N, n, d).
+        records: records of N clients, (N, n, d), for n records of a client and d coordinates.
         unit: the kind of member.
 
     Returns:
@@ -338,8 +338,8 @@ def _log_odds(problem: SoftmaxProblem, models: Floats, records: Records) -> Floa
 
     Args:
         problem: the problem, with the number of classes.
-        models: models of S runs, (S, d).
-        records: records of the m canaries, (m, K, …).
+        models: models of S runs, (S, d), for d coordinates.
+        records: records of the m canaries, (m, K, …), for K records of a canary.
 
     Returns:
         The mean log odds, (S, m).

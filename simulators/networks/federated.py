@@ -191,7 +191,7 @@ def _train_clients(
 
     Args:
         model: the network; its weights are overwritten.
-        weights: weights of the server, (d).
+        weights: weights of the server, (d), for d coordinates.
         records: all training images.
         clients: records of each client, as indices into the training images.
         training: settings of the run.

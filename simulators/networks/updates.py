@@ -100,7 +100,7 @@ class UpdateRule:
         """Return an update after clipping or normalisation, in units of `unit`.
 
         Args:
-            update: the update, of shape (d).
+            update: the update, of shape (d), for d coordinates.
 
         Returns:
             The scaled update, of the same shape.
@@ -120,7 +120,7 @@ class UpdateRule:
         """Return the mean message of clients, by which the server changes its weights.
 
         Args:
-            updates: the update of each client, of shape (d).
+            updates: the update of each client, of shape (d), for d coordinates.
             generator: source of rounding and noise.
 
         Returns:

@@ -106,7 +106,7 @@ class LinearModelProblem(FiniteProblem):
         """Return the mean gradient over K records of each model's loss, including the ridge term ½μ‖w‖².
 
         Args:
-            models: linear models w, (…, d).
+            models: linear models w, (…, d), for d coordinates.
             records: K records of each model, with features (…, K, d) and targets (…, K).
 
         Returns:
@@ -132,7 +132,7 @@ class MeanLoss:
 
     Attributes:
         loss: loss of a linear prediction and a target.
-        features: features of n records, (n, d).
+        features: features of n records, (n, d), for d features.
         targets: their targets, (n).
         weights: weight of each record's loss in F, (n).
         strong_convexity: weight μ of the ridge term.
@@ -150,7 +150,7 @@ class MeanLoss:
         Other models in the array do not change a value, not even by rounding.
 
         Args:
-            models: models as vectors, (…, d).
+            models: models as vectors, (…, d), for d coordinates.
 
         Returns:
             Values, (…).
@@ -310,7 +310,7 @@ def _deviations_at_zero(loss: Loss, features: Floats, targets: Floats, size: int
 
     Args:
         loss: loss of a linear prediction.
-        features: features of the records that only one client has, (clients, records, d).
+        features: features of the records that only one client has, (clients, records, d), for d features.
         targets: targets of these records, (clients, records).
         size: number P of all records of a client, over which its loss is averaged.
 
@@ -329,7 +329,7 @@ def _largest_of_eigenvalues(features: Floats) -> Floats:
     The matrix of a client is Σ_j x_j x_jᵀ for its records x_j.
 
     Args:
-        features: features of the records, (clients, records, d).
+        features: features of the records, (clients, records, d), for d features.
 
     Returns:
         One eigenvalue for each client.

@@ -39,7 +39,8 @@ class MeanSoftmax:
         A value does not depend on the other models in the array, not even by rounding.
 
         Args:
-            models: models as flat vectors, (…, d); each is a matrix with one row of weights per class.
+            models: models as flat vectors, (…, d), for d coordinates; each is a matrix with one row of weights per
+                class.
 
         Returns:
             Values, (…).
@@ -74,7 +75,7 @@ class MeanSoftmax:
         """Return the gradient of the objective F at one model.
 
         Args:
-            model: the model, (d).
+            model: the model, (d), for d coordinates.
 
         Returns:
             The gradient ∇F(w), (d).
@@ -108,7 +109,7 @@ def rows_of(models: Floats, classes: int) -> Floats:
     """Return models as matrices with one row of weights for each class.
 
     Args:
-        models: models as flat vectors, (…, d).
+        models: models as flat vectors, (…, d), for d coordinates.
         classes: number of classes.
 
     Returns:

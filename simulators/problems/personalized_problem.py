@@ -80,15 +80,15 @@ class PersonalizedProblem(Protocol):
             batch_size: number m of records of each row.
 
         Returns:
-            Features (rows, m, d) and targets (rows, m).
+            Features (rows, m, d), for d features, and targets (rows, m).
         """
 
     def weighted_gradient(self, models: Floats, records: Records, weights: Floats) -> Floats:
         """Return the weighted sum of the gradients over the records of each participating client ("row").
 
         Args:
-            models: model of each row, (rows, d).
-            records: features (rows, m, d) and targets (rows, m).
+            models: model of each row, (rows, d), for d coordinates.
+            records: m records of each row, as features (rows, m, d) and targets (rows, m).
             weights: weight of each record, (rows, m).
 
         Returns:
@@ -101,7 +101,7 @@ class PersonalizedProblem(Protocol):
         The excess risk of a client is the expected loss of its model minus the least expected loss of any model.
 
         Args:
-            models: models of the N clients, (…, N, d).
+            models: models of the N clients, (…, N, d), for d coordinates.
             shares: weight of each client, (N).
 
         Returns:

@@ -52,7 +52,7 @@ class Records:
     """Records of one or more repetitions, with equal leading axes of features and targets.
 
     Attributes:
-        features: features of each record, (…, d).
+        features: features of each record, (…, d), for d features.
         targets: target of each record, (…).
     """
 
@@ -140,7 +140,7 @@ class SimulatedProblem(Protocol):
         """Return the mean gradient of K records at each model.
 
         Args:
-            models: models, (…, d).
+            models: models, (…, d), for d coordinates.
             records: features (…, K, d) and targets (…, K).
 
         Returns:
@@ -151,7 +151,7 @@ class SimulatedProblem(Protocol):
         """Return the gradient of each record at its own model.
 
         Args:
-            models: models, (…, d).
+            models: models, (…, d), for d coordinates.
             records: features (…, d) and targets (…), one record for each model.
 
         Returns:
@@ -165,7 +165,7 @@ class SimulatedProblem(Protocol):
         """Return an upper bound on the excess risk of each model: the objective minus `optimum_value`.
 
         Args:
-            models: models, (…, d).
+            models: models, (…, d), for d coordinates.
 
         Returns:
             The bounds, (…).

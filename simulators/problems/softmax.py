@@ -118,7 +118,8 @@ class SoftmaxProblem(FiniteProblem):
         """Return the mean gradient of the loss on K records at each model, with the gradient of the ridge term.
 
         Args:
-            models: models as flat vectors, (…, d); each is a matrix with one row of weights per class.
+            models: models as flat vectors, (…, d), for d coordinates; each is a matrix with one row of weights per
+                class.
             records: features (…, K, features) and targets (…, K), which are class numbers.
 
         Returns:
@@ -136,7 +137,8 @@ class SoftmaxProblem(FiniteProblem):
         """Return the gradient of the loss on one record at each model, with the gradient of the ridge term.
 
         Args:
-            models: models as flat vectors, (…, d); each is a matrix with one row of weights per class.
+            models: models as flat vectors, (…, d), for d coordinates; each is a matrix with one row of weights per
+                class.
             records: features (…, features) and targets (…), one record for each model.
 
         Returns:
@@ -263,7 +265,7 @@ def _deviations_at_zero(population: Population, classes: int) -> Floats:
         classes: number of classes, at least 2.
 
     Returns:
-        One distance per client, (N,).
+        One distance per client, (N,), for N clients.
     """
     clients, size, _dimension = population.features.shape
 
@@ -280,7 +282,7 @@ def _growth(features: Floats, radius: float) -> Floats:
     The bound is a_i r on the growth of ‖∇F_i − ∇F‖ from the model 0 to models of norm r, for each client i.
 
     Args:
-        features: features of the records, (clients, P, d).
+        features: features of the records, (clients, P, d), for P records of a client and d features.
         radius: norm r of the models.
 
     Returns:

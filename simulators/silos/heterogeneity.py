@@ -51,7 +51,7 @@ def silo_gradients(silos: SiloRecords, model: Floats) -> Floats:
 
     Args:
         silos: training records with features x and targets y = ±1.
-        model: model w, (d).
+        model: model w, (d), for d coordinates.
 
     Returns:
         Gradients of the N silos, (N, d).
@@ -70,7 +70,7 @@ def _mean_hessian(silos: SiloRecords, model: Floats) -> Floats:
 
     Args:
         silos: records of all silos.
-        model: the model w, (d).
+        model: the model w, (d), for d coordinates.
 
     Returns:
         The Hessian, (d, d).

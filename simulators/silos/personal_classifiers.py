@@ -34,7 +34,7 @@ class ClassifiedRecords:
     """Records with their classes for all users in one table, those of one user after another.
 
     Attributes:
-        features: features of the records, (records, d), dense or sparse.
+        features: features of the records, (records, d), for d features, dense or sparse.
         targets: 1 for the classes of a record, and 0 for others, (records, classes).
         bounds: user i has the records from `bounds[i]` up to `bounds[i + 1]`, (users + 1).
     """
@@ -276,8 +276,8 @@ class _ClassifierRuns:
         The residuals are multiplied in place by the users' clipping factors.
 
         Args:
-            features: features of all batches, (users · batch size, d).
-            residuals: scores minus targets, (users, batch size, S · classes).
+            features: features of all batches, (users · batch size, d), for d features.
+            residuals: scores minus targets, (users, batch size, S · classes), for S step sizes.
             norms: norm of each user's gradient, (users, S).
             generator: generator of the noise.
         """
@@ -305,10 +305,10 @@ class _ClassifierRuns:
         The sum of the noise is kept once for all step sizes. The noise of a model is this sum times its step size.
 
         Args:
-            features: features of the records, (records, d).
+            features: features of the records, (records, d), for d features.
 
         Returns:
-            Scores, (records, S · classes).
+            Scores, (records, S · classes), for S step sizes.
         """
         scores: Floats = features @ self._learned
         scores -= np.tile(features @ self._noise, self._steps) * self._shared_steps
@@ -322,7 +322,7 @@ class _ClassifierRuns:
             products: inner products of the records with the user's n training records, (records, n).
 
         Returns:
-            Negative scores, (records, S · classes).
+            Negative scores, (records, S · classes), for S step sizes.
         """
         residuals = self._residuals[self._users.training.user(user)]
         steps_over_batch = self._personal_steps / np.float32(self._training.batch_size)
@@ -335,7 +335,7 @@ class _ClassifierRuns:
         A record with a score that is not finite counts as an error.
 
         Returns:
-            Accuracies, (S).
+            Accuracies, (S), for S step sizes.
         """
         test = self._users.test
         hits = np.zeros(self._steps)

@@ -55,7 +55,7 @@ class SyntheticUsers:
             generator: source of randomness.
 
         Returns:
-            Models, (N, d).
+            Models, (N, d), for d features.
         """
         optima = np.tile(self.optimum_std * generator.standard_normal(self.dimension), (self.users, 1))
         optima[:, -self.own :] += self.own_std * generator.standard_normal((self.users, self.own))
@@ -166,7 +166,7 @@ class _Models:
         the sum of the clipped gradients follow without the gradient of each user.
 
         Args:
-            features: records of each user, (N, b, d).
+            features: records of each user, (N, b, d), for N users and d features.
             targets: targets of the records, (N, b, 1).
             noise: standard normal noise of the shared models, (d, 1).
         """
@@ -195,11 +195,11 @@ class _Models:
         It is the mean over users of the squared distance to their optima, weighted by the features' variances.
 
         Args:
-            optima: optimum of each user, (N, d).
+            optima: optimum of each user, (N, d), for N users and d features.
             variances: variance of each feature, (d).
 
         Returns:
-            Excess risk of each run, (S).
+            Excess risk of each run, (S), for S runs.
         """
         total = np.zeros(self._shared.shape[1])
         for chunk in self._chunks:

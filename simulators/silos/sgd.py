@@ -35,7 +35,7 @@ class SiloRun:
         step_sizes: step size of each run, (B).
         clipping_norms: bound on the norm of one record's gradient in each run, (B); inf for no clipping.
         noise_stds: standard deviation of each coordinate of the noise in a report or a local step, for each run and
-            silo, (B, N).
+            silo, (B, N), for N silos.
         averaged: number of last iterates whose mean is the output.
     """
 
@@ -62,7 +62,7 @@ def train(silos: SiloRecords, slope: Slope, run: SiloRun, generator: np.random.G
         generator: source of all randomness.
 
     Returns:
-        Models, (B, d).
+        Models, (B, d), for d coordinates.
     """
     runs = len(run.step_sizes)
     models = np.zeros((runs, silos.dimension))
@@ -102,7 +102,7 @@ class _MiniBatches:
         is clipped by limiting the slope to the clipping norm divided by the norm of the features.
 
         Args:
-            models: models of B runs before the round, (B, d).
+            models: models of B runs before the round, (B, d), for d coordinates.
             chosen: M silos of the round in each run, (B, M).
             slope: derivative of the loss by the prediction.
             run: settings of the runs.
@@ -181,7 +181,7 @@ class _LocalSteps:
         A model is the mean of the silos' models after K local steps of each silo.
 
         Args:
-            models: models of B runs before the round, (B, d).
+            models: models of B runs before the round, (B, d), for d coordinates.
             chosen: M silos of the round in each run, (B, M).
             slope: derivative of the loss by the prediction.
             run: settings of the runs.

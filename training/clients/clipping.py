@@ -48,7 +48,7 @@ def clip_rows(rows: Floats, bound: float) -> tuple[Floats, GradientStatistics]:
     """Scale each row down to a norm of at most `bound`. Rows with NaN or infinite entries become zeros.
 
     Args:
-        rows: vectors, (K, d).
+        rows: vectors, (K, d), for K vectors and d coordinates.
         bound: largest ℓ2 norm, above 0. If it is infinite, finite rows are unchanged.
 
     Returns:

@@ -41,7 +41,7 @@ class VectorLoss:
         """Clip the targets, or check that they are labels of the loss.
 
         Args:
-            targets: targets of all records, shape (n,).
+            targets: targets of all records, shape (n,), for n records.
 
         Returns:
             The targets, shape (n,). Clipped targets have NaN replaced by 0.

@@ -84,7 +84,7 @@ class TabularClients:
         stored: its norm and the sum follow from s and x. A gradient with NaN or infinite entries counts as zeros.
 
         Args:
-            models: one model (d,), or one per client (M, d).
+            models: one model (d,), for d coordinates, or one per client (M, d).
             batch: records of M clients.
             bounds: clipping norm of each client, (M,).
 
@@ -127,8 +127,8 @@ class TabularClients:
         rounding error.
 
         Args:
-            models: one model w (d,), or one per client (M, d).
-            features: x of each record, (M, K, p).
+            models: one model w (d,), for d coordinates, or one per client (M, d), for M clients.
+            features: x of each record, (M, K, p), for K records and p features.
             predictions: Wx of each record, (M, K, outputs).
             slopes: s of each record, (M, K, outputs).
 
@@ -222,7 +222,7 @@ class _ClientTable(NamedTuple):
     """The records of one client as arrays of doubles.
 
     Attributes:
-        features: features of n ≥ 1 records, (n, p).
+        features: features of n ≥ 1 records, (n, p), for p features.
         targets: their targets, (n,).
     """
 
@@ -257,7 +257,7 @@ def _read_client(index: int, part: object) -> _ClientTable:
         part: pair of features and targets.
 
     Returns:
-        The features, shape (n, p), and the targets, shape (n,), with n at least 1.
+        The features, shape (n, p), for p features, and the targets, shape (n,), with n at least 1.
 
     Raises:
         InvalidInput: the part is not such a pair.

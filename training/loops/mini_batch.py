@@ -125,7 +125,7 @@ class RoundMessages:
 
         Args:
             session: clients and randomness of the run.
-            model: the server's model, (d,).
+            model: the server's model, (d,), for d coordinates.
             batch: records of the M participants.
 
         Returns:

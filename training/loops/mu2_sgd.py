@@ -198,7 +198,7 @@ class Mu2SgdRun:
             number: number t of the round, from 1 on.
 
         Returns:
-            Reports without noise, (m, d), and statistics of their norms before clipping.
+            Reports without noise, (m, d), for d coordinates, and statistics of their norms before clipping.
         """
         # The gradients are not clipped themselves, only the reports, which are what a client sends.
         unbounded = np.full(len(batch.clients), np.inf)

@@ -152,7 +152,7 @@ def client_updates(
 
     Args:
         session: clients of the run.
-        model: the server's model w, (d,).
+        model: the server's model w, (d,), for d coordinates.
         clients: the r participants.
         steps: number of steps E on the client's own mean loss.
         step_size: step size η of the participants.

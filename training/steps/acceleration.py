@@ -68,8 +68,9 @@ def steps(stages: Iterable[AccelerationStage]) -> Iterator[AcceleratedStep]:
 class Sequences:
     """The two sequences of models in Algorithm 2 of Lowy and Razaviyayn, an accelerated stochastic gradient descent.
 
-    They are the iterate w (`iterate`) and the output w^ag (`output`), (…, d), which start at the same models. Gradients
-    are taken at a third point w^md (`middle`). α and η are the coefficients of a round, in `AcceleratedStep`.
+    They are the iterate w (`iterate`) and the output w^ag (`output`), (…, d), for d coordinates, which start at the
+    same models. Gradients are taken at a third point w^md (`middle`). α and η are the coefficients of a round, in
+    `AcceleratedStep`.
 
     Args:
         start: first models.

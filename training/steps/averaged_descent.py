@@ -13,7 +13,7 @@ class AveragedDescent:
     """State of projected gradient descent, w ← Π(w − η · mean of the messages), with an average of the models.
 
     Attributes:
-        model: w, (…, d).
+        model: w, (…, d), for d coordinates.
         average: weighted average of the models so far; each weight is 1/`fading` times the previous one. At first the
             start.
         moved: w after the last step and before its projection.
@@ -23,7 +23,7 @@ class AveragedDescent:
         """Start the descent at a model.
 
         Args:
-            start: the model, (…, d).
+            start: the model, (…, d), for d coordinates.
             step_size: step size η.
             fading: each weight in the average is 1/`fading` times the previous one; 1 gives the uniform average.
             project: projection onto the domain.
@@ -38,7 +38,7 @@ class AveragedDescent:
         """Take a step along the mean of the messages of one round, and update the average model.
 
         Args:
-            messages: messages of M clients, (…, M, d).
+            messages: messages of M clients, (…, M, d), for d coordinates.
         """
         self.moved = self.model - self._step_size * np.mean(messages, axis=-2)
         self.model = self._project(self.moved)

@@ -16,7 +16,7 @@ def noisy_mean(updates: Floats, participants: int, noise_std: float, normal: Flo
     """Return the mean of clipped updates with Gaussian noise: (sum of the updates + noise)/M.
 
     Args:
-        updates: clipped updates, (…, m, d).
+        updates: clipped updates, (…, m, d), for d coordinates.
         participants: planned number M, which does not depend on the random number m of updates.
         noise_std: standard deviation σ of the noise in the sum.
         normal: standard normal variables, (…, d).
@@ -38,7 +38,7 @@ def adapted_bound(
 
     Args:
         bound: clipping bound C.
-        is_unclipped: whether each update was within the bound, (m,).
+        is_unclipped: whether each update was within the bound, (m,), for m updates.
         participants: planned number M of participants.
         noise: noise that is added to Σ b_i.
         target: share of updates to leave unclipped.

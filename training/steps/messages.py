@@ -35,7 +35,7 @@ def batch_mean(gradients: Floats, counted: Bools, batch_size: int) -> Floats:
     The divisor must not depend on the draw: otherwise the noise would not hide the number of records drawn.
 
     Args:
-        gradients: gradients of all n records of a client, (…, n, d).
+        gradients: gradients of all n records of a client, (…, n, d), for d coordinates.
         counted: whether each record is in the batch, (…, n).
         batch_size: planned number K of records in a batch.
 
@@ -50,7 +50,7 @@ def with_noise(values: Floats, noise_std: float | Floats, normal: Floats) -> Flo
     """Add Gaussian noise to values.
 
     Args:
-        values: messages, (…, d).
+        values: messages, (…, d), for d coordinates.
         noise_std: σ per coordinate.
         normal: standard normal variables, (…, d).
 

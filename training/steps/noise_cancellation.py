@@ -33,7 +33,7 @@ class CancellingServer:
     """The server's state in DP-μ²-FL (Algorithms 1 and 2 of Reshef and Levy), in arrays (…, d).
 
     Args:
-        start: first models x and w, (…, d).
+        start: first models x and w, (…, d), for d coordinates.
         step_size: step size η of w.
         project: projection Π onto the domain.
 
@@ -56,7 +56,7 @@ class CancellingServer:
         With this share, x is an average of the start and all w, in which those of later rounds weigh more.
 
         Args:
-            increment: mean (1/m) Σ s of the reports s of the round, with their noise, (…, d).
+            increment: mean (1/m) Σ s of the reports s of the round, with their noise, (…, d), for d coordinates.
             number: number t of the round, from 1 on.
         """
         self.sum += increment
@@ -91,10 +91,10 @@ class ClientNoise:
         The variance of a client's noise grows in proportion to its number of reports.
 
         Args:
-            clients: clients in the m places of a round, (S, m).
+            clients: clients in the m places of a round, (S, m), for S repetitions.
             present: whether each place is taken, (S, m).
             base: σ of a client's first report.
-            normal: standard normal variables, (S, m, d).
+            normal: standard normal variables, (S, m, d), for d coordinates.
 
         Returns:
             (S, m, d); 0 for a client that does not report.
@@ -131,10 +131,10 @@ class GapDifferences:
         """Return the model x_τ and the round τ of the last report of some clients.
 
         Args:
-            clients: clients in the m places of a round, (S, m).
+            clients: clients in the m places of a round, (S, m), for S repetitions.
 
         Returns:
-            The models, (S, m, d), and the rounds, (S, m); both are 0 for a client without a report.
+            The models, (S, m, d), for d coordinates, and the rounds, (S, m); both are 0 for a client without a report.
         """
         return self._models[self._rows, clients], self._rounds[self._rows, clients]
 
@@ -142,9 +142,9 @@ class GapDifferences:
         """Add the reports of round `number` to the clients' sums, and return the mean of the sums of those present.
 
         Args:
-            clients: clients in the m places of the round, (S, m).
+            clients: clients in the m places of the round, (S, m), for S repetitions.
             present: whether each place is taken, (S, m); an absent client keeps its state.
-            reports: differences s with noise, (S, m, d).
+            reports: differences s with noise, (S, m, d), for d coordinates.
             models: x_t, (S, d).
             number: t, from 1 on.
 
@@ -172,7 +172,7 @@ class ServerNoise:
     This is Algorithm 2 of Reshef and Levy.
 
     Attributes:
-        held: noise that the sum of reports contains now, (…, d).
+        held: noise that the sum of reports contains now, (…, d), for d coordinates.
     """
 
     def __init__(self, start: Floats) -> None:
@@ -183,7 +183,7 @@ class ServerNoise:
 
         Args:
             base: standard deviation of the noise in each coordinate.
-            normal: standard normal variables, (…, d).
+            normal: standard normal variables, (…, d), for d coordinates.
 
         Returns:
             New noise minus last noise, (…, d).

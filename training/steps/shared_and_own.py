@@ -23,14 +23,14 @@ class SharedPart:
     PPSGD (personalised private SGD) trains w with noise, and a part of its own for each client.
 
     Attributes:
-        model: the present w, (…, d).
+        model: the present w, (…, d), for d coordinates.
     """
 
     def __init__(self, start: Floats, *, step_size: float, noise_std: float) -> None:
         """Start a run.
 
         Args:
-            start: first w, (…, d).
+            start: first w, (…, d), for d coordinates.
             step_size: step size αη of w, the personalisation α times the base step size η.
             noise_std: standard deviation σ_ζ of the noise in each coordinate of the mean.
         """
@@ -44,7 +44,8 @@ class SharedPart:
         """Take the noisy step of one round: w ← w − αη(mean + σ_ζ · normal).
 
         Args:
-            mean: sum of the clipped messages over qW, for the participation rate q and the total weight W, (…, d).
+            mean: sum of the clipped messages over qW, for the participation rate q and the total weight W, (…, d), for
+                d coordinates.
             normal: standard normal variables, (…, d).
             number: number of the round, from 1 on.
         """
@@ -62,7 +63,7 @@ class SharedPart:
             rounds: number n of rounds.
 
         Returns:
-            The mean, (…, d).
+            The mean, (…, d), for d coordinates.
         """
         return self.model - self._weighted_changes / rounds
 
@@ -70,14 +71,14 @@ class SharedPart:
 class OwnParts:
     """The parts θ_i of the models that each client i keeps and updates itself in PPSGD of Bietti et al.
 
-    They are an array with one row for each client, (…, p).
+    They are an array with one row for each client, (…, p), for p own coordinates.
     """
 
     def __init__(self, start: Floats, *, step_size: float) -> None:
         """Start a run.
 
         Args:
-            start: first θ_i, one row for each client, (…, p).
+            start: first θ_i, one row for each client, (…, p), for p own coordinates.
             step_size: η/(qW), with base step size η, participation rate q and total weight W of the clients.
         """
         self.models = start
@@ -104,6 +105,6 @@ class OwnParts:
             rounds: number n of rounds.
 
         Returns:
-            One row for each client, (…, p).
+            One row for each client, (…, p), for p own coordinates.
         """
         return self.models - self._weighted_changes / rounds

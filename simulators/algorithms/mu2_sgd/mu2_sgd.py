@@ -138,7 +138,7 @@ def _output_after(run: Mu2SgdRun, state: State, number: int) -> Floats:
         number: number of rounds.
 
     Returns:
-        The models of all repetitions, (repetitions, d).
+        The models of all repetitions, (repetitions, d), for d coordinates.
     """
     model = state.server.model
     return (state.total + model) / number if run.method == "noisy-sgd" else model

@@ -141,7 +141,7 @@ class Reports:
         clients: clients that report, ascending, (rounds, repetitions, m).
         present: True for a client that reports, False for padding, (rounds, repetitions, m).
         places: index of the record in the client's population, (rounds, repetitions, m).
-        noise: standard normal variables, (rounds, repetitions, noises, d).
+        noise: standard normal variables, (rounds, repetitions, noises, d), for d coordinates.
     """
 
     clients: Indices

@@ -68,7 +68,7 @@ class State:
 
     Attributes:
         server: the models x and w, and the sum q of the rounds' mean reports.
-        plain: q without noise, (repetitions, d).
+        plain: q without noise, (repetitions, d), for d coordinates.
         total: sum of the models of noisy SGD, (repetitions, d).
         clients: last noise of each client; of no client if the server is trusted.
         gaps: last reports of each client, for the method of gap differences only.
@@ -190,7 +190,7 @@ def _run_gap_round(
         state: state before the round, which is updated.
         draws: random draws of a chunk of rounds.
         round_index: index of the round in the chunk.
-        gradients: gradients at x_t, (repetitions, m, d).
+        gradients: gradients at x_t, (repetitions, m, d), for m participants and d coordinates.
         number: number t of the round in the run, from 1 on.
 
     Returns:
@@ -233,7 +233,7 @@ def _noise(run: Mu2SgdRun, scales: Scales, state: State, draws: Reports, round_i
         round_index: index of the round in the chunk.
 
     Returns:
-        The noise, (repetitions, d).
+        The noise, (repetitions, d), for d coordinates.
     """
     normal = draws.noise[round_index]
     present = draws.present[round_index]

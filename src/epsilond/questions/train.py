@@ -159,7 +159,7 @@ def _start_session(
     Args:
         answer: the calibration of the run.
         sources: the clients.
-        first_model: the first model, shape (d,).
+        first_model: the first model, shape (d,), for d coordinates.
         own_values: first values of the clients' own coordinates in ppsgd, shape (p,); None without such coordinates.
         randomness: source of random bits; None for the operating system's.
         on_round: callback after each round; None for no callback.
@@ -339,7 +339,7 @@ def _require_fit(answer: Calibration, sources: Gradients, first_model: Floats) -
     Args:
         answer: the calibration.
         sources: the clients.
-        first_model: the first model, shape (d,).
+        first_model: the first model, shape (d,), for d coordinates.
 
     Raises:
         InvalidInput: with a fault for each number that differs.
