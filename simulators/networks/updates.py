@@ -44,7 +44,7 @@ class LaplaceLevels:
             generator: source of randomness, which makes the draws reproducible.
 
         Returns:
-            Independent integers, (dimension,), each between −m and m.
+            Independent integers, (dimension,), each of absolute value at most `noise_levels`.
         """
         return truncated_discrete_laplace(self.decay_rate, self.noise_levels, (dimension,), seeded(generator))
 
@@ -67,7 +67,7 @@ class BinomialTrials:
             generator: source of randomness.
 
         Returns:
-            Independent integers, (dimension,), each between −N/2 and N/2.
+            Independent integers, (dimension,), each of absolute value at most half of `trials`.
         """
         heads = generator.binomial(self.trials, 0.5, size=dimension)
         return np.asarray(heads - self.trials // 2)

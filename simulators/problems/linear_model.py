@@ -240,11 +240,11 @@ def _minimum(mean: MeanLoss, radius: float) -> Minimum:
 
 
 def _gradient_std(loss: Loss, population: Population, radius: float) -> float:
-    """Return a bound on the largest standard deviation φ of a record's gradient within a client.
+    """Return a bound on the standard deviation φ of a record's gradient within a client, over all models and clients.
 
     The ridge term cancels within a client, and a variance is at most the second moment. So φ² is at most the maximum
-    over clients of mean_j (s_j(r‖x_j‖) ‖x_j‖)². Here s_j(t) is the largest slope of the loss of record j at predictions
-    up to t. If the slope is constant, φ² is the variance of the features x_j.
+    over clients of mean_j (s_j(r‖x_j‖) ‖x_j‖)². Here x_j are the features of record j of the client, and s_j(t) is the
+    largest slope of its loss at predictions up to t. For a linear loss, φ² is the variance of the features.
 
     Args:
         loss: loss of a linear prediction.
@@ -268,16 +268,17 @@ def _gradient_std(loss: Loss, population: Population, radius: float) -> float:
 def _heterogeneity(loss: Loss, population: Population, radius: float) -> float:
     """Return a bound on the heterogeneity v of the clients: how much their mean gradients differ from the mean of all.
 
-    v is the root mean square of ‖∇F_i − ∇F‖ over the clients i, where F_i is the mean loss of a client's P records, and
-    F the mean of all F_i. Records that all clients share cancel in ∇F_i − ∇F. The sums are therefore over the records j
-    = (x_j, y_j) that only client i has. The result is the smaller of two bounds, times the factor `SAFE` for rounding:
+    The heterogeneity v is the root mean square of ‖∇F_i − ∇F‖ over the clients i. Here F_i is the mean loss of a
+    client's P records, and F the mean of all F_i. Records that all clients share cancel in this difference. So sums are
+    over the records j that only client i has, with features x_j. The result is the smaller of two bounds, times the
+    factor `SAFE` for rounding.
 
-    1. A mean of squares about the mean is at most the mean of squares: v² ≤ mean_i (Σ_j s_j(r‖x_j‖) ‖x_j‖)²/P². Here
-    s_j(t) is the largest slope of the loss of record j at predictions up to t.
+    1. A variance is at most the second moment: v² ≤ mean_i (Σ_j s_j(r‖x_j‖) ‖x_j‖)²/P². Here s_j(t) is the largest
+       slope of the loss of record j at predictions up to t.
 
-    2. From w = 0, the norm of ∇F_i − ∇F grows by at most a_i r: v² ≤ mean_i (‖∇F_i(0) − ∇F(0)‖ + a_i r)². Here a_i = c
-    max(‖Σ_i‖, ‖mean of all Σ_i‖) for the curvature c of the loss and Σ_i = (1/P) Σ_j x_j x_jᵀ, because both Hessians
-    lie between 0 and this bound.
+    2. From the model 0, the norm of ∇F_i − ∇F grows by at most a_i r: v² ≤ mean_i (‖∇F_i(0) − ∇F(0)‖ + a_i r)². Here
+       a_i = c max(‖S_i‖, ‖mean of all S_i‖), with the curvature c of the loss and S_i = (1/P) Σ_j x_j x_jᵀ. This holds
+       because the Hessians of F_i and F are between 0 and these bounds.
 
     Args:
         loss: loss of a linear prediction.
@@ -306,7 +307,10 @@ def _heterogeneity(loss: Loss, population: Population, radius: float) -> float:
 
 
 def _deviations_at_zero(loss: Loss, features: Floats, targets: Floats, size: int) -> Floats:
-    """Return how far each client's mean gradient at the model 0 is from that of all clients, ‖∇F_i(0) − ∇F(0)‖.
+    """Return how far each client's mean gradient at the model 0 is from the mean over all clients.
+
+    The distances are ‖∇F_i(0) − ∇F(0)‖, where F_i is the mean loss of client i. Records that all clients share cancel
+    in the difference, so that they are left out.
 
     Args:
         loss: loss of a linear prediction.
@@ -315,7 +319,7 @@ def _deviations_at_zero(loss: Loss, features: Floats, targets: Floats, size: int
         size: number P of all records of a client, over which its loss is averaged.
 
     Returns:
-        One distance for each client.
+        One distance for each client, (clients,).
     """
     slopes = loss.slope(np.zeros_like(targets), targets)
     gradients = np.einsum("ij,ijk->ik", slopes, features) / size
@@ -326,13 +330,13 @@ def _deviations_at_zero(loss: Loss, features: Floats, targets: Floats, size: int
 def _largest_of_eigenvalues(features: Floats) -> Floats:
     """Return, for each client, the larger of the largest eigenvalues of its matrix and of the mean matrix.
 
-    The matrix of a client is Σ_j x_j x_jᵀ for its records x_j.
+    The matrix of a client is the sum of x xᵀ over the features x of its records.
 
     Args:
         features: features of the records, (clients, records, d), for d features.
 
     Returns:
-        One eigenvalue for each client.
+        One eigenvalue for each client, (clients,).
     """
     clients, records, dimension = features.shape
     eigenvalue_of_mean = _largest_eigenvalue(features.reshape(clients * records, dimension)) / clients

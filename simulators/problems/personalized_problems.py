@@ -131,7 +131,7 @@ class _LinearProblem:
         """Return the constants that risk bounds depend on, from properties of one record's loss.
 
         A record's gradient is the slope of the loss times the features x. At the optimum, slope and features are
-        independent. The standard deviation of the gradient is therefore the root mean square slope times (E‖x‖²)^½.
+        independent. The standard deviation of the gradient is therefore the root mean square slope times that of ‖x‖.
 
         Args:
             lipschitz: bound on the norm of one record's gradient.

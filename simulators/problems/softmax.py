@@ -279,7 +279,9 @@ def _deviations_at_zero(population: Population, classes: int) -> Floats:
 def _growth(features: Floats, radius: float) -> Floats:
     """Bound how much further a client's mean gradient can be from that of all clients if the model moves away from 0.
 
-    The bound is a_i r on the growth of ‖∇F_i − ∇F‖ from the model 0 to models of norm r, for each client i.
+    F_i is the mean loss of client i, and F the mean of all F_i. From the model 0 to a model of norm r, ‖∇F_i − ∇F‖
+    grows by at most a_i r. Here a_i = ½ max(‖S_i‖, ‖mean of all S_i‖) for the mean S_i of x xᵀ over the features x of
+    client i. The factor ½ (`CURVATURE`) bounds the second derivative of the loss by the outputs.
 
     Args:
         features: features of the records, (clients, P, d), for P records of a client and d features.

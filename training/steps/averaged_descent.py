@@ -10,13 +10,16 @@ from epsilond.training.arrays import Floats
 
 
 class AveragedDescent:
-    """State of projected gradient descent, w ← Π(w − η · mean of the messages), with an average of the models.
+    """State of projected gradient descent, with a weighted average of the models.
+
+    A step is w ← Π(w − η · mean of the messages), for the model w, the step size η and the projection Π onto the
+    domain.
 
     Attributes:
-        model: w, (…, d), for d coordinates.
+        model: the present model w, (…, d), for d coordinates.
         average: weighted average of the models so far; each weight is 1/`fading` times the previous one. At first the
             start.
-        moved: w after the last step and before its projection.
+        moved: the model after the last step and before its projection.
     """
 
     def __init__(self, start: Floats, *, step_size: float, fading: float, project: Callable[[Floats], Floats]) -> None:

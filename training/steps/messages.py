@@ -47,11 +47,11 @@ def batch_mean(gradients: Floats, counted: Bools, batch_size: int) -> Floats:
 
 
 def with_noise(values: Floats, noise_std: float | Floats, normal: Floats) -> Floats:
-    """Add Gaussian noise to values.
+    """Add Gaussian noise of a given standard deviation to messages.
 
     Args:
         values: messages, (…, d), for d coordinates.
-        noise_std: σ per coordinate.
+        noise_std: standard deviation of the noise in each coordinate, one for all or one for each message.
         normal: standard normal variables, (…, d).
 
     Returns:

@@ -121,13 +121,15 @@ class _ModelState:
         self.clients = clients
 
     def mean_models(self, rounds: int) -> Floats:
-        """Return the clients' models w + θ_i, averaged over their values before each of the first rounds.
+        """Return the clients' models, averaged over their values before each round so far.
+
+        The model of client i is w + θ_i, the sum of the shared part w and the client's own part θ_i.
 
         Args:
             rounds: number of rounds so far, over which the models are averaged.
 
         Returns:
-            The models, (repetitions, N, d).
+            The mean models of N clients, (repetitions, N, d), for d coordinates.
         """
         shared = self.shared.mean(rounds)
         own = self.own.means(rounds).reshape(len(shared), self.clients, -1)

@@ -105,7 +105,7 @@ def combine_multipliers(first: float, second: float) -> float:
     """Return the noise multiplier 1/√(z⁻² + s⁻²) of two Gaussian releases together; 0 if one of them has no noise.
 
     Args:
-        first: z, noise multiplier of one release.
+        first: noise multiplier z of one release.
         second: s, noise multiplier of the other release.
 
     Returns:
