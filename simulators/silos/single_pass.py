@@ -167,12 +167,15 @@ def mean_gradients(models: Floats, features: Floats, labels: Integers) -> Floats
         Gradients, (S, d, classes).
     """
     count, dimension, classes = models.shape
+    # One product of matrices gives the outputs of all models.
     flat = models.transpose(1, 0, 2).reshape(dimension, count * classes)
     logits = (features @ flat).reshape(len(labels), count, classes)
     logits -= logits.max(axis=-1, keepdims=True)
+    # Residuals are the softmax probabilities, minus 1 for the class of the record.
     residuals = np.exp(logits)
     residuals /= residuals.sum(axis=-1, keepdims=True)
     residuals[np.arange(len(labels)), :, labels] -= 1.0
+    # The gradient in the weights of a class is the mean of features times residuals.
     gradients = features.T @ residuals.reshape(len(labels), count * classes) / np.float32(len(labels))
     by_model: Floats = gradients.reshape(dimension, count, classes).transpose(1, 0, 2)
     return by_model
@@ -189,6 +192,7 @@ def into_ball(models: Floats, radius: float) -> Floats:
         The models in the ball, (S, d, classes). Models in the ball already are unchanged.
     """
     norms = np.sqrt(np.sum(np.square(models), axis=(1, 2), keepdims=True))
+    # The floor avoids a division by 0.
     positive_norms = np.maximum(norms, np.finfo(np.float32).tiny)
     scaled: Floats = models * np.minimum(1.0, radius / positive_norms)
     return scaled

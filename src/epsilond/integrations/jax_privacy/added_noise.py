@@ -178,7 +178,8 @@ class AddedNoise:
         """Compute standard Gaussian variables z_t / σ from the correlated noise of the latest update, for tests.
 
         The noise of all updates is n = C⁻¹ z, where C is the strategy matrix with b bands and z has independent
-        Gaussian entries of standard deviation σ. Therefore z_t = Σ_{i < b} C[t, t − i] n_{t − i}.
+        Gaussian entries of standard deviation σ. In update t, therefore, z_t = Σ_i C[t, t − i] n_{t − i} over the lags
+        i = 0, …, b − 1.
 
         Args:
             noise: noise n_t of the latest update, at the sampled coordinates.

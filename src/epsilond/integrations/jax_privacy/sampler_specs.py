@@ -217,7 +217,7 @@ def _random_allocation(run: SampledRun) -> Spec:
 
 
 def _min_separation(run: SampledRun) -> Spec:
-    """Return the spec of a run with b-min-sep sampling: ⌈iterations/b⌉ batches without amplification.
+    """Return the spec of a run in which a record takes part at most once in b iterations (b-min-sep sampling).
 
     Given the batches that the record could be in, the run is a composition of at most ⌈iterations/b⌉ Gaussian
     mechanisms. These batches do not depend on the record's value, and E_γ is jointly convex.

@@ -31,7 +31,8 @@ class NoiseReading:
         stddev: standard deviation of z.
         bands: number b of bands of C: the entry C[i, j] is 0 if i − j ≥ b.
         column_norm: largest Euclidean norm of a column of C.
-        columns: shape (iterations, bands): entry (j, i) is C[j + i, j]; empty where C is too large.
+        columns: nonzero entries of the columns of C, shape (iterations, bands). Entry (j, i) is C[j + i, j]. The array
+            is empty if C is too large.
     """
 
     stddev: float
@@ -51,7 +52,7 @@ def read_noise(transform: optax.GradientTransformation, *, iterations: int) -> N
         iterations: number of rows of C.
 
     Returns:
-        None if the transformation is not such a privatizer.
+        The standard deviation, and the bands and columns of C. None if the transformation is not such a privatizer.
     """
     # Read the parts of the closure. Any other transformation lacks them, or has parts of another kind.
     try:
@@ -105,8 +106,8 @@ def _read_streaming(matrix: StreamingMatrix, stddev: float, iterations: int) -> 
         iterations: number of rows of C.
 
     Returns:
-        The columns of C, their largest norm and b. The norm is NaN, without columns, if no b up to `_LARGEST` entries
-        fits.
+        The columns of C, their largest norm and b. The norm is NaN, and there are no columns, if no b fits for which
+        the columns have at most `_LARGEST` entries.
     """
     bands = _estimate_bands(matrix, iterations)
     while iterations * bands <= _LARGEST:
@@ -157,7 +158,7 @@ def _read_columns(matrix: StreamingMatrix, iterations: int, bands: int) -> NDArr
         bands: assumed number of bands of C.
 
     Returns:
-        Shape (iterations, bands): entry (j, i) is C[j + i, j].
+        The columns, shape (iterations, bands): entry (j, i) is C[j + i, j]. None if the columns overlap.
     """
     # With random teeth, readings of overlapping columns do not agree by chance. The readings are divided by the teeth,
     # which therefore stay away from 0. The seed is fixed, so that equal plans give equal results.
@@ -181,11 +182,11 @@ def _combs(teeth: NDArray[np.float64], period: int) -> NDArray[np.float64]:
     Such a vector is a comb: it is 0 except at its teeth, which are `period` rows apart. The combs share no teeth.
 
     Args:
-        teeth: shape (rows,): value of the tooth in each row.
+        teeth: value of the tooth in each row, shape (rows,).
         period: number of rows from one tooth of a comb to the next.
 
     Returns:
-        Shape (rows, period): column g is the comb with teeth in the rows g, g + period and so on.
+        The combs, shape (rows, period): column g is the comb with teeth in the rows g, g + period and so on.
     """
     rows = np.arange(len(teeth))
     combs = np.zeros((len(teeth), period))
@@ -204,7 +205,7 @@ def _entries_at_teeth(products: NDArray[np.float64], period: int) -> NDArray[np.
         period: number of rows from one tooth of a comb to the next.
 
     Returns:
-        Shape (rows, period): entry (j, i) is that in row j + i of the product.
+        The entries, shape (rows, period): entry (j, i) is that in row j + i of the product with the comb of row j.
     """
     size = len(products)
     padded = np.vstack([products, np.zeros((period, products.shape[1]))])
