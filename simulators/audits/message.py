@@ -106,7 +106,7 @@ class Message:
         return 0.6 * len(self.spec.first)
 
     def statistics(self, generator: np.random.Generator, count: int, world: int) -> Floats:
-        """Draw messages of a client, and return how much each speaks for the first of two possible updates.
+        """Draw messages of a client, and return the log likelihood ratio of the two possible updates for each.
 
         The statistic is log P(message | first update) − log P(message | second update).
 
@@ -116,7 +116,7 @@ class Message:
             world: the update that is sent, FIRST or SECOND.
 
         Returns:
-            One statistic for each message.
+            The statistics, (count,), rounded to `SIGNIFICANT` decimals; larger ones speak for the first update.
         """
         update = self.spec.first if world == FIRST else self.spec.second
         messages = None

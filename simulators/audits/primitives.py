@@ -235,8 +235,8 @@ def _attack_integers(integers: NoisyIntegers, setting: AttackSetting) -> Attacke
 def realised_shift(bounds: IntegerShift) -> tuple[tuple[int, int], ...]:
     """Return a large difference of two neighbours' integer vectors that given bounds allow.
 
-    It has coordinates of one size, and at most one smaller coordinate. Among all such vectors it has the largest ℓ1
-    norm, and among those the largest size.
+    The difference has coordinates of one size, and at most one smaller coordinate. The `MOST_CANDIDATES` largest sizes
+    are tried. The result has the largest ℓ1 norm among them and, of equal norms, the largest size.
 
     Args:
         bounds: bounds on the norms of the difference, and the number of coordinates.

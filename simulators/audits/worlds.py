@@ -139,7 +139,7 @@ class LogLikelihoodRatio:
 
 
 def mix_log_densities(weight: float, included: Floats, otherwise: Floats) -> Floats:
-    """Return the log density of an output of which a record is part only with some probability.
+    """Return the log density of an output if a record takes part in it with some probability.
 
     The density is a mixture: log(q e^included + (1 − q) e^otherwise).
 

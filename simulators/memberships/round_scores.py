@@ -41,9 +41,10 @@ def round_scores(
 
 
 def _mean_squares(canaries: Floats) -> Floats:
-    """Return the squared norms of all canaries' contributions, summed and divided by the number of coordinates.
+    """Return the sum of the squared norms of all canaries' contributions, divided by the number of coordinates.
 
-    The scores of a canary vary with the participation of all canaries. This number is the factor of that variance.
+    A canary is a member that an attacker tries to detect. The score of one varies with the participation of all others.
+    This number is the factor of that variance.
 
     Args:
         canaries: contributions of the m canaries in S runs, (S, m, d), for d coordinates.
@@ -57,7 +58,8 @@ def _mean_squares(canaries: Floats) -> Floats:
 def _log_ratio(rest: Floats, canaries: Floats, rate: float, variance: Floats) -> Floats:
     """Return the log likelihood ratios of one round's sum with and without each canary, for normal sums.
 
-    A canary that is in the data takes part with probability q, so the density with it is a mixture.
+    A canary is a member that an attacker tries to detect. If it is in the data, it takes part with probability q, so
+    that the density with it is a mixture.
 
     Args:
         rest: the noisy sums minus their expectations, (S, d), for S runs and d coordinates.

@@ -192,6 +192,8 @@ class Members:
     def canary_contributions(self, spec: CanaryTraining, models: Floats) -> Floats:
         """Return the contributions of the m canaries to a round, as if all of them were present.
 
+        A canary is a member that an attacker tries to detect.
+
         Args:
             spec: parameters of the training.
             models: models of S runs, (S, d), for d coordinates.
@@ -208,8 +210,9 @@ class Members:
     def confidence(self, models: Floats) -> Floats:
         """Return the confidence of models in the canaries: how well each model fits each canary.
 
-        For labels ±1 it is the log odds of the label, otherwise minus the loss. A gradient canary's loss is linear in
-        the model.
+        A canary is a member that an attacker tries to detect. For class labels the confidence is the log odds of the
+        label, otherwise minus the loss. A canary that contributes a fixed direction has a loss that is linear in the
+        model.
 
         Args:
             models: models of S runs, (S, d), for d coordinates.
@@ -235,8 +238,8 @@ class TrainedRuns:
     Attributes:
         members: which canaries were in the data, (S, m).
         models: final models, (S, d), for d coordinates.
-        alignment: score of an attacker who sees all models, (S, m). It adds up over the rounds the log-likelihood ratio
-            of the noisy sum of contributions with and without the canary.
+        alignment: score of an attacker who sees all models, (S, m). It is the sum over the rounds of a log likelihood
+            ratio: that of the noisy sum of contributions with and without the canary.
         confidence: how well the final model fits the canary, (S, m); for labels ±1 the log odds of the label.
     """
 

@@ -17,6 +17,9 @@ MOST_RECORDS = 1000
 def attack_client_records(spec: Subsampled, inner: AttackedMechanism, setting: AttackSetting) -> AttackedMechanism:
     """Return the attack on all records of a client, of which a random number is in the batch.
 
+    The data sets differ in all records of the client, which are equal. Their number in the batch is binomial for
+    Poisson sampling, and hypergeometric for batches of fixed size.
+
     Args:
         spec: the draw of records, with the number of records of one client.
         inner: attack on one record that is in the batch.
