@@ -34,9 +34,9 @@ class NormFedavgRun:
         local_steps: number E of gradient steps of a client.
         local_step_size: step size η of a client.
         server_step_size: step size β of the server.
-        levels: s; a coordinate of a message is a multiple of 1/s.
-        noise_levels: m, the largest absolute value of the noise, in units of 1/s.
-        decay_rate: α.
+        levels: number s of grid steps per unit: a coordinate of a message is a multiple of 1/s.
+        noise_levels: largest absolute value m of the noise, in units of 1/s.
+        decay_rate: decay rate α of the noise, above 0.
         samples_per_client: number of records of each client that was calibrated for; None if it does not matter.
     """
 

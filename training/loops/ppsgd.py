@@ -74,7 +74,7 @@ class ModelParts:
 
 @dataclass(frozen=True, kw_only=True)
 class PpsgdRun:
-    """A run of PPSGD, with clients of weights that sum to W.
+    """A run of PPSGD, in which clients share a part of their models and each keeps a part of its own.
 
     Attributes:
         rounds: number of rounds.
