@@ -197,7 +197,7 @@ def messages_of(gradients: Floats, draws: RoundDraws, reporting: Reporting, nois
         gradients: mean gradients of the participants, (S, M, d), for S repetitions, M participants and d coordinates.
         draws: draws of the round.
         reporting: participation in the run, with σ of each client if clients differ.
-        noise_std: σ per coordinate if clients are equal.
+        noise_std: standard deviation of the noise in each coordinate, if clients are equal.
 
     Returns:
         The messages, (S, M, d).

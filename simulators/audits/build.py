@@ -135,6 +135,7 @@ def _attack_shuffled(spec: ShuffledSpec, setting: AttackSetting) -> AttackedMech
     if spec.clients == 1 or setting.observer in ("server", "other-clients"):
         return attack_spec(spec.mechanism, setting)
     report = spec.mechanism.primitive
+    # Above this ε the probability of a false report underflows, so that counts of reports cannot be used.
     if isinstance(report, CategoryReport) and report.epsilon <= LARGEST_COUNTED:
         return ShuffledResponses(report.epsilon, report.categories, spec.clients)
     return ShuffledReports(attack_spec(spec.mechanism, setting), spec.clients)

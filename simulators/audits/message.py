@@ -71,6 +71,7 @@ class QuantizedMessage:
             # A truth value is an integer in Python, but it is no coordinate.
             if isinstance(value, bool) or not isinstance(value, int | float) or not -1.0 <= value <= 1.0:
                 raise InvalidInput.at(f"/{name}/{index}", "is out of range", allowed="≥ -1 and ≤ 1")
+        # The tolerance allows for rounding of a norm of 1.
         if math.hypot(*getattr(self, name)) > 1.0 + ROUNDING:
             raise InvalidInput.at(f"/{name}", "has norm above 1", allowed="≤ 1")
 

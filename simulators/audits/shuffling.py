@@ -51,6 +51,7 @@ class ShuffledReports:
         """
         if world.size == 0:
             return np.zeros((2, 0))
+        # At most about `CELLS` reports are in memory at one time.
         runs_at_a_time = max(1, CELLS // self.clients)
         starts = range(0, world.size, runs_at_a_time)
         chunks = [self._chunk(generator, world[start : start + runs_at_a_time]) for start in starts]

@@ -135,6 +135,7 @@ class LogLikelihoodRatio:
             The privacy losses, (count,).
         """
         logs = self.mechanism.draw(generator, np.full(count, world, dtype=np.int64))
+        # Rounded, so that equal outputs have equal losses in any order of summation.
         return np.asarray(np.round(logs[FIRST] - logs[SECOND], SIGNIFICANT))
 
 

@@ -107,5 +107,6 @@ def _random_order(generator: np.random.Generator, sizes: Indices, shape: tuple[i
     """
     keys = generator.random(shape)
     is_missing = np.broadcast_to(np.arange(shape[-1]) >= sizes, shape)
+    # The key of a missing record is larger than all others, so that it comes last.
     keys[is_missing] = ABSENT
     return np.argsort(keys, axis=-1)

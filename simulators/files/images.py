@@ -163,5 +163,6 @@ def _check_labels(labels: npt.NDArray[np.uint8], name: str, data: str) -> None:
     Raises:
         InvalidInput: a label is above 9.
     """
+    # All data sets here have ten classes.
     if labels.size and int(labels.max()) >= CLASSES:
         raise InvalidInput.at(f"/data/{data}", f"{name} has a label above {CLASSES - 1}: {int(labels.max())}")

@@ -113,6 +113,7 @@ def epsilon_lower(*, canaries: int, guesses: int, right: int, delta: float, erro
 
     if not is_refuted(0.0):
         return 0.0
+    # The lower end of the last interval is disproved, so that it is a valid bound.
     return bisect_reals(is_refuted, 0.0, LARGEST, steps=BISECTIONS)[0]
 
 

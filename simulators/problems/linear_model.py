@@ -216,7 +216,7 @@ def _minimum(mean: MeanLoss, radius: float) -> Minimum:
     reads at most about `ITERATIONS` array entries.
 
     Args:
-        mean: F and its gradient.
+        mean: the mean loss F and its gradient.
         radius: radius of the ball.
 
     Returns:

@@ -69,6 +69,7 @@ class PersonalizedDigits:
         Raises:
             InvalidInput: there are too many clients, or the held-out share leaves no record on one side.
         """
+        # A client needs at least four records, so that some are left for training and for testing.
         most = RECORDS // LEAST_RECORDS
         if self.clients > most:
             raise InvalidInput.at("/clients", "leave too few records to each", allowed=f"≤ {most}")

@@ -168,6 +168,7 @@ def _minimum(mean: MeanSoftmax, radius: float) -> Minimum:
     # The smoothness is the largest eigenvalue of the features' weighted second moments, times the loss's curvature.
     weighted_features = np.sqrt(mean.weights)[:, None] * mean.features
     largest_eigenvalue = float(np.linalg.svd(weighted_features, compute_uv=False)[0]) ** 2
+    # The curvature of the loss in the outputs is at most ½. `SAFE` covers rounding errors.
     smoothness = CURVATURE * largest_eigenvalue * SAFE + mean.strong_convexity
 
     # Bound on the averaged values and on the gradient norm times the radius, for rounding errors.

@@ -156,6 +156,7 @@ class _Models:
         self._clipping_norm = np.float32(training.clipping_norm)
         self._shared = np.zeros((users.dimension, len(runs)), np.float32)
         self._personal = np.zeros((users.users, users.dimension, len(runs)), np.float32)
+        # Users are stepped in groups of which the models fit into the cache of a core.
         size = max(1, CHUNK // self._shared.size)
         self._chunks = [slice(start, start + size) for start in range(0, users.users, size)]
 

@@ -75,6 +75,7 @@ def measure_norms(norms: Floats, bounds: Floats, finite: Bools) -> GradientStati
     Returns:
         The statistics of these vectors. They depend on the data without noise, so no guarantee covers them.
     """
+    # An excess of 1e-9, relatively, is due to rounding.
     is_clipped = norms > bounds * (1.0 + NOTICED)
     return GradientStatistics(
         largest_norm=float(np.max(norms, initial=0.0)),

@@ -128,9 +128,9 @@ class TabularClients:
 
         Args:
             models: one model w (d,), for d coordinates, or one per client (M, d), for M clients.
-            features: x of each record, (M, K, p), for K records and p features.
-            predictions: Wx of each record, (M, K, outputs).
-            slopes: s of each record, (M, K, outputs).
+            features: features x of each record, (M, K, p), for K records and p features.
+            predictions: prediction Wx of each record, (M, K, outputs).
+            slopes: derivative s of the loss by the prediction, of each record, (M, K, outputs).
 
         Returns:
             The bounds, (M, K).
@@ -167,7 +167,7 @@ def tabular(
         loss: logistic (targets ±1), least-squares or huber, or the result of a function of `epsilond.training`, such as
             softmax(classes).
         feature_norm: longer feature vectors are scaled down to this norm; choose it without looking at the data.
-        strong_convexity: μ ≥ 0; μ/2 ‖w‖² is added to every record's loss.
+        strong_convexity: weight μ ≥ 0 of the ridge term μ/2 ‖w‖², which is added to every record's loss.
 
     Returns:
         The clients; its losses have known constants of smoothness and Lipschitz continuity.

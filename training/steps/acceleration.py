@@ -74,8 +74,8 @@ class Sequences:
     `AcceleratedStep` holds.
 
     Attributes:
-        iterate: w, (…, d), for d coordinates.
-        output: w^ag, (…, d), which starts at the same model as w.
+        iterate: the iterate w, (…, d), for d coordinates.
+        output: the output w^ag, (…, d), which starts at the same model as w.
 
     Args:
         start: first models.

@@ -25,6 +25,7 @@ def clipping_factors(norms: Floats, bound: float | Floats) -> Floats:
     Returns:
         The factors, in [0, 1], one for each norm.
     """
+    # The floor avoids a division by 0.
     ratios = bound / np.maximum(norms, SMALLEST)
     return np.asarray(np.minimum(1.0, ratios))
 

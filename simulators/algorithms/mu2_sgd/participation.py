@@ -127,6 +127,7 @@ def chunk_size(clients: int, noises: int) -> int:
     Returns:
         A number from 1 to `MOST_ROUNDS`.
     """
+    # About `ENTRIES` numbers in a chunk: two for each client, and the noise.
     return min(max(ENTRIES // (2 * clients + noises), 1), MOST_ROUNDS)
 
 

@@ -36,6 +36,7 @@ def attack_client_records(spec: Subsampled, inner: AttackedMechanism, setting: A
     records = spec.records_of_one_client or 1
     if not isinstance(inner, NoisyValue):
         raise InvalidInput.at("/mechanism/kind", "several records add up where noise is added to one number")
+    # The attack computes one density for each number of records.
     if records > MOST_RECORDS:
         raise InvalidInput.at("/records_of_one_client", "is more than an attack can add", allowed=f"≤ {MOST_RECORDS}")
     if spec.sampling == "without-replacement" and setting.relation == "add-or-remove-one":

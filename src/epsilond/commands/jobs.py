@@ -255,6 +255,7 @@ def _wait_for_end(service: Service, path: str, timeout: float | None) -> JsonRec
             asked_at = time.monotonic()
             job = service.ask(path, wait=HELD).document()
             move(job)
+            # The service holds a request for `HELD` seconds. If it answers at once, the loop must pause by itself.
             was_held = time.monotonic() - asked_at >= HELD / 2
             if not was_held and not _is_over(job):
                 time.sleep(HELD / 2)  # a service that answers at once would otherwise get a flood of requests

@@ -135,6 +135,7 @@ class CohortDraws:
         }
         prior = 1.0 / (self._steps * (self._steps + 1))
         for name, log_count in log_predicted.items():
+            # The limit keeps the exponential from overflowing.
             payoff = 0.0 if log_count is None else math.exp(min(log_total - log_count, _LARGEST_LOG))
             # Half of the wealth is kept, and the other half is multiplied by the payoff.
             self._wealth[name] = (self._wealth[name] + prior) * (1.0 + payoff) / 2.0

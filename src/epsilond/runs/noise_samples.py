@@ -125,6 +125,7 @@ class NoiseSamples:
             ratios: mean square of the noise in each of g groups, shape (g,).
             counts: number k of values in each group, shape (g,).
         """
+        # The floor avoids log 0: a generator of single precision may return exactly 0.
         exponents = 0.5 * counts * (ratios - 1.0 - np.log(np.maximum(ratios, _LEAST_RATIO)))
         worst_group = int(exponents.argmax())
         # Each of two tests has two sides. A NaN is not below the threshold, so it raises the alarm too.
@@ -226,6 +227,7 @@ class NoiseSamples:
         if len(sample) <= _LARGEST_CHECKED:
             ordered = np.sort(sample)
             gaps = ordered[1:] - ordered[:-1]
+            # 17 or more such gaps are practically impossible for Gaussian noise.
             if np.count_nonzero(gaps < _CLOSE) >= _LEAST_REPEATS:
                 self._raise_alarm("many coordinates have the same noise in one step")
 

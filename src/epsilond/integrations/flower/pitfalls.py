@@ -67,7 +67,7 @@ def weighted_noise_multiplier(noise_multiplier: float, weights: Sequence[float])
     the other weights change too, and the mean changes by up to 2 C max w_k.
 
     Args:
-        noise_multiplier: z, as the wrapper takes it.
+        noise_multiplier: noise multiplier z, as the wrapper takes it.
         weights: weights of the clients of a round, such as numbers of examples.
 
     Returns:
@@ -106,7 +106,7 @@ def combine_multipliers(first: float, second: float) -> float:
 
     Args:
         first: noise multiplier z of one release.
-        second: s, noise multiplier of the other release.
+        second: noise multiplier s of the other release.
 
     Returns:
         The multiplier of both releases together, at most the smaller of the two.

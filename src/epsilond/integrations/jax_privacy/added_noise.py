@@ -97,6 +97,7 @@ class AddedNoise:
             self._evidence.rest_on_caller(CORRELATION, _UNREADABLE)
             self._evidence.rest_on_caller(NOISE, _UNREADABLE)
             return {EVENT}
+        # Rounding errors above 1 % of the noise would hide its distribution.
         if not len(sample) or error > _COARSEST * self._stddev:
             reason = "the noisy sums have too few digits, or none, to compare the noise"
             self._evidence.rest_on_caller(NOISE, reason)
@@ -206,8 +207,8 @@ class AddedNoise:
         """Return the updates so far as JSON values, for a checkpoint.
 
         Returns:
-            The number of updates, the sampled noise of each, and the noise states: those used, and the one expected
-            next.
+            The number of updates, the sampled noise of the latest ones, the noise states that updates have used, and
+            the state that is expected next.
         """
         expected_digits = None
         if self._expected is not None:
@@ -258,4 +259,5 @@ def _continues(
         return True
     if expected_numbers.shape != numbers.shape:
         return False
+    # Compilers may round the real numbers in different places.
     return bool(np.allclose(expected_numbers, numbers, rtol=_STATE_RTOL, atol=_STATE_ATOL, equal_nan=True))

@@ -149,6 +149,7 @@ class ObservedBatches:
             records: number of records, or of users if the sampler draws users.
         """
         if len(self._phases) != records:
+            # `_UNSEEN` marks a record that has been in no batch yet.
             new_records = np.full(records, _UNSEEN)
             self._phases = np.concatenate([self._phases, new_records])[:records]
         spec = self._mechanism
@@ -237,6 +238,7 @@ class ObservedBatches:
         if cycle == 1 or not len(members):
             return
         phase = self._count % cycle
+        # `_UNSEEN` marks a record that has been in no batch yet.
         earlier_phases = self._phases[members]
         has_moved = (earlier_phases != _UNSEEN) & (earlier_phases != phase)
         moved = int(np.count_nonzero(has_moved))

@@ -195,6 +195,7 @@ def _coordinates(size: int, leaves: int) -> NDArray[np.int64]:
     Returns:
         The positions in the flattened array, without repetition.
     """
+    # Each array gets an equal share of all coordinates, but at least a few.
     count = min(size, max(_LEAST, _COORDINATES // leaves))
     return np.unique(np.linspace(0, max(size - 1, 0), count).astype(np.int64))
 

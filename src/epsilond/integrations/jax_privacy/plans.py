@@ -123,8 +123,8 @@ def spec_from_execution_plan(
         The spec, the description of the whole run for privacy accounting.
 
     Raises:
-        InvalidInput: no spec describes the sampler or the event, the groups of the sampler do not go with the relation,
-            or the bands cannot be read.
+        InvalidInput: no spec describes the sampler or the event. Or the groups of the sampler do not go with the
+            relation, or the bands cannot be read.
         RunDiffers: the parts of the plan contradict each other.
     """
     return steps_from_execution_plan(plan, relation=relation, bands=bands).spec

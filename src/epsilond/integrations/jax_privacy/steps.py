@@ -166,6 +166,7 @@ class ObservedSteps:
             active: number of rows with a loss other than 0.
             finite: whether all losses and sums are finite.
         """
+        # `_MATCH` is a tolerance for single precision, and `_NORM` a larger one for gradients in half precision.
         bound = float(facts["bound"])
         if bound > self._reading.norm_bound * (1.0 + _MATCH):
             message = (

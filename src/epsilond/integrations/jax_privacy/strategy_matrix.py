@@ -73,7 +73,7 @@ def _read_dense(strategy: NDArray[np.float64], stddev: float) -> NoiseReading:
     """Find the number of bands, the columns and the largest column norm of a strategy matrix C, which correlates noise.
 
     Args:
-        strategy: C, shape (iterations, iterations), lower triangular.
+        strategy: strategy matrix C, shape (iterations, iterations), lower triangular.
         stddev: standard deviation of the noise before the multiplication by C⁻¹.
 
     Returns:
@@ -82,6 +82,7 @@ def _read_dense(strategy: NDArray[np.float64], stddev: float) -> NoiseReading:
     # The bands reach to the entry that is farthest below the main diagonal.
     size = len(strategy)
     magnitudes = np.abs(strategy)
+    # Entries below 1e-5 of the largest one count as 0: single precision leaves about 1e-6.
     rows, columns = np.nonzero(magnitudes > _NEGLIGIBLE * magnitudes.max())
     bands = int((rows - columns).max()) + 1
 
@@ -170,6 +171,7 @@ def _read_columns(matrix: StreamingMatrix, iterations: int, bands: int) -> NDArr
     columns: NDArray[np.float64] = _entries_at_teeth(first_product, bands) / first_teeth[:, None]
     expected_entries = columns * second_teeth[:, None]
     second_entries = _entries_at_teeth(second_product, bands)
+    # Entries below 1e-5 of the largest one count as 0: single precision leaves about 1e-6.
     tolerance = _NEGLIGIBLE * np.abs(columns).max()
     if not np.allclose(second_entries, expected_entries, rtol=0.0, atol=tolerance):
         return None

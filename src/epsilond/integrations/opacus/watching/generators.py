@@ -291,6 +291,7 @@ def _block_and_position(state: torch.Tensor) -> tuple[bytes, int]:
         The bytes that identify the block or the seed, and the position as a number.
     """
     raw = state.numpy().tobytes()
+    # Generators of devices have a smaller state than the Mersenne Twister.
     if len(raw) == _STATE_BYTES:
         block, position = raw[24:56], raw[16:24]
     else:

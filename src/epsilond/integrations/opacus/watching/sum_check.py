@@ -241,6 +241,7 @@ class SumCheck:
             True if no larger norm was observed.
         """
         norm = float(optimizer.max_grad_norm)
+        # The factor is the relative tolerance for rounding errors.
         if self.rows.norm > norm * (1.0 + _RELATIVE) or not clipping.norms_agree(optimizer):
             self._reporter.contradict(
                 CLIPPING,
