@@ -23,9 +23,8 @@ from epsilond.simulators.audits.worlds import Floats
 RANKS = 200
 """Number of thresholds tried from each extreme of each sample."""
 CHOOSING_ERROR = 1e-5
-"""Error probability of each rate during the selection among more than a thousand tests. At the error of the bound
-itself, the selection would favour tests that are lucky in the far tail and prove nothing on the second half.
-"""
+"""Error probability of each rate during the selection among more than a thousand tests. At the error of the bound, the
+selection would favour tests that are lucky in the far tail and prove nothing on the second half."""
 LEAST_ESCAPE = 1e-300
 """Floor under the logarithm's argument, so that log 0 is never evaluated."""
 
@@ -93,8 +92,7 @@ class SplitStatistics:
 
 
 Score = Callable[[Floats, Floats], Floats]
-"""Function from a lower bound on the true positive rate and an upper bound on the false positive rate to a lower bound.
-"""
+"""Function of a lower bound on the true and an upper bound on the false positive rate; it gives a lower bound."""
 
 
 @dataclass(frozen=True)
@@ -372,6 +370,9 @@ def _values_at_ranks(ordered: Floats, count: int) -> Floats:
     Args:
         ordered: the sorted sample.
         count: number of ranks from each extreme, before equal ranks are merged.
+
+    Returns:
+        The values, in ascending order from the least and then in descending order from the largest one.
     """
     ranks = np.unique(np.geomspace(1, ordered.size, count).astype(np.int64)) - 1
     last_index = ordered.size - 1

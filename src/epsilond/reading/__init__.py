@@ -137,6 +137,9 @@ class _Reader:
         Args:
             value: the result of `read` or `fields`.
 
+        Returns:
+            The value itself.
+
         Raises:
             InvalidInput: with all faults, if there are any.
         """
@@ -152,6 +155,9 @@ class _Reader:
             value: a plain value; structures may be mappings, sequences or instances.
             at: JSON pointer to the value.
             is_optional: whether the value may be left out. The message of a null then says so.
+
+        Returns:
+            The converted value, or `_FAULTY`.
         """
         if value is None and shape.kind != "any":
             hint = "; leave it out" if is_optional else ""
@@ -184,6 +190,9 @@ class _Reader:
             request: the request class.
             given: values of the fields by name.
             at: JSON pointer to the request.
+
+        Returns:
+            An instance of the request class, or `_FAULTY`.
         """
         declared = fields_of(request)
         faults_before = len(self.faults)
@@ -215,6 +224,9 @@ class _Reader:
             at: JSON pointer to the value.
             message: description of the fault.
             shape: parts of the annotation of the value, from which the fault states the allowed values.
+
+        Returns:
+            `_FAULTY`, the mark of a value with an error.
         """
         if not self._is_body:
             allowed = allowed_values(shape.annotation)
@@ -232,6 +244,9 @@ class _Reader:
             name: the unknown name.
             known: the fields of the request by name.
             at: JSON pointer to the request.
+
+        Returns:
+            The fault, with a pointer to the field.
         """
         message = describe_unknown(name, known)
         if self._is_body:
@@ -270,12 +285,15 @@ class _Reader:
         return _FAULTY
 
     def _word(self, shape: Shape, value: Any, at: str) -> Any:
-        """Check a string, a truth value, or a word of a `Literal`.
+        """Check a string, a truth value, or a word of a `Literal` type, and convert it to a plain Python value.
 
         Args:
             shape: parts of the annotation of the value.
             value: the value, which may be a numpy scalar.
             at: JSON pointer to the value.
+
+        Returns:
+            The word as a plain Python value, or `_FAULTY`.
         """
         word = value.item() if is_numpy_scalar(value) else value
         if shape.kind == "literal":

@@ -154,6 +154,9 @@ def fields_of(request: Hashable) -> dict[str, FieldShape]:
 
     Args:
         request: the request class.
+
+    Returns:
+        For each field its type, its default, and whether it is required.
     """
     cls: Any = request
     hints = get_type_hints(cls, include_extras=True)

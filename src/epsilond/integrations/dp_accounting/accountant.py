@@ -285,8 +285,6 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
     ) -> dp_accounting.PrivacyAccountant.CompositionErrorDetails | None:
         """Explain why no certified ε exists for an event of dp-accounting.
 
-        dp-accounting shows this message to its user, who knows events but not this library.
-
         Args:
             event: an event of dp-accounting.
 
@@ -382,8 +380,9 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
     def _pure_epsilon(self) -> float:
         """Return an ε [nat] with which the composition of all events is purely ε-private; math.inf if none is known.
 
-        It is the smaller of two upper bounds: the bound from the curve of the whole composition, and the sum of the
-        bounds of all parts (basic composition). The sum is computed exactly and rounded up.
+        Returns:
+            The smaller of two upper bounds: the bound from the curve of the whole composition, and the sum of the
+            bounds of all parts (basic composition). The sum is computed exactly and rounded up.
         """
         log_zero_delta = -math.inf  # the logarithm of δ = 0
         bound_of_curve = math.inf

@@ -178,7 +178,7 @@ class AddedNoise:
     def _decorrelate(self, noise: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """Compute standard Gaussian variables z_t / σ from the correlated noise of the latest update, for tests.
 
-        The noise of all updates is n = C⁻¹ z, where C is the strategy matrix with b bands and z has independent
+        The noise of all updates is n = C⁻¹ z. Here C is the strategy matrix with b bands, and z has independent
         Gaussian entries of standard deviation σ. In update t, therefore, z_t = Σ_i C[t, t − i] n_{t − i} over the lags
         i = 0, …, b − 1.
 

@@ -62,6 +62,20 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         noise_parameters: Sequence[float] | None = None,
         noise_scale: float = 1.0,
     ) -> None:
+        """Plan the runs of several mechanisms on the same users; the arguments are those of pfl's class.
+
+        Args:
+            mechanisms: name of each mechanism, `gaussian` or `laplace`.
+            num_compositions: number of runs of each mechanism; one number if all are equal.
+            sampling_probability: probability that a user is in a cohort; one number if it is equal for all mechanisms.
+            total_epsilon: ε [nat] of all mechanisms together.
+            total_delta: δ of all mechanisms together.
+            mechanism_epsilons: ε [nat] of each mechanism's run.
+            mechanism_deltas: δ of each mechanism's run.
+            budget_proportions: share of the totals that each mechanism gets; equal if absent.
+            noise_parameters: noise parameter of each mechanism.
+            noise_scale: factor of the noise in the run; 1 for the planned noise.
+        """
         super().__init__(
             list(mechanisms),
             PLDPrivacyAccountant,  # pfl's check knows its own three only; it is replaced below
