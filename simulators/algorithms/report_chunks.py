@@ -47,8 +47,8 @@ def draw_chunk(
 
     Returns:
         The M participants of each round, (T, M), and standard normal variables, (T, M, d), for d coordinates. The
-        indices of the participants' records have shape (T, M, K), for K records of a client, or (T, M, n) if all n
-        records are read. With Poisson sampling, or if clients differ, a mask says which records count.
+        indices of the participants' records have shape (T, M, K), for K records in a batch. If all n records are read,
+        the shape is (T, M, n). With Poisson sampling, or if clients differ, a mask says which records count.
     """
     population, participants, batch_size = data.shape[1], reporting.participants, reporting.batch_size
     clients = subsets(generator, (rounds,), problem.clients, participants)

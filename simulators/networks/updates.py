@@ -79,8 +79,8 @@ class UpdateRule:
 
     Attributes:
         scaling: `normalised`, `clipped`, or `none`.
-        clipping_norm: C for clipped updates, in the unit of the weights; None for other updates.
-        quantization_levels: s, the grid steps in a unit; None for no rounding.
+        clipping_norm: clipping norm C of clipped updates, in the unit of the weights; None for other updates.
+        quantization_levels: number of grid steps in a unit; None for no rounding.
         noise: distribution of the noise; None for no noise. It needs a grid.
         noise_at: the party that adds the noise.
     """

@@ -23,8 +23,9 @@ CHUNK = 400_000
 class SyntheticUsers:
     """Synthetic users of Section 6 of Bietti et al., with optimal models that differ in a few coordinates.
 
-    Features are Gaussian, and feature k has variance 1/k. The optimum of all users is N(0, `optimum_std`² I). That of a
-    user differs from it in the last `own` coordinates, by N(0, `own_std`²).
+    Features are Gaussian, and feature k has variance 1/k. A shared optimum has independent normal coordinates of
+    standard deviation `optimum_std`. The optimum of a user differs from it in the last `own` coordinates, by
+    independent normal changes of standard deviation `own_std`.
 
     Attributes:
         users: number N of users.
@@ -176,6 +177,7 @@ class _Models:
         for chunk in self._chunks:
             records, personal = features[chunk], self._personal[chunk]
             rows = records.reshape(-1, dimension)
+            # The prediction of the sum of both models, minus the targets.
             residuals = np.matmul(records, personal)
             residuals += (rows @ self._shared).reshape(residuals.shape) - targets[chunk]
             residuals /= np.float32(batch_size)  # now r/b, so that products with X are gradients

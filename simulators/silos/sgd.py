@@ -113,6 +113,7 @@ class _MiniBatches:
         """
         reports = np.zeros_like(models)
         for silo, (features, targets) in enumerate(zip(self._silos.features, self._silos.targets, strict=True)):
+            # The runs in which this silo takes part.
             rows = np.flatnonzero(np.any(chosen == silo, axis=1))
             if rows.size == 0:
                 continue
@@ -120,6 +121,7 @@ class _MiniBatches:
             positive_norms = np.maximum(self._norms[silo], np.finfo(float).tiny)
             limits = run.clipping_norms[rows] / positive_norms  # (records, rows)
             counts = count_draws(generator, rows.size, run.gradients, len(targets))
+            # Clipped slopes, times the number of draws of each record, give the mean gradient of the batch.
             weights = np.clip(slopes, -limits, limits) * counts.T / run.gradients
             noise = generator.standard_normal((rows.size, models.shape[1])) * run.noise_stds[rows, silo, None]
             reports[rows] += weights.T @ features + noise

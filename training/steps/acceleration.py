@@ -56,8 +56,8 @@ def steps(stages: Iterable[AccelerationStage]) -> Iterator[AcceleratedStep]:
         stages: the stages, each with its number of rounds and its prox weight v.
 
     Yields:
-        The weight α = 2/(t + 1) of the iterate in the output, and the proximal coefficient η = 4v/(t(t + 1)), for the
-        rounds t = 1, 2, … of each stage.
+        The weight α = 2/(t + 1) of the iterate in the output, and the proximal coefficient η = 4v/(t(t + 1)). The
+        number t of the round counts from 1 in each stage.
     """
     for stage in stages:
         for number in range(1, stage.rounds + 1):

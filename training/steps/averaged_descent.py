@@ -12,8 +12,8 @@ from epsilond.training.arrays import Floats
 class AveragedDescent:
     """State of projected gradient descent, with a weighted average of the models.
 
-    A step is w ← Π(w − η · mean of the messages), for the model w, the step size η and the projection Π onto the
-    domain.
+    A step moves the model w to Π(w − η g). Here g is the mean of the messages, η the step size, and Π the projection
+    onto the domain.
 
     Attributes:
         model: the present model w, (…, d), for d coordinates.

@@ -118,8 +118,9 @@ class NoiseSamples:
     def _test_ratios(self, ratios: NDArray[np.float64], counts: NDArray[np.float64]) -> None:
         """Set the alarm if the mean square of the noise in a group is too far from 1.
 
-        The mean square of k standard normal variables lies beyond r, on one side of 1, with probability at most
-        exp(−k (r − 1 − log r)/2) (Chernoff's bound). Each step makes two such tests, which share its level.
+        By Chernoff's bound, the mean square of k standard normal variables is above r > 1 with probability at most
+        exp(−k (r − 1 − log r)/2). The same bound holds for a mean square below r < 1. Each step makes two such tests,
+        which share its level.
 
         Args:
             ratios: mean square of the noise in each of g groups, shape (g,).

@@ -61,8 +61,8 @@ def _risk_cell(cell: JsonObject, references: Sequence[str]) -> Mapping[str, str]
         references: names of the reference runs, a column each; it is empty in a cell that lacks the run.
 
     Returns:
-        Texts by heading: ε, the measured mean with its confidence band, the reference runs, the least of the bounds
-        that the measurement is compared with, and whether that bound holds.
+        Texts by heading: ε, the measured mean with its confidence band, and the reference runs. Then the least of the
+        bounds that the measurement is compared with, and whether that bound holds.
     """
     final = cell["final_excess"]
     epsilon = short_number(cell["epsilon"]["upper"]) if "epsilon" in cell else ""

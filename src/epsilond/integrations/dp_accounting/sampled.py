@@ -90,8 +90,8 @@ def read_truncated_poisson(placed: PlacedEvent) -> Parts:
 def read_mixture(placed: PlacedEvent) -> Parts:
     """Convert a mixture-of-Gaussians event to a spec: noise of standard deviation σ, where a record shifts the mean.
 
-    With the shift c at probability q and 0 otherwise, this is the Gaussian mechanism with noise multiplier σ/c on a
-    Poisson batch of rate q. The quotient is rounded down, so that the noise is never overestimated.
+    Let the shift be c with probability q, and 0 otherwise. This is the Gaussian mechanism with noise multiplier σ/c on
+    a Poisson batch of rate q. The quotient is rounded down, so that the noise is never overestimated.
 
     Args:
         placed: the event, with its place in the composed event that contains it.

@@ -135,8 +135,8 @@ class ObservedGradient:
             **kwargs: its keyword arguments.
 
         Returns:
-            The sum, the auxiliary output, and the arrays. These are samples of the parameters and of the sum, and for
-            each row its loss, whether it is padding (empty without padding), and a hash.
+            The sum, the auxiliary output, and the arrays. First come samples of the parameters and of the sum. For each
+            row, its loss, whether it is padding (empty without padding), and a hash follow.
         """
         value, aux = self._with_values(*args, **kwargs)
         losses = aux.values

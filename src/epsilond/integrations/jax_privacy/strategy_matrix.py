@@ -98,8 +98,8 @@ def _read_streaming(matrix: StreamingMatrix, stddev: float, iterations: int) -> 
     """Read a banded strategy matrix C from products with few vectors, given C⁻¹ as a streaming matrix.
 
     A comb is a vector that is nonzero at every b-th row only; these entries are its teeth. If C has b bands, the
-    columns of C at the teeth do not overlap in the product, so that each column is read from it. The columns that two
-    combs with different teeth give agree only if no column has an entry below its bands. Otherwise b is doubled.
+    columns of C at the teeth do not overlap in the product. Each column can therefore be read from it. The columns that
+    two combs with different teeth give agree only if no column has an entry below its bands. Otherwise b is doubled.
 
     Args:
         matrix: the noising matrix C⁻¹.
