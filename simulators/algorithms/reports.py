@@ -293,6 +293,7 @@ def _rounds(
     for start in range(0, reporting.rounds, chunk):
         numbers = range(start, min(start + chunk, reporting.rounds))
         chunks = []
+        # Each repetition draws the whole chunk from its own generator.
         for generator, data_set in zip(generators, data, strict=True):
             if one_pass:
                 chunks.append(deal_chunk(problem, reporting, generator, data_set, numbers))

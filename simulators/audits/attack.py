@@ -134,7 +134,6 @@ def best(halves: SplitStatistics, score: Score, error: float) -> AttackBound:
     true_positives, false_positives = second_hits, first_hits
     if selected.first_is_positive:
         true_positives, false_positives = first_hits, second_hits
-
     # The bounds on both rates hold together except with probability `error`.
     trials = halves.trials
     true_rate = lower_rate([true_positives], trials, error / 2)
@@ -184,6 +183,7 @@ def _select_test(samples: tuple[Floats, Floats], score: Score, error: float) -> 
     candidates = []
     thresholds = _thresholds(samples)
     trials = samples[0].size
+    # Try both sides of the thresholds, and both data sets as the positive one.
     for above in (True, False):
         first_hits, second_hits = (_count_positives(sample, thresholds, above=above) for sample in samples)
         for first_is_positive in (True, False):

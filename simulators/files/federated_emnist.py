@@ -115,6 +115,7 @@ def _open_examples(folder: Path, file: KnownFile) -> Iterator[h5py.Group]:
         opened = h5py.File(path, "r")
     except OSError as error:
         raise _fault(f"{path.name} is not a complete HDF5 file: {error}") from None
+    # The file is closed when the context ends.
     with opened:
         examples = opened.get("examples")
         if not isinstance(examples, h5py.Group):

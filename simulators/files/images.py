@@ -109,6 +109,7 @@ def _read_idx_pair(folder: Path, pair: tuple[KnownFile, KnownFile], data: str) -
     image_name, label_name = image_file.names[0], label_file.names[0]
     image_source = read_known(folder, image_file, data=data)
     label_source = read_known(folder, label_file, data=data)
+    # Images have three axes, and labels one.
     images = parse_idx(image_source.content, axes=3, name=image_name, data=data)
     labels = parse_idx(label_source.content, axes=1, name=label_name, data=data)
     if len(images) != len(labels):

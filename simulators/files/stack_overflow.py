@@ -234,6 +234,7 @@ def read_frequent_tags(folder: Path, count: int) -> tuple[str, ...]:
         raise _fault(f"{name} is not a JSON object with a count for each tag")
     if len(counts) < count:
         raise _fault(f"{name} has {len(counts)} tags, and {count} are needed: it is truncated")
+    # The sort is stable, so that equally frequent tags stay in the order of the file.
     by_frequency = sorted(counts, key=counts.__getitem__, reverse=True)
     return tuple(by_frequency[:count])
 

@@ -182,6 +182,7 @@ def draw(
     """
     clients, present, places, noise = [], [], [], []
     for generator in generators:
+        # The order of these draws is fixed, so that a repetition is reproducible.
         reporters, is_present = _draw_reporters(generator, problem.clients, participation, first, rounds, participants)
         records = problem.draw_fresh(generator, (rounds,))
         clients.append(reporters)

@@ -88,6 +88,7 @@ class PpsgdRun:
             personalization_value(self.personalization)
         if self.client_groups is not None:
             object.__setattr__(self, "client_groups", tuple(map(_read_group, self.client_groups)))
+        # Collect all faults, so that they are reported together.
         faults = []
         if self.sampling == "full" and self.rate != 1.0:
             faults.append(Fault("/participation_rate", "is 1 where all clients take part", "= 1"))

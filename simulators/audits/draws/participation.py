@@ -123,6 +123,7 @@ def truncated_participation(spec: Subsampled, *, implemented: bool) -> SampledPa
     rate = spec.inclusion_probability
     population = spec.population or 1
     largest = spec.largest_batch or 1
+    # The two cases of the formula: fewer than B other records, and a truncated batch.
     untruncated = float(binom.cdf(largest - 1, population - 1, rate))
     truncated = float(binom.sf(largest, population, rate))
     kept_share = min(largest / population, 1.0)

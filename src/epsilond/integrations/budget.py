@@ -185,8 +185,10 @@ class LedgerBudget:
         self._require_consistent()
         paid = self._paid[step]
         reserved_step, left = self._reserved
+        # Runs that were paid for count first, then the present reservation of this step.
         has_enough = reserved_step == step and paid + left >= count
         if not has_enough:
+            # Otherwise give the reservation back, and make a new one for the missing runs.
             self.close()
             left = 0
             if count > paid:
@@ -270,9 +272,11 @@ class LedgerBudget:
             wanted: number of runs. At least the chunk size is committed, but at most the rest of the reservation.
         """
         reserved_step, left = self._reserved
+        # A reservation is for one step, and may be used up. Then a new one is made.
         if self._run is None or reserved_step != step or left == 0:
             self.close()
             self._run, left = self._reserve_available(step, max(wanted, self._hold))
+        # Commit a whole chunk at a time, so that there are fewer requests to the ledger.
         count = min(max(wanted, self._chunk), left)
         try:
             self.receipts.append(self._run.commit(count))

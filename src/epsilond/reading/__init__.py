@@ -351,6 +351,7 @@ class _Reader:
             The request; `_FAULTY` if it has faults, which are added to `faults`.
         """
         pointer = f"{at}/{shape.tag}"
+        # The tag, such as `kind`, decides between the request classes.
         if shape.tag not in value:
             all_names = None if self._is_body else ", ".join(shape.choices)
             self.faults.append(Fault(pointer, "is required", all_names))

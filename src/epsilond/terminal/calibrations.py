@@ -264,6 +264,7 @@ def _sweep_columns(entry: AtValue) -> Mapping[str, str]:
     """
     if entry.answer is None:
         return {"noise": "", "ε": "", "log10 δ": "", "risk at most": "", "bits": "", "": str(entry.error)}
+    # Members that an algorithm does not have give empty texts.
     body: JsonObject = as_json(entry.answer)
     parameters = body["parameters"]
     risk = body.get("risk", {}).get("upper", {})
@@ -375,6 +376,7 @@ def _risk(risk: Risk) -> RenderableType:
     for bound, side, is_upper in ((risk.upper, "at most", True), (risk.lower, "at least", False)):
         if bound is None:
             continue
+        # Without an explicit constant, only the order of the bound is known.
         name = side if bound.constant == "explicit" else f"{side} the order of"
         value = format_rounded(bound.value, up=is_upper)
         source = f"({bound.constant} constant, {bound.theorem})"

@@ -93,6 +93,7 @@ def _score_cell(cell: JsonObject, references: Sequence[str], measure: str) -> Ma
         Texts by heading: the ε that a paper claims and the certified one, the score with its confidence band, the
         reference runs, and the mean excess risk.
     """
+    # Members that the cell lacks give empty texts, or no column.
     claimed_epsilon = short_number(cell["claimed_epsilon"]) if "claimed_epsilon" in cell else ""
     certified_epsilon = interval_text(cell["epsilon"]) if "epsilon" in cell else ""
     row = {

@@ -172,11 +172,13 @@ class ObservedBatches:
             batch: the batch that the sampler returned.
             records: number of records, or of users, that it was drawn from.
         """
+        # A generator in an earlier state gives an earlier batch again.
         members = batch.members
         is_replay = batch.start in self._starts and not self._is_certain(len(members), records)
         if is_replay:
             self.replays += 1
             return
+        # Check the new batch, and let the next update use it.
         self._starts.add(batch.start)
         self._check_size(len(members), records)
         is_with_replacement = getattr(self._draws.sampler, "replace", False)

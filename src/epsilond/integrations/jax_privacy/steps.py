@@ -93,6 +93,7 @@ class ObservedSteps:
                     self._process_optimizer(*arrays)
                 case "optimizer-init":
                     self._optimizer.observe_start(*arrays)
+                # The other kind is a first state of the noise.
                 case _:
                     self.noise.observe_start(arrays[0])
 

@@ -192,10 +192,12 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         Returns:
             The noise parameter of each mechanism, from the largest ε' that was certified.
         """
+        # The total ε is possible by basic composition. The upper end gives the largest share the whole ε.
         lower = self.total_epsilon
         upper = self.total_epsilon / max(self.budget_proportions)
         noises = self._noises_within(lower)
         while upper > lower * (1.0 + EPSILON_TOLERANCE):
+            # The geometric mean bisects log ε'.
             middle = math.sqrt(lower * upper)
             trial = self._noises_within(middle)
             delta = curve_of(*self._specs(trial)).delta(epsilon=self.total_epsilon).upper

@@ -212,6 +212,7 @@ class DrawCheck:
         Returns:
             The batches that no earlier step used, and whether the model also read batches that an earlier step used.
         """
+        # A batch that an earlier step used must not be used again.
         fresh = [batch for batch in self._read if not batch.used]
         reads_used = len(fresh) < len(self._read)
         for batch in self._read:

@@ -85,6 +85,7 @@ class Epoch:
         self.loader = True
         if not self._pending:
             return
+        # Opacus may split a draw into parts. The draw is complete with its last part.
         draw = self._pending[0]
         self._returned_parts += 1
         is_complete = largest_part is None or self._returned_parts >= math.ceil(draw.size / largest_part)

@@ -267,6 +267,7 @@ def early_blocks(generator: torch.Generator) -> dict[bytes, int]:
     """
     if generator.device.type != "cpu":
         return {}
+    # A second generator with the same seed produces the same blocks, and leaves the first one unchanged.
     replica = torch.Generator()
     replica.manual_seed(generator.initial_seed())
     numbers = torch.empty(_BLOCK, dtype=torch.int32)

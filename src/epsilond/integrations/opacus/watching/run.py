@@ -227,6 +227,7 @@ class ObservedRun:
         Returns:
             The evidence: the conditions of the guarantee that were observed, and those that the caller vouches for.
         """
+        # Final checks: of the history, of the tests that wait for more steps, and of the models.
         self.compare_history(history, whole=True)
         for part in self.parts:
             part.flush()
@@ -235,6 +236,7 @@ class ObservedRun:
         averaged = [part for part in changed if not part.parameters.has_new_gradients()]
         if not averaged or self.evidence.steps == 0:
             return self.evidence
+        # A copy, because the run may go on, and its own evidence must not change.
         evidence = self.evidence.copy()
         for _ in averaged:
             evidence.rest_on_caller(PARAMETERS, "the parameters changed after the last recorded step")

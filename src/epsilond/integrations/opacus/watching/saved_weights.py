@@ -63,6 +63,7 @@ class SavedWeights:
         """
         if not self.waiting:
             return None
+        # Weights of this or an earlier checkpoint were released.
         shapes, digest = digest_of(parameters)
         if digest in self._earlier:
             return None
@@ -70,6 +71,7 @@ class SavedWeights:
             return "the checkpoint has several models, and the resumed model has the weights of none of them"
         if not self._latest:
             return "the checkpoint has no model of these shapes"
+        # The checkpoint has a single model. Other weights differ from it only if its shapes are the same.
         saved_shapes, saved_digest = self._latest[0]
         if saved_shapes != shapes:
             return "the checkpoint has no model of these shapes"
@@ -96,6 +98,7 @@ class SavedWeights:
         latest: list[tuple[str, str | None]] = []
         for parameters, is_recorded in models:
             shapes, digest = digest_of(parameters)
+            # Weights that no recorded step gave have no digest, so that a resumed model cannot match them.
             if is_recorded:
                 latest.append((shapes, digest))
             else:

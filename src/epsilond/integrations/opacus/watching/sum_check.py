@@ -165,9 +165,11 @@ class SumCheck:
         parameters = optimizer.params
         rows = self._ghost_rows
         self._ghost_rows = None
+        # The model computes the clipping factors, so its clipping norm counts.
         module = self._known_module()
         norm = float(getattr(module, "max_grad_norm", optimizer.max_grad_norm))
         self.rows.before(parameters, rows=rows or 0, passes=1, norm=norm, unequal=False)
+        # The gradients are clipped by Opacus' own factors, and nothing was written to them since.
         has_own_backward = rows is not None and clipping.has_own_factors(module)
         was_changed_since = self._ghost_marks != gradient_marks(parameters)
         if not has_own_backward or was_changed_since:
