@@ -162,10 +162,11 @@ class MeanLoss:
         for start in range(0, len(rows), step):
             chunk = rows[start : start + step]
             predictions = np.matmul(self.features, chunk[..., None])[..., 0]
+            # The weighted mean over the records, one product for each model.
             losses = self.loss.value(predictions, self.targets)
             weighted_means = np.matmul(losses[..., None, :], self.weights[:, None])
             means[start : start + step] = weighted_means[..., 0, 0]
-        # The ridge term is (λ/2)‖w‖², where λ is the strong convexity.
+        # The ridge term is (μ/2)‖w‖², where μ is the strong convexity.
         ridge: Floats = 0.5 * self.strong_convexity * np.sum(np.square(models), axis=-1)
         return means.reshape(models.shape[:-1]) + ridge
 
@@ -309,8 +310,8 @@ def _heterogeneity(loss: Loss, population: Population, radius: float) -> float:
 def _deviations_at_zero(loss: Loss, features: Floats, targets: Floats, size: int) -> Floats:
     """Return how far each client's mean gradient at the model 0 is from the mean over all clients.
 
-    The distances are ‖∇F_i(0) − ∇F(0)‖, where F_i is the mean loss of client i. Records that all clients share cancel
-    in the difference, so that they are left out.
+    The distances are ‖∇F_i(0) − ∇F(0)‖, where F_i is the mean loss of client i, and F the mean of all F_i. Records that
+    all clients share cancel in the difference, so that they are left out.
 
     Args:
         loss: loss of a linear prediction.

@@ -59,7 +59,7 @@ class MeanSoftmax:
             losses = logsumexp(outputs, axis=-1) - output_of_class
             means[start : start + chunk] = np.matmul(losses[..., None, :], self.weights[:, None])[..., 0, 0]
 
-        # The ridge term is (λ/2)‖w‖², where λ is the strong convexity.
+        # The ridge term is (μ/2)‖w‖², where μ is the strong convexity.
         ridge: Floats = 0.5 * self.strong_convexity * np.sum(np.square(models), axis=-1)
         return means.reshape(models.shape[:-1]) + ridge
 
@@ -72,10 +72,10 @@ class MeanSoftmax:
         return float(self.values(model))
 
     def gradient(self, model: Floats) -> Floats:
-        """Return the gradient of the objective F at one model.
+        """Return the gradient of the objective F at one model w.
 
         Args:
-            model: the model, (d), for d coordinates.
+            model: the model w as a flat vector, (d), for d coordinates.
 
         Returns:
             The gradient ∇F(w), (d).

@@ -258,8 +258,8 @@ def _heterogeneity(population: Population, slopes: Floats, classes: int, radius:
 def _deviations_at_zero(population: Population, classes: int) -> Floats:
     """Return how far each client's mean gradient at the model 0 is from the mean over all clients.
 
-    The distances are ‖∇F_i(0) − ∇F(0)‖, where F_i is the mean loss of client i. They measure how different the clients'
-    records are.
+    The distances are ‖∇F_i(0) − ∇F(0)‖, where F_i is the mean loss of client i, and F the mean of all F_i. They measure
+    how different the clients' records are.
 
     Args:
         population: records of all clients, the same number for each.

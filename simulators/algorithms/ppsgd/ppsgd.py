@@ -229,7 +229,7 @@ def _scores(problem: PersonalizedProblem, models: Floats) -> Mapping[str, Floats
 
     Args:
         problem: personalised problem, in which each of the N clients has its own model.
-        models: clients' models of all repetitions, (repetitions, N, d).
+        models: clients' models of all repetitions, (repetitions, N, d), for d coordinates.
 
     Returns:
         Scores by name, (repetitions).
@@ -243,7 +243,7 @@ def _excess(problem: PersonalizedProblem, models: Floats, shares: Floats) -> flo
 
     Args:
         problem: personalised problem, in which each of the N clients has its own model.
-        models: clients' models of the repetition, (N, d).
+        models: clients' models of the repetition, (N, d), for d coordinates.
         shares: weight of each client's loss in the objective, (N); the weights add up to 1.
 
     Returns:

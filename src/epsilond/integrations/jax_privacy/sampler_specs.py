@@ -220,7 +220,8 @@ def _min_separation(run: SampledRun) -> Spec:
     """Return the spec of a run in which a record takes part at most once in b iterations (b-min-sep sampling).
 
     Given the batches that the record could be in, the run is a composition of at most ⌈iterations/b⌉ Gaussian
-    mechanisms. These batches do not depend on the record's value, and E_γ is jointly convex.
+    mechanisms. These batches do not depend on the record's value. So δ at each ε is at most the mean over them, because
+    it is a jointly convex divergence of the outputs.
 
     Args:
         run: the sampler, and the mechanism that is run on its batches.
