@@ -66,8 +66,8 @@ class GridFedavgRun:
         """Check that the fields for clipping and for noise fit together.
 
         Raises:
-            InvalidInput: a clipping norm is missing or superfluous. Both kinds of noise are given. Noise levels come
-                without decay rate, or the reverse. The number of trials is odd.
+            InvalidInput: a clipping norm is missing or superfluous, or both kinds of noise are given. Or noise levels
+                come without decay rate, or the reverse. Or the number of trials is odd.
         """
         if (self.scaling == "clipped") != (self.clipping_norm is not None):
             raise InvalidInput.at("/clipping_norm", "goes with scaling clipped, and it with a clipping_norm")
