@@ -298,7 +298,7 @@ def _print_sweep(name: str, assigned: str, request_fields: RequestFields, *, das
     swept, values = _swept_values(request_fields.problem, assigned)
     _infer_field(name, request_fields.values, swept=swept)
     request_fields.check(**{swept: values[0]})
-    from epsilond.questions import sweep  # noqa: PLC0415  as above
+    from epsilond.questions import sweep  # noqa: PLC0415  help needs no mathematics
     from epsilond.terminal import calibrations  # noqa: PLC0415
 
     # Only JSON shows formulas of papers, taken literally, with the certified ε and δ at their parameters.

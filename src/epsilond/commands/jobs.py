@@ -320,7 +320,7 @@ def _show(job: JsonObject, *, as_body: bool) -> None:
     if as_body:
         print_body(job)
         return
-    from epsilond.terminal.parts import pairs  # noqa: PLC0415  as above
+    from epsilond.terminal.parts import pairs  # noqa: PLC0415  help shows no table
 
     members = {name: value for name, value in job.items() if name not in ("id", *LARGE)}
     show(pairs(job["id"], members))

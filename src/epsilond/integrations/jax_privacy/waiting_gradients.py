@@ -54,7 +54,8 @@ class WaitingGradients:
             noise_free_sum: the sum to which the noise was added, at the sampled coordinates.
 
         Returns:
-            True if the size lies between the numbers of gradients without and with those of padding.
+            True if the size is the number of all gradients or, with padding, any number from that of the others up to
+            it.
         """
         if self.total is None:
             return size == 0 and not np.any(noise_free_sum)

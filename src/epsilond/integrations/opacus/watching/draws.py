@@ -326,7 +326,7 @@ def recorded_epoch(iterator: _BaseDataLoaderIter) -> tuple[Epoch, int | None] | 
     cached_source, cached_result = iterator.__dict__.get(_EPOCH, (None, None))
     if cached_result is not None and cached_source is source:
         return cached_result  # type: ignore[no-any-return]
-    sampler = iterator._index_sampler  # noqa: SLF001  as above
+    sampler = iterator._index_sampler  # noqa: SLF001  torch has no public name
     largest_part: int | None = None
     if isinstance(sampler, BatchSplittingSampler):
         largest_part = sampler.max_batch_size

@@ -148,7 +148,7 @@ class ObservedRun:
         append(self.record, entry)
 
     def count_unobserved_step(self, entry: Entry, reason: str = "the accountant was only told of the step") -> None:
-        """Count a recorded step that was not observed, so that its draw rests on the word of the caller.
+        """Count a recorded step that was not observed, so that the caller must vouch for its draw of records.
 
         Args:
             entry: noise multiplier, sampling rate and number of steps.
@@ -176,7 +176,7 @@ class ObservedRun:
         """Check that the history of Opacus' accountant agrees with the steps that were observed.
 
         If it differs before the first counted step and without a checkpoint, the program has set the history. Its steps
-        are then counted, and rest on the word of the caller. Any other difference contradicts the record of the run.
+        are then counted, and the caller must vouch for them. Any other difference contradicts the record of the run.
 
         Args:
             history: `accountant.history`: entries of noise multiplier, sampling rate and number of steps.
