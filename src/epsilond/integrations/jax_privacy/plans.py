@@ -51,7 +51,7 @@ class PlannedSteps:
         return Repeated(times=self.times, mechanism=self.mechanism)
 
     def after(self, iterations: int) -> Spec:
-        """Return the spec of a number of iterations; a cycle that was begun counts as a whole.
+        """Return the spec (description) of a number of iterations; a cycle that was begun counts as a whole.
 
         Args:
             iterations: number of iterations of the training loop, at least one.
