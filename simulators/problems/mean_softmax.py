@@ -64,11 +64,7 @@ class MeanSoftmax:
         return means.reshape(models.shape[:-1]) + ridge
 
     def value(self, model: Floats) -> float:
-        """Return the objective F at one model.
-
-        Args:
-            model: the model, (d).
-        """
+        """Return the objective F at one model, a flat vector."""
         return float(self.values(model))
 
     def gradient(self, model: Floats) -> Floats:
