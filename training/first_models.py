@@ -14,11 +14,14 @@ if TYPE_CHECKING:
 
 
 def read_own_start(algorithm: str, values: object) -> Floats | None:
-    """Return the first value of the clients' own coordinates θ_i in ppsgd, shape (p,); None if it is absent.
+    """Check and return the first value of the clients' own coordinates θ_i in the algorithm ppsgd.
 
     Args:
         algorithm: name of the algorithm.
         values: the values as given; None if absent.
+
+    Returns:
+        The values as doubles, shape (p,), for p own coordinates; None if they are absent.
 
     Raises:
         InvalidInput: the algorithm is not ppsgd, or the values are not a finite vector.
@@ -34,11 +37,14 @@ def read_own_start(algorithm: str, values: object) -> Floats | None:
 
 
 def read_start(values: object, dimension: int) -> Floats:
-    """Return the first model, shape (d,); zeros if it is absent.
+    """Check and return the first model of a training run; it is 0 if the caller gave none.
 
     Args:
         values: coordinates of the model as the caller gave them; None if absent.
         dimension: number d of coordinates.
+
+    Returns:
+        The model as doubles, shape (d,).
 
     Raises:
         InvalidInput: the values are not a finite vector of this dimension.

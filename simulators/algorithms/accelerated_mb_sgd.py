@@ -130,6 +130,9 @@ def reporting_of(problem: SimulatedProblem, run: AcceleratedShape) -> Reporting:
         problem: learning problem.
         run: parameters of the run.
 
+    Returns:
+        The numbers of participants and of records per batch, with the kind of sampling.
+
     Raises:
         InvalidInput: there are more participants than clients, a batch exceeds the client's records, or the steps
             assume more strong convexity than the problem has.
@@ -153,6 +156,9 @@ def convexity_of(problem: SimulatedProblem, run: AcceleratedShape) -> float:
     Args:
         problem: learning problem, with the strong convexity of its objective.
         run: parameters of the run.
+
+    Returns:
+        The constant μ of strong convexity, at least 0.
     """
     if run.strong_convexity is not None:
         return run.strong_convexity

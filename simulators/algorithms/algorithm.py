@@ -41,7 +41,8 @@ class Curves:
         diagnostics: one number per repetition for each name, for example the largest gradient norm or the clipped
             share.
         scores: scores of each repetition's output on held-out records, by name; empty if the problem holds out none.
-        models: output of each repetition, (repetitions, …, d). For personalised models the clients' own models.
+        models: output of each repetition, (repetitions, …, d), for d coordinates. For personalised models the clients'
+            own models.
     """
 
     rounds: tuple[int, ...]
@@ -81,7 +82,7 @@ class ExcessCurve:
         the run.
 
         Args:
-            output: final model of each repetition, (repetitions, d).
+            output: final model of each repetition, (repetitions, d), for d coordinates.
             diagnostics: one number per repetition for each name, for example the largest gradient norm.
 
         Returns:

@@ -53,6 +53,7 @@ def local_step_size(problem: SimulatedProblem, run: FedavgRun) -> float:
     if run.local_step_size is not None:
         return run.local_step_size
     clients, participants = problem.clients, run.participants
+    # The constant c̄ of the theorem.
     constant = 64.0
     if participants < clients:
         pairs = participants * (clients - 1)

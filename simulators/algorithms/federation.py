@@ -73,8 +73,8 @@ class ClientData:
             count: number m of participants, at most the number N of clients. If m = N, nothing is drawn.
 
         Returns:
-            Records of the participants, (repetitions, m, n, …). If all clients take part, the stored records as they
-            are.
+            Records of the participants, (repetitions, m, n, …), for n records of a client. If all clients take part,
+            the stored records as they are.
         """
         clients = self.problem.clients
         if count == clients:
@@ -90,7 +90,7 @@ class ClientData:
         A participant starts at the server's model and descends on the mean loss of its own records.
 
         Args:
-            models: (repetitions, d), the server's models.
+            models: the server's models, (repetitions, d), for d coordinates.
             records: participants' records.
             steps: local steps E.
             step_size: local step size η.
@@ -109,7 +109,7 @@ class ClientData:
         """Return the norm ‖∇f‖ of each repetition, where f is the mean of all clients' losses on their data.
 
         Args:
-            models: models of the repetitions, (repetitions, d).
+            models: models of the repetitions, (repetitions, d), for d coordinates.
 
         Returns:
             The norms, (repetitions); infinite if a gradient overflowed to NaN.

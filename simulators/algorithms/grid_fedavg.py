@@ -66,8 +66,8 @@ class GridFedavgRun:
         """Check that the fields for clipping and for noise fit together.
 
         Raises:
-            InvalidInput: a clipping norm is missing or superfluous, both kinds of noise are given, noise levels come
-                without decay rate or the reverse, or the number of trials is odd.
+            InvalidInput: a clipping norm is missing or superfluous, or both kinds of noise are given. Or noise levels
+                come without decay rate, or the reverse. Or the number of trials is odd.
         """
         if (self.scaling == "clipped") != (self.clipping_norm is not None):
             raise InvalidInput.at("/clipping_norm", "goes with scaling clipped, and it with a clipping_norm")
@@ -86,7 +86,7 @@ def scale_updates(run: GridFedavgRun, updates: Floats) -> Floats:
 
     Args:
         run: parameters with the clipping norm; None normalises every update.
-        updates: client updates, (…, d). An update with NaN or infinite entries becomes zeros.
+        updates: client updates, (…, d), for d coordinates. An update with NaN or infinite entries becomes zeros.
 
     Returns:
         The scaled updates, (…, d).
@@ -171,7 +171,7 @@ def _noisy_messages(
 
     Args:
         run: parameters of the run.
-        updates: updates of the m participants of each repetition, (repetitions, m, d).
+        updates: updates of the m participants of each repetition, (repetitions, m, d), for d coordinates.
         source: exact sampler of the rounding and of discrete Laplace noise.
         generators: one per repetition, for Binomial noise.
 
@@ -217,6 +217,7 @@ def work_of(problem: SimulatedProblem, run: GridFedavgRun) -> Work:
         Estimated operations, numpy calls and bytes of memory.
     """
     gradients = local_work(problem, participants=run.participants, rounds=run.rounds, local_steps=run.local_steps)
+    # Coordinates of all messages of one round. Each is rounded and gets noise.
     coordinates = float(run.participants * problem.dimension)
     return Work(
         operations=gradients.operations + run.rounds * (40.0 * coordinates + 300.0),

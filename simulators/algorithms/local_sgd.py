@@ -134,7 +134,8 @@ def _steps(
         problem: learning problem.
         run: parameters of the run.
         generators: one per repetition.
-        data: for each repetition, indices of the clients' records in their populations, (N, n).
+        data: for each repetition, indices of the clients' records in their populations, (N, n), for N clients and n
+            records of a client.
 
     Yields:
         One entry per local step, with the participants, their records and the normal draws.
@@ -154,7 +155,7 @@ class _LocalDraws(NamedTuple):
     Attributes:
         participants: indices of the participants, (m).
         batches: indices of the records of each batch in the participant's population, (E, m, batch size).
-        normal: standard normal variables for the noise, (E, m, d).
+        normal: standard normal variables for the noise, (E, m, d), for d coordinates.
     """
 
     participants: Indices
@@ -171,7 +172,7 @@ def _draw_round(
         problem: learning problem.
         run: parameters of the run.
         generator: generator of the repetition.
-        data: indices of the clients' records in their populations, (N, n).
+        data: indices of the clients' records in their populations, (N, n), for N clients and n records of a client.
 
     Returns:
         The draws of one repetition for all local steps of the round.
@@ -218,7 +219,9 @@ def work_of(problem: SimulatedProblem, run: LocalSgdRun) -> Work:
     records = problem.samples_per_client
     participants = _participants(problem, run)
     dimension = problem.dimension
+    # Array entries for the batches of one step: the features and about four further values of each record.
     batch_entries = float(participants) * run.batch_size * (dimension + 4.0)
+    # Array entries that one local step reads or writes.
     steps = float(run.rounds * run.local_steps)
     step_operations = batch_entries + participants * (2.0 * records + 10.0 * dimension)
     draws_in_memory = run.local_steps * participants * (2.0 * records + 2.0 * dimension)

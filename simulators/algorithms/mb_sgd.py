@@ -162,6 +162,9 @@ def reporting_of(problem: SimulatedProblem, run: MbSgdShape) -> Reporting:
         problem: learning problem.
         run: parameters of the run.
 
+    Returns:
+        The numbers of participants and of records per batch, with the kind of sampling.
+
     Raises:
         InvalidInput: there are more participants than clients, or a batch exceeds the client's records.
     """
@@ -209,8 +212,9 @@ def simulate(
         rounds: rounds after which the excess risk is measured.
 
     Returns:
-        The measured curves. The diagnostic `largest_gradient_norm` is the largest norm of the mean gradient of a
-        client's batch, and `projected_share` the share of rounds with a step that left the domain.
+        The excess risks after the given rounds, with two diagnostics of each repetition. `largest_gradient_norm` is the
+        largest norm of a client's mean gradient over a batch. `projected_share` is the share of rounds with a step that
+        left the domain.
 
     Raises:
         InvalidInput: the noise or the step size is missing, or the run does not fit the problem.
@@ -281,6 +285,7 @@ def work_of(problem: SimulatedProblem, run: MbSgdShape) -> Work:
     work = work_of_reports(problem, reporting_of(problem, run))
     if run.levels is None:
         return work
+    # The cost of rounding is added to that of the gradients.
     participants = float(run.most_participants or problem.clients)
     coordinates = participants * problem.dimension
     rounding_operations = 8.0 * run.rounds * coordinates

@@ -167,10 +167,11 @@ def compression(run: NormFedavgRun, dimension: int) -> float:
 def initial_distance(problem: SimulatedProblem) -> float:
     """Return the distance from the start of a run, the model 0, to the minimiser of a problem.
 
-    If the start is the minimiser, the result is the radius of the domain, which is an upper bound above 0.
-
     Args:
         problem: learning problem on a ball around 0.
+
+    Returns:
+        The distance in the ℓ2 norm; 0 is replaced by the radius of the domain, an upper bound above 0.
     """
     constants = problem.constants
     if constants.optimum_norm > 0.0:
@@ -212,7 +213,7 @@ def make_messages(run: NormFedavgRun, units: Floats, source: RandomSource) -> Fl
 
     Args:
         run: the number s = `quantization_levels` of grid steps per unit, and the noise. Without s nothing is changed.
-        units: updates of norm 1, (repetitions, participants, d).
+        units: updates of norm 1, (repetitions, participants, d), for d coordinates.
         source: random bits, from which rounding and noise are sampled exactly.
 
     Returns:
@@ -278,8 +279,7 @@ def simulate(
 def _require_noise(problem: SimulatedProblem, run: NormFedavgRun) -> None:
     """Check that a run has noise parameters, and not more participants than clients.
 
-    A run may come without noise parameters if a calibrator computes them from a privacy target. Before the simulation,
-    they must be known.
+    A run may come without them if a calibrator computes them from a privacy target, but not to the simulation.
 
     Args:
         problem: learning problem with its clients.
@@ -341,12 +341,13 @@ def work(problem: SimulatedProblem, run: NormFedavgRun) -> Work:
 def alternatives(run: NormFedavgRun) -> Mapping[str, NormFedavgRun]:
     """Return the runs with which a run of DP-NormFedAvg is compared, by name.
 
-    `non-private` has neither rounding nor noise. `as-printed` has the noise that Theorem 1 of Das et al. prescribes.
-    `as-printed-raised` has the same decay rate, with as many noise levels as the guarantee needs. The last two are
-    left out if their noise is not known.
-
     Args:
         run: the private run, with the noise of the comparisons.
+
+    Returns:
+        Up to three runs. `non-private` has neither rounding nor noise. `as-printed` has the noise that Theorem 1 of Das
+        et al. prescribes. `as-printed-raised` has the same decay rate, with as many noise levels as the guarantee
+        needs. The last two are left out if their noise is not known.
     """
     plain = replace(
         run, printed_noise_levels=None, printed_decay_rate=None, raised_noise_levels=None, raised_decay_rate=None

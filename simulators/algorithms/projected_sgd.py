@@ -185,7 +185,7 @@ class BatchOrder:
             generators: one per repetition; they are used only if each step draws its own batch.
 
         Returns:
-            Indices of the clients, (repetitions, m).
+            Indices of the clients, (repetitions, m), for m clients of a batch.
         """
         if self.partition is None:
             size = self.run.participants
@@ -280,7 +280,7 @@ def _with_noise(direction: Floats, std: float, generators: Sequence[np.random.Ge
     """Add independent normal noise to the direction of each repetition.
 
     Args:
-        direction: direction of the gradient step in each repetition, (repetitions, d).
+        direction: direction of the gradient step in each repetition, (repetitions, d), for d coordinates.
         std: standard deviation of the noise per coordinate, at least 0. If it is 0, nothing is drawn.
         generators: sources of randomness, one per repetition.
 

@@ -66,6 +66,7 @@ def read_participation(run: AnyRun) -> None:
     for entry in run.participation:
         is_converted = not isinstance(entry, Mapping)
         counts.append(entry if is_converted else ReportingCount(**entry))
+    # The run is a frozen dataclass, so that the field is replaced in this way.
     object.__setattr__(run, "participation", tuple(counts))
     faults = participation_faults(counts)
     if run.participants is not None:

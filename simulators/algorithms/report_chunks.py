@@ -49,9 +49,9 @@ class ChunkDraws:
 
     Attributes:
         clients: the M participants of each round, (T, M).
-        records: indices of their records in their populations, (T, M, K).
+        records: indices of their records in their populations, (T, M, K), for K records of a client.
         counted: whether each record counts; None if all do.
-        normal: standard normal variables for the noise, (T, M, d).
+        normal: standard normal variables for the noise, (T, M, d), for d coordinates.
     """
 
     clients: Indices
@@ -69,19 +69,22 @@ def draw_chunk(
         problem: learning problem.
         reporting: participation in the run.
         generator: generator of the repetition.
-        data: indices of each client's n records in its population, (N, n).
+        data: indices of each client's n records in its population, (N, n), for N clients.
         rounds: number T of rounds to draw.
 
     Returns:
-        M participants of each round, (T, M); the indices of their records, (T, M, K) or (T, M, n); and standard normal
-        variables, (T, M, d). With Poisson sampling, or if clients differ, a mask says which records count.
+        The M participants of each round, (T, M), and standard normal variables, (T, M, d), for d coordinates. The
+        indices of the participants' records have shape (T, M, K), for K records in a batch. If all n records are read,
+        the shape is (T, M, n). With Poisson sampling, or if clients differ, a mask says which records count.
     """
     population, participants, batch_size = data.shape[1], reporting.participants, reporting.batch_size
     clients = subsets(generator, (rounds,), problem.clients, participants)
+    # A batch of all records needs no draw.
     reads_all = reporting.sampling == "full" or (
         reporting.sampling == "without-replacement" and batch_size == population
     )
     counted = None
+    # Draw the records: of clients with different numbers of records, or by the kind of sampling.
     if reporting.client_arrays is not None:
         records, counted = draw_records(generator, data, clients, reporting.client_arrays, reporting.sampling)
     elif reads_all:
@@ -112,13 +115,14 @@ def deal_chunk(
         problem: learning problem.
         reporting: participation in the run.
         generator: generator of the repetition.
-        data: indices of each client's records in its population, in shuffled order, (N, n).
+        data: indices of each client's records in its population, in shuffled order, (N, n), for N clients and n records
+            of a client.
         numbers: numbers t of T consecutive rounds, from 0. Round t takes the records tK, …, (t + 1)K − 1 of a client,
             where K is its batch size.
 
     Returns:
         M participants of each round, (T, M); the indices of their records, (T, M, K); and standard normal variables,
-        (T, M, d). If clients differ, a mask says which records count.
+        (T, M, d), for d coordinates. If clients differ, a mask says which records count.
     """
     participants, batch_size = reporting.participants, reporting.batch_size
     clients = subsets(generator, (len(numbers),), problem.clients, participants)

@@ -81,7 +81,7 @@ class RoundDraws:
         clients: the M participants, (S, M).
         records: their records, looked up in the problem.
         counted: whether each record counts in the batch, one entry for each record; None if all do.
-        normal: standard normal variables for the noise, (S, M, d).
+        normal: standard normal variables for the noise, (S, M, d), for d coordinates.
     """
 
     clients: Indices
@@ -142,7 +142,7 @@ def client_gradients(problem: SimulatedProblem, models: Floats, draws: RoundDraw
 
     Args:
         problem: learning problem.
-        models: server models of S repetitions, (S, d).
+        models: server models of S repetitions, (S, d), for d coordinates.
         draws: the round's M participants and their records.
         reporting: participation in the run, with batch sizes and weights.
 
@@ -165,10 +165,10 @@ def messages_of(gradients: Floats, draws: RoundDraws, reporting: Reporting, nois
     """Return the messages that the participants of a round send: each client's mean gradient plus its noise.
 
     Args:
-        gradients: mean gradients of the participants, (S, M, d).
+        gradients: mean gradients of the participants, (S, M, d), for S repetitions, M participants and d coordinates.
         draws: draws of the round.
         reporting: participation in the run, with σ of each client if clients differ.
-        noise_std: σ per coordinate if clients are equal.
+        noise_std: standard deviation of the noise in each coordinate, if clients are equal.
 
     Returns:
         The messages, (S, M, d).
@@ -186,7 +186,7 @@ def largest_norm(gradients: Floats, draws: RoundDraws, reporting: Reporting) -> 
     The norm is of the unscaled sum, divided by the number of records that were drawn.
 
     Args:
-        gradients: scaled gradients of M participants in S repetitions, (S, M, d).
+        gradients: scaled gradients of M participants in S repetitions, (S, M, d), for d coordinates.
         draws: the round's participants and their records.
         reporting: participation in the run, with batch sizes and weights.
 
@@ -209,7 +209,10 @@ def records_read(reporting: Reporting) -> int:
     """Return the number of records that a client reads in a round.
 
     Args:
-        reporting: participation in the run. With Poisson sampling all records are read, of which some do not count.
+        reporting: participation in the run. With Poisson sampling all records are read, also those outside the batch.
+
+    Returns:
+        The number of all records n of a client, or its batch size K.
     """
     reads_all = reporting.sampling in ("full", "poisson")
     if reads_all:
@@ -250,7 +253,8 @@ def _rounds(
         problem: learning problem.
         reporting: participation in the run.
         generators: one per repetition.
-        data: for each repetition, indices of the clients' records in their populations, (N, n).
+        data: for each repetition, indices of the clients' records in their populations, (N, n), for N clients and n
+            records of a client.
         one_pass: True to take disjoint batches from the records in order; False to draw batches afresh.
 
     Yields:
@@ -260,6 +264,7 @@ def _rounds(
     for start in range(0, reporting.rounds, chunk):
         numbers = range(start, min(start + chunk, reporting.rounds))
         chunks = []
+        # Each repetition draws the whole chunk from its own generator.
         for generator, data_set in zip(generators, data, strict=True):
             if one_pass:
                 chunks.append(deal_chunk(problem, reporting, generator, data_set, numbers))

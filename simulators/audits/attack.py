@@ -23,9 +23,8 @@ from epsilond.simulators.audits.worlds import Floats
 RANKS = 200
 """Number of thresholds tried from each extreme of each sample."""
 CHOOSING_ERROR = 1e-5
-"""Error probability of each rate during the selection among more than a thousand tests. At the error of the bound
-itself, the selection would favour tests that are lucky in the far tail and prove nothing on the second half.
-"""
+"""Error probability of each rate during the selection among more than a thousand tests. At the error of the bound, the
+selection would favour tests that are lucky in the far tail and prove nothing on the second half."""
 LEAST_ESCAPE = 1e-300
 """Floor under the logarithm's argument, so that log 0 is never evaluated."""
 
@@ -93,8 +92,7 @@ class SplitStatistics:
 
 
 Score = Callable[[Floats, Floats], Floats]
-"""Function from a lower bound on the true positive rate and an upper bound on the false positive rate to a lower bound.
-"""
+"""Function of a lower bound on the true and an upper bound on the false positive rate; it gives a lower bound."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +134,6 @@ def best(halves: SplitStatistics, score: Score, error: float) -> AttackBound:
     true_positives, false_positives = second_hits, first_hits
     if selected.first_is_positive:
         true_positives, false_positives = first_hits, second_hits
-
     # The bounds on both rates hold together except with probability `error`.
     trials = halves.trials
     true_rate = lower_rate([true_positives], trials, error / 2)
@@ -186,6 +183,7 @@ def _select_test(samples: tuple[Floats, Floats], score: Score, error: float) -> 
     candidates = []
     thresholds = _thresholds(samples)
     trials = samples[0].size
+    # Try both sides of the thresholds, and both data sets as the positive one.
     for above in (True, False):
         first_hits, second_hits = (_count_positives(sample, thresholds, above=above) for sample in samples)
         for first_is_positive in (True, False):
@@ -372,6 +370,9 @@ def _values_at_ranks(ordered: Floats, count: int) -> Floats:
     Args:
         ordered: the sorted sample.
         count: number of ranks from each extreme, before equal ranks are merged.
+
+    Returns:
+        The values, in ascending order from the least and then in descending order from the largest one.
     """
     ranks = np.unique(np.geomspace(1, ordered.size, count).astype(np.int64)) - 1
     last_index = ordered.size - 1

@@ -135,6 +135,7 @@ def _attack_shuffled(spec: ShuffledSpec, setting: AttackSetting) -> AttackedMech
     if spec.clients == 1 or setting.observer in ("server", "other-clients"):
         return attack_spec(spec.mechanism, setting)
     report = spec.mechanism.primitive
+    # Above this ε the probability of a false report underflows, so that counts of reports cannot be used.
     if isinstance(report, CategoryReport) and report.epsilon <= LARGEST_COUNTED:
         return ShuffledResponses(report.epsilon, report.categories, spec.clients)
     return ShuffledReports(attack_spec(spec.mechanism, setting), spec.clients)
@@ -155,8 +156,8 @@ def _attack_subsampled(spec: Subsampled, setting: AttackSetting) -> AttackedMech
         A sampler of outputs, with their log densities on each neighbouring data set.
 
     Raises:
-        InvalidInput: the relation adds or removes a record of a batch of fixed size, or records are drawn with
-            replacement for a mechanism other than noise on one number.
+        InvalidInput: the relation is add-or-remove-one, and batches have a fixed size. Or records are drawn with
+            replacement, and the mechanism is not noise on one number.
     """
     level = level_of_draw(spec, setting)
     if spec.sampling == "shuffled-epochs":
@@ -313,6 +314,9 @@ def _reject_nested(spec: ProjectedSgd, setting: AttackSetting) -> AttackedMechan
     Args:
         spec: the run of projected SGD; it is not used.
         setting: the attacked setting; it is not used.
+
+    Returns:
+        Nothing: the function always raises. The type is that of the builders of attacks.
 
     Raises:
         InvalidInput: always.

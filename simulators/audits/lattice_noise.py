@@ -14,10 +14,10 @@ from epsilond.simulators.audits.worlds import Floats
 
 @dataclass(frozen=True)
 class DiscreteGaussianNoise:
-    """Noise with P(y) ∝ e^(−y²/2σ²) on the integers, by the sampler that a server would run.
+    """Discrete Gaussian noise: an integer y has a probability proportional to e^(−y²/(2σ²)).
 
     Attributes:
-        scale: σ, in grid steps.
+        scale: parameter σ, in grid steps.
     """
 
     scale: float
@@ -39,6 +39,9 @@ class DiscreteGaussianNoise:
 
         Args:
             values: integers y, any shape.
+
+        Returns:
+            Logarithms of the same shape.
         """
         return np.asarray(-0.5 * np.square(values / self.scale))
 
@@ -48,7 +51,7 @@ class SkellamNoise:
     """Skellam noise: the difference of two independent Poisson variables with equal means.
 
     Attributes:
-        variance: μ, the sum of their means, in squared grid steps.
+        variance: variance μ of the noise, which is the sum of both means, in squared grid steps.
     """
 
     variance: float

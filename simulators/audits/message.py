@@ -71,6 +71,7 @@ class QuantizedMessage:
             # A truth value is an integer in Python, but it is no coordinate.
             if isinstance(value, bool) or not isinstance(value, int | float) or not -1.0 <= value <= 1.0:
                 raise InvalidInput.at(f"/{name}/{index}", "is out of range", allowed="≥ -1 and ≤ 1")
+        # The tolerance allows for rounding of a norm of 1.
         if math.hypot(*getattr(self, name)) > 1.0 + ROUNDING:
             raise InvalidInput.at(f"/{name}", "has norm above 1", allowed="≤ 1")
 
@@ -106,7 +107,7 @@ class Message:
         return 0.6 * len(self.spec.first)
 
     def statistics(self, generator: np.random.Generator, count: int, world: int) -> Floats:
-        """Draw messages of a client, and return how much each speaks for the first of two possible updates.
+        """Draw messages of a client, and return the log likelihood ratio of the two possible updates for each.
 
         The statistic is log P(message | first update) − log P(message | second update).
 
@@ -116,7 +117,7 @@ class Message:
             world: the update that is sent, FIRST or SECOND.
 
         Returns:
-            One statistic for each message.
+            The statistics, (count,), rounded to `SIGNIFICANT` decimals; larger ones speak for the first update.
         """
         update = self.spec.first if world == FIRST else self.spec.second
         messages = None

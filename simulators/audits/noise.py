@@ -48,6 +48,9 @@ class NormalNoise:
         Args:
             generator: source of randomness, which seeds the sampler.
             count: number of values.
+
+        Returns:
+            The values, (count,).
         """
         return seeded(generator).normal((count,))
 
@@ -58,7 +61,7 @@ class NormalNoise:
 
 @dataclass(frozen=True)
 class LaplaceNoise:
-    """Laplace distribution of scale 1, with density ∝ e^(−|y|)."""
+    """Laplace distribution of scale 1, with a density proportional to e^(−|y|) at y."""
 
     def draw(self, generator: np.random.Generator, count: int) -> Floats:
         """Draw independent values of the Laplace distribution.
@@ -66,6 +69,9 @@ class LaplaceNoise:
         Args:
             generator: source of randomness.
             count: number of values.
+
+        Returns:
+            The values, (count,).
         """
         return generator.laplace(size=count)
 
@@ -76,11 +82,11 @@ class LaplaceNoise:
 
 @dataclass(frozen=True)
 class IntegerNoise:
-    """Discrete Laplace noise: P(y) ∝ e^(−α|y|) on the integers y with |y| ≤ m.
+    """Discrete Laplace noise: an integer y with |y| ≤ m has a probability proportional to e^(−α|y|).
 
     Attributes:
-        decay_rate: α, above 0.
-        noise_levels: m; None for noise that is not truncated.
+        decay_rate: decay rate α, above 0.
+        noise_levels: largest absolute value m; None for noise that is not truncated.
         exact: whether truncated noise is drawn by the sampler that a client would run, on a seeded source of bits.
     """
 
@@ -89,7 +95,7 @@ class IntegerNoise:
     exact: bool = False
 
     def draw(self, generator: np.random.Generator, count: int) -> Floats:
-        """Draw independent integers y with probability proportional to e^(−α|y|).
+        """Draw independent integers y with probability proportional to e^(−α|y|), for the decay rate α.
 
         Args:
             generator: source of randomness.
@@ -104,10 +110,10 @@ class IntegerNoise:
         return integer_draws(generator, self.decay_rate, self.noise_levels, count)
 
     def log_density(self, values: Floats) -> Floats:
-        """Return the log probability −α|y| of each value y, up to a constant that all values share.
+        """Return the log probability −α|y| of each integer y, for the decay rate α, up to a constant.
 
         Args:
-            values: integers, any shape.
+            values: integers y, any shape.
 
         Returns:
             Log probabilities of the same shape; −∞ beyond the truncation.

@@ -94,6 +94,9 @@ def _known_worlds(setting: AttackSetting) -> int:
 
     Args:
         setting: neighbouring relation that is attacked.
+
+    Returns:
+        2 for the relation replace-one, 3 for the others.
     """
     return 2 if setting.relation == "replace-one" else 3
 
@@ -157,8 +160,9 @@ def _largest_coordinate(shift: IntegerShift) -> int:
 def _attack_threshold(answers: ThresholdAnswers, setting: AttackSetting) -> AttackedMechanism:
     """Return the attack on the sparse vector technique: one output against all others, on revealing queries.
 
-    Its probabilities are bounds, so the attacked mechanism reveals no more than the technique. Without the changed
-    record the queries are those of the second data set, except under replace-one.
+    The technique compares noisy answers of queries with a noisy threshold. The queries are chosen so that their answers
+    differ most between the data sets. The probabilities are bounds, so the attacked mechanism reveals no more than the
+    technique. Except under replace-one, the data set without the changed record answers as the second data set.
 
     Args:
         answers: the noise on the threshold and on the queries.
@@ -231,8 +235,8 @@ def _attack_integers(integers: NoisyIntegers, setting: AttackSetting) -> Attacke
 def realised_shift(bounds: IntegerShift) -> tuple[tuple[int, int], ...]:
     """Return a large difference of two neighbours' integer vectors that given bounds allow.
 
-    It has coordinates of one size, and at most one smaller coordinate. Among all such vectors it has the largest ℓ1
-    norm, and among those the largest size.
+    The difference has coordinates of one size, and at most one smaller coordinate. The `MOST_CANDIDATES` largest sizes
+    are tried. The result has the largest ℓ1 norm among them and, of equal norms, the largest size.
 
     Args:
         bounds: bounds on the norms of the difference, and the number of coordinates.

@@ -35,7 +35,7 @@ class InSequence:
 
         Args:
             generator: source of randomness.
-            world: index of the data set of each run, (n,).
+            world: index of the data set of each run, (n,), for n runs.
 
         Returns:
             Sums of the log densities of the independent outputs, (worlds, n).

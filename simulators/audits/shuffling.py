@@ -38,9 +38,9 @@ class ShuffledReports:
         return 1.5 * self.clients * max(self.report.work, 1.0)
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Draw shuffled reports, and return their log densities on FIRST and SECOND, relative to SECOND.
+        """Draw shuffled reports, and return their log densities relative to the data set SECOND.
 
-        They are computed in chunks, which limits the memory.
+        The rows are those on the data sets FIRST and SECOND. They are computed in chunks, which limits the memory.
 
         Args:
             generator: source of randomness.
@@ -51,15 +51,17 @@ class ShuffledReports:
         """
         if world.size == 0:
             return np.zeros((2, 0))
+        # At most about `CELLS` reports are in memory at one time.
         runs_at_a_time = max(1, CELLS // self.clients)
         starts = range(0, world.size, runs_at_a_time)
         chunks = [self._chunk(generator, world[start : start + runs_at_a_time]) for start in starts]
         return np.concatenate(chunks, axis=1)
 
     def _chunk(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Draw some runs' shuffled reports, and return their log densities on FIRST and SECOND, relative to SECOND.
+        """Draw the shuffled reports of some runs, and return their log densities relative to the data set SECOND.
 
-        An output with a report that is impossible on SECOND has the log density −∞ there, and 0 on FIRST.
+        FIRST and SECOND are the two data sets. On FIRST the density is the mean likelihood ratio of all reports. An
+        output with a report that is impossible on SECOND has the log density −∞ there, and 0 on FIRST.
 
         Args:
             generator: source of randomness.
@@ -108,16 +110,16 @@ class ShuffledResponses:
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
         """Draw the numbers of reports of each category, and return their log densities on FIRST and SECOND.
 
-        The densities are up to a common term. The victim reports category r with probability v_r, and any other client
-        with probability g_r. If h_r clients report r, the density is proportional to Σ_r v_r h_r/g_r. Categories with
-        equal probabilities are one group.
+        The changed client reports category r with probability v_r, and any other client with probability g_r. If h_r
+        clients report r, the density is proportional to the sum of v_r h_r/g_r over all r. Categories with equal
+        probabilities are one group.
 
         Args:
             generator: source of randomness.
             world: index of the data set of each run, on which its reports are drawn.
 
         Returns:
-            The log densities, (2, runs).
+            The log densities, (2, runs), up to a term that both data sets share.
         """
         # Numbers of categories in each group: 0, 1 and, if there are more than two categories, 2 and all further ones.
         group_sizes, category_of_others = [1, 1], 1

@@ -71,7 +71,7 @@ class AttackedMechanism(Protocol):
 
         Args:
             generator: source of randomness.
-            world: index of the data set of each run, (n,).
+            world: index of the data set of each run, (n,), for n runs.
 
         Returns:
             Log densities of each output in every world, (worlds, n), up to a term that all worlds share; −inf if the
@@ -135,11 +135,12 @@ class LogLikelihoodRatio:
             The privacy losses, (count,).
         """
         logs = self.mechanism.draw(generator, np.full(count, world, dtype=np.int64))
+        # Rounded, so that equal outputs have equal losses in any order of summation.
         return np.asarray(np.round(logs[FIRST] - logs[SECOND], SIGNIFICANT))
 
 
 def mix_log_densities(weight: float, included: Floats, otherwise: Floats) -> Floats:
-    """Return the log density of an output of which a record is part only with some probability.
+    """Return the log density of an output if a record takes part in it with some probability.
 
     The density is a mixture: log(q e^included + (1 − q) e^otherwise).
 

@@ -42,7 +42,7 @@ class Compression:
         or above s|c|/‖m‖, drawn at random so that its mean is s|c|/‖m‖.
 
         Args:
-            messages: messages of M clients in S repetitions, (S, M, d).
+            messages: messages of M clients in S repetitions, (S, M, d), for d coordinates.
 
         Returns:
             The rounded messages, of the same shape.

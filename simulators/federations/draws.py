@@ -21,8 +21,9 @@ def draw_records(
 
     Args:
         generator: source of randomness.
-        data: records of each client, as indices into its population, (N, n) for the largest number n of records.
-        clients: participants of each round, (T, M).
+        data: records of each client, as indices into its population, (N, n), for N clients and the
+            largest number n of records.
+        clients: participants of each round, (T, M), for M participants.
         client_arrays: number of records and batch size of each client.
         sampling: sampling of a client's batches.
 
@@ -58,7 +59,7 @@ def shuffle_records(generator: np.random.Generator, data: Indices, sizes: Indice
 
     Args:
         generator: source of randomness.
-        data: records of each client, as indices into its population, (N, n).
+        data: records of each client, as indices into its population, (N, n), for N clients and n records of a client.
         sizes: number of records of each client, (N,).
 
     Returns:
@@ -72,13 +73,14 @@ def deal_records(data: Indices, clients: Indices, client_arrays: ClientArrays, n
     """Return the disjoint batches of some rounds: in round t a client uses the t-th block of its shuffled records.
 
     Args:
-        data: shuffled records of each client, as indices into its population, (N, n).
-        clients: participants of T rounds, (T, M).
+        data: shuffled records of each client, as indices into its population, (N, n), for N clients and n records of a
+            client.
+        clients: participants of T rounds, (T, M), for M participants.
         client_arrays: number of records and batch size of each client.
         numbers: numbers of the T rounds, from 0.
 
     Returns:
-        Indices into the clients' populations, (T, M, K) for the largest batch size K; and a mask of the same shape that
+        Indices into the clients' populations, of shape (T, M, K) for the largest batch size K. A mask of the same shape
         is False for the padding of smaller batches.
     """
     batches = client_arrays.batches[clients][..., None]
@@ -105,5 +107,6 @@ def _random_order(generator: np.random.Generator, sizes: Indices, shape: tuple[i
     """
     keys = generator.random(shape)
     is_missing = np.broadcast_to(np.arange(shape[-1]) >= sizes, shape)
+    # The key of a missing record is larger than all others, so that it comes last.
     keys[is_missing] = ABSENT
     return np.argsort(keys, axis=-1)

@@ -20,6 +20,9 @@ def build_for(spec: Any, run: AnyRun) -> AnyRun:
         spec: request of a problem.
         run: request of a run, which may have `client_groups`. Without groups all clients are equal.
 
+    Returns:
+        The learning problem.
+
     Raises:
         InvalidInput: the spec is invalid, or the groups do not fit it; pointers lead into the run.
     """

@@ -115,6 +115,7 @@ def _open_examples(folder: Path, file: KnownFile) -> Iterator[h5py.Group]:
         opened = h5py.File(path, "r")
     except OSError as error:
         raise _fault(f"{path.name} is not a complete HDF5 file: {error}") from None
+    # The file is closed when the context ends.
     with opened:
         examples = opened.get("examples")
         if not isinstance(examples, h5py.Group):
@@ -176,6 +177,9 @@ def _read_field(examples: h5py.Group, path: str, file: str) -> npt.NDArray[Any]:
         examples: the group `examples` of the file.
         path: path of the data set in the group.
         file: name of the file, for an error.
+
+    Returns:
+        The values as an array of the type that they have in the file.
 
     Raises:
         InvalidInput: it is missing, or cannot be read.

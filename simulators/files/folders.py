@@ -61,6 +61,9 @@ def find_folder(name: DataName) -> Path:
     Args:
         name: name of the data set.
 
+    Returns:
+        The path of the folder.
+
     Raises:
         InvalidInput: no folder is given or configured, or the configured one does not exist.
     """

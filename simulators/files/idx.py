@@ -28,6 +28,7 @@ def parse_idx(content: bytes, *, axes: int, name: str, data: str) -> npt.NDArray
     Raises:
         InvalidInput: the file has another format, or its length does not agree with its header.
     """
+    # The header has a magic number of 4 bytes, then the size of each axis as a big-endian integer of 4 bytes.
     header_bytes = 4 + 4 * axes
     if len(content) < header_bytes or content[:4] != bytes([0, 0, UNSIGNED_BYTES, axes]):
         message = f"{name} is not an IDX file of unsigned bytes with {axes} axes"

@@ -99,6 +99,9 @@ def _read_idx_pair(folder: Path, pair: tuple[KnownFile, KnownFile], data: str) -
         pair: the files with the images and with their labels.
         data: name of the data set, for the pointer of an error.
 
+    Returns:
+        The images with their labels, and the names and checksums of both files.
+
     Raises:
         InvalidInput: a file is missing or malformed, or the numbers of images and labels differ.
     """
@@ -106,6 +109,7 @@ def _read_idx_pair(folder: Path, pair: tuple[KnownFile, KnownFile], data: str) -
     image_name, label_name = image_file.names[0], label_file.names[0]
     image_source = read_known(folder, image_file, data=data)
     label_source = read_known(folder, label_file, data=data)
+    # Images have three axes, and labels one.
     images = parse_idx(image_source.content, axes=3, name=image_name, data=data)
     labels = parse_idx(label_source.content, axes=1, name=label_name, data=data)
     if len(images) != len(labels):
@@ -124,6 +128,9 @@ def _read_cifar(folder: Path, files: tuple[KnownFile, ...]) -> tuple[Images, tup
     Args:
         folder: folder of the data set.
         files: the files with the batches.
+
+    Returns:
+        The images with their labels, and the names and checksums of the files.
 
     Raises:
         InvalidInput: a file is missing or truncated, or a label is not a class.
@@ -157,5 +164,6 @@ def _check_labels(labels: npt.NDArray[np.uint8], name: str, data: str) -> None:
     Raises:
         InvalidInput: a label is above 9.
     """
+    # All data sets here have ten classes.
     if labels.size and int(labels.max()) >= CLASSES:
         raise InvalidInput.at(f"/data/{data}", f"{name} has a label above {CLASSES - 1}: {int(labels.max())}")

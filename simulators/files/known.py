@@ -95,6 +95,9 @@ def identify(folder: Path, file: KnownFile, *, data: str) -> DataFile:
         file: the file. No checksum of its original is known.
         data: name of the data set, for the pointer of an error.
 
+    Returns:
+        The name of the file and its MD5 checksum.
+
     Raises:
         InvalidInput: the file is missing or cannot be read.
     """

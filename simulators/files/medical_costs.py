@@ -80,6 +80,9 @@ def _number(row: Mapping[str, str | None], name: str, line: int) -> float:
         name: name of the column.
         line: number of the row's line in the file, for errors.
 
+    Returns:
+        The number; for a categorical column, the position of the value in the list of known words, from 0.
+
     Raises:
         InvalidInput: the value is not a number, or none of the known words.
     """

@@ -81,6 +81,9 @@ def read_authors(folder: Path, most: int, most_documents: int) -> tuple[Author, 
         most: largest number of users.
         most_documents: largest number of training documents of a user; the first ones are kept.
 
+    Returns:
+        At most `most` users, each with training and test documents.
+
     Raises:
         InvalidInput: the file is missing, is not a SQLite database of this structure, or has a malformed document.
         MissingExtra: protobuf is not installed.
@@ -156,6 +159,7 @@ def _read_split(
     """
     with extra("data", "Stack Overflow"):
         from epsilond.simulators.files.tf_example import MalformedExample, parse_texts  # noqa: PLC0415
+    # Each row of the query has the identifier of a user, and one document as a serialized example.
     documents: dict[str, list[TaggedText]] = defaultdict(list)
     for name, content in database.execute(DOCUMENTS, (split, json.dumps(names))):
         documents_of_user = documents[name]
@@ -168,6 +172,7 @@ def _read_split(
             raise _fault(f"{DATABASE.names[0]}: {document} {error}") from None
         words = (*tokens.split(), *title.split())
         documents_of_user.append(TaggedText(words, tuple(tags.split("|"))))
+    # Every requested user must have documents in this split.
     for name in names:
         if name not in documents:
             raise _fault(f"{DATABASE.names[0]} has no documents of user {name} in the split {split}")
@@ -229,6 +234,7 @@ def read_frequent_tags(folder: Path, count: int) -> tuple[str, ...]:
         raise _fault(f"{name} is not a JSON object with a count for each tag")
     if len(counts) < count:
         raise _fault(f"{name} has {len(counts)} tags, and {count} are needed: it is truncated")
+    # The sort is stable, so that equally frequent tags stay in the order of the file.
     by_frequency = sorted(counts, key=counts.__getitem__, reverse=True)
     return tuple(by_frequency[:count])
 

@@ -81,6 +81,9 @@ def _add_field(
         kind: type of its values.
         type_name: message type of its values, without the package; None for numbers and bytes.
         repeated: whether it has any number of values.
+
+    Returns:
+        The new field, a part of `message`.
     """
     label = FieldProto.LABEL_REPEATED if repeated else FieldProto.LABEL_OPTIONAL
     field = message.field.add(name=name, number=number, type=kind, label=label)

@@ -38,10 +38,11 @@ LARGEST = 64.0
 def log_error(*, canaries: int, guesses: int, right: int, epsilon: float, delta: float) -> float:
     """Bound the probability that an attacker guesses many memberships right, under (ε, δ)-differential privacy.
 
-    Each of m canaries is in the data with probability ½, and an attacker guesses r of them. By Theorem 5.2 of Steinke,
-    Nasr and Jagielski, v or more guesses are right with probability at most P(W ≥ v) + 2mδ max_i P(v > W ≥ v − i)/i.
-    Here W is binomial with r trials and probability e^ε/(1 + e^ε). The factor `ROUNDING` keeps the bound valid after
-    rounding, and `LEAST_ERROR` avoids log 0.
+    Each of m canaries (records of the audit) is in the data with probability ½. An attacker guesses for r of them
+    whether they are. The bound is Theorem 5.2 of Steinke, Nasr and Jagielski. It says that v or more guesses are right
+    with probability at most P(W ≥ v) + 2mδ max_i P(v > W ≥ v − i)/i, with i from 1 to v. Here W is binomial with r
+    trials and probability e^ε/(1 + e^ε). The factor `ROUNDING` keeps the bound valid after rounding, and `LEAST_ERROR`
+    avoids log 0.
 
     Args:
         canaries: number m of canaries.
@@ -97,6 +98,9 @@ def epsilon_lower(*, canaries: int, guesses: int, right: int, delta: float, erro
         delta: δ at which ε is bounded.
         error: probability that the bound fails.
 
+    Returns:
+        A lower bound on ε [nat], between 0 and `LARGEST`.
+
     Guarantees:
         With probability at least 1 − error, the result is at most the true ε.
     """
@@ -109,6 +113,7 @@ def epsilon_lower(*, canaries: int, guesses: int, right: int, delta: float, erro
 
     if not is_refuted(0.0):
         return 0.0
+    # The lower end of the last interval is disproved, so that it is a valid bound.
     return bisect_reals(is_refuted, 0.0, LARGEST, steps=BISECTIONS)[0]
 
 
@@ -137,7 +142,7 @@ def guess(scores: Floats, members: Bools, *, delta: float, error: float) -> Gues
     these numbers. The best one therefore holds with probability 1 − error.
 
     Args:
-        scores: larger if the attacker believes in membership, (m,).
+        scores: larger if the attacker believes in membership, (m,), for m canaries.
         members: whether each canary is in the data, (m,).
         delta: δ at which ε is bounded.
         error: probability that the bound fails.

@@ -15,13 +15,13 @@ def round_scores(
 ) -> Floats:
     """Return the log likelihood ratios of one round's noisy sum with and without each canary, as if the sum was normal.
 
-    A member takes part with probability q. A canary, that is, a member that an attacker tries to detect, is in the data
-    with probability ½, so that it takes part with probability q/2.
+    A member, that is, a client or a record, takes part in a round with probability q. A canary is a member that an
+    attacker tries to detect. It is in the data with probability ½, and so takes part with probability q/2.
 
     Args:
-        total: the noisy sums, (S, d).
-        updates: contributions of the ordinary members, (S, B, d).
-        canaries: contributions of the canaries, as if all were present, (S, m, d).
+        total: the noisy sums, (S, d), for S runs and d coordinates.
+        updates: contributions of the ordinary members, (S, B, d), for B members.
+        canaries: contributions of the canaries, as if all were present, (S, m, d), for m canaries.
         rate: sampling rate q.
         noise_std: standard deviation of the noise per coordinate.
         has_own_directions: whether every canary contributes along a direction of its own.
@@ -41,12 +41,13 @@ def round_scores(
 
 
 def _mean_squares(canaries: Floats) -> Floats:
-    """Return the squared norms of all canaries' contributions, summed and divided by the number of coordinates.
+    """Return the sum of the squared norms of all canaries' contributions, divided by the number of coordinates.
 
-    The scores of a canary vary with the participation of all canaries. This number is the factor of that variance.
+    A canary is a member that an attacker tries to detect. The score of one varies with the participation of all others.
+    This number is the factor of that variance.
 
     Args:
-        canaries: contributions of the m canaries in S runs, (S, m, d).
+        canaries: contributions of the m canaries in S runs, (S, m, d), for d coordinates.
 
     Returns:
         A number for each run, (S,).
@@ -57,11 +58,12 @@ def _mean_squares(canaries: Floats) -> Floats:
 def _log_ratio(rest: Floats, canaries: Floats, rate: float, variance: Floats) -> Floats:
     """Return the log likelihood ratios of one round's sum with and without each canary, for normal sums.
 
-    A canary that is in the data takes part with probability q, so the density with it is a mixture.
+    A canary is a member that an attacker tries to detect. If it is in the data, it takes part with probability q, so
+    that the density with it is a mixture.
 
     Args:
-        rest: the noisy sums minus their expectations, (S, d).
-        canaries: contributions of the canaries, as if all were present, (S, m, d).
+        rest: the noisy sums minus their expectations, (S, d), for S runs and d coordinates.
+        canaries: contributions of the canaries, as if all were present, (S, m, d), for m canaries.
         rate: sampling rate q.
         variance: variance of the sums per coordinate, (S,).
 

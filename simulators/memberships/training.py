@@ -142,6 +142,9 @@ class Members:
 
         Args:
             spec: parameters of the training.
+
+        Returns:
+            The learning problem, the ordinary members, and the canaries.
         """
         problem = spec.problem.build()
         seed = spec.problem.seed
@@ -167,7 +170,7 @@ class Members:
 
         Args:
             spec: parameters of the training.
-            models: models of S runs, (S, d).
+            models: models of S runs, (S, d), for d coordinates.
             records: records of the members.
 
         Returns:
@@ -189,9 +192,11 @@ class Members:
     def canary_contributions(self, spec: CanaryTraining, models: Floats) -> Floats:
         """Return the contributions of the m canaries to a round, as if all of them were present.
 
+        A canary is a member that an attacker tries to detect.
+
         Args:
             spec: parameters of the training.
-            models: models of S runs, (S, d).
+            models: models of S runs, (S, d), for d coordinates.
 
         Returns:
             Contributions, (S, m, d).
@@ -205,14 +210,15 @@ class Members:
     def confidence(self, models: Floats) -> Floats:
         """Return the confidence of models in the canaries: how well each model fits each canary.
 
-        For labels ±1 it is the log odds of the label, otherwise minus the loss. A gradient canary's loss is linear in
-        the model.
+        A canary is a member that an attacker tries to detect. For class labels the confidence is the log odds of the
+        label, otherwise minus the loss. A canary that contributes a fixed direction has a loss that is linear in the
+        model.
 
         Args:
-            models: models of S runs, (S, d).
+            models: models of S runs, (S, d), for d coordinates.
 
         Returns:
-            The confidence, (S, m); larger values mean a better fit.
+            The confidence, (S, m), for m canaries; larger values mean a better fit.
         """
         if self.directions is not None:
             return np.asarray(-models @ self.directions.T)
@@ -231,9 +237,9 @@ class TrainedRuns:
 
     Attributes:
         members: which canaries were in the data, (S, m).
-        models: final models, (S, d).
-        alignment: score of an attacker who sees all models, (S, m). It adds up over the rounds the log-likelihood ratio
-            of the noisy sum of contributions with and without the canary.
+        models: final models, (S, d), for d coordinates.
+        alignment: score of an attacker who sees all models, (S, m). It is the sum over the rounds of a log likelihood
+            ratio: that of the noisy sum of contributions with and without the canary.
         confidence: how well the final model fits the canary, (S, m); for labels ±1 the log odds of the label.
     """
 
@@ -316,7 +322,7 @@ def _members(records: Records, unit: Unit) -> Records:
     """Arrange the records of a data set by member; a member is a client or a single record.
 
     Args:
-        records: records of N clients, (N, n, d).
+        records: records of N clients, (N, n, d), for n records of a client and d coordinates.
         unit: the kind of member.
 
     Returns:
@@ -335,8 +341,8 @@ def _log_odds(problem: SoftmaxProblem, models: Floats, records: Records) -> Floa
 
     Args:
         problem: the problem, with the number of classes.
-        models: models of S runs, (S, d).
-        records: records of the m canaries, (m, K, …).
+        models: models of S runs, (S, d), for d coordinates.
+        records: records of the m canaries, (m, K, …), for K records of a canary.
 
     Returns:
         The mean log odds, (S, m).

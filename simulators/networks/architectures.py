@@ -89,8 +89,9 @@ def draw_output_layer(classes: int) -> torch.Tensor:
 def represent(weights: Mapping[str, torch.Tensor], images: torch.Tensor) -> torch.Tensor:
     """Compute the features of images by a small convolutional network.
 
-    The layers are 16 filters of 8 × 8 with stride 2, 32 filters of 4 × 4 with stride 2, and a fully connected layer of
-    32 units. Each is followed by ReLU units. A convolutional layer is then pooled by maxima over 2 × 2 with stride 1.
+    The first layer has 16 filters of 8 × 8 with stride 2. The second has 32 filters of 4 × 4 with stride 2. The third
+    is fully connected, with 32 units. Each layer is followed by ReLU units. Both convolutions are then pooled by maxima
+    over 2 × 2 pixels with stride 1.
 
     Args:
         weights: weights of the layers, as `draw_representation` names them.

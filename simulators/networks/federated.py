@@ -66,8 +66,8 @@ class FederatedTraining:
         batch_size: records of a step; a client with fewer uses all of them.
         momentum: factor of the former step in a local step.
         weight_decay: factor of the weights that is added to each gradient.
-        local_step_sizes: η_k of each round.
-        server_step_sizes: β_k of each round, for a mean message in the unit of the weights.
+        local_step_sizes: step size of the clients in each round.
+        server_step_sizes: step size of the server in each round, for a mean message in the unit of the weights.
         rule: scaling, rounding and noise of updates.
         measured: rounds after which the model is measured, in increasing order.
     """
@@ -191,7 +191,7 @@ def _train_clients(
 
     Args:
         model: the network; its weights are overwritten.
-        weights: weights of the server, (d).
+        weights: weights of the server, (d), for d coordinates.
         records: all training images.
         clients: records of each client, as indices into the training images.
         training: settings of the run.

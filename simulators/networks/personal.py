@@ -161,6 +161,7 @@ def _draw_batches(
         too_few = len(user.labels) < training.batch_size
         chosen = generator.choice(len(user.labels), size=training.batch_size, replace=too_few)
         images.append(user.images[chosen][:, None])
+        # Subtract 0.1 from the indicator of the class: the targets are 0.9 and −0.1.
         indicators = np.eye(training.classes, dtype=np.float32)[user.labels[chosen]]
         targets.append(indicators - np.float32(0.1))
     return torch.tensor(np.stack(images), device=device), torch.tensor(np.stack(targets), device=device)

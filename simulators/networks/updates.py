@@ -44,7 +44,7 @@ class LaplaceLevels:
             generator: source of randomness, which makes the draws reproducible.
 
         Returns:
-            Independent integers, (dimension,), each between −m and m.
+            Independent integers, (dimension,), each of absolute value at most `noise_levels`.
         """
         return truncated_discrete_laplace(self.decay_rate, self.noise_levels, (dimension,), seeded(generator))
 
@@ -67,7 +67,7 @@ class BinomialTrials:
             generator: source of randomness.
 
         Returns:
-            Independent integers, (dimension,), each between −N/2 and N/2.
+            Independent integers, (dimension,), each of absolute value at most half of `trials`.
         """
         heads = generator.binomial(self.trials, 0.5, size=dimension)
         return np.asarray(heads - self.trials // 2)
@@ -79,8 +79,8 @@ class UpdateRule:
 
     Attributes:
         scaling: `normalised`, `clipped`, or `none`.
-        clipping_norm: C for clipped updates, in the unit of the weights; None for other updates.
-        quantization_levels: s, the grid steps in a unit; None for no rounding.
+        clipping_norm: clipping norm C of clipped updates, in the unit of the weights; None for other updates.
+        quantization_levels: number of grid steps in a unit; None for no rounding.
         noise: distribution of the noise; None for no noise. It needs a grid.
         noise_at: the party that adds the noise.
     """
@@ -100,7 +100,7 @@ class UpdateRule:
         """Return an update after clipping or normalisation, in units of `unit`.
 
         Args:
-            update: the update, of shape (d).
+            update: the update, of shape (d), for d coordinates.
 
         Returns:
             The scaled update, of the same shape.
@@ -120,7 +120,7 @@ class UpdateRule:
         """Return the mean message of clients, by which the server changes its weights.
 
         Args:
-            updates: the update of each client, of shape (d).
+            updates: the update of each client, of shape (d), for d coordinates.
             generator: source of rounding and noise.
 
         Returns:

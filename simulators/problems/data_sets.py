@@ -256,10 +256,12 @@ def _split_into_pairs(order: npt.NDArray[np.int64], labels: Floats) -> npt.NDArr
     Returns:
         Indices of the records of each client, (25, 2 `PAIR_RECORDS`).
     """
+    # Each of the 10 digits occurs at five clients, because there are 5 · 5 pairs of an odd and an even digit.
     parts_of_digit = []
     for digit in range(10):
         records = order[labels[order] == digit][: 5 * PAIR_RECORDS]
         parts_of_digit.append(records.reshape(5, PAIR_RECORDS))
+    # The client (odd, even) gets one part of the digit 2·odd + 1 and one part of the digit 2·even.
     pairs = [
         np.concatenate([parts_of_digit[2 * odd + 1][even], parts_of_digit[2 * even][odd]])
         for odd in range(5)
@@ -276,8 +278,8 @@ def read_features(name: DataSet) -> tuple[Floats, Floats]:
         name: name of the data set.
 
     Returns:
-        Features, standardised, divided by the root of their number, and clipped to norm 1; and the class of each record
-            or, for a regression, its target, centred and scaled to [−1, 1].
+        First the features. They are standardised, divided by the square root of their number, and clipped to norm 1.
+        Then the class of each record or, for a regression, its target, centred and scaled to [−1, 1].
 
     Raises:
         MissingExtra: scikit-learn is not installed.

@@ -72,7 +72,7 @@ class FiniteProblem(ABC):
         constant L.
 
         Args:
-            sizes: number of records of each client, (N,).
+            sizes: number of records of each client, (N,), for N clients.
             scales: factor s_i of each client's loss, (N,).
 
         Returns:

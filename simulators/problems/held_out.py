@@ -18,9 +18,10 @@ class HeldOut:
     """Test records, and the function that scores a model's predictions of their targets.
 
     Attributes:
-        features: features of T records, (T, d).
+        features: features of T records, (T, d), for d features.
         targets: their targets, (T).
-        measure: function of s models, (s, D), the features and the targets; it returns each score by name, (s).
+        measure: function of s models, (s, D), of the features and of the targets. It returns each score by name, (s).
+            D is the number of coordinates.
         outputs: number of numbers that a model predicts for one record.
     """
 
@@ -35,7 +36,7 @@ class HeldOut:
         No score depends on the other models, and the models are scored in chunks.
 
         Args:
-            models: models as vectors, (…, D).
+            models: models as vectors, (…, D), for D coordinates.
 
         Returns:
             Scores by name, (…).
@@ -57,7 +58,7 @@ def by_sign(models: Floats, features: Floats, targets: Floats) -> Mapping[str, F
     A prediction of 0 counts as half an error.
 
     Args:
-        models: weights of s models, (s, d).
+        models: weights of s models, (s, d), for d features.
         features: features of T records, (T, d).
         targets: targets of the records, (T), each −1 or 1.
 
@@ -75,7 +76,7 @@ def by_largest(models: Floats, features: Floats, targets: Floats) -> Mapping[str
     Of equal outputs the first counts. Classes are 0, 1, ….
 
     Args:
-        models: rows of weights, one for each class, of s models, (s, classes · d).
+        models: rows of weights, one for each class, of s models, (s, classes · d), for d features.
         features: features of T records, (T, d).
         targets: class of each record, (T).
 
@@ -105,8 +106,8 @@ def relative_error(training_mean: float) -> Callable[[Floats, Floats, Floats], M
         """Return the RRMSE of each model on some records.
 
         Args:
-            models: weights of s models, (s, d).
-            features: features of the records, (T, d).
+            models: weights of s models, (s, d), for d features.
+            features: features of the records, (T, d), for T records.
             targets: targets of the records, (T).
 
         Returns:

@@ -65,6 +65,7 @@ class LinearModelProblem(FiniteProblem):
             The problem, with every client having the same number of records.
         """
         radius = 0.5 * diameter
+        # The objective and its certified minimum on the ball, from which the constants follow.
         mean = MeanLoss(loss, *population.distinct(), strong_convexity)
         minimum = _minimum(mean, radius)
         return cls(
@@ -105,7 +106,7 @@ class LinearModelProblem(FiniteProblem):
         """Return the mean gradient over K records of each model's loss, including the ridge term ½μ‖w‖².
 
         Args:
-            models: linear models w, (…, d).
+            models: linear models w, (…, d), for d coordinates.
             records: K records of each model, with features (…, K, d) and targets (…, K).
 
         Returns:
@@ -131,7 +132,7 @@ class MeanLoss:
 
     Attributes:
         loss: loss of a linear prediction and a target.
-        features: features of n records, (n, d).
+        features: features of n records, (n, d), for d features.
         targets: their targets, (n).
         weights: weight of each record's loss in F, (n).
         strong_convexity: weight μ of the ridge term.
@@ -149,7 +150,7 @@ class MeanLoss:
         Other models in the array do not change a value, not even by rounding.
 
         Args:
-            models: models as vectors, (…, d).
+            models: models as vectors, (…, d), for d coordinates.
 
         Returns:
             Values, (…).
@@ -161,10 +162,11 @@ class MeanLoss:
         for start in range(0, len(rows), step):
             chunk = rows[start : start + step]
             predictions = np.matmul(self.features, chunk[..., None])[..., 0]
+            # The weighted mean over the records, one product for each model.
             losses = self.loss.value(predictions, self.targets)
             weighted_means = np.matmul(losses[..., None, :], self.weights[:, None])
             means[start : start + step] = weighted_means[..., 0, 0]
-        # The ridge term is (λ/2)‖w‖², where λ is the strong convexity.
+        # The ridge term is (μ/2)‖w‖², where μ is the strong convexity.
         ridge: Floats = 0.5 * self.strong_convexity * np.sum(np.square(models), axis=-1)
         return means.reshape(models.shape[:-1]) + ridge
 
@@ -215,7 +217,7 @@ def _minimum(mean: MeanLoss, radius: float) -> Minimum:
     reads at most about `ITERATIONS` array entries.
 
     Args:
-        mean: F and its gradient.
+        mean: the mean loss F and its gradient.
         radius: radius of the ball.
 
     Returns:
@@ -239,11 +241,11 @@ def _minimum(mean: MeanLoss, radius: float) -> Minimum:
 
 
 def _gradient_std(loss: Loss, population: Population, radius: float) -> float:
-    """Return a bound on the largest standard deviation φ of a record's gradient within a client.
+    """Return a bound on the standard deviation φ of a record's gradient within a client, over all models and clients.
 
     The ridge term cancels within a client, and a variance is at most the second moment. So φ² is at most the maximum
-    over clients of mean_j (s_j(r‖x_j‖) ‖x_j‖)². Here s_j(t) is the largest slope of the loss of record j at predictions
-    up to t. If the slope is constant, φ² is the variance of the features x_j.
+    over clients of mean_j (s_j(r‖x_j‖) ‖x_j‖)². Here x_j are the features of record j of the client, and s_j(t) is the
+    largest slope of its loss at predictions up to t. For a linear loss, φ² is the variance of the features.
 
     Args:
         loss: loss of a linear prediction.
@@ -267,16 +269,17 @@ def _gradient_std(loss: Loss, population: Population, radius: float) -> float:
 def _heterogeneity(loss: Loss, population: Population, radius: float) -> float:
     """Return a bound on the heterogeneity v of the clients: how much their mean gradients differ from the mean of all.
 
-    v is the root mean square of ‖∇F_i − ∇F‖ over the clients i, where F_i is the mean loss of a client's P records, and
-    F the mean of all F_i. Records that all clients share cancel in ∇F_i − ∇F. The sums are therefore over the records j
-    = (x_j, y_j) that only client i has. The result is the smaller of two bounds, times the factor `SAFE` for rounding:
+    The heterogeneity v is the root mean square of ‖∇F_i − ∇F‖ over the clients i. Here F_i is the mean loss of a
+    client's P records, and F the mean of all F_i. Records that all clients share cancel in this difference. So sums are
+    over the records j that only client i has, with features x_j. The result is the smaller of two bounds, times the
+    factor `SAFE` for rounding.
 
-    1. A mean of squares about the mean is at most the mean of squares: v² ≤ mean_i (Σ_j s_j(r‖x_j‖) ‖x_j‖)²/P². Here
-    s_j(t) is the largest slope of the loss of record j at predictions up to t.
+    1. A variance is at most the second moment: v² ≤ mean_i (Σ_j s_j(r‖x_j‖) ‖x_j‖)²/P². Here s_j(t) is the largest
+       slope of the loss of record j at predictions up to t.
 
-    2. From w = 0, the norm of ∇F_i − ∇F grows by at most a_i r: v² ≤ mean_i (‖∇F_i(0) − ∇F(0)‖ + a_i r)². Here a_i = c
-    max(‖Σ_i‖, ‖mean of all Σ_i‖) for the curvature c of the loss and Σ_i = (1/P) Σ_j x_j x_jᵀ, because both Hessians
-    lie between 0 and this bound.
+    2. From the model 0, the norm of ∇F_i − ∇F grows by at most a_i r: v² ≤ mean_i (‖∇F_i(0) − ∇F(0)‖ + a_i r)². Here
+       a_i = c max(‖S_i‖, ‖mean of all S_i‖), with the curvature c of the loss and S_i = (1/P) Σ_j x_j x_jᵀ. This holds
+       because the Hessians of F_i and F are between 0 and these bounds.
 
     Args:
         loss: loss of a linear prediction.
@@ -305,16 +308,19 @@ def _heterogeneity(loss: Loss, population: Population, radius: float) -> float:
 
 
 def _deviations_at_zero(loss: Loss, features: Floats, targets: Floats, size: int) -> Floats:
-    """Return how far each client's mean gradient at the model 0 is from that of all clients, ‖∇F_i(0) − ∇F(0)‖.
+    """Return how far each client's mean gradient at the model 0 is from the mean over all clients.
+
+    The distances are ‖∇F_i(0) − ∇F(0)‖, where F_i is the mean loss of client i, and F the mean of all F_i. Records that
+    all clients share cancel in the difference, so that they are left out.
 
     Args:
         loss: loss of a linear prediction.
-        features: features of the records that only one client has, (clients, records, d).
+        features: features of the records that only one client has, (clients, records, d), for d features.
         targets: targets of these records, (clients, records).
         size: number P of all records of a client, over which its loss is averaged.
 
     Returns:
-        One distance for each client.
+        One distance for each client, (clients,).
     """
     slopes = loss.slope(np.zeros_like(targets), targets)
     gradients = np.einsum("ij,ijk->ik", slopes, features) / size
@@ -325,13 +331,13 @@ def _deviations_at_zero(loss: Loss, features: Floats, targets: Floats, size: int
 def _largest_of_eigenvalues(features: Floats) -> Floats:
     """Return, for each client, the larger of the largest eigenvalues of its matrix and of the mean matrix.
 
-    The matrix of a client is Σ_j x_j x_jᵀ for its records x_j.
+    The matrix of a client is the sum of x xᵀ over the features x of its records.
 
     Args:
-        features: features of the records, (clients, records, d).
+        features: features of the records, (clients, records, d), for d features.
 
     Returns:
-        One eigenvalue for each client.
+        One eigenvalue for each client, (clients,).
     """
     clients, records, dimension = features.shape
     eigenvalue_of_mean = _largest_eigenvalue(features.reshape(clients * records, dimension)) / clients

@@ -39,7 +39,8 @@ class MeanSoftmax:
         A value does not depend on the other models in the array, not even by rounding.
 
         Args:
-            models: models as flat vectors, (…, d); each is a matrix with one row of weights per class.
+            models: models as flat vectors, (…, d), for d coordinates; each is a matrix with one row of weights per
+                class.
 
         Returns:
             Values, (…).
@@ -58,23 +59,22 @@ class MeanSoftmax:
             losses = logsumexp(outputs, axis=-1) - output_of_class
             means[start : start + chunk] = np.matmul(losses[..., None, :], self.weights[:, None])[..., 0, 0]
 
-        # The ridge term is (λ/2)‖w‖², where λ is the strong convexity.
+        # The ridge term is (μ/2)‖w‖², where μ is the strong convexity.
         ridge: Floats = 0.5 * self.strong_convexity * np.sum(np.square(models), axis=-1)
         return means.reshape(models.shape[:-1]) + ridge
 
     def value(self, model: Floats) -> float:
-        """Return the objective F at one model.
-
-        Args:
-            model: the model, (d).
-        """
+        """Return the objective F at one model, a flat vector."""
         return float(self.values(model))
 
     def gradient(self, model: Floats) -> Floats:
-        """Return the gradient of the objective F at one model.
+        """Return the gradient of the objective F at one model w.
 
         Args:
-            model: the model, (d).
+            model: the model w as a flat vector, (d), for d coordinates.
+
+        Returns:
+            The gradient ∇F(w), (d).
         """
         outputs = self.features @ rows_of(model, self.classes).T
         weighted_errors = errors_of(outputs, self.targets) * self.weights[:, None]
@@ -92,6 +92,9 @@ def steepest(reach: Floats, classes: int) -> Floats:
     Args:
         reach: bound t on ‖W‖‖x‖, the norms of a model and of the features.
         classes: number of classes C.
+
+    Returns:
+        The bound on ‖p − e_y‖ for each t, in the shape of `reach`.
     """
     least_ratio = np.exp(-math.sqrt(2.0) * reach)  # of the probabilities of two classes
     bound: Floats = math.sqrt(2.0) / (1.0 + least_ratio / (classes - 1.0))
@@ -102,7 +105,7 @@ def rows_of(models: Floats, classes: int) -> Floats:
     """Return models as matrices with one row of weights for each class.
 
     Args:
-        models: models as flat vectors, (…, d).
+        models: models as flat vectors, (…, d), for d coordinates.
         classes: number of classes.
 
     Returns:

@@ -113,7 +113,7 @@ def _take_step(model: Floats, gradient: Floats, radius: float, smoothness: float
     A function of smoothness 0 is linear. Then the result is its minimiser on the ball, or `model` if it is constant.
 
     Args:
-        model: the model before the step, (d,).
+        model: the model before the step, (d,), for d coordinates.
         gradient: gradient of the function there, (d,).
         radius: radius of the ball.
         smoothness: Lipschitz constant of the gradient, at least 0.
@@ -135,8 +135,11 @@ def _gap(model: Floats, gradient: Floats, radius: float) -> float:
     It is ⟨∇F(w), w⟩ + r‖∇F(w)‖ for the ball of radius r around 0, because F lies above its tangent.
 
     Args:
-        model: the model w in the ball, (d,).
+        model: the model w in the ball, (d,), for d coordinates.
         gradient: gradient ∇F(w), (d,).
         radius: radius r of the ball.
+
+    Returns:
+        The bound, at least 0 up to rounding.
     """
     return float(np.dot(gradient, model)) + radius * float(np.linalg.norm(gradient))

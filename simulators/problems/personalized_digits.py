@@ -69,6 +69,7 @@ class PersonalizedDigits:
         Raises:
             InvalidInput: there are too many clients, or the held-out share leaves no record on one side.
         """
+        # A client needs at least four records, so that some are left for training and for testing.
         most = RECORDS // LEAST_RECORDS
         if self.clients > most:
             raise InvalidInput.at("/clients", "leave too few records to each", allowed=f"≤ {most}")
@@ -168,8 +169,8 @@ class Digits:
         """Return the weighted sum of the cross-entropy's gradients over the records of each participating client.
 
         Args:
-            models: models of the clients ("rows"), (rows, d).
-            records: features (rows, m, 64), the pixels of an image, and labels (rows, m).
+            models: models of the clients ("rows"), (rows, d), for d coordinates.
+            records: the 64 pixels of m images of each client, (rows, m, 64), and their labels, (rows, m).
             weights: weight of each record, (rows, m).
 
         Returns:
@@ -187,7 +188,7 @@ class Digits:
         The least value of the sum is unknown, but at least 0, so that the losses bound the excess.
 
         Args:
-            models: models of the N clients, (…, N, d).
+            models: models of the N clients, (…, N, d), for d coordinates.
             shares: weight of each client, (N).
 
         Returns:
@@ -200,7 +201,7 @@ class Digits:
         """Return the error and the accuracy of the clients' models on all held-out records.
 
         Args:
-            models: model of each of N clients, (…, N, d).
+            models: model of each of N clients, (…, N, d), for d coordinates.
 
         Returns:
             `test_error` and `test_accuracy`: shares of the images with a wrong and with the right digit, (…).
@@ -257,11 +258,11 @@ def _fit(features: Floats, labels: Floats) -> Floats:
     """Return a model with small softmax loss for one client: a least-squares fit of the class indicators, times `FIT`.
 
     Args:
-        features: training images of one client, (n, 64).
+        features: training images of one client, (n, 64), for n images.
         labels: their digits, (n).
 
     Returns:
-        Weights of the classes one after another, (d).
+        Weights of the classes one after another, (d), for d coordinates.
     """
     indicators = (labels[:, None] == np.arange(CLASSES)).astype(np.float64)
     weights: Floats = np.linalg.lstsq(features, indicators, rcond=None)[0]
@@ -272,9 +273,9 @@ def _losses(features: Floats, labels: Floats, models: Floats) -> Floats:
     """Return the mean cross-entropy of each client's model on the client's records.
 
     Args:
-        features: images of N clients as vectors of 64 pixels, (N, n, 64).
+        features: images of N clients as vectors of 64 pixels, (N, n, 64), for n images of a client.
         labels: digits of the images, (N, n).
-        models: a model of each client as a flat vector, (…, N, d).
+        models: a model of each client as a flat vector, (…, N, d), for d coordinates.
 
     Returns:
         Losses, (…, N).
@@ -293,7 +294,7 @@ def _rows(models: Floats) -> Floats:
     """Return models as matrices with one row of weights for each class.
 
     Args:
-        models: models as flat vectors, (…, d).
+        models: models as flat vectors, (…, d), for d coordinates.
 
     Returns:
         The matrices, (…, classes, features).

@@ -72,7 +72,7 @@ class LinearFields:
         The mean of the optima has norm `optimum_norm`, and their root mean square distance from it is `optimum_spread`.
 
         Returns:
-            An optimum for each of N clients, (N, d).
+            An optimum for each of N clients, (N, d), for d coordinates.
         """
         # The mean has a random direction and the requested norm.
         generator = population_generator(self.seed, 0)

@@ -18,18 +18,18 @@ Numbers = npt.NDArray[np.intp]
 class PersonalizedConstants:
     """Constants of personalised learning, over all models and all possible records; inf if no bound is known.
 
-    The model of client i is w + θ_i, with shared part w and own part θ_i. f is the loss of one record. At the optimum
-    the model of every client minimises its expected loss.
+    The model of client i is w + θ_i, with shared part w and own part θ_i. The loss of one record is f, and E the mean
+    over the records of a client. At the optimum the model of every client minimises its expected loss.
 
     Attributes:
         lipschitz: bound on the norm of one record's gradient in w, which equals its gradient in θ_i.
         smoothness: joint smoothness of one record's loss in (w, θ_i): twice its smoothness in w + θ_i.
-        shared_gradient_std: (E‖∇_w f − E ∇_w f‖²)^½ over the records of a client at the optimum, the same for every
-            client.
-        local_gradient_std: (E‖∇_θ f‖²)^½ over the records of a client at the optimum, with the gradient in θ_i.
+        shared_gradient_std: standard deviation (E‖∇_w f − E ∇_w f‖²)^½ of the gradient in w at the optimum, the same
+            for every client.
+        local_gradient_std: root mean square (E‖∇_θ f‖²)^½ of the gradient in θ_i at the optimum.
         shared_gradient_norm: norm of a client's expected gradient in w at the optimum: 0, because every own part is at
             its optimum.
-        optimum_norm: norm of the mean v̄ of the clients' optimal models.
+        optimum_norm: norm of the mean of the clients' optimal models.
         optimum_spread: root mean square distance of the clients' optima from their mean.
         optimum_gap: uncertainty of the least loss; 0 if it is known exactly.
     """
@@ -80,15 +80,15 @@ class PersonalizedProblem(Protocol):
             batch_size: number m of records of each row.
 
         Returns:
-            Features (rows, m, d) and targets (rows, m).
+            Features (rows, m, d), for d features, and targets (rows, m).
         """
 
     def weighted_gradient(self, models: Floats, records: Records, weights: Floats) -> Floats:
         """Return the weighted sum of the gradients over the records of each participating client ("row").
 
         Args:
-            models: model of each row, (rows, d).
-            records: features (rows, m, d) and targets (rows, m).
+            models: model of each row, (rows, d), for d coordinates.
+            records: m records of each row, as features (rows, m, d) and targets (rows, m).
             weights: weight of each record, (rows, m).
 
         Returns:
@@ -101,7 +101,7 @@ class PersonalizedProblem(Protocol):
         The excess risk of a client is the expected loss of its model minus the least expected loss of any model.
 
         Args:
-            models: models of the N clients, (…, N, d).
+            models: models of the N clients, (…, N, d), for d coordinates.
             shares: weight of each client, (N).
 
         Returns:

@@ -131,7 +131,7 @@ class _LinearProblem:
         """Return the constants that risk bounds depend on, from properties of one record's loss.
 
         A record's gradient is the slope of the loss times the features x. At the optimum, slope and features are
-        independent. The standard deviation of the gradient is therefore the root mean square slope times (E‖x‖²)^½.
+        independent. The standard deviation of the gradient is therefore the root mean square slope times that of ‖x‖.
 
         Args:
             lipschitz: bound on the norm of one record's gradient.
@@ -156,7 +156,8 @@ class _LinearProblem:
         """Return targets that follow the clients' optimal models: predictions plus noise times `target_noise_std`.
 
         Args:
-            features: features of m records in each row, (rows, m, d). A row is one client in one round.
+            features: features of m records in each row, (rows, m, d), for d coordinates. A row is one client in one
+                round.
             clients: index of the client of each row, (rows).
             noise: noise of variance 1, (rows, m).
 
@@ -174,8 +175,8 @@ class _LinearProblem:
         """Return the weighted sum of the gradients over the records of each participating client ("row").
 
         Args:
-            models: model of each row, (rows, d).
-            records: features (rows, m, d) and targets (rows, m).
+            models: model of each row, (rows, d), for d coordinates.
+            records: m records of each row, as features (rows, m, d) and targets (rows, m).
             weights: weight of each record, (rows, m).
 
         Returns:
@@ -216,7 +217,7 @@ class _LeastSquares(_LinearProblem):
             batch_size: number m of records of each row, at least 1.
 
         Returns:
-            Features (rows, m, d) and targets (rows, m).
+            Features (rows, m, d), for d features, and targets (rows, m).
         """
         shape = (len(clients), batch_size, self.dimension)
         features = _signs(generator, shape) if self.spec.features == "sign" else generator.standard_normal(shape)
@@ -231,7 +232,7 @@ class _LeastSquares(_LinearProblem):
         its optimum.
 
         Args:
-            models: models of the N clients, (…, N, d).
+            models: models of the N clients, (…, N, d), for d coordinates.
             shares: weight of each client, (N).
 
         Returns:
@@ -279,7 +280,7 @@ class _Huber(_LinearProblem):
             batch_size: number m of records of each row.
 
         Returns:
-            Features (rows, m, d) and targets (rows, m).
+            Features (rows, m, d), for d features, and targets (rows, m).
         """
         shape = (len(clients), batch_size)
         chosen_vectors = generator.integers(self.spec.feature_vectors, size=shape)
@@ -312,7 +313,7 @@ class _Huber(_LinearProblem):
         optimum the residual is the noise, so that the loss of every record is the Huber loss of τ.
 
         Args:
-            models: models of the N clients, (…, N, d).
+            models: models of the N clients, (…, N, d), for d coordinates.
             shares: weight of each client, (N).
 
         Returns:

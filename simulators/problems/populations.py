@@ -23,7 +23,7 @@ class Population:
     """The records of N clients, P for each: first those that all clients share, then those that only one client has.
 
     Attributes:
-        features: features of norm at most 1, (N, P, d).
+        features: features of norm at most 1, (N, P, d), for d features.
         targets: targets of the records, (N, P).
         own: number of last records of each client that no other client has.
         shares: weights of the records in the objective, times the number N of clients, (N, P); None for 1/P. If client
@@ -46,7 +46,7 @@ class Population:
         If all clients have the same records, the table has those of the first client only.
 
         Returns:
-            Features (Q, d) and targets (Q), with Q = P or N P rows.
+            Features (Q, d), for d features, and targets (Q), with Q = P or N P rows.
         """
         if self.own == 0:
             return self.features[0], self.targets[0]
@@ -59,7 +59,8 @@ class Population:
         A record that all clients share is listed once, with the sum of its weights over all clients.
 
         Returns:
-            Features (Q, d), targets (Q) and weights (Q) of the Q distinct records. Shared records come first.
+            Features (Q, d), for d features, targets (Q) and weights (Q) of the Q distinct records. Shared records come
+            first.
         """
         clients, size, dimension = self.features.shape
         shared = self.shared
@@ -126,7 +127,7 @@ def points(generator: np.random.Generator, count: int, model: Floats) -> tuple[F
     Args:
         generator: source of randomness.
         count: number of points.
-        model: centre of the points, (d,).
+        model: centre of the points, (d,), for d coordinates.
 
     Returns:
         Points (count, d) and targets (count,).
@@ -155,7 +156,10 @@ def regression(noise: float) -> Draw:
         Args:
             generator: source of randomness.
             count: number of records.
-            model: model that the targets follow, (d).
+            model: model that the targets follow, (d), for d coordinates.
+
+        Returns:
+            The features, (count, d), and the targets in [−1, 1], (count).
         """
         features = _features(generator, count, len(model))
         return features, np.clip(features @ model + noise * generator.standard_normal(count), -1.0, 1.0)
@@ -181,7 +185,10 @@ def classification(sharpness: float) -> Draw:
         Args:
             generator: source of randomness.
             count: number of records.
-            model: model that the labels follow, (d).
+            model: model that the labels follow, (d), for d coordinates.
+
+        Returns:
+            The features, (count, d), and the labels −1 or 1, (count).
         """
         features = _features(generator, count, len(model))
         # The logistic model: P(label = 1) = 1/(1 + e^(−sharpness·⟨x, model⟩)).
@@ -195,7 +202,7 @@ def within_ball(features: Floats) -> Floats:
     """Scale down the rows that are longer than 1 to the norm 1, so that no row is longer, even after rounding.
 
     Args:
-        features: rows, (…, d).
+        features: rows, (…, d), for d coordinates.
 
     Returns:
         The rows, (…, d), with norms of at most 1.

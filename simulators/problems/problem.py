@@ -18,16 +18,17 @@ Objective = Literal["population", "empirical"]
 class Constants:
     """Constants of a learning problem that calibrators and risk bounds depend on, such as its smoothness.
 
-    They hold for all models in the domain and all possible records.
+    They hold for all models in the domain and all possible records. The loss of a record x at the model w is f(w, x).
+    Its mean over the records of client i is F_i, and the mean of all F_i is F.
 
     Attributes:
         lipschitz: bound on the norm of the gradient of any possible record, in the population or not.
         smoothness: bound on the Lipschitz constant of one record's gradient; 0 for linear losses.
         strong_convexity: strong convexity of every record's loss; 0 if it is only convex.
         diameter: diameter of the domain, a ball around 0.
-        gradient_std: bound on (E‖∇f(w, x) − ∇F_i(w)‖²)^½ over clients i and models w.
-        heterogeneity: bound on (mean over clients of ‖∇F_i(w) − ∇F(w)‖²)^½ over models w; 0 if the clients' populations
-            are equal.
+        gradient_std: bound on the standard deviation of ∇f(w, x) over the records x of a client, for all clients and w.
+        heterogeneity: bound on the root mean square of ‖∇F_i(w) − ∇F(w)‖ over the clients i, for all w; 0 if the
+            clients' populations are equal.
         optimum_norm: norm of the computed minimiser.
         optimum_value: certified lower bound on the objective over the domain, below its minimum by at most
             `optimum_gap`.
@@ -52,7 +53,7 @@ class Records:
     """Records of one or more repetitions, with equal leading axes of features and targets.
 
     Attributes:
-        features: features of each record, (…, d).
+        features: features of each record, (…, d), for d features.
         targets: target of each record, (…).
     """
 
@@ -104,7 +105,7 @@ class SimulatedProblem(Protocol):
             shape: shape of the array of records of each client.
 
         Returns:
-            Indices in the clients' populations, (*shape, N).
+            Indices in the populations of the N clients, (*shape, N).
         """
 
     def records(self, clients: Indices, indices: Indices) -> Records:
@@ -133,14 +134,14 @@ class SimulatedProblem(Protocol):
             shape: shape of the array of records of each client.
 
         Returns:
-            Features (*shape, N, d) and targets (*shape, N).
+            Features (*shape, N, d) and targets (*shape, N), for N clients and d features.
         """
 
     def mean_gradient(self, models: Floats, records: Records) -> Floats:
         """Return the mean gradient of K records at each model.
 
         Args:
-            models: models, (…, d).
+            models: models, (…, d), for d coordinates.
             records: features (…, K, d) and targets (…, K).
 
         Returns:
@@ -151,7 +152,7 @@ class SimulatedProblem(Protocol):
         """Return the gradient of each record at its own model.
 
         Args:
-            models: models, (…, d).
+            models: models, (…, d), for d coordinates.
             records: features (…, d) and targets (…), one record for each model.
 
         Returns:
@@ -165,7 +166,7 @@ class SimulatedProblem(Protocol):
         """Return an upper bound on the excess risk of each model: the objective minus `optimum_value`.
 
         Args:
-            models: models, (…, d).
+            models: models, (…, d), for d coordinates.
 
         Returns:
             The bounds, (…).

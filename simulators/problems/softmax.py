@@ -72,6 +72,7 @@ class SoftmaxProblem(FiniteProblem):
             The problem, with its minimiser computed.
         """
         radius = 0.5 * diameter
+        # The objective and its certified minimum on the ball, from which the constants follow.
         mean = MeanSoftmax(*population.distinct(), classes, strong_convexity)
         minimum = _minimum(mean, radius)
         return cls(
@@ -117,7 +118,8 @@ class SoftmaxProblem(FiniteProblem):
         """Return the mean gradient of the loss on K records at each model, with the gradient of the ridge term.
 
         Args:
-            models: models as flat vectors, (…, d); each is a matrix with one row of weights per class.
+            models: models as flat vectors, (…, d), for d coordinates; each is a matrix with one row of weights per
+                class.
             records: features (…, K, features) and targets (…, K), which are class numbers.
 
         Returns:
@@ -135,7 +137,8 @@ class SoftmaxProblem(FiniteProblem):
         """Return the gradient of the loss on one record at each model, with the gradient of the ridge term.
 
         Args:
-            models: models as flat vectors, (…, d); each is a matrix with one row of weights per class.
+            models: models as flat vectors, (…, d), for d coordinates; each is a matrix with one row of weights per
+                class.
             records: features (…, features) and targets (…), one record for each model.
 
         Returns:
@@ -165,6 +168,7 @@ def _minimum(mean: MeanSoftmax, radius: float) -> Minimum:
     # The smoothness is the largest eigenvalue of the features' weighted second moments, times the loss's curvature.
     weighted_features = np.sqrt(mean.weights)[:, None] * mean.features
     largest_eigenvalue = float(np.linalg.svd(weighted_features, compute_uv=False)[0]) ** 2
+    # The curvature of the loss in the outputs is at most ½. `SAFE` covers rounding errors.
     smoothness = CURVATURE * largest_eigenvalue * SAFE + mean.strong_convexity
 
     # Bound on the averaged values and on the gradient norm times the radius, for rounding errors.
@@ -254,15 +258,15 @@ def _heterogeneity(population: Population, slopes: Floats, classes: int, radius:
 def _deviations_at_zero(population: Population, classes: int) -> Floats:
     """Return how far each client's mean gradient at the model 0 is from the mean over all clients.
 
-    The distances are ‖∇F_i(0) − ∇F(0)‖, where F_i is the mean loss of client i. They measure how different the clients'
-    records are.
+    The distances are ‖∇F_i(0) − ∇F(0)‖, where F_i is the mean loss of client i, and F the mean of all F_i. They measure
+    how different the clients' records are.
 
     Args:
         population: records of all clients, the same number for each.
         classes: number of classes, at least 2.
 
     Returns:
-        One distance per client, (N,).
+        One distance per client, (N,), for N clients.
     """
     clients, size, _dimension = population.features.shape
 
@@ -276,10 +280,12 @@ def _deviations_at_zero(population: Population, classes: int) -> Floats:
 def _growth(features: Floats, radius: float) -> Floats:
     """Bound how much further a client's mean gradient can be from that of all clients if the model moves away from 0.
 
-    The bound is a_i r on the growth of ‖∇F_i − ∇F‖ from the model 0 to models of norm r, for each client i.
+    F_i is the mean loss of client i, and F the mean of all F_i. From the model 0 to a model of norm r, ‖∇F_i − ∇F‖
+    grows by at most a_i r. Here a_i = ½ max(‖S_i‖, ‖mean of all S_i‖) for the mean S_i of x xᵀ over the features x of
+    client i. The factor ½ (`CURVATURE`) bounds the second derivative of the loss by the outputs.
 
     Args:
-        features: features of the records, (clients, P, d).
+        features: features of the records, (clients, P, d), for P records of a client and d features.
         radius: norm r of the models.
 
     Returns:

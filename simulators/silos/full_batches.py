@@ -62,7 +62,7 @@ def noisy_full_batches(
         generator: source of participation and noise.
 
     Returns:
-        The mean of the models after each round, for each run, (S, d, classes).
+        The mean of the models after each round, for each run, (S, d, classes), for d features.
     """
     shape = (records.features.shape[1], settings.classes)
     size = len(records.labels) // settings.machines

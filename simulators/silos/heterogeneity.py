@@ -22,7 +22,7 @@ SMALLEST_GRADIENT: Final = 1e-12
 
 
 def heterogeneity_at_minimiser(silos: SiloRecords) -> float:
-    """Compute how much the silos' data differs: the mean of their squared gradient norms at the common minimiser, v*².
+    """Compute how much the silos' data differs: the mean of their squared gradient norms at the common minimiser.
 
     The minimiser is that of the silos' mean logistic loss, which Newton's method finds.
 
@@ -30,7 +30,7 @@ def heterogeneity_at_minimiser(silos: SiloRecords) -> float:
         silos: training records with targets ±1. If a hyperplane separates the targets, there is no minimiser.
 
     Returns:
-        v*², in squared units of the loss over those of the model.
+        The mean square v*², in squared units of the loss over those of the model.
 
     Raises:
         ArithmeticError: the mean gradient is still above `SMALLEST_GRADIENT` after `MOST_STEPS` Newton steps.
@@ -51,7 +51,7 @@ def silo_gradients(silos: SiloRecords, model: Floats) -> Floats:
 
     Args:
         silos: training records with features x and targets y = ±1.
-        model: model w, (d).
+        model: model w, (d), for d coordinates.
 
     Returns:
         Gradients of the N silos, (N, d).
@@ -70,7 +70,7 @@ def _mean_hessian(silos: SiloRecords, model: Floats) -> Floats:
 
     Args:
         silos: records of all silos.
-        model: the model w, (d).
+        model: the model w, (d), for d coordinates.
 
     Returns:
         The Hessian, (d, d).

@@ -34,7 +34,7 @@ class ClassifiedRecords:
     """Records with their classes for all users in one table, those of one user after another.
 
     Attributes:
-        features: features of the records, (records, d), dense or sparse.
+        features: features of the records, (records, d), for d features, dense or sparse.
         targets: 1 for the classes of a record, and 0 for others, (records, classes).
         bounds: user i has the records from `bounds[i]` up to `bounds[i + 1]`, (users + 1).
     """
@@ -209,6 +209,13 @@ class _ClassifierRuns:
     """
 
     def __init__(self, users: ClassifiedUsers, training: ClassifierTraining, step_sizes: Sequence[float]) -> None:
+        """Start all models at 0, for one training run per step size.
+
+        Args:
+            users: records of all users.
+            training: settings that the runs share, such as the degree of personalisation.
+            step_sizes: the step size of each run, the larger of the steps of shared and personal model.
+        """
         self._users = users
         self._training = training
         records, self._classes = users.training.targets.shape
@@ -269,8 +276,8 @@ class _ClassifierRuns:
         The residuals are multiplied in place by the users' clipping factors.
 
         Args:
-            features: features of all batches, (users · batch size, d).
-            residuals: scores minus targets, (users, batch size, S · classes).
+            features: features of all batches, (users · batch size, d), for d features.
+            residuals: scores minus targets, (users, batch size, S · classes), for S step sizes.
             norms: norm of each user's gradient, (users, S).
             generator: generator of the noise.
         """
@@ -298,10 +305,10 @@ class _ClassifierRuns:
         The sum of the noise is kept once for all step sizes. The noise of a model is this sum times its step size.
 
         Args:
-            features: features of the records, (records, d).
+            features: features of the records, (records, d), for d features.
 
         Returns:
-            Scores, (records, S · classes).
+            Scores, (records, S · classes), for S step sizes.
         """
         scores: Floats = features @ self._learned
         scores -= np.tile(features @ self._noise, self._steps) * self._shared_steps
@@ -315,7 +322,7 @@ class _ClassifierRuns:
             products: inner products of the records with the user's n training records, (records, n).
 
         Returns:
-            Negative scores, (records, S · classes).
+            Negative scores, (records, S · classes), for S step sizes.
         """
         residuals = self._residuals[self._users.training.user(user)]
         steps_over_batch = self._personal_steps / np.float32(self._training.batch_size)
@@ -328,7 +335,7 @@ class _ClassifierRuns:
         A record with a score that is not finite counts as an error.
 
         Returns:
-            Accuracies, (S).
+            Accuracies, (S), for S step sizes.
         """
         test = self._users.test
         hits = np.zeros(self._steps)

@@ -23,8 +23,9 @@ CHUNK = 400_000
 class SyntheticUsers:
     """Synthetic users of Section 6 of Bietti et al., with optimal models that differ in a few coordinates.
 
-    Features are Gaussian, and feature k has variance 1/k. The optimum of all users is N(0, `optimum_std`² I). That of a
-    user differs from it in the last `own` coordinates, by N(0, `own_std`²).
+    Features are Gaussian, and feature k has variance 1/k. A shared optimum has independent normal coordinates of
+    standard deviation `optimum_std`. The optimum of a user differs from it in the last `own` coordinates, by
+    independent normal changes of standard deviation `own_std`.
 
     Attributes:
         users: number N of users.
@@ -55,7 +56,7 @@ class SyntheticUsers:
             generator: source of randomness.
 
         Returns:
-            Models, (N, d).
+            Models, (N, d), for d features.
         """
         optima = np.tile(self.optimum_std * generator.standard_normal(self.dimension), (self.users, 1))
         optima[:, -self.own :] += self.own_std * generator.standard_normal((self.users, self.own))
@@ -156,6 +157,7 @@ class _Models:
         self._clipping_norm = np.float32(training.clipping_norm)
         self._shared = np.zeros((users.dimension, len(runs)), np.float32)
         self._personal = np.zeros((users.users, users.dimension, len(runs)), np.float32)
+        # Users are stepped in groups of which the models fit into the cache of a core.
         size = max(1, CHUNK // self._shared.size)
         self._chunks = [slice(start, start + size) for start in range(0, users.users, size)]
 
@@ -166,7 +168,7 @@ class _Models:
         the sum of the clipped gradients follow without the gradient of each user.
 
         Args:
-            features: records of each user, (N, b, d).
+            features: records of each user, (N, b, d), for N users and d features.
             targets: targets of the records, (N, b, 1).
             noise: standard normal noise of the shared models, (d, 1).
         """
@@ -175,6 +177,7 @@ class _Models:
         for chunk in self._chunks:
             records, personal = features[chunk], self._personal[chunk]
             rows = records.reshape(-1, dimension)
+            # The prediction of the sum of both models, minus the targets.
             residuals = np.matmul(records, personal)
             residuals += (rows @ self._shared).reshape(residuals.shape) - targets[chunk]
             residuals /= np.float32(batch_size)  # now r/b, so that products with X are gradients
@@ -195,11 +198,11 @@ class _Models:
         It is the mean over users of the squared distance to their optima, weighted by the features' variances.
 
         Args:
-            optima: optimum of each user, (N, d).
+            optima: optimum of each user, (N, d), for N users and d features.
             variances: variance of each feature, (d).
 
         Returns:
-            Excess risk of each run, (S).
+            Excess risk of each run, (S), for S runs.
         """
         total = np.zeros(self._shared.shape[1])
         for chunk in self._chunks:

@@ -35,7 +35,7 @@ class SiloRun:
         step_sizes: step size of each run, (B).
         clipping_norms: bound on the norm of one record's gradient in each run, (B); inf for no clipping.
         noise_stds: standard deviation of each coordinate of the noise in a report or a local step, for each run and
-            silo, (B, N).
+            silo, (B, N), for N silos.
         averaged: number of last iterates whose mean is the output.
     """
 
@@ -62,7 +62,7 @@ def train(silos: SiloRecords, slope: Slope, run: SiloRun, generator: np.random.G
         generator: source of all randomness.
 
     Returns:
-        Models, (B, d).
+        Models, (B, d), for d coordinates.
     """
     runs = len(run.step_sizes)
     models = np.zeros((runs, silos.dimension))
@@ -102,7 +102,7 @@ class _MiniBatches:
         is clipped by limiting the slope to the clipping norm divided by the norm of the features.
 
         Args:
-            models: models of B runs before the round, (B, d).
+            models: models of B runs before the round, (B, d), for d coordinates.
             chosen: M silos of the round in each run, (B, M).
             slope: derivative of the loss by the prediction.
             run: settings of the runs.
@@ -113,6 +113,7 @@ class _MiniBatches:
         """
         reports = np.zeros_like(models)
         for silo, (features, targets) in enumerate(zip(self._silos.features, self._silos.targets, strict=True)):
+            # The runs in which this silo takes part.
             rows = np.flatnonzero(np.any(chosen == silo, axis=1))
             if rows.size == 0:
                 continue
@@ -120,6 +121,7 @@ class _MiniBatches:
             positive_norms = np.maximum(self._norms[silo], np.finfo(float).tiny)
             limits = run.clipping_norms[rows] / positive_norms  # (records, rows)
             counts = count_draws(generator, rows.size, run.gradients, len(targets))
+            # Clipped slopes, times the number of draws of each record, give the mean gradient of the batch.
             weights = np.clip(slopes, -limits, limits) * counts.T / run.gradients
             noise = generator.standard_normal((rows.size, models.shape[1])) * run.noise_stds[rows, silo, None]
             reports[rows] += weights.T @ features + noise
@@ -156,6 +158,12 @@ class _LocalSteps:
     """
 
     def __init__(self, silos: SiloRecords, run: SiloRun) -> None:
+        """Copy the records of all silos to arrays with equal numbers of records, padded with zeros.
+
+        Args:
+            silos: training records of N silos.
+            run: settings of the runs, with their clipping norms.
+        """
         size = max(silos.sizes)
         self._features = np.zeros((len(silos.sizes), size, silos.dimension), dtype=np.float64)
         self._targets = np.zeros((len(silos.sizes), size), dtype=np.float64)
@@ -175,7 +183,7 @@ class _LocalSteps:
         A model is the mean of the silos' models after K local steps of each silo.
 
         Args:
-            models: models of B runs before the round, (B, d).
+            models: models of B runs before the round, (B, d), for d coordinates.
             chosen: M silos of the round in each run, (B, M).
             slope: derivative of the loss by the prediction.
             run: settings of the runs.

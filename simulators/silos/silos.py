@@ -15,7 +15,7 @@ class SiloRecords:
     """Training records of N silos, and the test records of all of them together.
 
     Attributes:
-        features: features of the n_i training records of each silo i, (n_i, d).
+        features: features of the n_i training records of each silo i, (n_i, d), for d features.
         targets: targets of the training records of each silo i, (n_i).
         test_features: features of the T test records, (T, d).
         test_targets: targets of the test records, (T).
@@ -45,7 +45,7 @@ def split_silos(features: Sequence[Floats], targets: Sequence[Floats], test_shar
     """Split each silo's records at random into training and test records.
 
     Args:
-        features: features of the n_i records of each silo i, (n_i, d).
+        features: features of the n_i records of each silo i, (n_i, d), for d features.
         targets: targets of the records of each silo i, (n_i).
         test_share: share of the test records of each silo. Their number is rounded up.
         seed: seed of the split.
@@ -57,12 +57,14 @@ def split_silos(features: Sequence[Floats], targets: Sequence[Floats], test_shar
     training: list[tuple[Floats, Floats]] = []
     test: list[tuple[Floats, Floats]] = []
     for silo_features, silo_targets in zip(features, targets, strict=True):
+        # The first records of a random order are for tests, the others for training.
         order = generator.permutation(len(silo_targets))
         test_size = int(np.ceil(test_share * len(silo_targets)))
         test_rows, training_rows = np.split(order, [test_size])
         test.append((silo_features[test_rows], silo_targets[test_rows]))
         training.append((silo_features[training_rows], silo_targets[training_rows]))
 
+    # Training records stay with their silo, and all test records are joined.
     training_features, training_targets = zip(*training, strict=True)
     test_features, test_targets = zip(*test, strict=True)
     return SiloRecords(

@@ -40,7 +40,7 @@ class LabelledRecords:
     """Records in the order in which they arrive.
 
     Attributes:
-        features: features of the n records, (n, d).
+        features: features of the n records, (n, d), for d features.
         labels: class of each record, from 0 to classes − 1, (n).
     """
 
@@ -71,7 +71,7 @@ def cancelled_noise(
         generator: source of participation and noise.
 
     Returns:
-        The query point x_T of the last round T in each run, (S, d, classes).
+        The query point x_T of the last round T in each run, (S, d, classes), for d features.
     """
     shape = (records.features.shape[1], settings.classes)
     center = np.zeros((len(step_sizes), *shape), dtype=np.float32)  # the iterates that query points are means of
@@ -120,7 +120,7 @@ def noisy_sgd(
         generator: source of the noise.
 
     Returns:
-        The chosen model of each run, (S, d, classes).
+        The chosen model of each run, (S, d, classes), for d features.
     """
     shape = (records.features.shape[1], settings.classes)
     model = np.zeros((len(step_sizes), *shape), dtype=np.float32)
@@ -148,7 +148,7 @@ def _rounds(records: LabelledRecords, settings: SinglePass) -> Iterator[tuple[Fl
         settings: settings of the pass, with the number m of participants of a round.
 
     Yields:
-        Features (m, d) and labels (m).
+        Features (m, d), for d features, and labels (m).
     """
     size = settings.participants
     for start in range(0, len(records.labels) - size + 1, size):
@@ -159,7 +159,7 @@ def mean_gradients(models: Floats, features: Floats, labels: Integers) -> Floats
     """Return the mean gradient of the cross-entropy over m records at each model.
 
     Args:
-        models: weights of each class, (S, d, classes).
+        models: weights of each class, (S, d, classes), for S runs and d features.
         features: features of the records, (m, d).
         labels: classes of the records, from 0, (m).
 
@@ -167,12 +167,15 @@ def mean_gradients(models: Floats, features: Floats, labels: Integers) -> Floats
         Gradients, (S, d, classes).
     """
     count, dimension, classes = models.shape
+    # One product of matrices gives the outputs of all models.
     flat = models.transpose(1, 0, 2).reshape(dimension, count * classes)
     logits = (features @ flat).reshape(len(labels), count, classes)
     logits -= logits.max(axis=-1, keepdims=True)
+    # Residuals are the softmax probabilities, minus 1 for the class of the record.
     residuals = np.exp(logits)
     residuals /= residuals.sum(axis=-1, keepdims=True)
     residuals[np.arange(len(labels)), :, labels] -= 1.0
+    # The gradient in the weights of a class is the mean of features times residuals.
     gradients = features.T @ residuals.reshape(len(labels), count * classes) / np.float32(len(labels))
     by_model: Floats = gradients.reshape(dimension, count, classes).transpose(1, 0, 2)
     return by_model
@@ -182,13 +185,14 @@ def into_ball(models: Floats, radius: float) -> Floats:
     """Return each model projected onto the ball of a radius around 0.
 
     Args:
-        models: weights of each class, (S, d, classes).
+        models: weights of each class, (S, d, classes), for S runs and d features.
         radius: radius of the ball in the Euclidean norm of all weights of a model.
 
     Returns:
         The models in the ball, (S, d, classes). Models in the ball already are unchanged.
     """
     norms = np.sqrt(np.sum(np.square(models), axis=(1, 2), keepdims=True))
+    # The floor avoids a division by 0.
     positive_norms = np.maximum(norms, np.finfo(np.float32).tiny)
     scaled: Floats = models * np.minimum(1.0, radius / positive_norms)
     return scaled
@@ -200,7 +204,7 @@ def accuracies(models: Floats, features: Floats, labels: Integers) -> npt.NDArra
     A model predicts the class of its largest output.
 
     Args:
-        models: weights of each class, (S, d, classes).
+        models: weights of each class, (S, d, classes), for S runs and d features.
         features: features of the T records, (T, d).
         labels: classes of the records, from 0, (T).
 

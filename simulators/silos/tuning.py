@@ -51,7 +51,7 @@ class TunedModel:
     """Result of a grid search: the best step size and clipping norm, and the model trained with them.
 
     Attributes:
-        model: mean of the outputs of all repetitions at the point, (d).
+        model: mean of the outputs of all repetitions at the point, (d), for d coordinates.
         step_size: step size with the least mean training loss.
         clipping_norm: clipping norm at the same point of the grid.
         training_loss: mean training loss over the repetitions.
@@ -117,7 +117,7 @@ def training_losses(silos: SiloRecords, models: Floats, value: Callable[[Floats,
 
     Args:
         silos: the records.
-        models: B models, (B, d).
+        models: B models, (B, d), for d coordinates.
         value: loss as a function of predictions and targets.
 
     Returns:

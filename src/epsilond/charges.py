@@ -77,10 +77,10 @@ def pay_for_run(ledger: Ledger, answer: Calibration, *, slot: SlotKind | None, i
         item: name of the item of the ledger's plan that is charged: a mechanism with its planned number of runs.
 
     Returns:
-        The receipt.
+        The receipt of the ledger for the committed run.
 
     Raises:
-        InvalidInput: the ledger has another setting, or several slots.
+        InvalidInput: the ledger has another relation, unit or observer, or it has several slots and none is given.
         NoCertificate: the ledger rejects the run.
     """
     body = ledger.show()

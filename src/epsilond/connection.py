@@ -161,6 +161,7 @@ class Connection:
         is_lost = error.code in (502, 504)
         if not is_postponed and not (is_lost and self.is_repeatable):
             return None
+        # The service may name a pause [s]. If it is above `longest_pause`, the request is not sent again.
         retry_after = error.headers.get("Retry-After", "")
         if retry_after.isdecimal():
             is_too_long = int(retry_after) > self.longest_pause

@@ -28,20 +28,13 @@ if TYPE_CHECKING:
     from distributed import Client
 
 T = TypeVar("T")
-
-CONNECT_SECONDS = 10.0
-"""Longest time [s] until the first answer of a scheduler."""
-RETRIES = 1
-"""Number of further tries of a part that failed on a cluster, where a worker may have been short of memory."""
-BATCH_SECONDS = 0.1
-"""Least CPU time [s] that a batch should take. A message costs Dask about 5 ms of CPU, which is 5 % of it."""
-LONGEST_SECONDS = 0.5
-"""CPU time [s] after which a worker begins no further part of its batch, because later parts may take longer."""
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
-"""Numbers of two options of the C function `mallopt`, as <malloc.h> defines them."""
+CONNECT_SECONDS = 10.0  # longest time [s] until the first answer of a scheduler
+RETRIES = 1  # further tries of a part that failed on a cluster, where a worker may have been short of memory
+BATCH_SECONDS = 0.1  # least CPU time [s] of a batch; a message costs Dask about 5 ms of CPU, which is 5 % of it
+LONGEST_SECONDS = 0.5  # CPU time [s] after which a worker begins no further part of its batch
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # options of the C function `mallopt`, as <malloc.h> defines them
+# Size [bytes] from which the C library gives an array its own memory mapping: the largest that glibc chooses itself.
 MAPPED_BYTES = 32 * 1_048_576
-"""Size [bytes] from which the C library gives an array its own memory mapping: the largest that glibc chooses itself.
-"""
 OTHER_VERSION = "runs epsilond {theirs}, and this is epsilond {ours}: the numbers of two versions are not mixed"
 
 
@@ -66,6 +59,9 @@ def run_in_order(
         work: function of a module. Its arguments and its results pickle.
         parts: arguments of each call.
         progress: called with the number of parts that are done, and the number of parts.
+
+    Returns:
+        The result of each call, in the order of `parts`.
 
     Raises:
         ClusterError: the executor lost the work, or runs another version of the engine.
@@ -106,6 +102,7 @@ class _Batches(Generic[T]):
     def __init__(
         self, executor: Executor, work: Callable[..., T], parts: Sequence[tuple[object, ...]], progress: Progress
     ) -> None:
+        """Store the calls, of which none is submitted yet."""
         self.waiting = deque(range(len(parts)))
         self.running: dict[Future[BatchResults[T]], list[int]] = {}
         self.answers: dict[int, T] = {}
@@ -330,6 +327,9 @@ def connect(address: str) -> Client:
 
     Args:
         address: address of the scheduler, such as tcp://10.0.0.1:8786.
+
+    Returns:
+        The client, which the caller closes.
 
     Raises:
         MissingExtra: distributed is not installed.

@@ -51,6 +51,7 @@ def read_texts(request: type, texts: JsonObject) -> tuple[JsonRecord, list[Fault
     for name, text in texts.items():
         if text is None:
             continue
+        # Values that are no texts, or have an unknown name, are left to the request class.
         if not isinstance(text, str) or name not in hints:
             values[name] = text
             continue

@@ -28,8 +28,8 @@ def profile_from_trade_off(
     these functions, rounded up.
 
     Args:
-        false_positive_rates: α_i, strictly increasing from 0 to 1.
-        false_negative_rates: β_i, decreasing to 0. As many as the α_i.
+        false_positive_rates: the α_i, strictly increasing from 0 to 1.
+        false_negative_rates: the β_i, decreasing to 0; as many as the α_i.
         symmetric: whether f is also a bound for the opposite null hypothesis.
 
     Returns:

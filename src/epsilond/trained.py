@@ -211,6 +211,7 @@ def conditions(
     Returns:
         The conditions that the loop ensures, and the conditions for which the caller must vouch.
     """
+    # The identifiers of all conditions that this run ensures.
     observed = set(CARRIED_OUT)
     if tables:
         observed |= OF_TABLES

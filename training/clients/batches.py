@@ -33,7 +33,7 @@ class Batch:
         """Build a batch from the indices of the records of each client; clients may have different numbers of records.
 
         Args:
-            clients: indices of the clients, (M,).
+            clients: indices of the clients, (M,), for M participants.
             places: indices of the records in the batch of each client, one array per client.
 
         Returns:
@@ -121,7 +121,7 @@ class Gradients(Protocol):
         A gradient with NaN or infinite entries counts as zeros.
 
         Args:
-            models: one model (d,), or one per client (M, d).
+            models: one model (d,), for d coordinates, or one per client (M, d).
             batch: records of M clients.
             bounds: clipping norm of each client, (M,).
 

@@ -62,7 +62,7 @@ class CallableClients:
         If a client returns only means, its mean is clipped and multiplied by the number of its records.
 
         Args:
-            models: one model (d,) for all clients, or one per client (M, d).
+            models: one model (d,) for all clients, or one per client (M, d), for d coordinates.
             batch: records of M clients.
             bounds: clipping norm of each client, (M,).
 
@@ -94,7 +94,7 @@ class CallableClients:
 
         Args:
             name: index of the client.
-            model: model at which the gradients are taken, (d,).
+            model: model at which the gradients are taken, (d,), for d coordinates.
             places: indices of the records in the client's data, (K,).
 
         Returns:

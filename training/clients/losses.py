@@ -41,7 +41,7 @@ class VectorLoss:
         """Clip the targets, or check that they are labels of the loss.
 
         Args:
-            targets: targets of all records, shape (n,).
+            targets: targets of all records, shape (n,), for n records.
 
         Returns:
             The targets, shape (n,). Clipped targets have NaN replaced by 0.
@@ -95,8 +95,8 @@ def logistic() -> VectorLoss:
 def softmax(classes: int) -> VectorLoss:
     """Return the cross-entropy −ln p_y of the softmax p, with labels y = 0, …, classes − 1.
 
-    The model has one row of weights per class, one after another. Slopes p − e_y have norm at most √2, and the Hessian
-    diag(p) − ppᵀ is at most ½.
+    The model has one row of weights per class, one after another. The gradient in the predictions is p − e_y, with the
+    unit vector e_y of the label. Its norm is at most √2. The Hessian diag(p) − ppᵀ is at most ½ in norm.
 
     Args:
         classes: number of classes.
@@ -132,7 +132,9 @@ def softmax(classes: int) -> VectorLoss:
 
 
 def least_squares(largest_target: float = 1.0) -> VectorLoss:
-    """Return the squared loss ½(z − y)², which is Lipschitz only on a ball.
+    """Return the squared loss ½(z − y)² of a prediction z and a target y.
+
+    Its slope z − y is not bounded, so that the loss is Lipschitz continuous only for bounded predictions.
 
     Args:
         largest_target: targets are clipped to [−largest_target, largest_target].
@@ -157,7 +159,9 @@ def least_squares(largest_target: float = 1.0) -> VectorLoss:
 
 
 def huber(threshold: float = 1.0, largest_target: float = 1.0) -> VectorLoss:
-    """Return the Huber loss of r = |z − y|: ½r² for r ≤ t, and t(r − ½t) for larger r, with the threshold t.
+    """Return the Huber loss of a prediction z and a target y.
+
+    It is ½r² for a residual r = |z − y| up to the threshold t, and t(r − ½t) for larger ones.
 
     Args:
         threshold: residual t beyond which the loss is linear.

@@ -79,12 +79,12 @@ class TabularClients:
     def sums(self, models: Floats, batch: Batch, bounds: Floats) -> tuple[Floats, GradientStatistics]:
         """Return the sums of clipped gradients of the clients in a batch, (M, d), and statistics of their norms.
 
-        The gradient of a record is s ⊗ x + μw, with the features x, the slopes s = ∂ℓ/∂z at the predictions z = Wx, and
-        the strong convexity μ. No gradient is stored: its norm and the sum follow from s and x. A gradient with NaN or
-        infinite entries counts as zeros.
+        The gradient of a record is s ⊗ x + μw, the outer product of slopes s and features x, plus a ridge term. Here
+        s = ∂ℓ/∂z is the derivative of the loss at the predictions z = Wx, and μ the strong convexity. No gradient is
+        stored: its norm and the sum follow from s and x. A gradient with NaN or infinite entries counts as zeros.
 
         Args:
-            models: one model (d,), or one per client (M, d).
+            models: one model (d,), for d coordinates, or one per client (M, d).
             batch: records of M clients.
             bounds: clipping norm of each client, (M,).
 
@@ -127,10 +127,10 @@ class TabularClients:
         rounding error.
 
         Args:
-            models: one model w (d,), or one per client (M, d).
-            features: x of each record, (M, K, p).
-            predictions: Wx of each record, (M, K, outputs).
-            slopes: s of each record, (M, K, outputs).
+            models: one model w (d,), for d coordinates, or one per client (M, d), for M clients.
+            features: features x of each record, (M, K, p), for K records and p features.
+            predictions: prediction Wx of each record, (M, K, outputs).
+            slopes: derivative s of the loss by the prediction, of each record, (M, K, outputs).
 
         Returns:
             The bounds, (M, K).
@@ -167,7 +167,7 @@ def tabular(
         loss: logistic (targets ±1), least-squares or huber, or the result of a function of `epsilond.training`, such as
             softmax(classes).
         feature_norm: longer feature vectors are scaled down to this norm; choose it without looking at the data.
-        strong_convexity: μ ≥ 0; μ/2 ‖w‖² is added to every record's loss.
+        strong_convexity: weight μ ≥ 0 of the ridge term μ/2 ‖w‖², which is added to every record's loss.
 
     Returns:
         The clients; its losses have known constants of smoothness and Lipschitz continuity.
@@ -222,7 +222,7 @@ class _ClientTable(NamedTuple):
     """The records of one client as arrays of doubles.
 
     Attributes:
-        features: features of n ≥ 1 records, (n, p).
+        features: features of n ≥ 1 records, (n, p), for p features.
         targets: their targets, (n,).
     """
 
@@ -257,7 +257,7 @@ def _read_client(index: int, part: object) -> _ClientTable:
         part: pair of features and targets.
 
     Returns:
-        The features, shape (n, p), and the targets, shape (n,), with n at least 1.
+        The features, shape (n, p), for p features, and the targets, shape (n,), with n at least 1.
 
     Raises:
         InvalidInput: the part is not such a pair.

@@ -24,7 +24,7 @@ class AcceleratedRun:
     Attributes:
         reporting: computes the clients' noisy messages, and draws the batches.
         sizes: number of records of each client that the noise was calibrated for, (N,).
-        stages: numbers of consecutive rounds, each with its prox weight.
+        stages: stages of consecutive rounds, each with a weight of the proximal term.
         strong_convexity: strong convexity μ of the loss, in loss/length²; 0 if it is only convex.
         radius: radius of the ball around the start onto which models are projected.
         one_pass: True if each client splits its records into disjoint batches instead.

@@ -162,7 +162,7 @@ class DpFedavgRun:
 
         Args:
             session: randomness of the run.
-            clipped: updates after clipping, (m, d).
+            clipped: updates after clipping, (m, d), for m clients and d coordinates.
             updates: updates before clipping, (m, d).
             bound: clipping norm of this round.
 

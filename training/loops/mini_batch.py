@@ -56,7 +56,7 @@ class RoundMessages:
             count: number of clients; it is used if there are no groups.
 
         Returns:
-            The settings, with one entry per client in each array.
+            The batch sizes, clipping norms, weights and noise, with one entry per client in each array.
         """
         if getattr(parameters, "groups", None):
             return cls._of_groups(problem, parameters)
@@ -81,7 +81,7 @@ class RoundMessages:
             parameters: calibrated parameters, with the batch sizes and noise of the groups.
 
         Returns:
-            The settings, with one entry per client in each array, in the order of the groups.
+            The batch sizes, clipping norms, weights and noise, with one entry per client in the order of the groups.
         """
         groups = problem.client_groups
         clients = np.asarray([group.clients for group in groups])
@@ -125,7 +125,7 @@ class RoundMessages:
 
         Args:
             session: clients and randomness of the run.
-            model: the server's model, (d,).
+            model: the server's model, (d,), for d coordinates.
             batch: records of the M participants.
 
         Returns:

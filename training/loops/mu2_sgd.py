@@ -165,7 +165,7 @@ class Mu2SgdRun:
         Args:
             session: randomness of the run.
             clients: the clients that report, at most m.
-            reports: their reports without noise, (len(clients), d).
+            reports: their reports without noise, (len(clients), d), for d coordinates.
             noise: noise of the server, which is added to the mean, or of the clients, which is added to each report.
 
         Returns:
@@ -189,7 +189,9 @@ class Mu2SgdRun:
     def _reports(
         self, session: Session, server: CancellingServer, batch: Batch, number: int
     ) -> tuple[Floats, GradientStatistics]:
-        """Return the reports s = t∇f(x_t) − (t − 1)∇f(x_{t−1}) of a round, each scaled down to the clipping norm.
+        """Return the reports of the clients of a round, each scaled down to the clipping norm.
+
+        The report of a client is t∇f(x_t) − (t − 1)∇f(x_{t−1}), for the loss f of one record and the server's models.
 
         Args:
             session: clients of the run.
@@ -198,7 +200,7 @@ class Mu2SgdRun:
             number: number t of the round, from 1 on.
 
         Returns:
-            Reports without noise, (m, d), and statistics of their norms before clipping.
+            Reports without noise, (m, d), for d coordinates, and statistics of their norms before clipping.
         """
         # The gradients are not clipped themselves, only the reports, which are what a client sends.
         unbounded = np.full(len(batch.clients), np.inf)

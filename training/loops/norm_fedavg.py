@@ -34,9 +34,9 @@ class NormFedavgRun:
         local_steps: number E of gradient steps of a client.
         local_step_size: step size η of a client.
         server_step_size: step size β of the server.
-        levels: s; a coordinate of a message is a multiple of 1/s.
-        noise_levels: m, the largest absolute value of the noise, in units of 1/s.
-        decay_rate: α.
+        levels: number s of grid steps per unit: a coordinate of a message is a multiple of 1/s.
+        noise_levels: largest absolute value m of the noise, in units of 1/s.
+        decay_rate: decay rate α of the noise, above 0.
         samples_per_client: number of records of each client that was calibrated for; None if it does not matter.
     """
 
@@ -79,6 +79,7 @@ class NormFedavgRun:
         """
         del session
         reject_steps("norm-fedavg", caller_steps)
+        # Step sizes that the caller gives replace the calibrated ones.
         if local_step_size is None:
             local_step_size = parameters.local_step_size
         if step_size is None:
@@ -151,7 +152,7 @@ def client_updates(
 
     Args:
         session: clients of the run.
-        model: the server's model w, (d,).
+        model: the server's model w, (d,), for d coordinates.
         clients: the r participants.
         steps: number of steps E on the client's own mean loss.
         step_size: step size η of the participants.

@@ -48,8 +48,8 @@ class ModelParts:
         """Return the whole models of M clients, one row each.
 
         Args:
-            shared: shared part w, (d,).
-            own: own parts θ_i of the clients, (M, p).
+            shared: shared part w, (d,), for d coordinates.
+            own: own parts θ_i of the clients, (M, p), for p own coordinates.
 
         Returns:
             The models: the sums w + θ_i, or w and θ_i one after another.
@@ -74,7 +74,7 @@ class ModelParts:
 
 @dataclass(frozen=True, kw_only=True)
 class PpsgdRun:
-    """A run of PPSGD, with clients of weights that sum to W.
+    """A run of PPSGD, in which clients share a part of their models and each keeps a part of its own.
 
     Attributes:
         rounds: number of rounds.
@@ -223,10 +223,10 @@ class PpsgdRun:
         Args:
             session: clients and randomness of the run.
             models: model of each participating client, one row each.
-            clients: indices of the participating clients, shape (M,).
+            clients: indices of the participating clients, shape (M,), for M clients.
 
         Returns:
-            The messages, shape (M, d), and the number.
+            The messages, shape (M, d), for d coordinates, and the number.
         """
         batch_sizes = self.batch_sizes[clients]
         sizes = session.clients.sizes[clients]

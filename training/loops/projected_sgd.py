@@ -135,10 +135,12 @@ class ProjectedSgdRun:
 
 
 def _unbounded_gradient() -> Observation:
-    """Return the observation of a gradient that is longer than L, without a count, which would depend on the data.
+    """Return the observation that a gradient is longer than the Lipschitz constant of the calibration.
+
+    It has no count of such gradients, because a count would depend on the data.
 
     Returns:
-        The observation: a condition of the guarantee that does not hold, with a remedy for the caller.
+        The observation, with the condition of the guarantee that does not hold and a remedy for the caller.
     """
     return Observation(
         "lipschitz-losses",

@@ -123,7 +123,7 @@ class Session:
             radius: radius of the ball, in the unit of the models.
 
         Returns:
-            A function from models, of shape (…, d), to the nearest models in the ball.
+            A function from models, of shape (…, d), for d coordinates, to the nearest models in the ball.
         """
         return lambda model: self.start + on_ball(model - self.start, radius)
 
@@ -192,7 +192,7 @@ def require_records(sizes: Indices, wanted: Indices, *, exactly: bool) -> None:
     The sampling and the influence of one record, for which the noise was calibrated, depend on this number.
 
     Args:
-        sizes: number of records of each client, (N,).
+        sizes: number of records of each client, (N,), for N clients.
         wanted: number that the noise was calibrated for, (N,).
         exactly: whether a client with more records is an error, too.
 

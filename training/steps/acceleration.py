@@ -56,7 +56,8 @@ def steps(stages: Iterable[AccelerationStage]) -> Iterator[AcceleratedStep]:
         stages: the stages, each with its number of rounds and its prox weight v.
 
     Yields:
-        α = 2/(t + 1) and η = 4v/(t(t + 1)) for the rounds t = 1, 2, … of each stage.
+        The weight α = 2/(t + 1) of the iterate in the output, and the proximal coefficient η = 4v/(t(t + 1)). The
+        number t of the round counts from 1 in each stage.
     """
     for stage in stages:
         for number in range(1, stage.rounds + 1):
@@ -68,12 +69,18 @@ def steps(stages: Iterable[AccelerationStage]) -> Iterator[AcceleratedStep]:
 class Sequences:
     """The two sequences of models in Algorithm 2 of Lowy and Razaviyayn, an accelerated stochastic gradient descent.
 
-    They are the iterate w (`iterate`) and the output w^ag (`output`), (…, d), which start at the same models. Gradients
-    are taken at a third point w^md (`middle`). α and η are the coefficients of a round, in `AcceleratedStep`.
+    The iterate w takes the gradient steps. The output w^ag is a weighted average of the iterates. Gradients are taken
+    at a third point w^md between them (`middle`). Each round has a weight α and a coefficient η, which
+    `AcceleratedStep` holds.
+
+    Attributes:
+        iterate: the iterate w, (…, d), for d coordinates.
+        output: the output w^ag, (…, d), which starts at the same model as w.
 
     Args:
         start: first models.
-        strong_convexity: μ, in loss/length²; 0 for losses that are only convex.
+        strong_convexity: strong convexity μ, in units of the loss over squared length; 0 for losses that are only
+            convex.
         project: projection onto the domain.
     """
 
@@ -104,13 +111,14 @@ class Sequences:
         return output_weight * self.output + iterate_weight * self.iterate
 
     def move(self, step: AcceleratedStep, middle: Floats, gradient: Floats) -> None:
-        """Update w and w^ag (lines 10 and 11 of Algorithm 2).
+        """Take the gradient step of one round: update w and the output w^ag (lines 10 and 11 of Algorithm 2).
 
-        w is the projection of [αμ w^md + ((1 − α)μ + η) w − αg]/(μ + η), and w^ag ← αw + (1 − α) w^ag.
+        The new w is the projection of [αμ w^md + ((1 − α)μ + η) w − αg]/(μ + η) onto the domain. Here w^md is the point
+        of the gradient, g the gradient, and μ the strong convexity. Then w^ag ← αw + (1 − α) w^ag.
 
         Args:
-            step: α and η of the round.
-            middle: w^md.
+            step: the weight α and the coefficient η of the round.
+            middle: the point w^md.
             gradient: mean of the messages, an estimate of the gradient at w^md.
         """
         alpha, eta, mu = step.share, step.pull, self._mu

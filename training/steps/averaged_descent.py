@@ -10,20 +10,23 @@ from epsilond.training.arrays import Floats
 
 
 class AveragedDescent:
-    """State of projected gradient descent, w ← Π(w − η · mean of the messages), with an average of the models.
+    """State of projected gradient descent, with a weighted average of the models.
+
+    A step moves the model w to Π(w − η g). Here g is the mean of the messages, η the step size, and Π the projection
+    onto the domain.
 
     Attributes:
-        model: w, (…, d).
+        model: the present model w, (…, d), for d coordinates.
         average: weighted average of the models so far; each weight is 1/`fading` times the previous one. At first the
             start.
-        moved: w after the last step and before its projection.
+        moved: the model after the last step and before its projection.
     """
 
     def __init__(self, start: Floats, *, step_size: float, fading: float, project: Callable[[Floats], Floats]) -> None:
         """Start the descent at a model.
 
         Args:
-            start: the model, (…, d).
+            start: the model, (…, d), for d coordinates.
             step_size: step size η.
             fading: each weight in the average is 1/`fading` times the previous one; 1 gives the uniform average.
             project: projection onto the domain.
@@ -38,7 +41,7 @@ class AveragedDescent:
         """Take a step along the mean of the messages of one round, and update the average model.
 
         Args:
-            messages: messages of M clients, (…, M, d).
+            messages: messages of M clients, (…, M, d), for d coordinates.
         """
         self.moved = self.model - self._step_size * np.mean(messages, axis=-2)
         self.model = self._project(self.moved)

@@ -16,7 +16,7 @@ def noisy_mean(updates: Floats, participants: int, noise_std: float, normal: Flo
     """Return the mean of clipped updates with Gaussian noise: (sum of the updates + noise)/M.
 
     Args:
-        updates: clipped updates, (…, m, d).
+        updates: clipped updates, (…, m, d), for d coordinates.
         participants: planned number M, which does not depend on the random number m of updates.
         noise_std: standard deviation σ of the noise in the sum.
         normal: standard normal variables, (…, d).
@@ -33,14 +33,14 @@ def adapted_bound(
 ) -> float:
     """Adapt a clipping bound C to C e^(−rate (share − target)), so that a target share of updates stays unclipped.
 
-    Source: Andrew et al. 2021. The share is a noisy estimate of the fraction of updates that were not clipped: ½ + (Σ
-    b_i + noise)/M. Here b_i is ½ if update i was not clipped, and −½ otherwise.
+    The rule is that of Andrew et al. (2021). The share is a noisy estimate of the fraction of updates that were not
+    clipped. It is ½ + (Σ_i b_i + noise)/M, where b_i is ½ if update i was not clipped, and −½ otherwise.
 
     Args:
         bound: clipping bound C.
-        is_unclipped: whether each update was within the bound, (m,).
+        is_unclipped: whether each update was within the bound, (m,), for m updates.
         participants: planned number M of participants.
-        noise: noise that is added to Σ b_i.
+        noise: noise that is added to the sum of the b_i.
         target: share of updates to leave unclipped.
         rate: learning rate of log C.
 

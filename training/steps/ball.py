@@ -13,7 +13,7 @@ def on_ball(models: Floats, radius: float) -> Floats:
     A model outside the ball is scaled down to the radius, and a model inside is unchanged.
 
     Args:
-        models: one model in each row of the last axis, (…, d).
+        models: one model in each row of the last axis, (…, d), for d coordinates.
         radius: radius of the ball.
 
     Returns:

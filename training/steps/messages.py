@@ -25,6 +25,7 @@ def clipping_factors(norms: Floats, bound: float | Floats) -> Floats:
     Returns:
         The factors, in [0, 1], one for each norm.
     """
+    # The floor avoids a division by 0.
     ratios = bound / np.maximum(norms, SMALLEST)
     return np.asarray(np.minimum(1.0, ratios))
 
@@ -35,7 +36,7 @@ def batch_mean(gradients: Floats, counted: Bools, batch_size: int) -> Floats:
     The divisor must not depend on the draw: otherwise the noise would not hide the number of records drawn.
 
     Args:
-        gradients: gradients of all n records of a client, (…, n, d).
+        gradients: gradients of all n records of a client, (…, n, d), for d coordinates.
         counted: whether each record is in the batch, (…, n).
         batch_size: planned number K of records in a batch.
 
@@ -47,11 +48,11 @@ def batch_mean(gradients: Floats, counted: Bools, batch_size: int) -> Floats:
 
 
 def with_noise(values: Floats, noise_std: float | Floats, normal: Floats) -> Floats:
-    """Add Gaussian noise to values.
+    """Add Gaussian noise of a given standard deviation to messages.
 
     Args:
-        values: messages, (…, d).
-        noise_std: σ per coordinate.
+        values: messages, (…, d), for d coordinates.
+        noise_std: standard deviation of the noise in each coordinate, one for all or one for each message.
         normal: standard normal variables, (…, d).
 
     Returns:

@@ -19,8 +19,8 @@ def weighted_difference(now: Floats, before: Floats, number: int) -> Floats:
     """Return the report s = t∇f(x_t) − (t − 1)∇f(x_{t−1}) of a client in round t, before clipping and noise.
 
     Args:
-        now: gradient ∇f(x_t) of a record at the present model.
-        before: gradient ∇f(x_{t−1}) of the same record at the model of the previous round.
+        now: gradient ∇f(x_t) of a record's loss f at the present model x_t.
+        before: gradient ∇f(x_{t−1}) of the same loss at the model of the previous round.
         number: number t of the round, from 1 on.
 
     Returns:
@@ -30,18 +30,21 @@ def weighted_difference(now: Floats, before: Floats, number: int) -> Floats:
 
 
 class CancellingServer:
-    """The server's state in DP-μ²-FL (Algorithms 1 and 2 of Reshef and Levy), in arrays (…, d).
+    """State of the server in DP-μ²-FL, private federated learning with cancelled noise (Reshef and Levy).
+
+    In round t the server adds the mean report of the clients to a sum q. An iterate w follows q, and the model x
+    averages the iterates (Algorithms 1 and 2 of the paper). All arrays have shape (…, d).
 
     Args:
-        start: first models x and w, (…, d).
+        start: first models x and w, (…, d), for d coordinates.
         step_size: step size η of w.
         project: projection Π onto the domain.
 
     Attributes:
-        model: x_{t+1} after round t, the point of the next gradients.
-        before: x_t, the point of the last gradients.
-        moved: w, the iterate that follows the sum of reports. It starts at the same models as x.
-        sum: q, the sum of the rounds' mean reports.
+        model: the model x_{t+1} after round t, at which clients take the next gradients.
+        before: the model x_t, at which clients took the last gradients.
+        moved: the iterate w, which starts at the same models as x.
+        sum: the sum q of the mean reports of all rounds.
     """
 
     def __init__(self, start: Floats, *, step_size: float, project: Callable[[Floats], Floats]) -> None:
@@ -51,12 +54,16 @@ class CancellingServer:
         self._project = project
 
     def receive(self, increment: Floats, number: int) -> None:
-        """Take one step: q ← q + increment, w ← Π(w − ηq), and x moves by the share 2/(t + 2) towards w.
+        """Take the step of one round: add the mean report to the sum, and update the iterate and the model.
 
-        With this share, x is an average of the start and all w, in which those of later rounds weigh more.
+        The model x moves by the share 2/(t + 2) towards w. So x is an average of the start and all w, in which those of
+        later rounds weigh more.
+
+        The sum q grows by the increment. The iterate becomes Π(w − ηq), with step size η and projection Π onto the
+        domain.
 
         Args:
-            increment: mean (1/m) Σ s of the reports s of the round, with their noise, (…, d).
+            increment: mean of the reports of the round, with their noise, (…, d), for d coordinates.
             number: number t of the round, from 1 on.
         """
         self.sum += increment
@@ -67,7 +74,7 @@ class CancellingServer:
 
 
 class ClientNoise:
-    """State of the clients that add cancelling noise: each one's last noise and its number of reports.
+    """State of the noise that clients add to their reports, so that a later report cancels the noise of the one before.
 
     S independent runs of N clients are simulated at once, one along the first axis of the arrays.
 
@@ -91,13 +98,13 @@ class ClientNoise:
         The variance of a client's noise grows in proportion to its number of reports.
 
         Args:
-            clients: clients in the m places of a round, (S, m).
+            clients: indices of the clients in the m places of a round, (S, m), for S repetitions.
             present: whether each place is taken, (S, m).
-            base: σ of a client's first report.
-            normal: standard normal variables, (S, m, d).
+            base: standard deviation of the noise in a client's first report.
+            normal: standard normal variables, (S, m, d), for d coordinates.
 
         Returns:
-            (S, m, d); 0 for a client that does not report.
+            The new noise minus the old, (S, m, d); 0 for a client that does not report.
         """
         last_noise = self.held[self._rows, clients]
         counts = self._reports[self._rows, clients] + present
@@ -111,9 +118,10 @@ class ClientNoise:
 class GapDifferences:
     """State of Alternative 1 of Reshef and Levy (equation 12): each client's sum of differences.
 
-    Let τ be the last round in which a client reported, and 0 before its first report. In round t it sends s = t∇f(x_t)
-    − τ∇f(x_τ), both of the same record, so that its own sum estimates t∇f(x_t). The server takes the mean of the sums
-    of the clients that report. S independent runs of N clients are simulated at once.
+    Let τ be the last round in which a client reported, and 0 before its first report. In round t it sends
+    s = t∇f(x_t) − τ∇f(x_τ). Here x_t is the model of round t, and f the loss of one record. The sum of a client's
+    reports thus estimates t∇f(x_t). The server takes the mean of the sums of the clients that report. S independent
+    runs of N clients are simulated at once.
 
     Args:
         runs: number S of runs.
@@ -128,13 +136,13 @@ class GapDifferences:
         self._rows = np.arange(runs)[:, None]
 
     def last_reports(self, clients: Indices) -> tuple[Floats, Floats]:
-        """Return the model x_τ and the round τ of the last report of some clients.
+        """Return the model x_τ and the number τ of the round in which some clients last reported.
 
         Args:
-            clients: clients in the m places of a round, (S, m).
+            clients: clients in the m places of a round, (S, m), for S repetitions.
 
         Returns:
-            The models, (S, m, d), and the rounds, (S, m); both are 0 for a client without a report.
+            The models, (S, m, d), for d coordinates, and the rounds, (S, m); both are 0 for a client without a report.
         """
         return self._models[self._rows, clients], self._rounds[self._rows, clients]
 
@@ -142,11 +150,11 @@ class GapDifferences:
         """Add the reports of round `number` to the clients' sums, and return the mean of the sums of those present.
 
         Args:
-            clients: clients in the m places of the round, (S, m).
+            clients: clients in the m places of the round, (S, m), for S repetitions.
             present: whether each place is taken, (S, m); an absent client keeps its state.
-            reports: differences s with noise, (S, m, d).
-            models: x_t, (S, d).
-            number: t, from 1 on.
+            reports: differences s with noise, (S, m, d), for d coordinates.
+            models: the models x_t of round t, (S, d).
+            number: number t of the round, from 1 on.
 
         Returns:
             The mean, (S, d); 0 if no client is present.
@@ -172,7 +180,7 @@ class ServerNoise:
     This is Algorithm 2 of Reshef and Levy.
 
     Attributes:
-        held: noise that the sum of reports contains now, (…, d).
+        held: noise that the sum of reports contains now, (…, d), for d coordinates.
     """
 
     def __init__(self, start: Floats) -> None:
@@ -183,7 +191,7 @@ class ServerNoise:
 
         Args:
             base: standard deviation of the noise in each coordinate.
-            normal: standard normal variables, (…, d).
+            normal: standard normal variables, (…, d), for d coordinates.
 
         Returns:
             New noise minus last noise, (…, d).

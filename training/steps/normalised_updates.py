@@ -15,7 +15,7 @@ def local_update(start: Floats, gradient: Callable[[Floats], Floats], *, steps: 
     Only this difference leaves the client, and neither its records nor its gradients.
 
     Args:
-        start: the server's model w, (…, d).
+        start: the server's model w, (…, d), for d coordinates.
         gradient: returns the mean gradient of the client's records at a model.
         steps: number of steps E.
         step_size: step size η of the client.
@@ -30,10 +30,10 @@ def local_update(start: Floats, gradient: Callable[[Floats], Floats], *, steps: 
 
 
 def server_step(models: Floats, messages: Floats, step_size: float) -> Floats:
-    """Return the server's next model: w − β · mean of the messages.
+    """Return the server's next model: the present one minus the mean of the messages times the step size.
 
     Args:
-        models: the server's model w, (…, d).
+        models: the server's present model, (…, d), for d coordinates.
         messages: messages of the r participants, (…, r, d), in units of the update.
         step_size: step size β of the server.
 

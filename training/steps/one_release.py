@@ -30,7 +30,7 @@ def projected_step(models: Floats, direction: Floats, step_size: float, project:
     """Return the next model of projected gradient descent: Π(w − η · direction).
 
     Args:
-        models: the present model w, (…, d).
+        models: the present model w, (…, d), for d coordinates.
         direction: mean of the messages, (…, d).
         step_size: step size η of this step.
         project: projection Π onto the domain.

@@ -18,19 +18,19 @@ from epsilond.training.arrays import Floats
 
 
 class SharedPart:
-    """The part w of the models that all clients share and the server updates in PPSGD of Bietti et al., (…, d).
+    """Shared part w of all clients' models, which the server updates with noise (PPSGD of Bietti et al.).
 
     PPSGD (personalised private SGD) trains w with noise, and a part of its own for each client.
 
     Attributes:
-        model: the present w, (…, d).
+        model: the present value of w, (…, d), for d coordinates.
     """
 
     def __init__(self, start: Floats, *, step_size: float, noise_std: float) -> None:
-        """Start a run.
+        """Set the shared part to its value before the first round.
 
         Args:
-            start: first w, (…, d).
+            start: first value of w, (…, d), for d coordinates.
             step_size: step size αη of w, the personalisation α times the base step size η.
             noise_std: standard deviation σ_ζ of the noise in each coordinate of the mean.
         """
@@ -43,8 +43,11 @@ class SharedPart:
     def receive(self, mean: Floats, normal: Floats, number: int) -> None:
         """Take the noisy step of one round: w ← w − αη(mean + σ_ζ · normal).
 
+        Here αη is the step size, and σ_ζ the standard deviation of the noise in each coordinate.
+
         Args:
-            mean: sum of the clipped messages over qW, for the participation rate q and the total weight W, (…, d).
+            mean: sum of the clipped messages over qW, for the participation rate q and the total weight W, (…, d), for
+                d coordinates.
             normal: standard normal variables, (…, d).
             number: number of the round, from 1 on.
         """
@@ -55,14 +58,14 @@ class SharedPart:
     def mean(self, rounds: int) -> Floats:
         """Return the mean of w before each of the n rounds so far.
 
-        With Δ_s the change in round s and w_n the last w, w before round t is w_n − (Δ_t + … + Δ_n). The mean over all
-        t is therefore w_n − (1/n)(1 · Δ_1 + … + n · Δ_n).
+        Let Δ_s be the change of w in round s, and w_n the value after the last round. Before round t, w was
+        w_n − (Δ_t + … + Δ_n). The mean over all t is therefore w_n − (1/n)(1 · Δ_1 + … + n · Δ_n).
 
         Args:
             rounds: number n of rounds.
 
         Returns:
-            The mean, (…, d).
+            The mean, (…, d), for d coordinates.
         """
         return self.model - self._weighted_changes / rounds
 
@@ -70,14 +73,14 @@ class SharedPart:
 class OwnParts:
     """The parts θ_i of the models that each client i keeps and updates itself in PPSGD of Bietti et al.
 
-    They are an array with one row for each client, (…, p).
+    They are an array with one row for each client, (…, p), for p own coordinates.
     """
 
     def __init__(self, start: Floats, *, step_size: float) -> None:
-        """Start a run.
+        """Set the own parts to their values before the first round.
 
         Args:
-            start: first θ_i, one row for each client, (…, p).
+            start: first values of the θ_i, one row for each client, (…, p), for p own coordinates.
             step_size: η/(qW), with base step size η, participation rate q and total weight W of the clients.
         """
         self.models = start
@@ -86,7 +89,7 @@ class OwnParts:
         self._step_size = step_size
 
     def move(self, rows: Any, messages: Floats, number: int) -> None:
-        """Apply one round to the participating clients.
+        """Take the gradient step of one round in the own parts of the participating clients, without noise.
 
         Args:
             rows: index of the participating clients.
@@ -98,12 +101,12 @@ class OwnParts:
         self._weighted_changes[rows] += number * change
 
     def means(self, rounds: int) -> Floats:
-        """Return the mean of each θ_i before each of the n rounds so far, as in `SharedPart.mean`.
+        """Return the mean of each client's own part θ_i over its values before each of the n rounds so far.
 
         Args:
             rounds: number n of rounds.
 
         Returns:
-            One row for each client, (…, p).
+            The means, one row for each client, (…, p), for p own coordinates.
         """
         return self.models - self._weighted_changes / rounds

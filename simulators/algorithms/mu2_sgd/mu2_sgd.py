@@ -138,7 +138,7 @@ def _output_after(run: Mu2SgdRun, state: State, number: int) -> Floats:
         number: number of rounds.
 
     Returns:
-        The models of all repetitions, (repetitions, d).
+        The models of all repetitions, (repetitions, d), for d coordinates.
     """
     model = state.server.model
     return (state.total + model) / number if run.method == "noisy-sgd" else model
@@ -152,9 +152,9 @@ def _cancellation(state: State, divisor: int) -> Mapping[str, Floats]:
         divisor: number m of noise vectors in a round: the server's sum has their mean.
 
     Returns:
-        `residual_noise`, the squared norm of the noise left in q; and `cancellation_error`, the largest coordinate of q
-        minus noiseless reports minus that noise, relative to the largest coordinate of q or of the noise. By Lemma 4.1
-        of Reshef and Levy the error is 0 up to rounding.
+        Two diagnostics of each repetition. `residual_noise` is the squared norm of the noise left in q. To get
+        `cancellation_error`, the noiseless reports and that noise are subtracted from q. The largest coordinate of the
+        rest is divided by that of q or of the noise. By Lemma 4.1 of Reshef and Levy the error is 0 up to rounding.
     """
     residual = state.residual_noise / divisor
     scale = np.maximum(np.abs(state.server.sum).max(axis=1), np.abs(residual).max(axis=1))
@@ -171,6 +171,9 @@ def rounds_of(problem: SimulatedProblem, run: Mu2SgdRun) -> int:
     Args:
         problem: learning problem.
         run: the run; its noise may be unknown, and then its step size is not checked.
+
+    Returns:
+        The number of rounds T.
 
     Raises:
         InvalidInput: the participation does not fit the problem, or noise is given without a step size.
@@ -194,9 +197,11 @@ def work_of(problem: SimulatedProblem, run: Mu2SgdRun) -> Work:
         Estimated operations, numpy calls and bytes of memory.
     """
     clients, dimension = problem.clients, problem.dimension
+    # Vectors that are kept of each client between its reports.
     arrays_per_client = 3.0 if run.method == "gap-differences" else 1.0
     report_entries = float(run.reporting(clients)) * dimension
     chunk_rounds = min(chunk_size(clients, int(report_entries)), run.rounds)
+    # Array entries in memory: of the state, and of the random draws of some rounds.
     state_entries = arrays_per_client * clients * (dimension + 1.0) + 8.0 * dimension
     chunk_entries = chunk_rounds * (3.0 * clients + report_entries)
     return Work(

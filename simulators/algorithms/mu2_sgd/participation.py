@@ -127,6 +127,7 @@ def chunk_size(clients: int, noises: int) -> int:
     Returns:
         A number from 1 to `MOST_ROUNDS`.
     """
+    # About `ENTRIES` numbers in a chunk: two for each client, and the noise.
     return min(max(ENTRIES // (2 * clients + noises), 1), MOST_ROUNDS)
 
 
@@ -141,7 +142,7 @@ class Reports:
         clients: clients that report, ascending, (rounds, repetitions, m).
         present: True for a client that reports, False for padding, (rounds, repetitions, m).
         places: index of the record in the client's population, (rounds, repetitions, m).
-        noise: standard normal variables, (rounds, repetitions, noises, d).
+        noise: standard normal variables, (rounds, repetitions, noises, d), for d coordinates.
     """
 
     clients: Indices
@@ -181,6 +182,7 @@ def draw(
     """
     clients, present, places, noise = [], [], [], []
     for generator in generators:
+        # The order of these draws is fixed, so that a repetition is reproducible.
         reporters, is_present = _draw_reporters(generator, problem.clients, participation, first, rounds, participants)
         records = problem.draw_fresh(generator, (rounds,))
         clients.append(reporters)

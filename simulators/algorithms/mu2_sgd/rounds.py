@@ -68,8 +68,8 @@ class State:
 
     Attributes:
         server: the models x and w, and the sum q of the rounds' mean reports.
-        plain: q without noise, (repetitions, d).
-        total: sum of the models of noisy SGD, (repetitions, d).
+        plain: the sum q without noise, (repetitions, d), for d coordinates.
+        total: sum of the models of noisy SGD over the rounds, (repetitions, d).
         clients: last noise of each client; of no client if the server is trusted.
         gaps: last reports of each client, for the method of gap differences only.
         trusted: last noise of a trusted server.
@@ -118,8 +118,9 @@ def run_round(
 ) -> tuple[Floats, Floats]:
     """Run one round of all repetitions with m participants, each of which reports on one record.
 
-    Noisy SGD reports the gradient at the server's model x_t. Gap differences are run by `_run_gap_round`. The other
-    methods report t∇f(x_t) − (t − 1)∇f(x_{t−1}). Reports are scaled down to the norm `scales.largest`.
+    In round t, noisy SGD reports the gradient ∇f(x_t) of a record's loss f at the server's model x_t. Gap differences
+    are run by `_run_gap_round`. The other methods report t∇f(x_t) − (t − 1)∇f(x_{t−1}). Reports are scaled down to the
+    norm `scales.largest`.
 
     Args:
         problem: learning problem.
@@ -181,8 +182,9 @@ def _run_gap_round(
 ) -> Floats:
     """Run a round of Alternative 1 of Reshef and Levy, and update the state.
 
-    A client reports s = t∇f(x_t) − τ∇f(x_τ) for one record, where τ is the round of its previous report, or 0. The
-    report is scaled down, and noise is added, in proportion to the gap t − τ.
+    In round t a client reports s = t∇f(x_t) − τ∇f(x_τ) for one record. Here τ is the round of its previous report, or
+    0; x_t and x_τ are the models of both rounds, and f is the loss of the record. The report is scaled down, and noise
+    is added, in proportion to the gap t − τ.
 
     Args:
         problem: learning problem.
@@ -190,7 +192,7 @@ def _run_gap_round(
         state: state before the round, which is updated.
         draws: random draws of a chunk of rounds.
         round_index: index of the round in the chunk.
-        gradients: gradients at x_t, (repetitions, m, d).
+        gradients: gradients at x_t, (repetitions, m, d), for m participants and d coordinates.
         number: number t of the round in the run, from 1 on.
 
     Returns:
@@ -233,7 +235,7 @@ def _noise(run: Mu2SgdRun, scales: Scales, state: State, draws: Reports, round_i
         round_index: index of the round in the chunk.
 
     Returns:
-        The noise, (repetitions, d).
+        The noise, (repetitions, d), for d coordinates.
     """
     normal = draws.noise[round_index]
     present = draws.present[round_index]

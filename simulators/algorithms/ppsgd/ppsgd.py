@@ -70,7 +70,8 @@ class _Plan:
             run: parameters of the run. A `noise_std` of None means no noise, and a `clipping_norm` of None no clipping.
 
         Returns:
-            The settings. A client's weight in the objective is 1/N, or proportional to its batch size.
+            The steps, the noise (0 if there is none), the clipping norm (infinite if there is none) and the weights. A
+            client's weight in the objective is 1/N, or proportional to its batch size.
         """
         step, shared_step = steps_of(problem, run)
         sizes = batch_sizes(problem, run)
@@ -120,13 +121,15 @@ class _ModelState:
         self.clients = clients
 
     def mean_models(self, rounds: int) -> Floats:
-        """Return the clients' models w + θ_i, averaged over their values before each of the first rounds.
+        """Return the clients' models, averaged over their values before each round so far.
+
+        The model of client i is w + θ_i, the sum of the shared part w and the client's own part θ_i.
 
         Args:
             rounds: number of rounds so far, over which the models are averaged.
 
         Returns:
-            The models, (repetitions, N, d).
+            The mean models of N clients, (repetitions, N, d), for d coordinates.
         """
         shared = self.shared.mean(rounds)
         own = self.own.means(rounds).reshape(len(shared), self.clients, -1)
@@ -226,7 +229,7 @@ def _scores(problem: PersonalizedProblem, models: Floats) -> Mapping[str, Floats
 
     Args:
         problem: personalised problem, in which each of the N clients has its own model.
-        models: clients' models of all repetitions, (repetitions, N, d).
+        models: clients' models of all repetitions, (repetitions, N, d), for d coordinates.
 
     Returns:
         Scores by name, (repetitions).
@@ -240,7 +243,7 @@ def _excess(problem: PersonalizedProblem, models: Floats, shares: Floats) -> flo
 
     Args:
         problem: personalised problem, in which each of the N clients has its own model.
-        models: clients' models of the repetition, (N, d).
+        models: clients' models of the repetition, (N, d), for d coordinates.
         shares: weight of each client's loss in the objective, (N); the weights add up to 1.
 
     Returns:

@@ -49,7 +49,7 @@ class Rounds:
         repetition: index of the repetition of each row, (rows).
         client: index of the client of each row, (rows).
         records: fresh records of the client of each row, (rows, batch size, …).
-        noise: standard normal variables, (rounds, repetitions, d).
+        noise: standard normal variables, (rounds, repetitions, d), for d coordinates.
         everyone: True if all clients participate in all rounds, in order.
     """
 
@@ -168,7 +168,7 @@ def _order_by_round(masks: Sequence[npt.NDArray[np.bool_]]) -> Numbers | None:
     """Return the order that sorts rows by round, for rows that were drawn one repetition after the other.
 
     Args:
-        masks: which clients participate in each round of each repetition, (rounds, N).
+        masks: which clients participate in each round of each repetition, (rounds, N), for N clients.
 
     Returns:
         Indices of the rows; None if the rows are in order already, for one round or one repetition.

@@ -88,6 +88,7 @@ class PpsgdRun:
             personalization_value(self.personalization)
         if self.client_groups is not None:
             object.__setattr__(self, "client_groups", tuple(map(_read_group, self.client_groups)))
+        # Collect all faults, so that they are reported together.
         faults = []
         if self.sampling == "full" and self.rate != 1.0:
             faults.append(Fault("/participation_rate", "is 1 where all clients take part", "= 1"))
@@ -170,6 +171,9 @@ def batch_sizes(problem: PersonalizedProblem, run: PpsgdRun) -> Floats:
     Args:
         problem: personalised problem with N clients.
         run: parameters of the run, with groups of clients that have equal batch sizes.
+
+    Returns:
+        The batch sizes, in the order of the clients.
     """
     groups = run.batches(problem.clients)
     sizes = [float(group.batch_size) for group in groups]

@@ -39,11 +39,14 @@ class AllocatedSum:
         return float(self.steps * (1 + len(self.shifts) * self.times_chosen))
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Draw outputs, and return how likely each data set ("world") makes them, against no contribution.
+        """Draw outputs, and return the log likelihood ratio of each data set ("world") against no contribution.
+
+        Given the set of k sums, the ratio is a product of one ratio for each sum. It is averaged over all sets of k
+        sums.
 
         Args:
             generator: source of randomness.
-            world: index of the data set of each run, on which its outputs are drawn.
+            world: index of the data set of each run, on which its outputs are drawn, (runs,).
 
         Returns:
             Logarithms of the likelihood ratios, (worlds, runs).

@@ -53,7 +53,10 @@ def sees_participation(spec: Subsampled, setting: AttackSetting) -> bool:
 
     Args:
         spec: mechanism with a draw of participants.
-        setting: setting of the attack, with the observer.
+        setting: observer, relation and unit of the attack.
+
+    Returns:
+        True if the observer knows whether the victim participates.
     """
     if setting.observer == "other-clients":
         return spec.sampling != "poisson"

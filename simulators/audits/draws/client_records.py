@@ -17,6 +17,9 @@ MOST_RECORDS = 1000
 def attack_client_records(spec: Subsampled, inner: AttackedMechanism, setting: AttackSetting) -> AttackedMechanism:
     """Return the attack on all records of a client, of which a random number is in the batch.
 
+    The data sets differ in all records of the client, which are equal. Their number in the batch is binomial for
+    Poisson sampling, and hypergeometric for batches of fixed size.
+
     Args:
         spec: the draw of records, with the number of records of one client.
         inner: attack on one record that is in the batch.
@@ -33,6 +36,7 @@ def attack_client_records(spec: Subsampled, inner: AttackedMechanism, setting: A
     records = spec.records_of_one_client or 1
     if not isinstance(inner, NoisyValue):
         raise InvalidInput.at("/mechanism/kind", "several records add up where noise is added to one number")
+    # The attack computes one density for each number of records.
     if records > MOST_RECORDS:
         raise InvalidInput.at("/records_of_one_client", "is more than an attack can add", allowed=f"≤ {MOST_RECORDS}")
     if spec.sampling == "without-replacement" and setting.relation == "add-or-remove-one":

@@ -107,9 +107,9 @@ def truncate_batches(generator: np.random.Generator, drawn: Bools, largest_batch
 def truncated_participation(spec: Subsampled, *, implemented: bool) -> SampledParticipation:
     """Return the participation of a record in a Poisson batch with a largest size.
 
-    Each of n records is drawn with probability q, and at most B are kept. The changed record, the victim, is kept with
-    probability q P(Bin(n − 1, q) < B) + (B/n) P(Bin(n, q) > B), where Bin is a binomial variable. Either it is drawn
-    with fewer than B other records, or it is in the uniform subset of a larger batch.
+    Each of n records is drawn with probability q, and at most B are kept. The changed record is called the victim. It
+    is kept with probability q P(Bin(n − 1, q) < B) + (B/n) P(Bin(n, q) > B), with binomial variables Bin. Either it is
+    drawn with fewer than B other records, or it is in the uniform subset of a larger batch.
 
     Args:
         spec: the draw, with `rate`, `population` and `largest_batch`.
@@ -123,6 +123,7 @@ def truncated_participation(spec: Subsampled, *, implemented: bool) -> SampledPa
     rate = spec.inclusion_probability
     population = spec.population or 1
     largest = spec.largest_batch or 1
+    # The two cases of the formula: fewer than B other records, and a truncated batch.
     untruncated = float(binom.cdf(largest - 1, population - 1, rate))
     truncated = float(binom.sf(largest, population, rate))
     kept_share = min(largest / population, 1.0)

@@ -54,7 +54,10 @@ class HiddenDraw:
         return self.participation.work + self.inner.work
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Draw outputs, and return their log densities; these are mixtures of the cases with and without the record.
+        """Draw outputs, and return their log densities in each case.
+
+        FIRST and SECOND are neighbouring data sets, and ABSENT is a batch without the record in which they differ. The
+        batch is secret, so that the density is a mixture of the cases with and without the record.
 
         Args:
             generator: source of randomness.
@@ -100,7 +103,8 @@ class FixedSizeDraw:
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
         """Draw outputs, and return their log densities on the data sets FIRST and SECOND.
 
-        On FIRST the density is a mixture over batches with and without the victim. On SECOND all batches are equal.
+        The data sets differ in one record, the victim's. On FIRST the density is a mixture over batches with and
+        without that record. On SECOND all batches are equal.
 
         Args:
             generator: source of randomness.
@@ -142,7 +146,8 @@ class SeenDraw:
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
         """Draw outputs, and return their log densities on each data set.
 
-        They are 0 if the changed client or record does not participate.
+        If the changed client or record does not participate, the output reveals nothing, and all its log densities are
+        0.
 
         Args:
             generator: source of randomness.
@@ -203,7 +208,8 @@ class RepeatedDraw:
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
         """Draw outputs, and return their log densities on the data sets FIRST and SECOND.
 
-        On FIRST the density is a mixture over the multiplicity of the victim's record.
+        The data sets differ in one record, the victim's. On FIRST the density is a mixture over the number of times
+        that the batch contains this record.
 
         Args:
             generator: source of randomness.

@@ -97,7 +97,9 @@ _SPEC = Annotated[str | None, typer.Option("--spec", metavar="JSON|FILE|-", help
 def add(main: typer.Typer) -> None:
     """Add the command `epsilond account` to the command line.
 
-    Its options are the spec, the setting of the guarantee, the queries at which figures are shown, and a claim.
+    The first option is the spec, that is, the description of the mechanisms of a run. Further options are the relation,
+    unit and observer of the guarantee, and the values of ε or δ at which figures are shown. A claimed (ε, δ) is
+    checked.
 
     Args:
         main: the command line.

@@ -154,6 +154,7 @@ def _risk_command(listed: ListedCommand) -> Callable[..., None]:
             from epsilond.questions import risk  # noqa: PLC0415
             from epsilond.terminal import calibrations  # noqa: PLC0415
 
+            # The class of the request has the fields of the algorithm, with their ranges.
             problem = next(bounder.problem for bounder in RISK_BOUNDS if bounder.name == listed.name)
             request_fields = RequestFields.from_options(problem, request, texts, option_faults(context))
             request_fields.check()
@@ -161,6 +162,7 @@ def _risk_command(listed: ListedCommand) -> Callable[..., None]:
                 answer = risk.bound_risk(listed.name, **request_fields.values)
             print_answer(answer, calibrations.risk_bounds, as_body=as_body)
 
+    # Typer makes the options of the command from its signature.
     parameters = [*field_parameters(listed.options), *request_parameters()]
     return with_parameters(command, parameters, f"{listed.title}. {listed.summary}")
 
@@ -296,7 +298,7 @@ def _print_sweep(name: str, assigned: str, request_fields: RequestFields, *, das
     swept, values = _swept_values(request_fields.problem, assigned)
     _infer_field(name, request_fields.values, swept=swept)
     request_fields.check(**{swept: values[0]})
-    from epsilond.questions import sweep  # noqa: PLC0415  as above
+    from epsilond.questions import sweep  # noqa: PLC0415  help needs no mathematics
     from epsilond.terminal import calibrations  # noqa: PLC0415
 
     # Only JSON shows formulas of papers, taken literally, with the certified ε and δ at their parameters.

@@ -255,6 +255,7 @@ def _wait_for_end(service: Service, path: str, timeout: float | None) -> JsonRec
             asked_at = time.monotonic()
             job = service.ask(path, wait=HELD).document()
             move(job)
+            # The service holds a request for `HELD` seconds. If it answers at once, the loop must pause by itself.
             was_held = time.monotonic() - asked_at >= HELD / 2
             if not was_held and not _is_over(job):
                 time.sleep(HELD / 2)  # a service that answers at once would otherwise get a flood of requests
@@ -319,7 +320,7 @@ def _show(job: JsonObject, *, as_body: bool) -> None:
     if as_body:
         print_body(job)
         return
-    from epsilond.terminal.parts import pairs  # noqa: PLC0415  as above
+    from epsilond.terminal.parts import pairs  # noqa: PLC0415  help shows no table
 
     members = {name: value for name, value in job.items() if name not in ("id", *LARGE)}
     show(pairs(job["id"], members))

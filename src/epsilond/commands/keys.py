@@ -82,7 +82,7 @@ def new(
         typer.Exit: an option is not valid, or the file cannot be written; the reason was printed.
     """
     with _exit_on_error():
-        from epsilond.app.callers import key_file, limits, scopes  # noqa: PLC0415  as below
+        from epsilond.app.callers import key_file, limits, scopes  # noqa: PLC0415  other commands need no framework
         from epsilond.app.callers import keys as api_keys  # noqa: PLC0415  other commands need no framework
 
         scope_names = _known_names("scope", scope or scopes.DEFAULT_SCOPES, scopes.SCOPES)
@@ -135,7 +135,7 @@ def list_keys(file: File) -> None:
         typer.Exit: the file cannot be read; the reason was printed.
     """
     with _exit_on_error():
-        from epsilond.app.callers import keys as api_keys  # noqa: PLC0415  as above
+        from epsilond.app.callers import keys as api_keys  # noqa: PLC0415  other commands need no framework
 
         lines = api_keys.read_keys(file)
     typer.echo(COLUMNS.format("id", "name", "scopes", "organisation", "roles", "expires", "state"))
@@ -164,7 +164,7 @@ def revoke(
         typer.Exit: there is no such key, or the file cannot be changed; the reason was printed.
     """
     with _exit_on_error():
-        from epsilond.app.callers import key_file  # noqa: PLC0415  as above
+        from epsilond.app.callers import key_file  # noqa: PLC0415  other commands need no framework
 
         revoked = key_file.revoke(file, which, datetime.now(UTC).replace(microsecond=0))
         if not revoked:

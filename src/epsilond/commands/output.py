@@ -52,7 +52,7 @@ def print_body(answer: object) -> None:
     Args:
         answer: an answer of the library, or a JSON value.
     """
-    from epsilond.calibrators.answer import as_json  # noqa: PLC0415  as above
+    from epsilond.calibrators.answer import as_json  # noqa: PLC0415  help shows no answer
 
     text = json.dumps(as_json(answer), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     sys.stdout.write(f"{text}\n")
@@ -69,6 +69,6 @@ def show_progress(title: str) -> AbstractContextManager[object]:
     """
     if not sys.stderr.isatty():
         return nullcontext()
-    from rich.console import Console  # noqa: PLC0415  as above
+    from rich.console import Console  # noqa: PLC0415  help shows no progress
 
     return Console(stderr=True).status(f"{title} …")

@@ -68,6 +68,7 @@ class Command(TyperCommand):
         """
         faults: list[Fault] = []
         remaining = list(args)
+        # Each round reports one fault and removes its cause; the number of rounds is limited.
         for _ in range(MOST_FAULTS):
             try:
                 unparsed: list[str] = super().parse_args(ctx, list(remaining))

@@ -91,7 +91,7 @@ def _read_fields(request: str | None, texts: JsonObject, faults: InvalidInput) -
     Raises:
         InvalidInput: the request file cannot be read.
     """
-    from epsilond.calibrators.planning.problem import PlanProblem  # noqa: PLC0415  as above
+    from epsilond.calibrators.planning.problem import PlanProblem  # noqa: PLC0415  help needs no mathematics
 
     lists = {}
     for name in LISTS:

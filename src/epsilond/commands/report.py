@@ -131,11 +131,11 @@ def verify(
         with show_progress("computing the answer anew"):
             result = reporting.verify(page, signature=token, keys=keys, request=body)
         if as_outcome:
-            from epsilond.calibrators.answer import as_json  # noqa: PLC0415  as above
+            from epsilond.calibrators.answer import as_json  # noqa: PLC0415  only needed for JSON
 
             print_body({"agrees": result.agrees, **as_json(result)})
         else:
-            from epsilond.terminal.accounts import verification  # noqa: PLC0415  as above
+            from epsilond.terminal.accounts import verification  # noqa: PLC0415  only needed for tables
 
             show(verification(result))
     if not result.agrees and result.outcome != "signed":
@@ -171,7 +171,7 @@ def _write(kind: Kind, algorithm: str | None, request: str, out: str, date: str 
         date: the text of --date; None for today in UTC.
     """
     with exit_codes(_option):
-        from epsilond.questions import report as reporting  # noqa: PLC0415  as above
+        from epsilond.questions import report as reporting  # noqa: PLC0415  it needs an extra, help does not
 
         path = _file(out)
         body = structure_of(request, at="/request")

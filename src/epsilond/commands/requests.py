@@ -114,7 +114,7 @@ class RequestFields:
         """
         if not self.faults:
             return
-        from epsilond.reading import read  # noqa: PLC0415  as above
+        from epsilond.reading import read  # noqa: PLC0415  help reads no request
 
         pointers = {fault.pointer for fault in self.faults}
         try:

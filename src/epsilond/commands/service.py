@@ -81,6 +81,8 @@ class Service:
         """
         from epsilond.connection import Connection, NoAnswer, ServiceProblem  # noqa: PLC0415  help asks no service
 
+        # A request may have an effect, so it is not sent again after a lost answer. An answer may have any length
+        # (−1).
         service = Connection(
             self.url,
             self.key,

@@ -65,7 +65,7 @@ def evaluate(
         typer.Exit: there is no such theorem, or an input is missing or not valid; the reason was printed.
     """
     with exit_codes(name_field=_name_input):
-        from epsilond import option_values  # noqa: PLC0415  as above
+        from epsilond import option_values  # noqa: PLC0415  help needs no theorem
         from epsilond.questions import evaluate as evaluating  # noqa: PLC0415
         from epsilond.terminal import lists  # noqa: PLC0415
 

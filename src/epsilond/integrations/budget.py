@@ -53,14 +53,22 @@ class LedgerBudget:
         refused: error of the last rejected payment; None if there was none.
         observations: observations that contradict the record of the run; empty if there are none.
 
-    Example: >>> import epsilond, tempfile >>> from epsilond.integrations.budget import LedgerBudget >>> books =
-        epsilond.ledger(tempfile.mkdtemp() + "/ledger.db") >>> step = epsilond.Subsampled(sampling="poisson", rate=0.01,
-        mechanism=epsilond.Gaussian(noise_multiplier=1.0)) >>> ledger = books.open( ...     name="survey",
-        dataset="survey", ...     unit="record", relation="add-or-remove-one", observer="released-models", ...
-        epsilon=2.0, delta=1e-6, plan={"train": epsilond.Repeated(times=25, mechanism=step)}, sealed=True, ... ) >>>
-        with LedgerBudget(ledger, "train", chunk=10) as budget: ...     while not budget.would_exceed(step): ...
-        budget.pay(step)  # and then the step is taken >>> budget.taken, [receipt.entry["count"] for receipt in
-        budget.receipts] (25, [10, 10, 5]) >>> books.close()
+    Example:
+        >>> import epsilond, tempfile
+        >>> from epsilond.integrations.budget import LedgerBudget
+        >>> books = epsilond.ledger(tempfile.mkdtemp() + "/ledger.db")
+        >>> step = epsilond.Subsampled(sampling="poisson", rate=0.01, mechanism=epsilond.Gaussian(noise_multiplier=1.0))
+        >>> ledger = books.open(
+        ...     name="survey", dataset="survey",
+        ...     unit="record", relation="add-or-remove-one", observer="released-models",
+        ...     epsilon=2.0, delta=1e-6, plan={"train": epsilond.Repeated(times=25, mechanism=step)}, sealed=True,
+        ... )
+        >>> with LedgerBudget(ledger, "train", chunk=10) as budget:
+        ...     while not budget.would_exceed(step):
+        ...         budget.pay(step)  # and then the step is taken
+        >>> budget.taken, [receipt.entry["count"] for receipt in budget.receipts]
+        (25, [10, 10, 5])
+        >>> books.close()
     """
 
     def __init__(
@@ -177,8 +185,10 @@ class LedgerBudget:
         self._require_consistent()
         paid = self._paid[step]
         reserved_step, left = self._reserved
+        # Runs that were paid for count first, then the present reservation of this step.
         has_enough = reserved_step == step and paid + left >= count
         if not has_enough:
+            # Otherwise give the reservation back, and make a new one for the missing runs.
             self.close()
             left = 0
             if count > paid:
@@ -224,6 +234,7 @@ class LedgerBudget:
                 observations again.
         """
         self.observations = (*self.observations, *observations)
+        # A random key of 24 bytes, by which the ledger recognises a report that is sent again.
         self._unsent[secrets.token_urlsafe(24)] = tuple(observations)
         self.close()
 
@@ -261,9 +272,11 @@ class LedgerBudget:
             wanted: number of runs. At least the chunk size is committed, but at most the rest of the reservation.
         """
         reserved_step, left = self._reserved
+        # A reservation is for one step, and may be used up. Then a new one is made.
         if self._run is None or reserved_step != step or left == 0:
             self.close()
             self._run, left = self._reserve_available(step, max(wanted, self._hold))
+        # Commit a whole chunk at a time, so that there are fewer requests to the ledger.
         count = min(max(wanted, self._chunk), left)
         try:
             self.receipts.append(self._run.commit(count))

@@ -37,6 +37,9 @@ def _repeat(mechanism: Spec, times: int) -> Spec:
     Args:
         mechanism: spec of one run.
         times: number of runs, at least 1.
+
+    Returns:
+        The mechanism itself for one run; otherwise a spec with the mechanism and the number of runs.
     """
     if times == 1:
         return mechanism

@@ -30,6 +30,11 @@ class Probe:
     """
 
     def __init__(self, shapes: Mapping[str, tuple[int, ...]]) -> None:
+        """Choose evenly spaced coordinates of each array, about `COORDINATES` in total.
+
+        Args:
+            shapes: shape of each array by its name. Arrays without entries get no coordinates.
+        """
         sizes = {name: int(np.prod(shape, dtype=np.int64)) for name, shape in shapes.items()}
         total_size = max(sum(sizes.values()), 1)
         self._shapes = dict(shapes)

@@ -69,6 +69,7 @@ def _with_checkpoint(prepared: Prepared, workers: int, progress: Progress, check
     Returns:
         The results of all blocks, those of the file and the new ones, in the order of the blocks.
     """
+    # Blocks that an earlier run has finished are not run again.
     total = prepared.plan.blocks
     finished: dict[int, object] = dict(checkpoint.finished)
     missing = [index for index in range(total) if index not in finished]

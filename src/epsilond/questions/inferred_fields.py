@@ -42,7 +42,7 @@ def complete_fields(
         algorithm: name of the algorithm.
         sources: the clients.
         fields: fields that the caller gave, which are never replaced.
-        first_model: the first model, shape (d,).
+        first_model: the first model, shape (d,), for d coordinates.
 
     Returns:
         The fields of the request, those of the caller and the computed ones.
@@ -71,7 +71,7 @@ def _record_counts(algorithm: str, sizes: Indices, names: set[str], fields: Mapp
 
     Args:
         algorithm: name of the algorithm, for the error.
-        sizes: number of records of each client, shape (N,).
+        sizes: number of records of each client, shape (N,), for N clients.
         names: fields that the algorithm has.
         fields: fields that the caller gave.
 
@@ -99,7 +99,7 @@ def _group_clients(sizes: Indices) -> list[dict[str, int]]:
     A calibration describes clients with different numbers of records by such groups.
 
     Args:
-        sizes: number of records of each client, shape (N,).
+        sizes: number of records of each client, shape (N,), for N clients.
 
     Returns:
         For each group, its number of clients and the number of records of each client in it.
@@ -141,7 +141,7 @@ def _lipschitz_radius(algorithm: str, fields: Mapping[str, object], first_model:
     Args:
         algorithm: name of the algorithm.
         fields: fields that the caller gave, perhaps with the diameter or the radius of the domain.
-        first_model: the first model, shape (d,).
+        first_model: the first model, shape (d,), for d coordinates.
 
     Returns:
         The norm; infinite if the losses must be Lipschitz continuous everywhere.
@@ -157,7 +157,7 @@ def domain_radius(diameter: object, radius: object, center: Floats) -> float:
     Args:
         diameter: diameter of the ball; it takes precedence over the radius. A value that is not a number is ignored.
         radius: radius of the ball, likewise.
-        center: center of the ball, shape (d,).
+        center: center of the ball, shape (d,), for d coordinates.
 
     Returns:
         The largest distance of a model in the ball from the origin.

@@ -62,7 +62,7 @@ def verify_statement(content: bytes, signature: str, keys: Keys) -> tuple[Signed
         NoSignature: no trusted key signed this content.
     """
     trusted_keys = read_keys(keys)
-    from epsilond.ledgers.log import statements  # noqa: PLC0415  as above
+    from epsilond.ledgers.log import statements  # noqa: PLC0415  only the extra has its packages
     from epsilond.ledgers.log.errors import NotVerified  # noqa: PLC0415
 
     try:
@@ -113,7 +113,7 @@ def ledger_page(page: str, keys: Keys) -> tuple[JsonObject, PublicKey]:
         NoSignature: no trusted key signed this page.
     """
     trusted_keys = read_keys(keys)
-    from epsilond.ledgers.log.errors import NotVerified  # noqa: PLC0415  as above
+    from epsilond.ledgers.log.errors import NotVerified  # noqa: PLC0415  only the extra has its packages
     from epsilond.ledgers.pages.page import open_page  # noqa: PLC0415
 
     try:

@@ -93,6 +93,7 @@ def sweep(
     """
     chosen = calibrator(algorithm)
     _require_field(chosen, swept)
+    # Each value is a calibration, so that more of them would take minutes.
     if not 1 <= len(values) <= MOST_VALUES:
         raise InvalidInput.at("/sweep/values", "has too few or too many entries", allowed=f"1 to {MOST_VALUES}")
     calls = [(chosen, value, {**fields, swept: value}, true_figures) for value in values]

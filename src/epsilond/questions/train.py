@@ -159,11 +159,14 @@ def _start_session(
     Args:
         answer: the calibration of the run.
         sources: the clients.
-        first_model: the first model, shape (d,).
+        first_model: the first model, shape (d,), for d coordinates.
         own_values: first values of the clients' own coordinates in ppsgd, shape (p,); None without such coordinates.
         randomness: source of random bits; None for the operating system's.
         on_round: callback after each round; None for no callback.
         unprotected: whether the log has facts that no guarantee covers.
+
+    Returns:
+        The clients, the first model, the randomness and an empty log.
     """
     return Session(
         clients=sources,
@@ -213,6 +216,9 @@ def _describe_outcome(
         outcome: the models.
         receipt: receipt of the ledger that paid for the run, if one did.
         own_steps: whether the caller gave step sizes or a number of steps.
+
+    Returns:
+        The models, the log, the guarantee with its conditions, the warnings and the receipt.
     """
     # Facts about the run decide which conditions of the guarantee it has ensured, and which warnings it needs.
     means_only = session.clients.means_only
@@ -254,6 +260,9 @@ def _read_clients(
         calibration: the calibration, if the caller gave one.
         own_dimension: number of coordinates of clients' own parts; 0 without such parts.
 
+    Returns:
+        All clients as one object that returns sums of their clipped gradients.
+
     Raises:
         InvalidInput: the clients have no accepted form, or their number of parameters is not known.
     """
@@ -285,6 +294,9 @@ def _dimension_of_functions(start: object, fields: Mapping[str, object], calibra
         start: the first model; None if it is not given.
         fields: fields of the request for a calibration.
         calibration: the calibration of the run; None if it is not given.
+
+    Returns:
+        The number of coordinates; of the shared part for clients that also have parts of their own.
 
     Raises:
         InvalidInput: none of them states it.
@@ -327,7 +339,7 @@ def _require_fit(answer: Calibration, sources: Gradients, first_model: Floats) -
     Args:
         answer: the calibration.
         sources: the clients.
-        first_model: the first model, shape (d,).
+        first_model: the first model, shape (d,), for d coordinates.
 
     Raises:
         InvalidInput: with a fault for each number that differs.

@@ -45,6 +45,9 @@ def read(request: type[T], given: JsonObject, *, at: str = "") -> T:
             field if the field is optional.
         at: JSON pointer to the request, with which the pointers of errors begin.
 
+    Returns:
+        An instance of the request class.
+
     Raises:
         InvalidInput: with all faults of names, types and ranges. Combinations are checked if each field is valid.
     """
@@ -60,6 +63,9 @@ def read_value(annotation: object, value: object, *, at: str) -> Any:
         annotation: the type, with its metadata, such as a range.
         value: a plain value; structures may be mappings, sequences or instances.
         at: JSON pointer to the value, with which the pointers of errors begin.
+
+    Returns:
+        A value of the annotated type.
 
     Raises:
         InvalidInput: the value has a wrong type or is out of range. The error lists all faults.
@@ -77,6 +83,9 @@ def read_body(annotation: object, value: object) -> Any:
     Args:
         annotation: the type, such as a request class.
         value: the parsed body.
+
+    Returns:
+        A value of the annotated type.
 
     Raises:
         InvalidInput: the body does not fit the type. The error has one fault for each JSON pointer.
@@ -128,6 +137,9 @@ class _Reader:
         Args:
             value: the result of `read` or `fields`.
 
+        Returns:
+            The value itself.
+
         Raises:
             InvalidInput: with all faults, if there are any.
         """
@@ -143,6 +155,9 @@ class _Reader:
             value: a plain value; structures may be mappings, sequences or instances.
             at: JSON pointer to the value.
             is_optional: whether the value may be left out. The message of a null then says so.
+
+        Returns:
+            The converted value, or `_FAULTY`.
         """
         if value is None and shape.kind != "any":
             hint = "; leave it out" if is_optional else ""
@@ -175,6 +190,9 @@ class _Reader:
             request: the request class.
             given: values of the fields by name.
             at: JSON pointer to the request.
+
+        Returns:
+            An instance of the request class, or `_FAULTY`.
         """
         declared = fields_of(request)
         faults_before = len(self.faults)
@@ -206,6 +224,9 @@ class _Reader:
             at: JSON pointer to the value.
             message: description of the fault.
             shape: parts of the annotation of the value, from which the fault states the allowed values.
+
+        Returns:
+            `_FAULTY`, the mark of a value with an error.
         """
         if not self._is_body:
             allowed = allowed_values(shape.annotation)
@@ -223,6 +244,9 @@ class _Reader:
             name: the unknown name.
             known: the fields of the request by name.
             at: JSON pointer to the request.
+
+        Returns:
+            The fault, with a pointer to the field.
         """
         message = describe_unknown(name, known)
         if self._is_body:
@@ -261,12 +285,15 @@ class _Reader:
         return _FAULTY
 
     def _word(self, shape: Shape, value: Any, at: str) -> Any:
-        """Check a string, a truth value, or a word of a `Literal`.
+        """Check a string, a truth value, or a word of a `Literal` type, and convert it to a plain Python value.
 
         Args:
             shape: parts of the annotation of the value.
             value: the value, which may be a numpy scalar.
             at: JSON pointer to the value.
+
+        Returns:
+            The word as a plain Python value, or `_FAULTY`.
         """
         word = value.item() if is_numpy_scalar(value) else value
         if shape.kind == "literal":
@@ -324,6 +351,7 @@ class _Reader:
             The request; `_FAULTY` if it has faults, which are added to `faults`.
         """
         pointer = f"{at}/{shape.tag}"
+        # The tag, such as `kind`, decides between the request classes.
         if shape.tag not in value:
             all_names = None if self._is_body else ", ".join(shape.choices)
             self.faults.append(Fault(pointer, "is required", all_names))

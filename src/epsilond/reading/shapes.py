@@ -91,11 +91,14 @@ def shape_of(annotation: Hashable) -> Shape:
 
 
 def _shape(annotation: object, request: type | None = None) -> Shape:
-    """Split a type annotation into the parts that the reader checks values by.
+    """Analyse a type annotation: return the kind of the type, its members, and the range of its values.
 
     Args:
         annotation: a type, with its metadata.
         request: the request class that has the annotated field; None outside of request classes.
+
+    Returns:
+        The kind of the type, its unit and range, its member types and, for a number, the factor that converts its unit.
     """
     if isinstance(annotation, TypeAliasType):
         return _shape(annotation.__value__)
@@ -151,6 +154,9 @@ def fields_of(request: Hashable) -> dict[str, FieldShape]:
 
     Args:
         request: the request class.
+
+    Returns:
+        For each field its type, its default, and whether it is required.
     """
     cls: Any = request
     hints = get_type_hints(cls, include_extras=True)

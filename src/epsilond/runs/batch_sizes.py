@@ -53,15 +53,16 @@ class BatchSizes:
         if tail_exponent >= log_threshold(self._steps, hypotheses=2):
             expected = f"{records * rate:.1f} of {records}"
             self._raise_alarm(f"a batch has {size} records where the recorded sampling draws {expected} on average")
+        # The limit avoids overflow. The first test rejects sizes that are less probable.
         inverse_probability = math.exp(min(-_log_probability(size, records, rate), _LARGEST_LOG))
         self._bet(size, inverse_probability)
 
     def _bet(self, size: int, inverse_probability: float) -> None:
-        """Test by betting whether batch sizes repeat too often, and raise the alarm if the wealth reaches 1/`PER_TEST`.
+        """Test by betting whether batch sizes repeat too often; raise the alarm if the wealth reaches 1/`PER_TEST`.
 
-        The hypothesis is that sizes are independent binomial variables. A third of the wealth is kept, a third is bet
-        on the most frequent size and a third on the previous size. A hit pays 1 over the probability of the size, so
-        that the expected wealth does not grow under the hypothesis.
+        The hypothesis is that sizes are independent binomial variables, and `PER_TEST` is the level of the test. A
+        third of the wealth is kept, a third is bet on the most frequent size and a third on the previous size. A hit
+        pays 1 over the probability of the size, so that the expected wealth does not grow under the hypothesis.
 
         Args:
             size: number of records in the batch of this step.
@@ -73,6 +74,7 @@ class BatchSizes:
         hits = int(size == most_frequent) + int(size == self._previous)
         payoff = 1.0
         if self._previous >= 0:
+            # One of three equal shares is kept, and each hit multiplies another one.
             payoff = (1.0 + hits * inverse_probability) / _SHARES
 
         # Bets start at every step t with the prior wealth 1/(t(t + 1)). The sum of these is at most 1.

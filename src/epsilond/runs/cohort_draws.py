@@ -116,9 +116,9 @@ class CohortDraws:
         """Test by betting whether cohorts (sets of clients) are drawn at random; raise the alarm if too much is won.
 
         There are three bets on the cohort of step t. Each predicts a set of cohorts. It stakes half of its wealth, and
-        receives the stake divided by the probability of that set if the cohort is in it. Each wealth grows by 1/(t (t +
-        1)) before the step, which sums to 1 over all t. By Ville's inequality the sum of the three reaches 3 /
-        `PER_TEST` with probability at most `PER_TEST`.
+        receives the stake divided by the probability of that set if the cohort is in it. Before step t each wealth
+        grows by 1/(t (t + 1)), which sums to 1 over all t. Let α be the level `PER_TEST` of the test. By Ville's
+        inequality the sum of the three wealths reaches 3/α with probability at most α.
 
         Args:
             members: indices of the clients in the cohort.
@@ -135,7 +135,9 @@ class CohortDraws:
         }
         prior = 1.0 / (self._steps * (self._steps + 1))
         for name, log_count in log_predicted.items():
+            # The limit keeps the exponential from overflowing.
             payoff = 0.0 if log_count is None else math.exp(min(log_total - log_count, _LARGEST_LOG))
+            # Half of the wealth is kept, and the other half is multiplied by the payoff.
             self._wealth[name] = (self._wealth[name] + prior) * (1.0 + payoff) / 2.0
         if self._previous is not None:
             self._followers[self._previous] = cohort

@@ -75,7 +75,7 @@ class Evidence:
             self._shown[premise.id] += count
 
     def rest_on_caller(self, premise: Premise, reason: str, *, count: int = 1) -> None:
-        """Add a reason why a premise was not observed, so that it rests on the word of the caller.
+        """Add a reason why a premise (condition of the theorem) was not observed, so that the caller must vouch for it.
 
         Args:
             premise: the premise that was not observed.

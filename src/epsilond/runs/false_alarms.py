@@ -14,12 +14,12 @@ PER_TEST: Final = PER_RUN / 64
 def log_threshold(step: int, *, hypotheses: int = 1) -> float:
     """Return the least −log p [nat] at which a test that is repeated at steps 1, 2, 3, … rejects at a step.
 
-    p is the smallest p-value of the step, uncorrected: the threshold allows for the number of p-values. The level of
-    step t is `PER_TEST` / (t (t + 1)). These levels sum to `PER_TEST` over all t, so the test keeps its level however
-    long the run is.
+    Here p is the smallest p-value of the step, and the threshold allows for the number of p-values. The level of step t
+    is `PER_TEST` / (t (t + 1)), where `PER_TEST` is the level of the whole test. The levels of all steps sum to
+    `PER_TEST`, so that the test keeps its level however long the run is.
 
     Args:
-        step: t, counted from 1.
+        step: number t of the step, from 1.
         hypotheses: number of p-values that the step computes.
 
     Returns:

@@ -74,8 +74,8 @@ class NoiseSamples:
         this.
 
         Args:
-            sample: shape (k,): noise, divided by its recorded standard deviation.
-            groups: shape (g,): index in `sample` at which each group begins. A group has the coordinates of one
+            sample: noise at k coordinates, divided by its recorded standard deviation, shape (k,).
+            groups: index in `sample` at which each of g groups begins, shape (g,). A group has the coordinates of one
                 parameter tensor.
         """
         self._steps += 1
@@ -92,8 +92,8 @@ class NoiseSamples:
         present window so far. A new window also starts if the number of groups changes.
 
         Args:
-            sample: shape (k,): noise, divided by its recorded standard deviation.
-            groups: shape (g,): index in `sample` at which each group begins.
+            sample: noise at k coordinates, divided by its recorded standard deviation, shape (k,).
+            groups: index in `sample` at which each of g groups of coordinates begins, shape (g,).
         """
         squares = np.add.reduceat(sample**2, groups)
         counts = np.empty(len(groups))
@@ -118,13 +118,15 @@ class NoiseSamples:
     def _test_ratios(self, ratios: NDArray[np.float64], counts: NDArray[np.float64]) -> None:
         """Set the alarm if the mean square of the noise in a group is too far from 1.
 
-        The mean square of k standard normal variables lies beyond r, on one side of 1, with probability at most
-        exp(−k (r − 1 − log r)/2) (Chernoff's bound). Each step makes two such tests, which share its level.
+        By Chernoff's bound, the mean square of k standard normal variables is above r > 1 with probability at most
+        exp(−k (r − 1 − log r)/2). The same bound holds for a mean square below r < 1. Each step makes two such tests,
+        which share its level.
 
         Args:
-            ratios: shape (g,): mean square in each group.
-            counts: shape (g,): number k of values in each group.
+            ratios: mean square of the noise in each of g groups, shape (g,).
+            counts: number k of values in each group, shape (g,).
         """
+        # The floor avoids log 0: a generator of single precision may return exactly 0.
         exponents = 0.5 * counts * (ratios - 1.0 - np.log(np.maximum(ratios, _LEAST_RATIO)))
         worst_group = int(exponents.argmax())
         # Each of two tests has two sides. A NaN is not below the threshold, so it raises the alarm too.
@@ -137,9 +139,10 @@ class NoiseSamples:
     def _test_all_squares(self, total: float, count: int) -> None:
         """Test that the variance of the noise of all steps is 1, by a likelihood ratio against other variances.
 
-        The alternative is a variance with the inverse-gamma(½, ½) distribution. The alarm is raised if the ratio
-        reaches 1/`PER_TEST`. For n values with sum of squares S, and a = ½ + n/2 and b = ½ + S/2, the logarithm of the
-        ratio is ½ log ½ − log Γ(½) + log Γ(a) − a log b + S/2.
+        The alternative is a random variance with the inverse-gamma distribution of shape ½ and scale ½. The alarm is
+        raised if the ratio reaches 1/`PER_TEST`, where `PER_TEST` is the level of the test. For n values with sum of
+        squares S, let a = ½ + n/2 and b = ½ + S/2. The logarithm of the ratio is
+        ½ log ½ − log Γ(½) + log Γ(a) − a log b + S/2.
 
         Args:
             total: sum of squares of the sample of this step.
@@ -167,7 +170,7 @@ class NoiseSamples:
         is compared with the first `_MEMORY` samples of the run and with the latest `_MEMORY` ones.
 
         Args:
-            sample: shape (k,): noise, divided by its recorded standard deviation.
+            sample: noise at k coordinates, divided by its recorded standard deviation, shape (k,).
             norm: Euclidean norm of the sample.
         """
         if not len(self._earlier):
@@ -192,8 +195,8 @@ class NoiseSamples:
         """Return the largest −log p [nat] of the tests that a sample repeats one of the remembered samples.
 
         Two bounds on p-values are used. Chernoff's bound: the mean square of k standard normal variables is below r < 1
-        with probability at most exp(−k (r − 1 − log r)/2). The Gaussian tail: |X| is above x with probability at most
-        2 exp(−x²/2).
+        with probability at most exp(−k (r − 1 − log r)/2). The Gaussian tail: a standard normal variable is above x in
+        absolute value with probability at most 2 exp(−x²/2).
 
         Args:
             products: absolute inner products of the sample with the remembered samples, scaled to norm 1.
@@ -204,6 +207,7 @@ class NoiseSamples:
             The exponent, without the factors 2 for both signs.
         """
         norms = self._norms[: len(products)]
+        # ‖x ∓ y‖² = ‖x‖² + ‖y‖² ∓ 2⟨x, y⟩, for the sign that makes it smaller.
         squared_distances = norm**2 + norms**2 - 2.0 * norms * products
         ratios = np.clip(squared_distances / (2.0 * count), _LEAST_RATIO, 1.0)
         distance_exponents = 0.5 * count * (ratios - 1.0 - np.log(ratios))
@@ -217,13 +221,14 @@ class NoiseSamples:
         below 1e-30. So this test may be repeated in any number of steps.
 
         Args:
-            sample: shape (k,): noise, divided by its recorded standard deviation.
+            sample: noise at k coordinates, divided by its recorded standard deviation, shape (k,).
             total: sum of squares of the sample.
         """
         # Equal values: sorted values with gaps below the rounding errors.
         if len(sample) <= _LARGEST_CHECKED:
             ordered = np.sort(sample)
             gaps = ordered[1:] - ordered[:-1]
+            # 17 or more such gaps are practically impossible for Gaussian noise.
             if np.count_nonzero(gaps < _CLOSE) >= _LEAST_REPEATS:
                 self._raise_alarm("many coordinates have the same noise in one step")
 

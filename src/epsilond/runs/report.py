@@ -42,8 +42,9 @@ def report_run(
     of the page anew. It cannot repeat the observations of the run, so it does not check them.
 
     Args:
-        evidence: the premises of the guarantee that the run showed, declared or contradicted.
-        spec: the recorded steps of the run.
+        evidence: the conditions of the guarantee that the run was observed to fulfil or to contradict, and those for
+            which the caller vouches.
+        spec: the mechanisms of all recorded steps of the run.
         delta: δ of the statement, in (0, 1).
         relation: neighbouring relation.
         unit: the protected unit.
@@ -77,10 +78,12 @@ def describe_evidence(evidence: Evidence) -> JsonRecord:
     """Return the observations and declarations of a run as the JSON object that a report contains.
 
     Args:
-        evidence: the premises of the guarantee that the run showed, declared or contradicted.
+        evidence: the conditions of the guarantee that the run was observed to fulfil or to contradict, and those for
+            which the caller vouches.
 
     Returns:
-        The object, of which all values can be rendered as JSON.
+        An object with the status, the number of steps, the conditions that were observed or declared, and the
+        contradictions. All its values can be rendered as JSON.
     """
     return {
         "status": str(evidence.status),

@@ -28,7 +28,7 @@ class RunStatement:
         observer: the adversary.
         steps: recorded steps.
         shown: number of steps that were observed to fulfil each premise, by the id of the premise.
-        declared: premises that rest on the word of the caller; empty if `certified`.
+        declared: premises that the caller vouches for, because no observation shows them; empty if `certified`.
         outside: facts that no observation of a run shows. These sentences accompany a certified ε too.
     """
 
@@ -89,7 +89,7 @@ def state_run(
         observer: the adversary.
 
     Returns:
-        The statement: ε with its setting, its status and the conditions that the caller must vouch for.
+        The ε with its relation, unit and observer, its status, and the conditions that the caller must vouch for.
 
     Raises:
         RunDiffers: the run was observed to differ from its recorded steps.

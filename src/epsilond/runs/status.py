@@ -9,9 +9,9 @@ class RunStatus(StrEnum):
     """How far the ε of a run is supported.
 
     Attributes:
-        CERTIFIED: each premise of the theorem was observed at each step.
-        DECLARED: at least one premise rests on the word of the caller; `RunStatement.declared` lists each.
-        CONTRADICTED: an observation contradicts the record. There is no ε.
+        CERTIFIED: each premise (condition) of the theorem that proves the ε was observed at each step.
+        DECLARED: the caller vouches for at least one premise; `RunStatement.declared` lists each.
+        CONTRADICTED: an observation contradicts the recorded steps. There is no ε.
     """
 
     CERTIFIED = "certified"

@@ -107,7 +107,7 @@ def _claim(claim: ClaimAnswer) -> RenderableType:
     intervals.
 
     Args:
-        claim: the claim with its verdict and margins.
+        claim: the claimed (ε, δ), whether it holds, and its differences from the certified ε and δ.
 
     Returns:
         The table, which rich can print.

@@ -154,11 +154,13 @@ def risk_bounds(answer: RiskBoundsAnswer) -> RenderableType:
     """
     reference: JsonObject = {} if answer.reference is None else as_json(answer.reference)
     rates = {name: value for name, value in reference.items() if name != "free_privacy"}
+    # Conditions of the theorems that do not hold for this run.
     violations: list[str] = []
     for upper in answer.upper:
         violations.extend(_violations(upper.theorem, upper.conditions))
     for lower in answer.lower:
         violations.extend(_violations(lower.theorem, lower.conditions))
+    # Leave out the parts that are empty.
     parts: list[RenderableType] = [
         pairs("Run", as_json(answer.run)),
         table(f"{MEASURES[answer.measure]} ({answer.objective})", _risk_bound_rows(answer)),
@@ -262,6 +264,7 @@ def _sweep_columns(entry: AtValue) -> Mapping[str, str]:
     """
     if entry.answer is None:
         return {"noise": "", "ε": "", "log10 δ": "", "risk at most": "", "bits": "", "": str(entry.error)}
+    # Members that an algorithm does not have give empty texts.
     body: JsonObject = as_json(entry.answer)
     parameters = body["parameters"]
     risk = body.get("risk", {}).get("upper", {})
@@ -278,7 +281,7 @@ def _sweep_columns(entry: AtValue) -> Mapping[str, str]:
 
 
 def _guarantee(answer: GuaranteeAnswer) -> RenderableType:
-    """Show the certified guarantee of a calibration: its setting, and ε and δ as enclosures (intervals).
+    """Return a table of a calibration's guarantee: the unit and observer, and ε and δ as intervals.
 
     "of whom" names the protected unit, the neighbouring relation and the observer. "lower end" is the source of the
     lower ends of the intervals. "smallest" is "proved" if a slightly smaller parameter fails the same bound.
@@ -373,6 +376,7 @@ def _risk(risk: Risk) -> RenderableType:
     for bound, side, is_upper in ((risk.upper, "at most", True), (risk.lower, "at least", False)):
         if bound is None:
             continue
+        # Without an explicit constant, only the order of the bound is known.
         name = side if bound.constant == "explicit" else f"{side} the order of"
         value = format_rounded(bound.value, up=is_upper)
         source = f"({bound.constant} constant, {bound.theorem})"

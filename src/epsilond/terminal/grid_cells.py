@@ -34,6 +34,7 @@ def _audit_cell(cell: JsonObject) -> Mapping[str, str]:
         "violated": "",
         "δ there at least": "",
     }
+    # A claim is a stated ε, such as that of a paper, which the audit may disprove.
     claim = cell.get("claim")
     if claim is not None:
         row["claimed"] = short_number(claim["epsilon"])
@@ -60,8 +61,8 @@ def _risk_cell(cell: JsonObject, references: Sequence[str]) -> Mapping[str, str]
         references: names of the reference runs, a column each; it is empty in a cell that lacks the run.
 
     Returns:
-        Texts by heading: ε, the measured mean with its confidence band, the reference runs, the least of the bounds
-        that the measurement is compared with, and whether that bound holds.
+        Texts by heading: ε, the measured mean with its confidence band, and the reference runs. Then the least of the
+        bounds that the measurement is compared with, and whether that bound holds.
     """
     final = cell["final_excess"]
     epsilon = short_number(cell["epsilon"]["upper"]) if "epsilon" in cell else ""
@@ -92,6 +93,7 @@ def _score_cell(cell: JsonObject, references: Sequence[str], measure: str) -> Ma
         Texts by heading: the ε that a paper claims and the certified one, the score with its confidence band, the
         reference runs, and the mean excess risk.
     """
+    # Members that the cell lacks give empty texts, or no column.
     claimed_epsilon = short_number(cell["claimed_epsilon"]) if "claimed_epsilon" in cell else ""
     certified_epsilon = interval_text(cell["epsilon"]) if "epsilon" in cell else ""
     row = {

@@ -129,6 +129,7 @@ def _row(name: str, entry: PlanEntry) -> Mapping[str, str]:
         The text of each column by its heading.
     """
     risk, reach = entry.risk, entry.reach
+    # "(order)" marks a bound with a constant factor that the theorem does not state.
     risk_text = ""
     if risk is not None:
         risk_text = upward(risk.value) + (" (order)" if risk.constant == "hidden" else "")

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from epsilond.integrations.budget import LedgerBudget
 
 _Rejection = dp_accounting.PrivacyAccountant.CompositionErrorDetails
-
 _REASON = "the program composed this event, and no mechanism was observed"
 
 
@@ -47,15 +46,19 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
     event without noise, makes ε infinite and δ one.
 
     The accountant sees events and no mechanism, so the status of its ε is `declared`, never `certified`.
-
     Guarantees: `get_epsilon` and `get_delta` return upper bounds of enclosures, which include all errors of the
     computation. They are never below the true values.
 
-    Example: >>> import dp_accounting >>> from epsilond.integrations.dp_accounting import EpsilondAccountant >>> step =
-        dp_accounting.PoissonSampledDpEvent(0.01, dp_accounting.GaussianDpEvent(1.0)) >>> relation =
-        dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE >>> accountant = EpsilondAccountant(relation, unit="record",
-        observer="released-models") >>> print(f"{accountant.compose(step, 1000).get_epsilon(1e-5):.4f}") 1.8282 >>>
-        accountant.supports(dp_accounting.UnsupportedDpEvent()) False
+    Example:
+        >>> import dp_accounting
+        >>> from epsilond.integrations.dp_accounting import EpsilondAccountant
+        >>> step = dp_accounting.PoissonSampledDpEvent(0.01, dp_accounting.GaussianDpEvent(1.0))
+        >>> relation = dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE
+        >>> accountant = EpsilondAccountant(relation, unit="record", observer="released-models")
+        >>> print(f"{accountant.compose(step, 1000).get_epsilon(1e-5):.4f}")
+        1.8282
+        >>> accountant.supports(dp_accounting.UnsupportedDpEvent())
+        False
     """
 
     def __init__(
@@ -68,13 +71,11 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
     ) -> None:
         """Make an accountant for one neighbouring relation.
 
-        With a budget, `compose` pays for an event. So call `compose` before the mechanism of the event is run.
-
         Args:
             neighboring_relation: a member of `dp_accounting.NeighboringRelation`.
             unit: the protected unit; required without a budget.
             observer: the adversary, `released-models` for central DP-SGD; required without a budget.
-            budget: gives the unit and the observer of its ledger.
+            budget: gives unit and observer, and pays in `compose`, which is called before the mechanism is run.
 
         Raises:
             InvalidInput: the unit or the observer is missing, or the budget is one of another relation.
@@ -284,8 +285,6 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
     ) -> dp_accounting.PrivacyAccountant.CompositionErrorDetails | None:
         """Explain why no certified ε exists for an event of dp-accounting.
 
-        dp-accounting shows this message to its user, who knows events but not this library.
-
         Args:
             event: an event of dp-accounting.
 
@@ -381,8 +380,9 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
     def _pure_epsilon(self) -> float:
         """Return an ε [nat] with which the composition of all events is purely ε-private; math.inf if none is known.
 
-        It is the smaller of two upper bounds: the bound from the curve of the whole composition, and the sum of the
-        bounds of all parts (basic composition). The sum is computed exactly and rounded up.
+        Returns:
+            The smaller of two upper bounds: the bound from the curve of the whole composition, and the sum of the
+            bounds of all parts (basic composition). The sum is computed exactly and rounded up.
         """
         log_zero_delta = -math.inf  # the logarithm of δ = 0
         bound_of_curve = math.inf

@@ -46,9 +46,12 @@ def profile_from_pld(distribution: privacy_loss_distribution.PrivacyLossDistribu
     # At the largest ε, δ is almost the probability of an infinite loss. The points end where δ comes close to it.
     infinite_mass = float(distribution.get_delta_for_epsilon(LARGEST_EPSILON))
     last_epsilon = float(distribution.get_epsilon_for_delta(infinite_mass * ROUNDING**2 + LEAST_DELTA))
+    # Limit the range: e^ε must be a double, and a distribution with almost no loss needs some range, too.
     last_epsilon = max(min(last_epsilon, LARGEST_EPSILON), LEAST_RANGE)
+    # The power makes the points dense near ε = 0, where δ changes fast.
     epsilons = last_epsilon * np.linspace(0.0, 1.0, POINTS) ** DENSITY_POWER
     exact_deltas = np.asarray(distribution.get_delta_for_epsilon(epsilons))
+    # Round up: a factor for the rounding errors of the sums, and an absolute one for tiny δ.
     deltas = np.minimum(exact_deltas * ROUNDING + LEAST_DELTA, 1.0)
     if deltas.min() >= 1.0:
         raise InvalidInput.at("", "has δ = 1 at every ε")

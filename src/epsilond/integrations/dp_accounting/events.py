@@ -104,6 +104,9 @@ def _not_private(placed: PlacedEvent) -> Parts:
     Args:
         placed: the event, with its place in the composed event that contains it.
 
+    Returns:
+        Nothing: the function always raises. The type is that of the other readers of events.
+
     Raises:
         NotPrivate: always.
     """

@@ -36,7 +36,7 @@ def read_epsilon_delta(placed: PlacedEvent) -> Parts:
 
 
 def read_zcdp(placed: PlacedEvent) -> Parts:
-    """Convert a zCDP event of dp-accounting to a spec: a mechanism of which only its Rényi divergences are bounded.
+    """Convert a zCDP event to a spec (description): a mechanism of which only its Rényi divergences are bounded.
 
     They are at most ξ + ρ a at every order a. With ξ = 0 the mechanism is ρ-zCDP. With ξ > 0 the divergences at a list
     of orders are declared, rounded up.
@@ -68,7 +68,7 @@ def read_zcdp(placed: PlacedEvent) -> Parts:
 
 
 def read_exponential(placed: PlacedEvent) -> Parts:
-    """Convert an exponential mechanism of bounded range ε to a spec.
+    """Convert an exponential mechanism of bounded range ε to a spec, the description of a mechanism.
 
     Args:
         placed: the event, with the number `epsilon`.
@@ -86,7 +86,7 @@ def read_exponential(placed: PlacedEvent) -> Parts:
 
 
 def read_permute_and_flip(placed: PlacedEvent) -> Parts:
-    """Convert a permute-and-flip mechanism, a choice of one candidate by noisy scores, to a spec.
+    """Convert a permute-and-flip mechanism, a choice of one candidate by noisy scores, to a spec (description).
 
     Args:
         placed: the event, with the number `epsilon`.
@@ -104,7 +104,7 @@ def read_permute_and_flip(placed: PlacedEvent) -> Parts:
 
 
 def read_selection(placed: PlacedEvent) -> Parts:
-    """Convert a selection event of dp-accounting to a spec: the best of a random number of runs is released.
+    """Convert a selection event to a spec (description): the best of a random number of runs is released.
 
     The number has a truncated negative binomial distribution with the stated mean and shape: geometric for shape 1,
     logarithmic for shape 0, and Poisson for shape ∞. A truncated number of mean 1 is always 1, so that the event is its

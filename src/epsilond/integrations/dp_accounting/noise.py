@@ -9,7 +9,7 @@ from epsilond.integrations.dp_accounting.placed import NotPrivate, Parts, Placed
 
 
 def read_gaussian(placed: PlacedEvent) -> Parts:
-    """Convert a Gaussian event to a spec with one run.
+    """Convert a Gaussian event to a spec, the description of a mechanism, with one run.
 
     Args:
         placed: the event, with its noise multiplier: standard deviation of the noise over the norm bound.
@@ -26,7 +26,7 @@ def read_gaussian(placed: PlacedEvent) -> Parts:
 
 
 def read_laplace(placed: PlacedEvent) -> Parts:
-    """Convert a Laplace event to a spec with one run.
+    """Convert a Laplace event to a spec, the description of a mechanism, with one run.
 
     Args:
         placed: the event. Its noise multiplier is the scale of the noise over the norm bound.
@@ -44,7 +44,7 @@ def read_laplace(placed: PlacedEvent) -> Parts:
 
 
 def read_discrete_laplace(placed: PlacedEvent) -> Parts:
-    """Convert a discrete Laplace event of dp-accounting to a spec.
+    """Convert a discrete Laplace event of dp-accounting to a spec, the description of a mechanism.
 
     The event states a bound on one record's value. The sensitivity is this bound, or twice the bound for replace-one.
 
@@ -64,7 +64,7 @@ def read_discrete_laplace(placed: PlacedEvent) -> Parts:
 
 
 def read_discrete_gaussian(placed: PlacedEvent) -> Parts:
-    """Convert a discrete Gaussian event of dp-accounting, noise on integers, to a spec.
+    """Convert a discrete Gaussian event, noise on integers, to a spec (description of a mechanism).
 
     The event states the sensitivity of the integers in the relation of the account, so that nothing is doubled. Without
     a dimension, the mechanism is only known to be ρ-zCDP with ρ = Δ²/2σ², in every dimension. Canonne, Kamath and
@@ -91,7 +91,7 @@ def read_discrete_gaussian(placed: PlacedEvent) -> Parts:
 
 
 def read_randomized_response(placed: PlacedEvent) -> Parts:
-    """Convert a randomised response event of dp-accounting, over k categories, to a spec.
+    """Convert a randomised response event, over k categories, to a spec (description of a mechanism).
 
     A client reports its own category with probability 1 − p + p/k, and each of the others with p/k. The ratio of these
     two probabilities is e^ε = 1 + k (1 − p)/p.
@@ -120,7 +120,7 @@ def read_randomized_response(placed: PlacedEvent) -> Parts:
 
 
 def read_tree(placed: PlacedEvent) -> Parts:
-    """Convert a tree aggregation event of dp-accounting to a spec, for the relation zero-out-one only.
+    """Convert a tree aggregation event to a spec (description of a mechanism), for the relation zero-out-one only.
 
     Gaussian noise is added to each node of some binary trees over the steps. A record contributes to one node on each
     level of one tree. With s steps in the largest tree, this is a composition of ⌈log2(s + 1)⌉ Gaussian mechanisms,

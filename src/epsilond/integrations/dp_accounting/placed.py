@@ -97,6 +97,9 @@ class PlacedEvent:
         Args:
             name: name of the field, an attribute of the event.
 
+        Returns:
+            The value, at least 0.
+
         Raises:
             InvalidInput: the value is not a whole number, or is negative.
         """
@@ -231,7 +234,7 @@ class PlacedEvent:
         return spec
 
     def _translate(self, error: InvalidInput, names: Mapping[str, str], fields: Mapping[str, object]) -> InvalidInput:
-        """Return the error of a spec as that of the event.
+        """Convert the error of a spec, the description of a mechanism, to an error of the event.
 
         Args:
             error: the error of the spec.
@@ -247,7 +250,7 @@ class PlacedEvent:
         return InvalidInput(*[self._rename(fault, names, fields) for fault in error.faults])
 
     def _rename(self, fault: Fault, names: Mapping[str, str], fields: Mapping[str, object]) -> Fault:
-        """Convert an error in a field of a spec to one in the event's field, with the allowed range in its message.
+        """Convert an error in a field of a spec (description) to one in the event's field, with the allowed range.
 
         Args:
             fault: fault of the spec; its pointer begins with the name of a field of the spec.

@@ -88,10 +88,11 @@ def read_truncated_poisson(placed: PlacedEvent) -> Parts:
 
 
 def read_mixture(placed: PlacedEvent) -> Parts:
-    """Convert a mixture-of-Gaussians event to a spec: noise of standard deviation σ, where a record shifts the mean.
+    """Convert a mixture-of-Gaussians event to a spec (description): Gaussian noise, where a record shifts the mean.
 
-    With the shift c at probability q and 0 otherwise, this is the Gaussian mechanism with noise multiplier σ/c on a
-    Poisson batch of rate q. The quotient is rounded down, so that the noise is never overestimated.
+    Let the noise have standard deviation σ, and let the shift be c with probability q and 0 otherwise. This is the
+    Gaussian mechanism with noise multiplier σ/c on a Poisson batch of rate q. The quotient is rounded down, so that the
+    noise is never overestimated.
 
     Args:
         placed: the event, with its place in the composed event that contains it.
@@ -148,7 +149,7 @@ def _read_shifts(placed: PlacedEvent) -> tuple[list[float], list[float]]:
 
 
 def _poisson_batches(placed: PlacedEvent, rate: float, inner: Spec) -> Parts:
-    """Return the spec of a mechanism on a Poisson batch, with the number 1 of its runs; at a rate of 1, of itself.
+    """Return the spec (description) of a mechanism on a Poisson batch, with the number 1 of its runs.
 
     The batch is built for a rate of 1 too, because this checks the mechanism.
 
@@ -158,7 +159,7 @@ def _poisson_batches(placed: PlacedEvent, rate: float, inner: Spec) -> Parts:
         inner: the mechanism.
 
     Returns:
-        A list with one pair: the spec, and 1.
+        A list with one pair: the spec, and 1. At a rate of 1 it is the spec of the mechanism itself.
     """
     names = {"rate": "sampling_probability"}
     batch: Spec = placed.build(Subsampled, names, sampling="poisson", rate=rate, mechanism=inner)
@@ -166,7 +167,7 @@ def _poisson_batches(placed: PlacedEvent, rate: float, inner: Spec) -> Parts:
 
 
 def _mechanism_on_batch(placed: PlacedEvent) -> Spec | None:
-    """Return the mechanism that is run on a batch, as one spec; None if it releases nothing.
+    """Return the mechanism that is run on a batch, as one spec (description); None if it releases nothing.
 
     A tree aggregation releases partial sums of the records in their order.
 

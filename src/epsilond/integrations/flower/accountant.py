@@ -72,6 +72,7 @@ class EpsilondAccountant(Stated):
     """
 
     def __init__(self, config: PrivacyConfig, *, budget: LedgerBudget | TargetBudget | None = None) -> None:
+        """Start the account of a run without any release. The arguments are those of the class."""
         # The statements about the run: neighbouring relation, protected unit and observer.
         self._config = config
         self._relation: Relation = read_value(Relation, config.neighboring_relation.value, at="/neighboring_relation")
@@ -83,10 +84,8 @@ class EpsilondAccountant(Stated):
         self._evidence = Evidence(FEDERATED, outside=OUTSIDE_CLIENTS, budget=budget)
         self._matching = Matching(self._evidence, sampling=config.sampling_method.value, relation=self._relation)
         self._wrappers: list[WatchedWrapper] = []
-
         # Number of the last round of a loaded state, and the models that were released before it.
         self._resumed: tuple[int, ReleasedModels] = (0, ReleasedModels())
-
         # A budget must count the same guarantee.
         required = ("client", self._relation, "released-models")
         if budget is not None and (budget.unit, budget.relation, budget.observer) != required:
@@ -126,6 +125,9 @@ class EpsilondAccountant(Stated):
 
         Args:
             delta: δ of the statement; that of the configuration if absent.
+
+        Returns:
+            Bounds on ε [nat] at δ, with the evidence for them.
 
         Raises:
             RunDiffers: the run was observed to differ from its recorded steps.
@@ -196,6 +198,9 @@ class EpsilondAccountant(Stated):
             max_epsilon: limit on ε [nat]; that of the configuration if None.
             count: number of releases like `event`.
 
+        Returns:
+            True if the releases would pass the limit on ε, or if the budget would reject them.
+
         Raises:
             ValueError: there is neither a limit, here or in the configuration, nor a budget (paid by a ledger).
             RunDiffers: the run was observed to differ from its recorded steps.
@@ -234,8 +239,9 @@ class EpsilondAccountant(Stated):
     def state_dict(self) -> FlowerAccountantState:
         """Return the releases as JSON values, in the form of Flower's own accountant.
 
-        Three members are added to that form: the evidence, Flower's number of the last round, and the digests of the
-        released models.
+        Returns:
+            The members of Flower's form, and three more: the evidence for the run, Flower's number of the last round,
+            and the digests of the released models.
         """
         config = self._config
         return {

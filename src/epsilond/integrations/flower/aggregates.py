@@ -128,6 +128,7 @@ class Aggregate:
         """
         if self.returned is None or len(self.returned) != len(self._expected):
             return False
+        # Rounding of the replies, plus the tolerance of one clipped norm (single precision) in the mean.
         tolerance = self._tolerance + RELATIVE * clipping_norm / max(len(self.nodes), 1)
         return bool(np.all(np.abs(self.returned - self._expected) <= tolerance))
 

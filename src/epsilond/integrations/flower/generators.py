@@ -61,6 +61,7 @@ def system_noise() -> Iterator[None]:
         None, once, while the generator has its new seed.
     """
     before = np.random.get_state()  # noqa: NPY002
+    # A word of the seed has 32 bits, that is, 4 bytes.
     np.random.seed(np.frombuffer(os.urandom(4 * WORDS), np.uint32))  # noqa: NPY002
     try:
         yield

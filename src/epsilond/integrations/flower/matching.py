@@ -81,6 +81,7 @@ class Matching:
         while self._events and self._rounds:
             event = self._events.popleft()
             current = self._rounds.popleft()
+            # The tolerance covers the rounding of noise multipliers in double precision.
             if event.noise_multiplier > current.noise_multiplier * (1.0 + ROUNDING):
                 recorded = f"{event.noise_multiplier:.6g} where a client is hidden by {current.noise_multiplier:.6g}"
                 message = f"the event records the noise multiplier {recorded}"

@@ -67,7 +67,7 @@ def weighted_noise_multiplier(noise_multiplier: float, weights: Sequence[float])
     the other weights change too, and the mean changes by up to 2 C max w_k.
 
     Args:
-        noise_multiplier: z, as the wrapper takes it.
+        noise_multiplier: noise multiplier z, as the wrapper takes it.
         weights: weights of the clients of a round, such as numbers of examples.
 
     Returns:
@@ -86,11 +86,11 @@ def adaptive_noise_multiplier(
 ) -> float:
     """Return the noise multiplier of a round of Flower's adaptive clipping, updates and count together.
 
-    A round releases the sum of updates, clipped to norm C, with noise of standard deviation z C, and the number of
-    clipped updates with noise of standard deviation s. A client that is left out changes the sum by up to C and the
-    number by up to 1. So both together have the noise multiplier 1/√(z⁻² + s⁻²), for the relations add-or-remove-one
-    and zero-out-one. Flower itself assumes that the number changes by 1/2. That is right only for replace-one, where
-    both sensitivities are doubled.
+    A round releases the sum of updates, clipped to norm C, with noise of standard deviation z C. It also releases the
+    number of clipped updates, with noise of standard deviation s. A client that is left out changes the sum by up to C
+    and the number by up to 1. So both together have the noise multiplier 1/√(z⁻² + s⁻²), for the relations
+    add-or-remove-one and zero-out-one. Flower itself assumes that the number changes by 1/2. That is right only for
+    replace-one, where both sensitivities are doubled.
 
     Args:
         strategy: an adaptive wrapper of Flower; z is its `noise_multiplier`, and s its `clipped_count_stddev`.
@@ -105,8 +105,8 @@ def combine_multipliers(first: float, second: float) -> float:
     """Return the noise multiplier 1/√(z⁻² + s⁻²) of two Gaussian releases together; 0 if one of them has no noise.
 
     Args:
-        first: z, noise multiplier of one release.
-        second: s, noise multiplier of the other release.
+        first: noise multiplier z of one release.
+        second: noise multiplier s of the other release.
 
     Returns:
         The multiplier of both releases together, at most the smaller of the two.

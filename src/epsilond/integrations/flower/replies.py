@@ -32,6 +32,7 @@ def updates_of(
     """
     not_replied = set(contacted)
     for reply in replies:
+        # A client counts once, and only if it received a message of this round.
         client = reply.metadata.src_node_id
         if reply.has_error() or client not in not_replied:
             log(INFO, "a reply of node %d counts as zero: it failed, is a second one, or was not requested", client)

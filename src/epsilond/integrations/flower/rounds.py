@@ -111,6 +111,13 @@ class RoundWatch:
     """
 
     def __init__(self, *, budget: Contradictable | None, parts: InitialValues, source: RandomSource) -> None:
+        """Start the observation of a run, before its first round.
+
+        Args:
+            budget: the budget that pays for the rounds, which is closed if an observation contradicts the record.
+            parts: initial values of the attributes that must not change during the run.
+            source: random source of the noise and of the choice of clients.
+        """
         self.evidence = Evidence(FEDERATED, outside=OUTSIDE_CLIENTS, budget=budget)
         self.models = ReleasedModels()
         self.number = 0
@@ -276,7 +283,8 @@ def check_start(
         previous: number of the round before it; 0 before the first.
 
     Returns:
-        The premises that hold: `ROUNDS` if no round is missing, `PARAMETERS` if the model was released.
+        The premises (conditions of the privacy theorem) that hold. `ROUNDS` says that no round is missing, and
+        `PARAMETERS` that the model was released.
     """
     shown: set[Premise] = set()
     if number > previous + 1:

@@ -81,8 +81,8 @@ def relation_of(budget: LedgerBudget | TargetBudget, cohort: Cohort) -> Relation
         The relation: the change of one client by which two neighbouring data sets differ.
 
     Raises:
-        InvalidInput: the budget protects another unit than clients, has an observer against which noise of the server
-            does not protect, or has the relation add-or-remove-one while the inner strategy draws the clients.
+        InvalidInput: the budget protects another unit than clients. Or the server's noise does not protect against its
+            observer. Or its relation is add-or-remove-one, while the inner strategy draws the clients.
     """
     if budget.unit != "client":
         raise InvalidInput.at("/budget", "protects another unit", allowed="client")

@@ -112,6 +112,7 @@ class DpFedAvg(Stated, Strategy):
         adaptive: AdaptiveClipping | None = None,
         source: RandomSource | None = None,
     ) -> None:
+        """Check the arguments, which are those of the class, and prepare the observation of the rounds."""
         require_settings(clipping_norm, participants, cohort, population)
         self.strategy, self.cohort, self.population = strategy, cohort, population
         self.noise_multiplier, self.clipping_norm, self.participants = noise_multiplier, clipping_norm, participants
@@ -191,6 +192,9 @@ class DpFedAvg(Stated, Strategy):
             evaluate_config: sent to the clients that evaluate a model.
             evaluate_fn: evaluates a model at the server.
 
+        Returns:
+            Flower's result, with the last model and the metrics of the rounds.
+
         Raises:
             PrivacyBudgetExhausted: there is room for none.
         """
@@ -215,7 +219,7 @@ class DpFedAvg(Stated, Strategy):
     def configure_train(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
-        """Return the messages to the clients of a round. Without room in the budget no client is contacted.
+        """Return one message for each client of a round. Without room in the budget no client is contacted.
 
         Args:
             server_round: number of the round, from 1.
@@ -315,7 +319,6 @@ class DpFedAvg(Stated, Strategy):
     def __repr__(self) -> str:
         return f"DpFedAvg({self.strategy!r}, {self.step!r})"
 
-    # Checkpoints ------------------------------------------------------------------------------------------------------
     def state_dict(self) -> StrategyState:
         """Return the rounds, the clipping norm and the evidence as JSON values, for a server that restarts."""
         return {
@@ -348,7 +351,6 @@ class DpFedAvg(Stated, Strategy):
             "relation": self.relation,
         }
 
-    # Status -----------------------------------------------------------------------------------------------------------
     def _find_curve(self) -> PrivacyCurve | None:
         return find_curve([(self.step, self.rounds)], self._setting)
 
@@ -361,7 +363,6 @@ class DpFedAvg(Stated, Strategy):
         if self.clipping_norm != self._norm:
             self.evidence.rest_on_caller(CLIPPING, CHANGED_NORM)
 
-    # Rounds -----------------------------------------------------------------------------------------------------------
     def _messages(self, template: Message, nodes: list[int]) -> list[Message]:
         """Return the content that the strategy would send, to the clients that are drawn here."""
         if self.cohort == "without-replacement" and len(nodes) != self.population:

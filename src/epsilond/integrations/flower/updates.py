@@ -68,7 +68,7 @@ class AdaptiveClipping:
         together have the multiplier z with z⁻² = z_u⁻² + (2 s)⁻². This equation is solved for z_u.
 
         Args:
-            noise_multiplier: z, the noise multiplier of a round.
+            noise_multiplier: noise multiplier z of a round.
 
         Returns:
             z_u, which is larger than z.

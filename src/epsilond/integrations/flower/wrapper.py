@@ -18,16 +18,7 @@ from epsilond.integrations.flower.rounds import CHANGED_NORM, EVALUATED, check_s
 from epsilond.integrations.probe import RELATIVE_ROUNDING, Arrays, Probe
 from epsilond.runs.evidence import Evidence
 from epsilond.runs.noise_samples import NoiseSamples
-from epsilond.runs.premises import (
-    CLIPPING,
-    COHORT,
-    DIVISOR,
-    NOISE,
-    RELEASES,
-    SAME_PARTS,
-    UPDATES,
-    Premise,
-)
+from epsilond.runs.premises import CLIPPING, COHORT, DIVISOR, NOISE, RELEASES, SAME_PARTS, UPDATES, Premise
 
 if TYPE_CHECKING:
     from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord
@@ -41,7 +32,6 @@ GENERATOR: Final = (
 CLIENT_SIDE: Final = "clients clip their own updates; the server sees only that no update exceeded the norm"
 COUNT: Final = "the noise of the count of clipped updates, by which the clipping norm follows its quantile"
 TRAINED: Final = "metrics that clients reported after training were handed out without noise"
-
 FIX_WRAPPER: Final = (
     "Use epsilond.integrations.flower.DpFedAvg, which adds the noise before the strategy sees the mean."
 )
@@ -63,10 +53,9 @@ class WrappedRound:
         contacted: the clients that received a message.
         nodes: the clients that were connected.
         fixed: whether the inner strategy draws a fixed number of clients.
-        shown: premises of the privacy theorem that were observed to hold in the round.
+        shown: premises (conditions of the privacy theorem) that were observed to hold in the round.
         aggregate: the replies, and the mean of the inner strategy.
-        noise_multiplier: multiplier of the wrapper's noise; in an adaptive wrapper, of the noisy sum of updates and the
-            noisy count of clipped updates together. Infinite until the noise was added.
+        noise_multiplier: noise multiplier of all that the round releases; infinite until the noise was added.
         clipping_norm: bound to which updates were clipped.
     """
 
@@ -109,6 +98,7 @@ class WatchedWrapper:
         count_sensitivity: float,
         seed_noise: bool,
     ) -> None:
+        """Replace the methods of the wrapper by observing ones. The arguments are those of the class."""
         bases = bases_of(wrapper)
         if "aggregate_train" in vars(wrapper):
             raise InvalidInput.at("/strategy", "is observed already")
@@ -166,7 +156,6 @@ class WatchedWrapper:
         if self._adaptive:
             self._evidence.rest_on_caller(NOISE, COUNT)
 
-    # Methods of the wrapper -------------------------------------------------------------------------------------------
     def _configure_train(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
@@ -177,6 +166,9 @@ class WatchedWrapper:
             arrays: the model that is sent.
             config: settings for the clients.
             grid: connection to the clients.
+
+        Returns:
+            The messages of the wrapper's own method, unchanged; they may be none.
         """
         has_initial_parts = self._keeps_parts()
         repeats_draw = self._amplified and self._draw_states.repeats(python_state())
@@ -289,7 +281,6 @@ class WatchedWrapper:
             self._evidence.rest_on_caller(RELEASES, EVALUATED)
         return metrics
 
-    # Conclusions ------------------------------------------------------------------------------------------------------
     def _finish(self, current: WrappedRound | None, arrays: ArrayRecord, metrics: MetricRecord | None) -> None:
         """Check the updates and the noise of a round that released a model, and call `release` with the round.
 
@@ -316,7 +307,7 @@ class WatchedWrapper:
         Each deviation is reported, always with the message of its first occurrence.
 
         Args:
-            current: the round, in which the premises that hold are noted.
+            current: the round, in which the premises (conditions of the theorem) that hold are noted.
             aggregate: the updates and their mean.
         """
         failures = list(self._list_failures(current, aggregate))
@@ -328,11 +319,14 @@ class WatchedWrapper:
         current.shown |= observable - failed
 
     def _list_failures(self, current: WrappedRound, aggregate: Aggregate) -> Iterator[tuple[Premise, str, str]]:
-        """Yield the theorem's premises that the updates of a round contradict, each with a message and a remedy.
+        """Yield each condition of the privacy theorem that the updates of a round contradict, with message and remedy.
 
         Args:
             current: the round, with its clipping norm.
             aggregate: the updates and their mean.
+
+        Yields:
+            A condition that does not hold, a message about it, and a remedy.
         """
         norm = current.clipping_norm
         if aggregate.exceeds(norm):
@@ -384,6 +378,12 @@ class WatchedWrapper:
 
         An adaptive wrapper releases the noisy sum of updates and a noisy count of clipped ones. With the noise
         multipliers z and s of the two, the multiplier of both together is 1/√(z⁻² + s⁻²).
+
+        Args:
+            current: the round, with its clipping norm.
+
+        Returns:
+            The noise multiplier, at least 0.
         """
         update_multiplier = float(self.wrapper.noise_multiplier)
         if not self._adaptive:

@@ -97,6 +97,7 @@ class AddedNoise:
             self._evidence.rest_on_caller(CORRELATION, _UNREADABLE)
             self._evidence.rest_on_caller(NOISE, _UNREADABLE)
             return {EVENT}
+        # Rounding errors above 1 % of the noise would hide its distribution.
         if not len(sample) or error > _COARSEST * self._stddev:
             reason = "the noisy sums have too few digits, or none, to compare the noise"
             self._evidence.rest_on_caller(NOISE, reason)
@@ -177,8 +178,9 @@ class AddedNoise:
     def _decorrelate(self, noise: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """Compute standard Gaussian variables z_t / σ from the correlated noise of the latest update, for tests.
 
-        The noise of all updates is n = C⁻¹ z, where C is the strategy matrix with b bands and z has independent
-        Gaussian entries of standard deviation σ. Therefore z_t = Σ_{i < b} C[t, t − i] n_{t − i}.
+        The noise of all updates is n = C⁻¹ z. Here C is the strategy matrix with b bands, and z has independent
+        Gaussian entries of standard deviation σ. In update t, therefore, z_t = Σ_i C[t, t − i] n_{t − i} over the lags
+        i = 0, …, b − 1.
 
         Args:
             noise: noise n_t of the latest update, at the sampled coordinates.
@@ -205,8 +207,8 @@ class AddedNoise:
         """Return the updates so far as JSON values, for a checkpoint.
 
         Returns:
-            The number of updates, the sampled noise of each, and the noise states: those used, and the one expected
-            next.
+            The number of updates, the sampled noise of the latest ones, the noise states that updates have used, and
+            the state that is expected next.
         """
         expected_digits = None
         if self._expected is not None:
@@ -257,4 +259,5 @@ def _continues(
         return True
     if expected_numbers.shape != numbers.shape:
         return False
+    # Compilers may round the real numbers in different places.
     return bool(np.allclose(expected_numbers, numbers, rtol=_STATE_RTOL, atol=_STATE_ATOL, equal_nan=True))

@@ -84,6 +84,14 @@ class ObservedBatches:
     def __init__(
         self, strategy: BatchSelectionStrategy, draws: SamplerDraws, mechanism: Spec, evidence: Evidence
     ) -> None:
+        """Start the checks of a sampler's batches, before the first batch is drawn.
+
+        Args:
+            strategy: the sampler of the plan.
+            draws: how the sampler draws batches, with the largest size of a batch.
+            mechanism: spec of one run of the plan's mechanism, which states the assumed sampling.
+            evidence: collects the observations.
+        """
         self.strategy = strategy
         self.waiting: deque[SampledBatch] = deque()
         self.replays = 0
@@ -141,6 +149,7 @@ class ObservedBatches:
             records: number of records, or of users if the sampler draws users.
         """
         if len(self._phases) != records:
+            # `_UNSEEN` marks a record that has been in no batch yet.
             new_records = np.full(records, _UNSEEN)
             self._phases = np.concatenate([self._phases, new_records])[:records]
         spec = self._mechanism
@@ -163,11 +172,13 @@ class ObservedBatches:
             batch: the batch that the sampler returned.
             records: number of records, or of users, that it was drawn from.
         """
+        # A generator in an earlier state gives an earlier batch again.
         members = batch.members
         is_replay = batch.start in self._starts and not self._is_certain(len(members), records)
         if is_replay:
             self.replays += 1
             return
+        # Check the new batch, and let the next update use it.
         self._starts.add(batch.start)
         self._check_size(len(members), records)
         is_with_replacement = getattr(self._draws.sampler, "replace", False)
@@ -229,6 +240,7 @@ class ObservedBatches:
         if cycle == 1 or not len(members):
             return
         phase = self._count % cycle
+        # `_UNSEEN` marks a record that has been in no batch yet.
         earlier_phases = self._phases[members]
         has_moved = (earlier_phases != _UNSEEN) & (earlier_phases != phase)
         moved = int(np.count_nonzero(has_moved))

@@ -112,10 +112,12 @@ class ObservedGradient:
         Returns:
             The clipped gradient, with the auxiliary values if the plan's function has them.
         """
+        # The losses have one entry for each row of the batch.
         value, aux, arrays = self._compute(*args, **kwargs)
         parameters = self._parameters(args)
         losses = arrays[2]
         rows = int(np.shape(losses)[0])
+        # Facts that do not depend on the values, so that they are known while the function is compiled.
         facts: Facts = {
             "bound": float(self.plain.l2_norm_bound),
             "nan_safe": self._nan_safe,
@@ -135,8 +137,8 @@ class ObservedGradient:
             **kwargs: its keyword arguments.
 
         Returns:
-            The sum, the auxiliary output, and the arrays: a sample of the parameters, a sample of the sum, the loss of
-            each row, whether each row is padding (empty without padding), and a fingerprint of each row.
+            The sum, the auxiliary output, and the arrays. First come samples of the parameters and of the sum. For each
+            row, its loss, whether it is padding (empty without padding), and a hash follow.
         """
         value, aux = self._with_values(*args, **kwargs)
         losses = aux.values

@@ -195,6 +195,7 @@ def _coordinates(size: int, leaves: int) -> NDArray[np.int64]:
     Returns:
         The positions in the flattened array, without repetition.
     """
+    # Each array gets an equal share of all coordinates, but at least a few.
     count = min(size, max(_LEAST, _COORDINATES // leaves))
     return np.unique(np.linspace(0, max(size - 1, 0), count).astype(np.int64))
 
@@ -247,8 +248,8 @@ class SampledUpdate(NamedTuple):
     Attributes:
         updates: result of the transformation.
         state: state of the transformation after the update.
-        recorded: values at fixed coordinates of the input, the result and the parameters; then keys with counters, and
-            some real numbers, of the state before the update; then those of the state after it.
+        recorded: first, values at fixed coordinates of the input, the result and the parameters. Then, of the state
+            before the update and of the state after it, keys with counters and some real numbers.
     """
 
     updates: optax.Updates
@@ -348,6 +349,7 @@ def _hash_rows(bits: jax.Array, *, seed: int) -> jax.Array:
     """
     generator = np.random.default_rng(seed)
     factors = generator.integers(1, 2**32, size=(bits.shape[1], 2), dtype=np.uint32) | 1
+    # A product modulo 2^32 carries bits upwards only. The shifts carry high bits down again.
     mixed = (bits ^ (bits >> 15))[:, :, None] * jnp.asarray(factors)
     return jnp.sum(mixed ^ (mixed >> 13), axis=1, dtype=jnp.uint32)
 

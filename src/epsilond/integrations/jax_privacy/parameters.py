@@ -107,6 +107,7 @@ class ParameterChanges:
             return
         change = values - latest
         if not updates:
+            # Rounding to single precision may change a parameter by 1e-6, relatively.
             if np.any(np.abs(change) > _ROUNDING * np.abs(latest)):
                 message = "the parameters changed between two gradients without an update of the noise"
                 self._evidence.contradict(PARAMETERS, message, remedy=_REMEDY)
@@ -168,6 +169,7 @@ class ParameterChanges:
         if any(step is None or step.shape != latest.shape for step in steps):
             return False
         expected = latest + sum(step for step in steps if step is not None)
+        # Rounding to single precision may change a parameter by 1e-6, relatively.
         tolerance = _ROUNDING * np.abs(latest) + _ROUNDING
         return bool(np.all(np.abs(parameters - expected) <= tolerance))
 
@@ -196,10 +198,13 @@ class ParameterChanges:
         """
         sums = update.sums
         norm = float(np.linalg.norm(sums))
+        # Noise below a fifth of the sum does not distinguish the sum from the noisy sum.
         has_small_noise = np.linalg.norm(update.noise) < _NOISE_SHARE * norm
+        # From 16 coordinates on, a noisy sum leaves such a small residual only with probability below 1e-19.
         if len(change) < _FEWEST or norm == 0.0 or has_small_noise:
             return
         residual = change - sums * float(change @ sums) / norm**2
+        # A change that was computed from the sum without noise leaves at most 1 % of its norm.
         if np.linalg.norm(residual) <= _CLEAN_RESIDUAL * np.linalg.norm(change):
             message = "the parameters changed by the sum of clipped gradients without its noise"
             self._evidence.contradict(PARAMETERS, message, remedy=_REMEDY)
@@ -243,6 +248,7 @@ def _find_difference(change: Vector, updates: list[_Update], rounding: Vector) -
     if not np.any(change):
         return None
     size = float(np.linalg.norm(change))
+    # Rounding errors above a tenth of the change would hide its direction.
     if not np.linalg.norm(rounding) <= _DIGITS * size:
         return _COARSE
     steps = [update.step for update in updates if update.step is not None]
@@ -303,6 +309,7 @@ def _is_combination(change: Vector, updates: list[_Update], rounding: Vector | f
     sizes = np.stack([np.abs(update.sums) + np.abs(update.noise) for update in updates], axis=1)
     coefficients = np.linalg.lstsq(noisy, change)[0]
     residuals = np.abs(change - noisy @ coefficients)
+    # The tolerance is relative to the sizes of the terms, of which a coordinate may be a small difference.
     tolerance = _RESIDUAL * (sizes @ np.abs(coefficients)) + rounding
     return bool(np.all(residuals <= tolerance))
 

@@ -28,8 +28,8 @@ _ROUNDING: Final = 1e-5
 class PlannedSteps:
     """Mechanism of a plan, run `times` times, each time for `steps_each` iterations of the training loop.
 
-    With a strategy matrix of b bands, the correlated noise of b consecutive iterations is one run of the mechanism, and
-    a record takes part in one of these iterations.
+    With a strategy matrix of b bands, the correlated noise of b consecutive iterations is one run of the mechanism. A
+    record takes part in one of these iterations.
 
     Attributes:
         mechanism: spec of one run.
@@ -51,10 +51,13 @@ class PlannedSteps:
         return Repeated(times=self.times, mechanism=self.mechanism)
 
     def after(self, iterations: int) -> Spec:
-        """Return the spec of a number of iterations; a cycle that was begun counts as a whole.
+        """Return the spec (description) of a number of iterations; a cycle that was begun counts as a whole.
 
         Args:
             iterations: number of iterations of the training loop, at least one.
+
+        Returns:
+            The spec of ⌈iterations/`steps_each`⌉ runs of the mechanism.
         """
         times = math.ceil(iterations / self.steps_each)
         if times == 1:
@@ -104,8 +107,8 @@ def spec_from_execution_plan(
     - The sampler must be a `CyclicPoissonSampling`, truncated like the event, or a `FixedBatchSampling`. It draws
       records, or users inside a `UserSelectionStrategy`. dp-accounting has no event for the other samplers, which
       `spec_from_sampler` reads.
-    - The standard deviation of the noise must be at least the event's noise multiplier, times the largest column norm
-      of the strategy matrix, times the clipping norm.
+    - The standard deviation of the noise must be at least m c C. Here m is the event's noise multiplier, c the largest
+      column norm of the strategy matrix, and C the clipping norm.
     - The strategy matrix must have at most as many bands as a cycle of the sampler has iterations.
 
     A plan for REPLACE_ONE already has doubled noise, and this library doubles the sensitivity again. The guarantee
@@ -120,8 +123,8 @@ def spec_from_execution_plan(
         The spec, the description of the whole run for privacy accounting.
 
     Raises:
-        InvalidInput: no spec describes the sampler or the event, the groups of the sampler do not go with the relation,
-            or the bands cannot be read.
+        InvalidInput: no spec describes the sampler or the event. Or the groups of the sampler do not go with the
+            relation, or the bands cannot be read.
         RunDiffers: the parts of the plan contradict each other.
     """
     return steps_from_execution_plan(plan, relation=relation, bands=bands).spec

@@ -51,6 +51,7 @@ class RowIdentity:
             Whether the numbers of different rows and of different records so far agree: 0.9 to 1.02 rows for each
             record.
         """
+        # Count repeated rows within the batch, and all pairs of its rows.
         different_rows = set(rows.tolist())
         self._records.update(records.tolist())
         self._rows |= different_rows
@@ -58,6 +59,7 @@ class RowIdentity:
         self._pairs += len(rows) * (len(rows) - 1) // 2
         if not self._records:
             return True
+        # If rows are copies of records, there are about as many different rows as different records.
         ratio = len(self._rows) / len(self._records)
         if ratio < _REPEATING_RATIO and not self._may_have_equal_records():
             counts = f"{len(self._rows)} different rows for {len(self._records)} different records"

@@ -46,7 +46,7 @@ class SampledRun:
         return self.units
 
     def repeat(self, mechanism: Spec, times: int) -> Spec:
-        """Return several runs of a mechanism as one spec.
+        """Return several runs of a mechanism as one spec (description).
 
         Args:
             mechanism: mechanism of one run.
@@ -120,6 +120,9 @@ def _build(kind: str, **fields: object) -> Spec:
         kind: the field `kind` of the spec, such as "subsampled".
         **fields: values of the fields of the spec.
 
+    Returns:
+        The spec with these fields.
+
     Raises:
         InvalidInput: a field is unknown or out of range.
     """
@@ -128,7 +131,7 @@ def _build(kind: str, **fields: object) -> Spec:
 
 
 def _cyclic_poisson(run: SampledRun) -> Spec:
-    """Return the spec of a run with cyclic Poisson sampling: a record takes part in one iteration of a cycle at most.
+    """Return the spec (description) of a cyclic Poisson run: a record is in at most one batch of each cycle.
 
     Args:
         run: the sampler, and the mechanism that is run on its batches.
@@ -158,7 +161,7 @@ def _cyclic_poisson(run: SampledRun) -> Spec:
 
 
 def _fixed_batch(run: SampledRun) -> Spec:
-    """Return the spec of a run with batches of a fixed size, each drawn uniformly from all records.
+    """Return the spec (description) of a run with batches of a fixed size, each drawn uniformly from all records.
 
     Args:
         run: sampler and mechanism of the run.
@@ -174,7 +177,7 @@ def _fixed_batch(run: SampledRun) -> Spec:
 
 
 def _balls_in_bins(run: SampledRun) -> Spec:
-    """Return the spec of a run with balls-in-bins sampling: each record has one random step of a cycle, in all cycles.
+    """Return the spec (description) of a balls-in-bins run: a record has one random step, the same in all cycles.
 
     A last cycle that is cut short counts as a whole. Its missing outputs could be dropped, which is post-processing.
 
@@ -192,7 +195,7 @@ def _balls_in_bins(run: SampledRun) -> Spec:
 
 
 def _random_allocation(run: SampledRun) -> Spec:
-    """Return the spec of a run with random allocation: each record takes part in k random iterations.
+    """Return the spec (description) of a run with random allocation: each record takes part in k random iterations.
 
     If k is the number of iterations, nothing is random: the spec is k runs of the Gaussian mechanism.
 
@@ -214,10 +217,11 @@ def _random_allocation(run: SampledRun) -> Spec:
 
 
 def _min_separation(run: SampledRun) -> Spec:
-    """Return the spec of a run with b-min-sep sampling: ⌈iterations/b⌉ batches without amplification.
+    """Return the spec (description) of a run in which a record takes part at most once in b iterations.
 
-    Given the batches that the record could be in, the run is a composition of at most ⌈iterations/b⌉ Gaussian
-    mechanisms. These batches do not depend on the record's value, and E_γ is jointly convex.
+    This is b-min-sep sampling. Given the batches that the record could be in, the run is a composition of at most
+    ⌈iterations/b⌉ Gaussian mechanisms. These batches do not depend on the record's value. So δ at each ε is at most the
+    mean over them, because it is a jointly convex divergence of the outputs.
 
     Args:
         run: the sampler, and the mechanism that is run on its batches.

@@ -64,6 +64,7 @@ def read_sampler(
     if name not in SAMPLERS:
         reason = NO_EVENT.get(name, "is not a sampler of jax_privacy that epsilond has a theorem for")
         raise InvalidInput.at(at, f"is a {name}: {reason}", allowed=", ".join(SAMPLERS))
+    # Compare the sampler's batches, and then its limit on their size, with those of the event.
     cycle, contradictions = SAMPLERS[name](sampler, at, mechanism, relation)
     limit = getattr(sampler, "truncated_batch_size", None)
     if limit != truncation:

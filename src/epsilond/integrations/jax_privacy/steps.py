@@ -93,6 +93,7 @@ class ObservedSteps:
                     self._process_optimizer(*arrays)
                 case "optimizer-init":
                     self._optimizer.observe_start(*arrays)
+                # The other kind is a first state of the noise.
                 case _:
                     self.noise.observe_start(arrays[0])
 
@@ -166,6 +167,7 @@ class ObservedSteps:
             active: number of rows with a loss other than 0.
             finite: whether all losses and sums are finite.
         """
+        # `_MATCH` is a tolerance for single precision, and `_NORM` a larger one for gradients in half precision.
         bound = float(facts["bound"])
         if bound > self._reading.norm_bound * (1.0 + _MATCH):
             message = (
@@ -349,7 +351,10 @@ class ObservedSteps:
     def open_ends(self) -> tuple[Observation, ...]:
         """Return observations that contradict the record if the run ends now, and that later steps may resolve.
 
-        They are a run without any noise update, and gradients that have got no noise yet.
+        More noise updates, later in the run, can remove the contradiction.
+
+        Returns:
+            At most one observation: of a run without any noise update, or of gradients that have got no noise.
         """
         if not self.noise.updates:
             message = "no update of the plan's noise was seen"

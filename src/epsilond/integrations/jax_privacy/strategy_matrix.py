@@ -31,7 +31,8 @@ class NoiseReading:
         stddev: standard deviation of z.
         bands: number b of bands of C: the entry C[i, j] is 0 if i − j ≥ b.
         column_norm: largest Euclidean norm of a column of C.
-        columns: shape (iterations, bands): entry (j, i) is C[j + i, j]; empty where C is too large.
+        columns: nonzero entries of the columns of C, shape (iterations, bands). Entry (j, i) is C[j + i, j]. The array
+            is empty if C is too large.
     """
 
     stddev: float
@@ -51,7 +52,7 @@ def read_noise(transform: optax.GradientTransformation, *, iterations: int) -> N
         iterations: number of rows of C.
 
     Returns:
-        None if the transformation is not such a privatizer.
+        The standard deviation, and the bands and columns of C. None if the transformation is not such a privatizer.
     """
     # Read the parts of the closure. Any other transformation lacks them, or has parts of another kind.
     try:
@@ -72,7 +73,7 @@ def _read_dense(strategy: NDArray[np.float64], stddev: float) -> NoiseReading:
     """Find the number of bands, the columns and the largest column norm of a strategy matrix C, which correlates noise.
 
     Args:
-        strategy: C, shape (iterations, iterations), lower triangular.
+        strategy: strategy matrix C, shape (iterations, iterations), lower triangular.
         stddev: standard deviation of the noise before the multiplication by C⁻¹.
 
     Returns:
@@ -81,6 +82,7 @@ def _read_dense(strategy: NDArray[np.float64], stddev: float) -> NoiseReading:
     # The bands reach to the entry that is farthest below the main diagonal.
     size = len(strategy)
     magnitudes = np.abs(strategy)
+    # Entries below 1e-5 of the largest one count as 0: single precision leaves about 1e-6.
     rows, columns = np.nonzero(magnitudes > _NEGLIGIBLE * magnitudes.max())
     bands = int((rows - columns).max()) + 1
 
@@ -96,8 +98,8 @@ def _read_streaming(matrix: StreamingMatrix, stddev: float, iterations: int) -> 
     """Read a banded strategy matrix C from products with few vectors, given C⁻¹ as a streaming matrix.
 
     A comb is a vector that is nonzero at every b-th row only; these entries are its teeth. If C has b bands, the
-    columns of C at the teeth do not overlap in the product, so that each column is read from it. The columns that two
-    combs with different teeth give agree only if no column has an entry below its bands. Otherwise b is doubled.
+    columns of C at the teeth do not overlap in the product. Each column can therefore be read from it. The columns that
+    two combs with different teeth give agree only if no column has an entry below its bands. Otherwise b is doubled.
 
     Args:
         matrix: the noising matrix C⁻¹.
@@ -105,8 +107,8 @@ def _read_streaming(matrix: StreamingMatrix, stddev: float, iterations: int) -> 
         iterations: number of rows of C.
 
     Returns:
-        The columns of C, their largest norm and b. The norm is NaN, without columns, if no b up to `_LARGEST` entries
-        fits.
+        The columns of C, their largest norm and b. The norm is NaN, and there are no columns, if no b fits for which
+        the columns have at most `_LARGEST` entries.
     """
     bands = _estimate_bands(matrix, iterations)
     while iterations * bands <= _LARGEST:
@@ -157,7 +159,7 @@ def _read_columns(matrix: StreamingMatrix, iterations: int, bands: int) -> NDArr
         bands: assumed number of bands of C.
 
     Returns:
-        Shape (iterations, bands): entry (j, i) is C[j + i, j].
+        The columns, shape (iterations, bands): entry (j, i) is C[j + i, j]. None if the columns overlap.
     """
     # With random teeth, readings of overlapping columns do not agree by chance. The readings are divided by the teeth,
     # which therefore stay away from 0. The seed is fixed, so that equal plans give equal results.
@@ -169,6 +171,7 @@ def _read_columns(matrix: StreamingMatrix, iterations: int, bands: int) -> NDArr
     columns: NDArray[np.float64] = _entries_at_teeth(first_product, bands) / first_teeth[:, None]
     expected_entries = columns * second_teeth[:, None]
     second_entries = _entries_at_teeth(second_product, bands)
+    # Entries below 1e-5 of the largest one count as 0: single precision leaves about 1e-6.
     tolerance = _NEGLIGIBLE * np.abs(columns).max()
     if not np.allclose(second_entries, expected_entries, rtol=0.0, atol=tolerance):
         return None
@@ -181,11 +184,11 @@ def _combs(teeth: NDArray[np.float64], period: int) -> NDArray[np.float64]:
     Such a vector is a comb: it is 0 except at its teeth, which are `period` rows apart. The combs share no teeth.
 
     Args:
-        teeth: shape (rows,): value of the tooth in each row.
+        teeth: value of the tooth in each row, shape (rows,).
         period: number of rows from one tooth of a comb to the next.
 
     Returns:
-        Shape (rows, period): column g is the comb with teeth in the rows g, g + period and so on.
+        The combs, shape (rows, period): column g is the comb with teeth in the rows g, g + period and so on.
     """
     rows = np.arange(len(teeth))
     combs = np.zeros((len(teeth), period))
@@ -204,7 +207,7 @@ def _entries_at_teeth(products: NDArray[np.float64], period: int) -> NDArray[np.
         period: number of rows from one tooth of a comb to the next.
 
     Returns:
-        Shape (rows, period): entry (j, i) is that in row j + i of the product.
+        The entries, shape (rows, period): entry (j, i) is that in row j + i of the product with the comb of row j.
     """
     size = len(products)
     padded = np.vstack([products, np.zeros((period, products.shape[1]))])

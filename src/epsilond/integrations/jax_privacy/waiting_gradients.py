@@ -52,6 +52,10 @@ class WaitingGradients:
         Args:
             size: number of records of the batch.
             noise_free_sum: the sum to which the noise was added, at the sampled coordinates.
+
+        Returns:
+            True if the size is the number of all gradients or, with padding, any number from that of the others up to
+            it.
         """
         if self.total is None:
             return size == 0 and not np.any(noise_free_sum)

@@ -294,7 +294,7 @@ class EpsilondAccountant(Stated, IAccountant):
         """Go on from a checkpoint of this accountant or of one of Opacus' own accountants.
 
         A checkpoint of Opacus' own has no observations of the run, so that the status of the run is `declared`: the
-        premises of the ε rest on the word of the caller. A budget stays as it is, because a ledger does not revoke
+        caller must vouch for the conditions of the ε. A budget stays as it is, because a ledger does not revoke
         commits.
 
         Args:

@@ -76,11 +76,13 @@ class EpsilondPrivacyEngine(PrivacyEngine):
             loss_reduction=loss_reduction,
             **arguments,
         )
+        # Opacus divides a mean by the expected batch size, which it computes from the number of records.
         if loss_reduction == "mean" and not self._public_size:
             _model, optimizer, *_rest = made
             expected_batch_size = getattr(optimizer, "expected_batch_size", None)
             message = describe_denominator(expected_batch_size, 1 / len(data_loader))
             warnings.warn(message, DataDependentDenominator, stacklevel=2)
+        # The accountant gives no such warning in its steps, because it was given here or is not needed.
         self.accountant._watch.quiet = True  # noqa: SLF001  the engine and its accountant are one component
         return made
 

@@ -92,7 +92,7 @@ def _read_entry(entry: Sequence[float], at: str) -> tuple[Spec, int]:
 
 
 def step_of(noise_multiplier: float, sample_rate: float, *, at: str = "") -> Spec:
-    """Return the spec of one step of DP-SGD: the Gaussian mechanism, on a Poisson batch if the rate is below 1.
+    """Return the spec (description) of one step of DP-SGD: Gaussian noise, on a Poisson batch if the rate is below 1.
 
     Args:
         noise_multiplier: standard deviation of the noise over the clipping norm, above 0.

@@ -62,6 +62,7 @@ def get_noise_multiplier(
     if (steps is None) == (epochs is None):
         raise InvalidInput.at("/steps", "give either steps or epochs")
     rounds = steps if epochs is None else _count_steps(epochs, sample_rate)
+    # A δ near 1/(number of records) allows a mechanism to publish a whole record.
     if target_delta >= LARGEST_DELTA:
         warnings.warn(
             f"δ = {target_delta:g} is not a meaningful target: publishing one of {round(1 / target_delta)} records at "
@@ -99,6 +100,7 @@ def _count_steps(epochs: float, sample_rate: float) -> int:
     """
     if not (0.0 < sample_rate <= 1.0 and epochs > 0.0):
         raise InvalidInput.at("/epochs", "are not steps", allowed="epochs > 0 and 0 < sample_rate ≤ 1")
+    # The division has a relative error of about 1e-16, far below the tolerance 1e-9.
     quotient = epochs / sample_rate
     nearest = round(quotient)
     is_whole = math.isclose(quotient, nearest, rel_tol=1e-9)

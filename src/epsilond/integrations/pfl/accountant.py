@@ -61,6 +61,7 @@ class EpsilondPrivacyAccountant(PlannedRun, PrivacyAccountant):
         super().__post_init__()
         if self.mechanism not in {"gaussian", "laplace"}:
             raise InvalidInput.at("/mechanism", "is unknown", allowed="gaussian, laplace")
+        # Compute the noise from the target, or the target from the noise.
         if self.noise_parameter is None:
             self.noise_parameter = noise_for(
                 mechanism=self.mechanism,
@@ -74,6 +75,7 @@ class EpsilondPrivacyAccountant(PlannedRun, PrivacyAccountant):
                 self.curve, self.epsilon, self.delta, parameter="noise_parameter"
             )
         self._prepare(self.num_compositions)
+        # A scale below 1 reduces the noise of the run, and so increases its ε.
         if self.noise_scale < 1.0:
             self._warn_of_scale(self.noise_scale, self.epsilon_as_run, stacklevel=3)
 

@@ -79,6 +79,7 @@ class UserCohort:
         Returns:
             True if a norm is above the bound by more than the relative tolerance, or NaN.
         """
+        # The tolerance covers rounding in single precision. A norm that is NaN exceeds every bound.
         return not self._largest <= bound * (1.0 + RELATIVE)
 
     def is_sum(self, values: NDArray[np.float64]) -> bool:
@@ -94,5 +95,6 @@ class UserCohort:
         """
         if self.size == 0 or len(values) != len(self._sum):
             return False
+        # Relative to the size of the sum, for rounding in single precision; absolute for sums of about 0.
         tolerance = RELATIVE * max(self._scale, TINY)
         return bool(np.all(np.abs(values - self._sum) <= tolerance))

@@ -62,6 +62,20 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         noise_parameters: Sequence[float] | None = None,
         noise_scale: float = 1.0,
     ) -> None:
+        """Plan the runs of several mechanisms on the same users; the arguments are those of pfl's class.
+
+        Args:
+            mechanisms: name of each mechanism, `gaussian` or `laplace`.
+            num_compositions: number of runs of each mechanism; one number if all are equal.
+            sampling_probability: probability that a user is in a cohort; one number if it is equal for all mechanisms.
+            total_epsilon: ε [nat] of all mechanisms together.
+            total_delta: δ of all mechanisms together.
+            mechanism_epsilons: ε [nat] of each mechanism's run.
+            mechanism_deltas: δ of each mechanism's run.
+            budget_proportions: share of the totals that each mechanism gets; equal if absent.
+            noise_parameters: noise parameter of each mechanism.
+            noise_scale: factor of the noise in the run; 1 for the planned noise.
+        """
         super().__init__(
             list(mechanisms),
             PLDPrivacyAccountant,  # pfl's check knows its own three only; it is replaced below
@@ -87,14 +101,17 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         """
         self.check_valid_parameter_settings()
         self.accountants = [EpsilondPrivacyAccountant] * len(self.mechanisms)
+        # Find the noise of each mechanism, unless it is given.
         if self.mechanism_epsilons is not None and self.noise_parameters is None:
             self.noise_parameters = self._noises(self.mechanism_epsilons, self.mechanism_deltas)
         if self.noise_parameters is None:
             self.noise_parameters = self._distribute_budget()
+        # Compute a missing total from the noise, or check the given totals.
         self.total_epsilon, self.total_delta = complete_target(
             self.curve, self.total_epsilon, self.total_delta, parameter="noise_parameters"
         )
         self._prepare(max(self.num_compositions))
+        # A scale below 1 reduces the noise of the run, and so increases its ε.
         if self.noise_scale < 1.0:
             as_run = curve_of(*self._specs(self.cohort_noise_parameters)).epsilon(delta=self.total_delta).upper
             self._warn_of_scale(self.noise_scale, as_run, stacklevel=4)
@@ -175,10 +192,12 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         Returns:
             The noise parameter of each mechanism, from the largest ε' that was certified.
         """
+        # The total ε is possible by basic composition. The upper end gives the largest share the whole ε.
         lower = self.total_epsilon
         upper = self.total_epsilon / max(self.budget_proportions)
         noises = self._noises_within(lower)
         while upper > lower * (1.0 + EPSILON_TOLERANCE):
+            # The geometric mean bisects log ε'.
             middle = math.sqrt(lower * upper)
             trial = self._noises_within(middle)
             delta = curve_of(*self._specs(trial)).delta(epsilon=self.total_epsilon).upper

@@ -89,6 +89,7 @@ class WatchedMechanism:
         evidence: Evidence,
         users: Collection[Hashable] | None,
     ) -> None:
+        """Replace the methods of the postprocessors by observing ones. The arguments are those of the class."""
         self._mechanism = _central(postprocessors)
         self._underlying = self._mechanism.underlying_mechanism
         self._evidence = evidence

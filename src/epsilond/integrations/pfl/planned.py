@@ -113,8 +113,8 @@ class PlannedRun(Stated):
     def observe(self, postprocessors: Sequence[Postprocessor], *, users: Collection[Hashable] | None = None) -> None:
         """Check each iteration of the run from now on.
 
-        For this, methods of the first postprocessor, the last postprocessor and the mechanism are replaced by methods
-        that call the original ones and check their arguments and results.
+        Methods of the first postprocessor, the last postprocessor and the mechanism are replaced. The new methods call
+        the original ones, and check their arguments and results.
 
         Args:
             postprocessors: the postprocessors of pfl's backend, in the same order.

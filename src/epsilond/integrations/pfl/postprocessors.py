@@ -33,7 +33,7 @@ class PostprocessorFinding:
     """One finding about a list of postprocessors.
 
     Attributes:
-        premise: the premise that it concerns.
+        premise: the condition of the privacy theorem that it concerns.
         message: the finding as a sentence.
         remedy: a change that resolves the finding; empty if it may be harmless.
     """

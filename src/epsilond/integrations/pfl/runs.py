@@ -47,10 +47,15 @@ def spec_from_pfl(
     Returns:
         The Spec, the description of all rounds together for privacy accounting.
 
-    Example: >>> import epsilond >>> from epsilond.integrations.pfl import spec_from_pfl >>> run = spec_from_pfl( ...
-        mechanism="gaussian", noise_parameter=1.0, sampling_probability=0.01, num_compositions=1000 ... ) >>> account =
-        epsilond.account(run, relation="add-or-remove-one", unit="client", observer="released-models") >>>
-        print(f"{account.guarantee.curve.epsilon(delta=1e-5).upper:.4f}") 1.8282
+    Example:
+        >>> import epsilond
+        >>> from epsilond.integrations.pfl import spec_from_pfl
+        >>> run = spec_from_pfl(
+        ...     mechanism="gaussian", noise_parameter=1.0, sampling_probability=0.01, num_compositions=1000
+        ... )
+        >>> account = epsilond.account(run, relation="add-or-remove-one", unit="client", observer="released-models")
+        >>> print(f"{account.guarantee.curve.epsilon(delta=1e-5).upper:.4f}")
+        1.8282
 
     Raises:
         InvalidInput: another mechanism, or numbers out of range.

@@ -270,6 +270,7 @@ def _model_digest(state: LearningAlgorithmState) -> str | None:
     weights = getattr(state, "global_model_weights", None)
     if weights is None:
         return None
+    # A checksum of 64 bits: two different models almost surely have different ones.
     digest = hashlib.blake2b(digest_size=8)
     for leaf in _leaves(weights):
         digest.update(np.ascontiguousarray(leaf).tobytes())

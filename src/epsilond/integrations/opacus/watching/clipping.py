@@ -132,6 +132,7 @@ def norms_agree(optimizer: DPOptimizer) -> bool:
         return True
     layer_norms = np.asarray([float(norm) for norm in norms])
     total_norm = float(np.linalg.norm(layer_norms))
+    # The tolerance covers norms that Opacus computes in single precision.
     return total_norm <= float(optimizer.max_grad_norm) * (1.0 + _RELATIVE)
 
 
@@ -269,6 +270,7 @@ def _factors(optimizer: DPOptimizer, rows: list[torch.Tensor]) -> list[torch.Ten
     Returns:
         One tensor of shape (records,) for each parameter.
     """
+    # Opacus adds `_STABILIZER` = 1e-6 to a norm before it divides by it.
     norms = [gradient.norm(2, dim=1) for gradient in rows]
     if isinstance(optimizer, DPPerLayerOptimizer):
         factors = []

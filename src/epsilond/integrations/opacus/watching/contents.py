@@ -116,6 +116,7 @@ class Contents:
             self._known[address] = (weakref.ref(tensor), version, handed)
             entries.append(_KnownTensor(tensor, version, handed))
         self._held.append(entries)
+        # Forget tensors that the program has deleted, so that the memory stays small.
         if len(self._known) > _LARGEST_MEMORY:
             self._known = {address: entry for address, entry in self._known.items() if entry[0]() is not None}
 

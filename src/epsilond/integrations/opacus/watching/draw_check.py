@@ -53,6 +53,12 @@ class DrawCheck:
     """
 
     def __init__(self, reporter: Reporter, loader: DataLoader | None) -> None:
+        """Start the check of a run's batches, before the first step.
+
+        Args:
+            reporter: collects deviations from the recorded steps.
+            loader: data loader of the run; None if it is not known.
+        """
         self.draws: Draws | None = None
         self.records: int | None = None
         self.explanation = "the sampling rate was typed, and the loader is not known"
@@ -97,12 +103,15 @@ class DrawCheck:
             self._read_other_data = True
 
     def _compares_values(self, inputs: list[object]) -> bool:
-        """Return whether the inputs of this forward pass are compared by value, which is slow on a device.
+        """Count a forward pass, and decide whether its inputs are compared with the batches by value.
 
-        On the CPU they always are. On a device they are in the first passes, and then at regular intervals.
+        The comparison is slow on a device such as a GPU. There it is done in the first passes, and then at intervals.
 
         Args:
             inputs: arguments of the model.
+
+        Returns:
+            True if all tensors are on the CPU, in the first `_DEVICE_LOOKS` passes, and in every `_DEVICE_INTERVAL`-th.
         """
         self._forward_passes += 1
         is_first = self._forward_passes <= _DEVICE_LOOKS
@@ -114,8 +123,8 @@ class DrawCheck:
     def check_draw(self, rows: ClippedRows, rate: float) -> bool:
         """Check that a step used a draw of the sampler that no other step used, and report a deviation.
 
-        If the loader's sampler is not known, only the size of the batch is checked, and the result is False, except for
-        batches of all records.
+        If the loader's sampler is not known, only the size of the batch is checked. The result is then False, except
+        for batches of all records.
 
         Args:
             rows: the per-sample gradients that the step summed.
@@ -150,6 +159,7 @@ class DrawCheck:
         Returns:
             True if this was observed. It is not observed without an accumulation, or if the loader is not known.
         """
+        # Three deviations: unequal numbers of gradients, several backward passes, and gradients that the loop changed.
         if rows.unequal:
             self._reporter.contradict(
                 ROWS,
@@ -202,6 +212,7 @@ class DrawCheck:
         Returns:
             The batches that no earlier step used, and whether the model also read batches that an earlier step used.
         """
+        # A batch that an earlier step used must not be used again.
         fresh = [batch for batch in self._read if not batch.used]
         reads_used = len(fresh) < len(self._read)
         for batch in self._read:

@@ -85,6 +85,7 @@ class Epoch:
         self.loader = True
         if not self._pending:
             return
+        # Opacus may split a draw into parts. The draw is complete with its last part.
         draw = self._pending[0]
         self._returned_parts += 1
         is_complete = largest_part is None or self._returned_parts >= math.ceil(draw.size / largest_part)
@@ -223,9 +224,12 @@ class Draws:
         return None
 
     def latest(self) -> IndexBatch | None:
-        """Return the next draw that a step may use, of any size; None if there is none.
+        """Return the next draw that a step may use, of any size.
 
         It is the draw that a data loader handed out last, or the first one if no loader reads the pass.
+
+        Returns:
+            The draw, that is, a batch of indices of records; None if every recorded draw was used.
         """
         for epoch in reversed(self.epochs):
             available = epoch.available_draws()
@@ -322,7 +326,7 @@ def recorded_epoch(iterator: _BaseDataLoaderIter) -> tuple[Epoch, int | None] | 
     cached_source, cached_result = iterator.__dict__.get(_EPOCH, (None, None))
     if cached_result is not None and cached_source is source:
         return cached_result  # type: ignore[no-any-return]
-    sampler = iterator._index_sampler  # noqa: SLF001  as above
+    sampler = iterator._index_sampler  # noqa: SLF001  torch has no public name
     largest_part: int | None = None
     if isinstance(sampler, BatchSplittingSampler):
         largest_part = sampler.max_batch_size

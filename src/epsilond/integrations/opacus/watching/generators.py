@@ -90,11 +90,13 @@ class GeneratorWatch:
         if self.seed is None:
             message = self._start(block)
         elif block == self._last:
+            # Within a block the position only grows, and it must have grown if numbers were drawn.
             has_gone_back = position < self._position
             has_stood_still = self.moved and position == self._position
             message = "was set back" if has_gone_back or has_stood_still else None
         else:
             message = self._compare(block)
+        # Remember the block, and the present position, for the next observation.
         if block != self._last and len(self._states) < _LARGEST_MEMORY:
             self._states[block] = None
         self._last = block
@@ -116,6 +118,7 @@ class GeneratorWatch:
         self.seed = self.generator.initial_seed()
         self._early = early_blocks(self.generator)
         self._progress = self._early.get(block, _EARLY_BLOCKS)
+        # The earlier run has used all blocks before its last one, and those up to its progress from its seed.
         for earlier in self._earlier:
             repeats_block = block.hex() in earlier["states"] and block.hex() != earlier["last"]
             repeats_seed = self.seed == earlier["seed"] and self._progress < earlier["progress"]
@@ -157,10 +160,12 @@ class GeneratorWatch:
         """
         if self.purposes.isdisjoint(other.purposes):
             return False
+        # The other generator has left this block behind.
         if self._last in other._states and self._last != other._last:
             return True
         if self.seed != other.seed or self._progress == _EARLY_BLOCKS:
             return False
+        # With the same seed, the one that has drawn fewer numbers will draw those of the other.
         own_position = (self._progress, self._position)
         other_position = (other._progress, other._position)
         return own_position < other_position or (own_position == other_position and other.moved)
@@ -262,6 +267,7 @@ def early_blocks(generator: torch.Generator) -> dict[bytes, int]:
     """
     if generator.device.type != "cpu":
         return {}
+    # A second generator with the same seed produces the same blocks, and leaves the first one unchanged.
     replica = torch.Generator()
     replica.manual_seed(generator.initial_seed())
     numbers = torch.empty(_BLOCK, dtype=torch.int32)
@@ -286,6 +292,7 @@ def _block_and_position(state: torch.Tensor) -> tuple[bytes, int]:
         The bytes that identify the block or the seed, and the position as a number.
     """
     raw = state.numpy().tobytes()
+    # Generators of devices have a smaller state than the Mersenne Twister.
     if len(raw) == _STATE_BYTES:
         block, position = raw[24:56], raw[16:24]
     else:

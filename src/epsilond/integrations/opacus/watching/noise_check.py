@@ -140,6 +140,7 @@ class NoiseCheck:
         noisy_mean = self._copy_values([parameter.grad for parameter in parameters])
         self._waiting.append(_StepNoise(noisy_mean, clipped_sum, divisor, noise_std))
         self._steps += 1
+        # Tests of one step at a time cost more time. The first steps are tested at once, to find errors early.
         is_early = self._reads_memory and self._steps <= _CHUNK
         if is_early or len(self._waiting) >= _CHUNK:
             self.flush()
@@ -154,6 +155,7 @@ class NoiseCheck:
             clipped_sum = _on_host(step.clipped_sum)
             rounding_error = _ROUNDINGS * self._precision * (float(np.abs(clipped_sum).max()) + step.noise_std)
             is_precise = rounding_error <= _LARGEST_ERROR * step.noise_std  # False for sums that are not finite
+            # Half precision rounds different noise to equal values, so that it is not tested.
             if self._precision > _LARGEST_PRECISION or not is_precise:
                 reason = "the noise is too small to be read next to the sum of gradients"
                 self._reporter.rest_on_caller(NOISE, reason)
@@ -181,6 +183,7 @@ class NoiseCheck:
         self.flush()
         self._identities = [id(parameter) for parameter in parameters]
         sizes = [parameter.numel() for parameter in parameters]
+        # Each parameter gets an equal share of all coordinates, at least one.
         share = max(1, _LARGEST_SAMPLE // len(sizes))
         coordinates = [np.sort(_randomness.choice(size, min(size, share), replace=False)) for size in sizes]
         self._groups = np.cumsum([0, *(len(indices) for indices in coordinates[:-1])]).astype(np.intp)

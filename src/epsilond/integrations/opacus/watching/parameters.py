@@ -315,6 +315,7 @@ def _weighted_positions(size: int, device: torch.device) -> tuple[torch.Tensor, 
         The positions and the weights, two tensors of 64-bit integers of the same length.
     """
     positions = _positions(size)
+    # Odd numbers below 2^63. An odd factor is invertible modulo 2^64, so that a change of one entry changes the sum.
     weights = np.random.default_rng((_SEED, size, 1)).integers(1 << 62, size=len(positions)) * 2 + 1
     return torch.from_numpy(positions).to(device), torch.from_numpy(weights).to(device)
 
@@ -361,6 +362,7 @@ def _device_digest(tensor: torch.Tensor) -> torch.Tensor:
         A tensor with one integer. The program need not wait for its value.
     """
     raw = tensor.detach().contiguous().reshape(-1).view(torch.uint8)
+    # Read the bytes as integers of 8, 4 or 2 bytes: the largest of these sizes that divides the number of bytes.
     for width, kind in ((8, torch.int64), (4, torch.int32), (2, torch.int16)):
         if raw.numel() % width == 0:
             raw = raw.view(kind)

@@ -331,9 +331,11 @@ class ObservedPart:
     def is_settled(self) -> bool:
         """Return whether the parameters have values that the record of the run explains.
 
-        These are values after a recorded step, or of averages of them. Before the first step, they are the starting
-        values; in a resumed run, the weights that were saved with the checkpoint. While a recorded step is under way,
-        the result is True.
+        Explained values are those after a recorded step, or averages of them. Before the first step, they are the
+        starting values or, in a resumed run, the weights of the checkpoint.
+
+        Returns:
+            True if the values are explained, or while a recorded step is under way.
         """
         if self.pending:
             return True

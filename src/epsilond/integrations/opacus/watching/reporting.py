@@ -39,5 +39,5 @@ class Reporter:
         self.evidence.contradict(premise, first, remedy=remedy, declarable=kind not in _STATISTICAL)
 
     def rest_on_caller(self, premise: Premise, reason: str) -> None:
-        """Report why a premise rests on the word of the caller in this step."""
+        """Report why the caller must vouch for a premise in this step."""
         self.evidence.rest_on_caller(premise, reason)

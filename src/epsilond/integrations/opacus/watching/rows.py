@@ -146,4 +146,4 @@ def are_marked(parameters: list[torch.nn.Parameter]) -> bool:
             gradients.extend(gradient)
         else:
             gradients.append(gradient)
-    return all(getattr(gradient, _MARK, None) == gradient._version for gradient in gradients)  # noqa: SLF001  as above
+    return all(getattr(gradient, _MARK, None) == gradient._version for gradient in gradients)  # noqa: SLF001

@@ -99,6 +99,7 @@ class ObservedRun:
         self._add(part)
         if drawing.draws is not None:
             return
+        # The draws of this loader cannot be observed. Say why, for the statement about the run.
         if poisson_sampling:
             drawing.explanation = "the sampler of several processes is not observed"
         elif len(loader) == 1:
@@ -147,7 +148,7 @@ class ObservedRun:
         append(self.record, entry)
 
     def count_unobserved_step(self, entry: Entry, reason: str = "the accountant was only told of the step") -> None:
-        """Count a recorded step that was not observed, so that its draw rests on the word of the caller.
+        """Count a recorded step that was not observed, so that the caller must vouch for its draw of records.
 
         Args:
             entry: noise multiplier, sampling rate and number of steps.
@@ -175,7 +176,7 @@ class ObservedRun:
         """Check that the history of Opacus' accountant agrees with the steps that were observed.
 
         If it differs before the first counted step and without a checkpoint, the program has set the history. Its steps
-        are then counted, and rest on the word of the caller. Any other difference contradicts the record of the run.
+        are then counted, and the caller must vouch for them. Any other difference contradicts the record of the run.
 
         Args:
             history: `accountant.history`: entries of noise multiplier, sampling rate and number of steps.
@@ -226,6 +227,7 @@ class ObservedRun:
         Returns:
             The evidence: the conditions of the guarantee that were observed, and those that the caller vouches for.
         """
+        # Final checks: of the history, of the tests that wait for more steps, and of the models.
         self.compare_history(history, whole=True)
         for part in self.parts:
             part.flush()
@@ -234,6 +236,7 @@ class ObservedRun:
         averaged = [part for part in changed if not part.parameters.has_new_gradients()]
         if not averaged or self.evidence.steps == 0:
             return self.evidence
+        # A copy, because the run may go on, and its own evidence must not change.
         evidence = self.evidence.copy()
         for _ in averaged:
             evidence.rest_on_caller(PARAMETERS, "the parameters changed after the last recorded step")

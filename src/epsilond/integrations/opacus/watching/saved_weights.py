@@ -63,6 +63,7 @@ class SavedWeights:
         """
         if not self.waiting:
             return None
+        # Weights of this or an earlier checkpoint were released.
         shapes, digest = digest_of(parameters)
         if digest in self._earlier:
             return None
@@ -70,6 +71,7 @@ class SavedWeights:
             return "the checkpoint has several models, and the resumed model has the weights of none of them"
         if not self._latest:
             return "the checkpoint has no model of these shapes"
+        # The checkpoint has a single model. Other weights differ from it only if its shapes are the same.
         saved_shapes, saved_digest = self._latest[0]
         if saved_shapes != shapes:
             return "the checkpoint has no model of these shapes"
@@ -96,6 +98,7 @@ class SavedWeights:
         latest: list[tuple[str, str | None]] = []
         for parameters, is_recorded in models:
             shapes, digest = digest_of(parameters)
+            # Weights that no recorded step gave have no digest, so that a resumed model cannot match them.
             if is_recorded:
                 latest.append((shapes, digest))
             else:
@@ -129,6 +132,7 @@ class SavedWeights:
             if digest is not None:
                 self._earlier.pop(digest, None)  # a digest that is known moves to the end
                 self._earlier[digest] = None
+        # A checkpoint keeps a limited number of digests, about 10 kB.
         while len(self._earlier) > _LARGEST_MEMORY:
             oldest = next(iter(self._earlier))
             self._earlier.pop(oldest)
@@ -145,6 +149,7 @@ def digest_of(parameters: Sequence[torch.Tensor]) -> tuple[str, str]:
     Returns:
         Two hashes in hexadecimal digits: of shapes and types, and of the values together with these.
     """
+    # With 16 bytes, two models have equal digests with probability 2^−128.
     shapes = hashlib.blake2b(digest_size=_BYTES)
     values = hashlib.blake2b(digest_size=_BYTES)
     for parameter in parameters:

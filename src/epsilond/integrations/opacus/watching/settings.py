@@ -76,6 +76,7 @@ class SettingsCheck:
             return set()
         present = _settings_of(optimizer)
         premises = set()
+        # A changed setting makes the caller vouch for the condition that depends on it.
         for premise, name in _SETTING_NAMES.items():
             if start[premise] != present[premise]:
                 premises.add(premise)

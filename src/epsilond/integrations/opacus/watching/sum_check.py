@@ -43,6 +43,13 @@ class SumCheck:
     """
 
     def __init__(self, reporter: Reporter, optimizer: DPOptimizer, module: torch.nn.Module | None) -> None:
+        """Start the check of an optimizer's sums, and wrap its method that clips and adds gradients.
+
+        Args:
+            reporter: collects deviations from the recorded steps.
+            optimizer: private optimizer of Opacus.
+            module: model with the parameters; None if it is not known.
+        """
         self.rows = ClippedRows()
         self._reporter = reporter
         # A weak reference, so that the check does not keep the model alive.
@@ -123,10 +130,12 @@ class SumCheck:
         self.rows.before(parameters, rows=rows, passes=passes, norm=norm, unequal=unequal)
         if self._has_hooks() and not are_marked(parameters):
             self.rows.rewritten = True
+        # Most sums are not compared.
         if unequal or not rows or not self._sums.is_due():
             accumulate()
             self.rows.after(parameters)
             return
+        # Compare the growth of the sum with the expected one, at a few coordinates of each parameter.
         increments = self._sums.compute_increments(optimizer)
         sums_before = self._sums.copy_sums(optimizer)
         accumulate()
@@ -156,9 +165,11 @@ class SumCheck:
         parameters = optimizer.params
         rows = self._ghost_rows
         self._ghost_rows = None
+        # The model computes the clipping factors, so its clipping norm counts.
         module = self._known_module()
         norm = float(getattr(module, "max_grad_norm", optimizer.max_grad_norm))
         self.rows.before(parameters, rows=rows or 0, passes=1, norm=norm, unequal=False)
+        # The gradients are clipped by Opacus' own factors, and nothing was written to them since.
         has_own_backward = rows is not None and clipping.has_own_factors(module)
         was_changed_since = self._ghost_marks != gradient_marks(parameters)
         if not has_own_backward or was_changed_since:
@@ -170,8 +181,8 @@ class SumCheck:
     def check_clipping(self, optimizer: DPOptimizer, parameters: list[torch.nn.Parameter]) -> bool:
         """Check that Opacus' own methods clipped the gradients, to the norm that the noise is scaled to.
 
-        The first deviation is reported: a replaced method, a sum that differs, or a larger clipping norm. The result is
-        then False; otherwise the premise `CLIPPING` was observed to hold for this step.
+        The first deviation is reported: a replaced method, a sum that differs, or a larger clipping norm. Without one,
+        the condition `CLIPPING` of the privacy theorem was observed to hold for this step.
 
         Args:
             optimizer: the private optimizer, with the clipping norm to which the noise is scaled.
@@ -232,6 +243,7 @@ class SumCheck:
             True if no larger norm was observed.
         """
         norm = float(optimizer.max_grad_norm)
+        # The factor is the relative tolerance for rounding errors.
         if self.rows.norm > norm * (1.0 + _RELATIVE) or not clipping.norms_agree(optimizer):
             self._reporter.contradict(
                 CLIPPING,
