@@ -72,6 +72,7 @@ class AllocationRenyi:
         backward = (1.0 + (order - 1.0) / self.steps) * self.rho
         public = order * self.rho
         both_directions = max(self._with_against_without(order), backward)
+        # Rounded up: relative error of the few products.
         upper = min(both_directions, public) * (1.0 + 8 * UNIT_ROUNDOFF)
 
         # The lower bound: divergences increase with the order, so that of a smaller whole order is valid.
@@ -116,6 +117,7 @@ class AllocationRenyi:
             log_rest = -math.inf
             if self.steps > 1:
                 log_rest = math.log(self.steps - 1.0) + (order - 2.0) * self.rho
+            # The sum of the terms' absolute values, to which rounding errors are relative.
             size = 1.0 + order * self.rho + log_steps
             return log_sum(order * self.rho, log_rest) - log_steps + 64 * UNIT_ROUNDOFF * size
 

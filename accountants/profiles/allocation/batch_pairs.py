@@ -119,7 +119,10 @@ def _ratio_of_batch_above(run: Pair, epochs: int, cells: int) -> FiniteRatio:
     Args:
         run: dominating pair of the mechanism on a batch, which may be a composition.
         epochs: number of epochs with the same batch.
-        cells: number of cells of each product.
+        cells: number of cells, intervals of values, into which the values of each product are merged.
+
+    Returns:
+        A ratio with finitely many values; its expectations of convex functions are at least the true ones.
     """
 
     def multiply(first: FiniteRatio, second: FiniteRatio) -> FiniteRatio:
@@ -136,12 +139,12 @@ def _ratio_of_batch_above(run: Pair, epochs: int, cells: int) -> FiniteRatio:
 def _ratio_of_batch_below(run: Pair, epochs: int, cells: int) -> FiniteRatio | None:
     """Return a bound below, in the convex order, on the likelihood ratio of all outputs of one batch.
 
-    Releases with unknown tails are left out. This is post-processing.
+    Releases with unknown tails are left out. This is post-processing, which does not increase δ.
 
     Args:
         run: pair that the mechanism attains on a batch, which may be a composition.
         epochs: number of epochs with the same batch.
-        cells: number of cells of each product.
+        cells: number of cells, intervals of values, into which the values of each product are merged.
 
     Returns:
         The ratio; None if no tails are known, or if there are too many releases.
@@ -182,6 +185,9 @@ def may_be_coarse(run: Pair, epochs: int) -> bool:
     Args:
         run: dominating pair of the mechanism on a batch.
         epochs: number of epochs in which the unit is in the same batch.
+
+    Returns:
+        True if the bound for a known batch may be smaller, so that both must be computed.
     """
     if epochs > 1 or run.parts or run.upper_log_delta(0.0) < _LITTLE_DIFFERENCE:
         return True
@@ -207,6 +213,7 @@ def group_pair(pair: Pair, cells: int) -> Pair:
         step = dominating_pair(ratio_above(step, cells))
 
     # The ε at which δ is bounded, dense near 0.
+    # No loss of the two steps together exceeds the sum of the largest losses.
     largest = min(_largest_loss(step.forward) + _largest_loss(step.backward), LARGEST_LOSS)
     fine_losses = np.geomspace(1e-5 * largest, largest, _GROUP_LOSSES)
     even_losses = np.linspace(0.0, largest, _GROUP_LOSSES)
@@ -252,6 +259,7 @@ def _group_deltas(pair: Pair, losses: FloatArray) -> FloatArray:
     log_second = pair.backward.log_delta(second.ravel()).upper.reshape(first.shape) + first
     log_delta = np.logaddexp(log_first, log_second).min(axis=1)
 
+    # Rounded up: errors of exponentials and logarithms, relative to their size.
     rounding = 1e-13 * (1.0 + np.abs(log_delta) + losses)
     rounded = np.exp(np.minimum(log_delta + rounding, 0.0))
     return np.asarray(np.maximum(rounded, 1e-300))
@@ -268,8 +276,10 @@ def _largest_loss(profile: Profile) -> float:
     Returns:
         The loss in nats, at which δ is about that of the infinite loss or negligible.
     """
+    # Slightly above the probability of the infinite loss, to which δ tends.
     floor = max(_FLOOR, profile.log_infinite_mass + 1e-9)
     low, high = 0.0, LARGEST_LOSS
+    # 40 halvings resolve the loss to 1e-12 of the range.
     for _ in range(40):
         middle = 0.5 * (low + high)
         if profile.upper_log_delta(middle) > floor:

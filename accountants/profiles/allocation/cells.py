@@ -38,6 +38,7 @@ def distinct_bounds(sums: FloatArray, cells: int) -> FloatArray | None:
     if sums.size > _MOST_SORTED:
         return None
     ordered = np.sort(sums)
+    # A group begins where a sum exceeds the one before by more than the rounding error.
     is_first = np.append(True, np.diff(ordered) > _ALMOST_EQUAL * ordered[1:])
     if int(is_first.sum()) > cells:
         return None

@@ -84,6 +84,7 @@ def gaussian_ratio(shift: float, cells: int, side: Side) -> FiniteRatio:
     weights[1:-1] += lower_share
 
     # Below the first cell, all mass of Q counts at 0, and the mass that preserves the mean counts at the first place.
+    # Outward margin of the log probabilities beyond the cells; far larger than their error.
     rounding = 1e-9
     weights[0] = math.exp(float(log_ndtr(z[0])) + rounding)
     weights[1] += math.exp(float(log_ndtr(z[0] - c)) - math.log(places[0]) + rounding)

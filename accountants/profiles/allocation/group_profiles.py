@@ -66,10 +66,15 @@ class GroupMinimum:
         return {}
 
     def lower_log_delta(self, epsilon: float) -> float:
-        """Return a lower bound on the log of the least value of F, which bounds δ; −∞ if none is certified.
+        """Return a lower bound on the log of the least value of F, which is δ of two changes of a data set.
+
+        F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) bounds δ of two changes from above, for every γ₁ > 0. Results are stored.
 
         Args:
-            epsilon: log γ ≥ 0.
+            epsilon: ε = log γ ≥ 0, in nats.
+
+        Returns:
+            The bound; −∞ if none is certified.
         """
         if epsilon not in self._known:
             self._known[epsilon] = self._lower_log_delta(epsilon)
@@ -189,6 +194,7 @@ def _bound_by_three(place: float, least: Enclosure, outer: FloatArray, values: E
     # The largest fall of the two extended lines below the middle value.
     fall_above = distance_above / distance_below * rise_below
     fall_below = distance_below / distance_above * rise_above
+    # Rounded up, and the result rounded down.
     fall = max(fall_above, fall_below) * (1.0 + _ROUNDING)
     if not fall < 1.0:
         return -math.inf
@@ -213,6 +219,7 @@ def _log_sums(pair: Pair, splits: FloatArray, epsilon: float) -> Enclosure:
     lower = np.logaddexp(first.lower, second.lower + splits)
     upper = np.logaddexp(first.upper, second.upper + splits)
     with np.errstate(invalid="ignore"):
+        # Rounded outward: error of the sum of two exponentials, relative to the logarithms.
         slack = _ROUNDING * (2.0 + np.abs(upper) + np.abs(splits))
         lower = np.where(np.isneginf(lower), lower, lower - slack)
         upper = np.where(upper > -np.inf, upper + slack, upper)
@@ -272,6 +279,9 @@ class GroupProfile(AtomicProfile):
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bounds on log δ, in the shape of `epsilon`.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         bounds = [self.log_delta_bounds(point) for point in points.ravel().tolist()]
@@ -284,6 +294,9 @@ class GroupProfile(AtomicProfile):
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bound on log δ.
         """
         upper = self.upper_log_delta(epsilon)
         return Interval(min(self._lower(epsilon), upper), upper)
@@ -297,10 +310,14 @@ class GroupProfile(AtomicProfile):
         return [self.upper_log_delta(epsilon) for epsilon in epsilons]
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return log tails of a pair below the exact value, for lower bounds; those of equal distributions on failure.
+        """Return the log tails of the privacy loss of a pair that is below the exact profile, for lower bounds.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Log probabilities of a loss above each ε under both distributions. They are those of two equal distributions
+            if no such pair is known.
         """
         table = self._attained_table
         return infinite_loss_only(epsilon, -math.inf) if table is None else table.tails(np.asarray(epsilon))
@@ -323,10 +340,13 @@ class GroupProfile(AtomicProfile):
         return attained_table(points, self.log_delta(points), -math.inf)
 
     def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
-        """Return for each false positive rate the test that is near the best test of the table.
+        """Return, for each false positive rate, bounds on the best test near that rate.
 
         Args:
             sizes: false positive rates, in (0, 1).
+
+        Returns:
+            One test for each rate, or None where there is none.
         """
         return [self.test_of(size, super(GroupProfile, self).log_delta_bounds, self.tail_accuracy) for size in sizes]
 

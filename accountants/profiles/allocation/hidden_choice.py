@@ -80,6 +80,9 @@ class HiddenChoiceProfile(Profile):
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            The lower bounds on log δ, as both bounds of the enclosure.
         """
         base_epsilon = self._base_epsilons(epsilon)
         shifted = self.base.log_delta(np.maximum(base_epsilon, 0.0)).lower
@@ -95,10 +98,16 @@ class HiddenChoiceProfile(Profile):
         return Enclosure(lower, lower)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return log(w p) and log(M q) for the tests {L > x} of one set, at x = ε + log M − log w but at least 0.
+        """Return the log probabilities log(w p) and log(M q) of the tests that give the lower bound on δ.
+
+        p and q are the probabilities of the test {L > x} of one set under both distributions, with its privacy loss L.
+        x is ε + log M − log w, but at least 0.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Two arrays, one entry for each ε, each at most 0 up to `tail_accuracy`.
         """
         thresholds = np.maximum(self._base_epsilons(epsilon), 0.0)
         log_p, log_q = attained_or_own_tails(self.base, thresholds)
@@ -114,6 +123,9 @@ class HiddenChoiceProfile(Profile):
 
         It is the outcome outside the widest test {L > 0}. Its probabilities are 1 − wp under P and 1 − Mq under Q, of
         which the former is rounded up and the latter down.
+
+        Returns:
+            The profile with one positive loss; the zero profile if that outcome has no loss that is certainly positive.
         """
         tails = self.log_tails(np.zeros(1))
         log_p, log_q = _outward(float(tails.log_p[0]), float(tails.log_q[0]), self.tail_accuracy)
@@ -121,6 +133,7 @@ class HiddenChoiceProfile(Profile):
         rest_q = -math.expm1(min(log_q, 0.0)) - _LEAST_REST
         if not rest_q > rest_p:
             return ZeroProfile()
+        # Rounding down, of the quotient and of the logarithm.
         rounding = 16 * UNIT_ROUNDOFF
         loss = math.log(rest_q / rest_p) * (1.0 - rounding) - rounding
         if not loss > 0.0:
@@ -146,6 +159,9 @@ def hidden_choice_pair(base: Pair, log_factor: float, log_weight: float = 0.0) -
         base: pair of the outputs of one set, which the mechanism attains if the set is known.
         log_factor: upper bound on log M, the factor of false positive rates; log m for a union of tests of all sets.
         log_weight: lower bound on log w, the factor of true positive rates, at most 0.
+
+    Returns:
+        The pair of two directions. Its δ is at most that of the mechanism at every ε.
     """
     forward = HiddenChoiceProfile(base.forward, log_weight, log_factor)
     return Pair(forward, forward.reverse(), below=base)
@@ -160,16 +176,20 @@ def log_choices(steps: int, times_chosen: int, allocations: int) -> float:
         steps: number t of batches.
         times_chosen: number k of chosen batches.
         allocations: number r of allocations.
+
+    Returns:
+        Natural logarithm of the number of sets, rounded up.
     """
     log_factorials = [math.lgamma(number + 1.0) for number in (steps, times_chosen, steps - times_chosen)]
     log_all, log_chosen, log_unchosen = log_factorials
+    # The error of three values of log Γ.
     rounding = 16 * UNIT_ROUNDOFF * (1.0 + math.fsum(log_factorials))
     log_binomial = log_all - log_chosen - log_unchosen + rounding
     return allocations * max(log_binomial, 0.0) * (1.0 + 4 * UNIT_ROUNDOFF)
 
 
 def replaced_choice_pairs(shift: float, steps: int, times_chosen: int, allocations: int) -> list[Pair]:
-    """Return pairs for lower bounds on δ of opposite Gaussian contributions to k hidden batches of t.
+    """Return pairs for lower bounds on δ of replacing a Gaussian contribution by its opposite in k of t hidden batches.
 
     The test of a set requires that the outputs of the set have a large sum, and that no output of any batch is below
     −b. With K = k r chosen outputs of N = t r in r allocations, and the shift c, the factors are
@@ -210,6 +230,9 @@ def _log_normal(x: float) -> float:
 
     Args:
         x: a point on the line, in standard deviations.
+
+    Returns:
+        The natural logarithm of Φ(x).
     """
     log_tail = float(log_normal_tail(np.asarray([abs(x)]))[0])
     if x > 0.0:
@@ -224,8 +247,12 @@ def _quantile(log_loss: float) -> float:
 
     Args:
         log_loss: the given number, positive.
+
+    Returns:
+        b, in standard deviations.
     """
     low, high = 0.0, 38.0  # a normal tail at 38 is below 1e-315
+    # 40 halvings resolve the range of 38 to 1e-10.
     for _ in range(40):
         middle = 0.5 * (low + high)
         if -_log_normal(middle) > log_loss:

@@ -65,6 +65,7 @@ def allocation_pairs(shift: float, steps: int, cells: int) -> AllocationPairs:
         Two pairs of distributions. δ of the first is at least that of the mechanism, and δ of the second at most.
     """
     # By joint convexity, the pair of a public batch dominates.
+    # Outward rounding of the shift, which keeps both bounds valid.
     rounding = 4 * UNIT_ROUNDOFF
     public = gaussian_pair(shift * (1.0 + rounding))
 
@@ -85,6 +86,9 @@ def _mean_ratio(shift: float, steps: int, cells: int, side: Side) -> FiniteRatio
         steps: number t of ratios.
         cells: number of cells of each sum.
         side: "above" or "below" the true mean in the convex order.
+
+    Returns:
+        Values of the mean with their masses under N(0, 1), bounded on the requested side.
     """
     return sum_copies(gaussian_ratio(shift, cells, side), steps, cells).scale(1.0 / steps)
 
@@ -105,7 +109,9 @@ def dominating_pair(ratio: FiniteRatio) -> Pair:
     has_weight = ratio.weights > 0.0
     is_positive = (ratio.places > 0.0) & has_weight
     losses, log_q = np.log(ratio.places[is_positive]), np.log(ratio.weights[is_positive])
+    # Relative error of a probability under P, a product of a weight and a place.
     error = ratio.weight_error + 2.0 * ratio.place_error + 16 * UNIT_ROUNDOFF
+    # Error of a loss: that of the place, and that of its logarithm.
     raised = ratio.place_error + 8 * UNIT_ROUNDOFF * (1.0 + np.abs(losses))
     forward = losses + raised
     backward = raised - losses
@@ -134,6 +140,9 @@ def _profile(losses: FloatArray, log_masses: FloatArray, log_infinite: float, er
         log_masses: log probabilities of the losses under the first distribution.
         log_infinite: log of the probability of the infinite loss.
         error: relative error of every probability.
+
+    Returns:
+        The profile, with the positive losses and the infinite one.
     """
     is_positive = losses > 0.0
     retained, log_retained = losses[is_positive], log_masses[is_positive]
@@ -159,6 +168,7 @@ def attained_pair(ratio: FiniteRatio) -> Pair:
     # An infinite ratio is an outcome that is impossible under Q.
     if ratio.log_infinite > -math.inf:
         log_p, log_q = np.append(log_p, ratio.log_infinite), np.append(log_q, -math.inf)
+    # Relative error of a product of a weight and a place, and of two logarithms.
     accuracy = ratio.weight_error + 2.0 * ratio.place_error + 64 * UNIT_ROUNDOFF
     return finite_pair(np.asarray(log_p), np.asarray(log_q), accuracy)
 

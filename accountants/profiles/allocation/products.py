@@ -29,6 +29,9 @@ def multiply_copies(factor: FiniteRatio, times: int, cells: int) -> FiniteRatio:
         factor: finite bound on the ratio.
         times: number of copies, at least 1.
         cells: number of cells, into which the values of every product are merged.
+
+    Returns:
+        The bound on the product, on the same side as `factor`.
     """
     return combine_copies(factor, times, lambda first, second: multiply_ratios(first, second, cells))
 
@@ -64,6 +67,7 @@ def multiply_ratios(first: FiniteRatio, second: FiniteRatio, cells: int) -> Fini
         products, masses = products[~is_far], masses[~is_far]
         if first.side == "above":
             log_infinite = _log_mass_of_far_products(first, second)
+            # Rounded up by more than the error of the sum.
             masses = np.append(masses, far_mass * (1.0 + 1e-9))
             products = np.append(products, 0.0)
     if not products.size:  # below, no finite value may be known
@@ -90,6 +94,9 @@ def _log_infinite_product(first: FiniteRatio, second: FiniteRatio) -> float:
     Args:
         first: a likelihood ratio that is below the true one in the convex order.
         second: the second ratio, bounded on the same side.
+
+    Returns:
+        The natural logarithm, rounded down; −∞ if neither ratio may be infinite.
     """
     log_finite = float(log1m_exp(first.log_infinite)) if first.log_infinite > -np.inf else 0.0
     return sum_infinite(first.log_infinite, second.log_infinite + log_finite, "below")
@@ -104,21 +111,28 @@ def _log_mass_of_far_products(first: FiniteRatio, second: FiniteRatio) -> float:
     Args:
         first: the first likelihood ratio.
         second: the second likelihood ratio.
+
+    Returns:
+        The natural logarithm, rounded up; −∞ if no product is too large or too small.
     """
     log_places, log_p = [], []
     for ratio in (first, second):
+        # 1e-308 replaces 0, of which no logarithm exists.
         log_values = np.log(np.maximum(ratio.places, 1e-308))
         log_places.append(log_values)
         log_p.append(log_values + np.log(np.maximum(ratio.weights, 1e-308)))
     log_products = np.add.outer(*log_places)
     is_far = np.abs(log_products) > np.log(_LARGEST_PRODUCT) * (1.0 - 1e-9)
     log_masses = np.add.outer(*log_p)[is_far]
+    # Upward margin, larger than the error of the sum of logarithms.
     rounding = 1e-9
     return float(np.logaddexp.reduce(log_masses, initial=-np.inf)) + rounding
 
 
 def _trim(ratio: FiniteRatio) -> FiniteRatio:
-    """Return a bound on a likelihood ratio without its far values of negligible mass; it remains a bound on its side.
+    """Return a bound on a likelihood ratio without the far values that have almost no probability.
+
+    The result is on the same side of the true ratio in the convex order.
 
     Above, a large value is replaced by zero and infinity. A small one is replaced by zero and the least value that
     remains, with the same mean. Both moves only raise the ratio in the convex order. Below, far values are left out.
@@ -145,6 +159,7 @@ def _trim(ratio: FiniteRatio) -> FiniteRatio:
         return replace(ratio, places=retained_places, weights=retained, log_infinite=log_infinite)
 
     # The mass under P of large values moves to infinity, and that of small ones to the least value that remains.
+    # Upward margin, larger than the rounding errors of the sums.
     rounding = 1e-9
     if is_large.any():
         log_mass = float(log_p_from_above[is_large].max()) + rounding

@@ -60,6 +60,9 @@ def ratio_above(pair: Pair, cells: int) -> FiniteRatio:
     Args:
         pair: dominating pair of a mechanism. Its profiles are upper bounds, one for each direction.
         cells: approximate number of values of the ratio.
+
+    Returns:
+        Values of dP/dQ with their masses under Q, above the true ratio.
     """
     calls = _bounded_points(pair.forward, pure_loss(pair.forward, pair), cells // 2)
     puts = calls if pair.symmetric else _bounded_points(pair.backward, pure_loss(pair.backward, pair), cells // 2)
@@ -74,6 +77,9 @@ def ratio_of_bounds(calls: Sequence[BoundedPoint], puts: Sequence[BoundedPoint])
     Args:
         calls: upper bounds on δ from P to Q, at the losses log κ of the doubles κ = e^ε, in increasing order.
         puts: upper bounds on δ from Q to P, at the losses −log κ of the doubles κ = e^{−ε}, in increasing order of ε.
+
+    Returns:
+        Values of dP/dQ with their masses under Q, above the true ratio in the convex order.
     """
     points = [(0, _ONE)]
     for loss, delta in reversed(puts):
@@ -113,6 +119,7 @@ def _bounded_points(profile: Profile, end: float, cells: int) -> list[BoundedPoi
     """
     losses = choose_losses(profile, end, cells)
     log_deltas = profile.log_delta(earlier_losses(losses)).upper
+    # Rounded up, to a positive number where δ may be positive.
     deltas = np.exp(np.minimum(log_deltas + _MARGIN, 0.0))
     deltas = np.where(losses >= end, 0.0, np.maximum(deltas, _LEAST_DELTA))
     return list(map(BoundedPoint, losses.tolist(), deltas.tolist()))
@@ -189,6 +196,7 @@ def _ratio_of_hull(hull: list[Point]) -> FiniteRatio:
     weights[0] = weights[0] + is_tiny.sum() * _LEAST_WEIGHT
     return FiniteRatio(
         places=places,
+        # Rounded up by more than the error of the quotients.
         weights=weights * (1.0 + _MARGIN),
         log_infinite=math.log(infinite) + _MARGIN if infinite else -math.inf,
         weight_error=4 * UNIT_ROUNDOFF,

@@ -67,6 +67,9 @@ class FiniteRatio:
         Args:
             other: the second ratio, bounded on the same side.
             cells: number of cells of the sum.
+
+        Returns:
+            The bound on the sum, on the same side.
         """
         sums, masses = combine_pairs(np.add, self.places, self.weights, other.places, other.weights)
         if not sums.size:  # below, no finite value may be known
@@ -88,7 +91,11 @@ class FiniteRatio:
             values: sums or products of all pairs of values.
             masses: masses of these values.
             bounds: increasing bounds of cells that contain all of them.
+
+        Returns:
+            The bound on the sum or product, with its places at the cells and larger errors.
         """
+        # The cell of each value.
         index = np.clip(np.searchsorted(bounds, values, side="right") - 1, 0, bounds.size - 2)
         most_terms = float(np.bincount(index).max())
         if self.side == "above":
@@ -142,6 +149,7 @@ class FiniteRatio:
         log_infinite = self.log_infinite
         if log_infinite > -np.inf:
             log_factor = float(np.log(factor))
+            # The errors of the logarithm and of the sum.
             rounding = 4 * UNIT_ROUNDOFF * (1.0 + abs(log_infinite) + abs(log_factor))
             log_infinite += log_factor + (rounding if self.side == "above" else -rounding)
         return FiniteRatio(
@@ -222,6 +230,7 @@ def sum_infinite(first: float, second: float, side: Side) -> float:
     total = log_sum(first, second)
     if total == -np.inf:
         return total
+    # The error of the logarithm of a sum, absolute and relative to its size.
     rounding = 4 * UNIT_ROUNDOFF * (1.0 + abs(total))
     return total + (rounding if side == "above" else -rounding)
 
@@ -243,6 +252,9 @@ def sum_copies(term: SummandT, times: int, cells: int) -> SummandT:
         term: the distribution of one copy.
         times: number of copies, at least 1.
         cells: number of cells of every sum.
+
+    Returns:
+        The distribution of the sum of all copies.
     """
     return combine_copies(term, times, lambda first, second: first.add(second, cells))
 
@@ -257,6 +269,9 @@ def combine_copies(term: TermT, times: int, combine: Callable[[TermT, TermT], Te
         term: one copy.
         times: number n of copies, at least 1.
         combine: an associative operation, such as the convolution of distributions.
+
+    Returns:
+        The combination of all copies.
     """
     total: TermT | None = None
     block, remaining = term, times
@@ -272,7 +287,9 @@ def combine_copies(term: TermT, times: int, combine: Callable[[TermT, TermT], Te
 
 
 def _merge_far_bounds(bounds: FloatArray, first: FiniteRatio, second: FiniteRatio) -> FloatArray:
-    """Return bounds of cells for a sum of two terms that resolve its far values, which are rare but matter for δ.
+    """Return bounds of cells for a sum of two terms that resolve its rare large values.
+
+    The bounds of cells are the points between which values of the sum are merged. Rare large values matter for δ.
 
     A value of a term is far if its distance to the next value exceeds some standard deviations of the other term. The
     sum is then almost always close to x plus the mean of the other term, for the value x. For `above` that point

@@ -76,6 +76,7 @@ class LatticeSum:
         """
         del cells
         masses = np.convolve(self.masses, other.masses)
+        # Each mass of the sum has at most this many roundings.
         terms = min(self.masses.size, other.masses.size) + 4.0
         error = (1.0 + self.error) * (1.0 + other.error) * (1.0 + terms * UNIT_ROUNDOFF) - 1.0
 
@@ -98,6 +99,9 @@ class LatticeSum:
 
         Args:
             mass: upper bound on the additional probability.
+
+        Returns:
+            A variable with the same masses and a larger `left_out`.
         """
         return replace(self, left_out=self.left_out + mass)
 
@@ -107,6 +111,9 @@ class LatticeSum:
         Args:
             least: first integer, at most that of the window.
             size: number of integers; they must contain the window.
+
+        Returns:
+            One lower bound on the probability for each integer.
         """
         start = self.least - least
         return np.pad(self.masses, (start, size - start - self.masses.size))
@@ -150,6 +157,9 @@ class OutputCells(NamedTuple):
 
         Args:
             cap: largest ratio.
+
+        Returns:
+            The difference of the two ratios, one for each cell.
         """
         ratio_with = self.present / self.absent
         ratio_replaced = self.replaced / self.absent
@@ -162,6 +172,9 @@ class OutputCells(NamedTuple):
 
         Args:
             rate: probability of the contribution in a batch, below 1.
+
+        Returns:
+            The log likelihood ratio in nats, one for each cell.
         """
         ratio_with = self.present / self.absent
         ratio_replaced = self.replaced / self.absent
@@ -181,12 +194,17 @@ def several_batches_law(shift: float, steps: int, times_chosen: int, cells: int,
         cells: a sixth of the number of steps of the window.
         reach: output beyond `shift` from which the ratio is replaced by a cap, in standard deviations. If it is 0, the
             statistic is the log of the likelihood ratio of independent batches.
+
+    Returns:
+        The distributions of the statistic of one output, and of its sum over all outputs.
     """
     ratio = gaussian_ratio(shift, _LEAF_CELLS, "below")
+    # Relative error of a probability, a product of a weight and a place.
     error = ratio.weight_error + ratio.place_error + 4 * UNIT_ROUNDOFF
     present, absent = ratio.weights * ratio.places, ratio.weights
     output = OutputCells(present, absent, absent, error)
     if reach > 0.0:
+        # X − 1 for the ratio X at an output, without cancellation near 1.
         excess = np.expm1(np.log(ratio.places))
         largest_excess = np.expm1(shift * (shift + reach) - 0.5 * shift * shift)
         gain = np.minimum(excess, largest_excess)
@@ -209,6 +227,9 @@ def sums_of_gains(
         steps: number t of outputs.
         times_chosen: number k < t of outputs with the contribution.
         cells: a sixth of the number of steps of the window.
+
+    Returns:
+        The distributions of the statistic of one output, and of its sum over all outputs.
     """
     # The number of steps of the statistic in each cell.
     columns = (output.present, output.replaced, output.absent)
@@ -217,6 +238,7 @@ def sums_of_gains(
     least = int(number.min())
 
     # The distributions of the statistic of one output.
+    # Relative error of a sum of that many probabilities.
     error = output.error + number.size * UNIT_ROUNDOFF
     present, replaced, absent = (
         LatticeSum(least, np.asarray(np.bincount(number - least, weights), np.float64), 0.0, error)
@@ -241,6 +263,9 @@ def _window_of_sum(
         gain: value of the statistic in each cell.
         steps: number of outputs.
         times_chosen: number of outputs with the contribution.
+
+    Returns:
+        The width: some standard deviations of the sum, with the distance of its means under P and Q.
     """
     means = [float(weights @ gain) for weights in columns]
     variances = [float(weights @ (gain - mean) ** 2) for weights, mean in zip(columns, means, strict=True)]
@@ -248,6 +273,7 @@ def _window_of_sum(
     _, _, variance_without = variances
     deviation = np.sqrt((steps - times_chosen) * variance_without + times_chosen * max(variances))
     difference_of_means = times_chosen * (mean_with - mean_replaced)
+    # The last term covers the rounding of one output's statistic.
     return float(_DEVIATIONS * deviation + difference_of_means + 2.0 * float(np.abs(gain).max()))
 
 
@@ -326,6 +352,7 @@ def batches_pair(
     law = sums_of_gains(output, gain, steps, times_chosen, cells)
 
     # Outputs outside the cells are left out of every sum.
+    # Twice the union bound over all outputs, which covers the rounding errors.
     left_out = 2.0 * steps * outside
     sum_under_p, sum_under_q = law.sums
     return pair_of_sums((sum_under_p.leave_out(left_out), sum_under_q.leave_out(left_out)))
@@ -355,7 +382,7 @@ def _noise_cells(noise: Noise, shifts: tuple[float, float]) -> tuple[OutputCells
 
 
 def pair_of_sums(sums: tuple[LatticeSum, LatticeSum]) -> Pair:
-    """Return a pair for lower bounds on δ, in both directions, from the distributions of an integer-valued statistic.
+    """Return a pair of distributions for lower bounds on δ, from the distributions of an integer-valued statistic.
 
     A statistic of the output is post-processing, so that its δ is at most that of the output.
 
@@ -388,6 +415,9 @@ def _direction(first: FloatArray, second: FloatArray, left_out: float, accuracy:
         second: probabilities under the second distribution, each too small by `left_out` at most.
         left_out: probability that is left out of the second distribution.
         accuracy: bound on the relative error of every probability.
+
+    Returns:
+        A pair with the forward direction from the first to the second distribution.
     """
     is_possible = first > 0.0
     return finite_pair(np.log(first[is_possible]), np.log(second[is_possible] + left_out), accuracy)

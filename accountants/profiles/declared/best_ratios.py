@@ -84,7 +84,11 @@ def _concentrated_log_bound(rho: float, epsilon: FloatArray, excess: FloatArray,
         epsilon: array of ε ≥ 0, in nats.
         excess: a − 1 > 0, one for each ε.
         log_ratio: log likelihood ratio v > 0, one for each ε.
+
+    Returns:
+        Natural logarithm of the upper bound on δ, one for each ε.
     """
+    # Rounded up by more than the error of the product.
     divergence = rho * (1.0 + excess) * (1.0 + 2.0**-50)
     return binary_log_bound(epsilon, order_excess=excess, divergence=divergence, log_ratio=log_ratio)
 
@@ -106,6 +110,7 @@ def concentrated_ratios(rho: float) -> ConcentratedRatios:
     """
     # The ε of the table, dense near its beginning.
     pure = pure_of_divergence(rho)
+    # log(sinh(x)/x), without overflow for large x.
     first = pure + float(np.log(-np.expm1(-2.0 * pure) / (2.0 * pure)))
     first, last = max(first, 0.0), rho + _REACH * math.sqrt(2.0 * rho)
     epsilons = first + (last - first) * np.linspace(0.0, 1.0, _NODES) ** 2

@@ -59,14 +59,18 @@ class BestOfRunsRenyi:
         last = orders[-1]
         increase = self.loss + (abs(math.log(self.runs.mean)) + math.log(2.0)) / (last - 1.0)
         base_rho = min(concentration_of_parts(pair) for pair in self.base.alternatives or (self.base,))
+        # Rounded up: relative error of the sums and quotients.
         rounding = 1.0 + 16 * UNIT_ROUNDOFF
         return max(*ratios, base_rho + increase / last) * rounding
 
     def divergence(self, order: float) -> Interval:
-        """Return an upper bound on the Rényi divergence of order a in both directions, and 0 as a lower bound.
+        """Return bounds on the Rényi divergence of order a that hold in both directions.
 
         Args:
             order: order a > 1.
+
+        Returns:
+            The lower bound 0 and the upper bound, in nats.
         """
         upper = min(self.listed.at(order), selected_renyi(self.base, self.runs, self.gains, order))
         return Interval(0.0, upper)
@@ -90,6 +94,7 @@ def selected_renyi(base: Pair, runs: RunsDistribution, gains: Sequence[Selection
     divergence = upper_renyi(base, order)
     if divergence == math.inf:
         return math.inf
+    # Bound the sum of the logarithms of the three factors, with its rounding error.
     gain = max(direction.supremum(order, order - 1.0) for direction in gains)
     terms = ((order - 1.0) * divergence, math.log(runs.mean), gain)
     rounding = 16 * UNIT_ROUNDOFF * math.fsum(map(abs, (*terms, order)))
@@ -98,4 +103,5 @@ def selected_renyi(base: Pair, runs: RunsDistribution, gains: Sequence[Selection
     # Without a run, the output is the same on both neighbours.
     if runs.never_runs > 0.0:
         log_moment = float(np.logaddexp(math.log(runs.never_runs), log_moment)) + 16 * UNIT_ROUNDOFF
+    # A divergence is not negative; the last factor rounds the quotient up.
     return max(log_moment, 0.0) / (order - 1.0) * (1.0 + 8 * UNIT_ROUNDOFF)
