@@ -44,8 +44,7 @@ _MARGIN = 64 * UNIT_ROUNDOFF
 
 
 class _Side(NamedTuple):
-    """Probabilities of intervals of the privacy loss of one sign under two distributions, rounded for lower bounds on
-    δ.
+    """Probabilities of intervals of the privacy loss of one sign, rounded for lower bounds on δ.
 
     Attributes:
         first: probabilities of the intervals under the first distribution of the direction, rounded down.

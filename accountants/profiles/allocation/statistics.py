@@ -30,20 +30,13 @@ from epsilond.accountants.profiles.gaussian import gaussian_pair
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
-_KEPT = 64
-"""Number of stored pairs, of about a thousand atoms each."""
-_LEAF_CELLS = 4000
-"""Number of cells of one output."""
-_STEPS_PER_CELL = 6
-"""Number of steps of the window of the sum, per requested cell."""
-_DEVIATIONS = 26.0
-"""Width of the window in standard deviations of the sum, from which the step is chosen."""
-_LEFT_OUT = 1e-40
-"""Largest mass that is left out at either end of a sum."""
-_LEAST_LOG_MASS = -650.0
-"""Log of the least mass of a cell of one output."""
-_UNDERFLOW = 1e-290
-"""Bound on the total of all products that underflow in a sum."""
+_KEPT = 64  # number of stored pairs, of about a thousand atoms each
+_LEAF_CELLS = 4000  # number of cells of one output
+_STEPS_PER_CELL = 6  # number of steps of the window of the sum, per requested cell
+_DEVIATIONS = 26.0  # width of the window in standard deviations of the sum, from which the step is chosen
+_LEFT_OUT = 1e-40  # largest mass that is left out at either end of a sum
+_LEAST_LOG_MASS = -650.0  # log of the least mass of a cell of one output
+_UNDERFLOW = 1e-290  # bound on the total of all products that underflow in a sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +69,6 @@ class LatticeSum:
         """
         del cells
         masses = np.convolve(self.masses, other.masses)
-        # Each mass of the sum has at most this many roundings.
         terms = min(self.masses.size, other.masses.size) + 4.0
         error = (1.0 + self.error) * (1.0 + other.error) * (1.0 + terms * UNIT_ROUNDOFF) - 1.0
 
@@ -99,9 +91,6 @@ class LatticeSum:
 
         Args:
             mass: upper bound on the additional probability.
-
-        Returns:
-            A variable with the same masses and a larger `left_out`.
         """
         return replace(self, left_out=self.left_out + mass)
 
@@ -111,9 +100,6 @@ class LatticeSum:
         Args:
             least: first integer, at most that of the window.
             size: number of integers; they must contain the window.
-
-        Returns:
-            One lower bound on the probability for each integer.
         """
         start = self.least - least
         return np.pad(self.masses, (start, size - start - self.masses.size))
@@ -199,7 +185,6 @@ def several_batches_law(shift: float, steps: int, times_chosen: int, cells: int,
         The distributions of the statistic of one output, and of its sum over all outputs.
     """
     ratio = gaussian_ratio(shift, _LEAF_CELLS, "below")
-    # Relative error of a probability, a product of a weight and a place.
     error = ratio.weight_error + ratio.place_error + 4 * UNIT_ROUNDOFF
     present, absent = ratio.weights * ratio.places, ratio.weights
     output = OutputCells(present, absent, absent, error)
@@ -238,7 +223,6 @@ def sums_of_gains(
     least = int(number.min())
 
     # The distributions of the statistic of one output.
-    # Relative error of a sum of that many probabilities.
     error = output.error + number.size * UNIT_ROUNDOFF
     present, replaced, absent = (
         LatticeSum(least, np.asarray(np.bincount(number - least, weights), np.float64), 0.0, error)
@@ -263,9 +247,6 @@ def _window_of_sum(
         gain: value of the statistic in each cell.
         steps: number of outputs.
         times_chosen: number of outputs with the contribution.
-
-    Returns:
-        The width: some standard deviations of the sum, with the distance of its means under P and Q.
     """
     means = [float(weights @ gain) for weights in columns]
     variances = [float(weights @ (gain - mean) ** 2) for weights, mean in zip(columns, means, strict=True)]
@@ -273,7 +254,6 @@ def _window_of_sum(
     _, _, variance_without = variances
     deviation = np.sqrt((steps - times_chosen) * variance_without + times_chosen * max(variances))
     difference_of_means = times_chosen * (mean_with - mean_replaced)
-    # The last term covers the rounding of one output's statistic.
     return float(_DEVIATIONS * deviation + difference_of_means + 2.0 * float(np.abs(gain).max()))
 
 
@@ -352,7 +332,7 @@ def batches_pair(
     law = sums_of_gains(output, gain, steps, times_chosen, cells)
 
     # Outputs outside the cells are left out of every sum.
-    # Twice the union bound over all outputs, which covers the rounding errors.
+    # Twice the union bound over all outputs covers the rounding errors.
     left_out = 2.0 * steps * outside
     sum_under_p, sum_under_q = law.sums
     return pair_of_sums((sum_under_p.leave_out(left_out), sum_under_q.leave_out(left_out)))
@@ -415,9 +395,6 @@ def _direction(first: FloatArray, second: FloatArray, left_out: float, accuracy:
         second: probabilities under the second distribution, each too small by `left_out` at most.
         left_out: probability that is left out of the second distribution.
         accuracy: bound on the relative error of every probability.
-
-    Returns:
-        A pair with the forward direction from the first to the second distribution.
     """
     is_possible = first > 0.0
     return finite_pair(np.log(first[is_possible]), np.log(second[is_possible] + left_out), accuracy)
