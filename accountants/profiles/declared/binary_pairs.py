@@ -52,11 +52,12 @@ LEAST_DIVERGENCE = 1e-24
 def binary_log_bound(
     epsilon: FloatArray, *, order_excess: FloatArray, divergence: FloatArray, log_ratio: FloatArray
 ) -> FloatArray:
-    """Compute the log of an upper bound on the hockey-stick divergence E_γ(P‖Q) from a Rényi divergence D_a(P‖Q) ≤ D.
+    """Compute the log of an upper bound on δ, the hockey-stick divergence E_γ(P‖Q), from a Rényi divergence.
 
-    With b = a − 1, M = e^{bD}, likelihood ratios t₁ < t₂ = t₁ e^v, and B(t) = t^a − t₁^a − a t₁^b (t − t₁), the bound
-    is (M − 1 + B(1))/(a (t₂^b − t₁^b)). log t₂ is rounded down, which keeps its condition (module docstring). The terms
-    of the sum that follows have relative errors of a few units of roundoff, and are raised by `_UNITS` of them.
+    The Rényi divergence of order a is at most D. With b = a − 1, M = e^{bD}, likelihood ratios t₁ < t₂ = t₁ e^v, and
+    B(t) = t^a − t₁^a − a t₁^b (t − t₁), the bound is (M − 1 + B(1))/(a (t₂^b − t₁^b)). log t₂ is rounded down, which
+    keeps its condition (module docstring). The terms of the sum that follows have relative errors of a few units of
+    roundoff, and are raised by `_UNITS` of them.
 
     Args:
         epsilon: array of ε = log γ ≥ 0, in nats.
@@ -76,6 +77,7 @@ def binary_log_bound(
         # The largest t₂ that the condition log t₂ ≤ log γ + g(bv) − g(av) allows.
         first, second = _log_mean_decay(b * v), _log_mean_decay((1.0 + b) * v)
         log_t2 = epsilon + first - second
+        # Rounded down by the errors of the terms, which keeps the condition.
         log_t2 = log_t2 - margin * (1.0 + epsilon + np.abs(first) + np.abs(second))
 
         # The numerator M − 1 + B(1).
@@ -87,6 +89,7 @@ def binary_log_bound(
         log_order, log_power, log_share = np.log1p(b), b * log_t2, np.log(-np.expm1(-b * v))
         value = log_numerator - log_order - log_power - log_share
         sizes = sum(map(np.abs, (log_numerator, log_order, log_power, log_share)))
+        # Rounded up by the errors of the four logarithms.
         value = value + margin * (1.0 + exponent + sizes)
     is_valid = (v > log_t2) & (value < math.inf) & (divergence >= LEAST_DIVERGENCE)
     return np.asarray(np.where(is_valid, value, math.inf))

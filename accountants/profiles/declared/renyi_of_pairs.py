@@ -36,6 +36,8 @@ _ROUNDING = 1.0 + 32 * UNIT_ROUNDOFF
 def upper_renyi(pair: Pair, order: float) -> float:
     """Return an upper bound on the Rényi divergence of a pair of distributions, in the worse direction.
 
+    The Rényi divergence D_a of order a is log E_P[(dP/dQ)^{a−1}]/(a − 1).
+
     The least bound of all known properties of the pair is used.
 
     Args:
@@ -60,11 +62,14 @@ def _upper_bounds(pair: Pair, order: float) -> Iterator[float]:
     - Stated divergences, and those of a formula: the stated number.
     - A pair that dominates this one: its bound.
 
-    The other bounds are those of the module docstring.
+    Laplace noise, randomized response and batches without replacement have closed forms.
 
     Args:
         pair: the pair.
         order: order a > 1.
+
+    Yields:
+        An upper bound in nats; some are math.inf.
     """
     if pair.renyi is not None:
         yield pair.renyi.at(order)
@@ -158,10 +163,14 @@ def _laplace_renyi(shift: float, order: float) -> float:
     Args:
         shift: s ≥ 0, in units of the noise's scale.
         order: order a > 1 of the divergence.
+
+    Returns:
+        The divergence in nats, at most s.
     """
     first = math.log(order / (2.0 * order - 1.0)) + (order - 1.0) * shift
     second = math.log((order - 1.0) / (2.0 * order - 1.0)) - order * shift
     value = float(np.logaddexp(first, second))
+    # Rounded up: errors of the exponents and of the sum of exponentials.
     slack = 32 * UNIT_ROUNDOFF * (1.0 + abs(first) + abs(second))
     return min((max(value, 0.0) + slack) / (order - 1.0), shift)
 
@@ -179,11 +188,13 @@ def pure_renyi(epsilon: float, order: float) -> float:
     Returns:
         The divergence in nats, at most ε.
     """
+    # The probabilities of the true and of the false answer.
     log_p = -math.log1p(math.exp(-epsilon))
     log_r = log_p - epsilon
     first = order * log_p + (1.0 - order) * log_r
     second = order * log_r + (1.0 - order) * log_p
     log_moment = float(np.logaddexp(first, second))
+    # Rounded up: errors of the exponents and of the sum of exponentials.
     slack = 32 * UNIT_ROUNDOFF * (1.0 + order * (abs(log_p) + abs(log_r)))
     return min((max(log_moment, 0.0) + slack) / (order - 1.0), epsilon)
 
@@ -210,4 +221,5 @@ def _atoms_renyi(law: FiniteLaw, order: float) -> list[float]:
     for direction in (law, law.reverse()):
         log_masses, losses = np.asarray(direction.log_second), np.asarray(direction.losses)
         divergences.append(divergence_of_atoms(order, log_masses, losses).upper)
+    # Twice the slack, which covers the rounding errors of the bound itself.
     return [max(divergences) + 2.0 * slack]

@@ -74,6 +74,7 @@ class DiscreteGaussianRenyi:
 
         lower = normal_divergence + log_quotient.lower / excess
         upper = normal_divergence + log_quotient.upper / excess
+        # Error of the quotient and of the sum, relative to their terms.
         rounding = 16 * UNIT_ROUNDOFF * (normal_divergence + max(map(abs, log_quotient)) / excess)
         return Interval(max(lower - rounding, 0.0), min(upper + rounding, normal_divergence))
 

@@ -117,6 +117,7 @@ class ShiftedNoiseProfile(Profile):
             Lower and upper bounds, one for each ε.
         """
         points = np.asarray(epsilon, dtype=np.float64)
+        # Twice the error of a loss, and the factor of the relative error, as the module docstring derives.
         raised = points * (1.0 + 4.0 * self.loss_accuracy) + 2.0 * self.loss_error
         lower = self.atoms.log_delta(raised).lower - 8.0 * self.loss_accuracy - self._slack
         upper = np.minimum(self.atoms.log_delta(points).upper + self._slack, 0.0)
@@ -127,6 +128,9 @@ class ShiftedNoiseProfile(Profile):
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bound on log δ.
         """
         raised = epsilon * (1.0 + 4.0 * self.loss_accuracy) + 2.0 * self.loss_error
         lower = self.atoms.log_delta_bounds(raised).lower - 8.0 * self.loss_accuracy - self._slack
@@ -150,6 +154,7 @@ class ShiftedNoiseProfile(Profile):
         solution = self.atoms.solve(log_delta)
         if not math.isfinite(solution.epsilon) or solution.epsilon <= 0.0:
             return None
+        # Raised losses exceed the exact ones by at most twice their error; four times it is charged.
         pad = solution.pad + 4.0 * (self.loss_error + self.loss_accuracy * solution.epsilon)
         return solution._replace(pad=pad)
 
