@@ -42,6 +42,9 @@ def _family(spec: Spec) -> str:
 
     Args:
         spec: the description of a run.
+
+    Returns:
+        The name, a key of `_RULES_OF`.
     """
     is_shuffled = isinstance(spec, Subsampled) and spec.sampling == "shuffled-epochs"
     return "shuffled-epochs" if is_shuffled else spec.kind
@@ -113,6 +116,9 @@ class _Accountant:
             spec: the whole mechanism, or one inside it.
             setting: the neighbouring relation, the protected unit and the observer.
 
+        Returns:
+            The guarantee: a certified privacy curve with its derivation.
+
         Raises:
             ConditionViolated: no rule applies.
         """
@@ -130,6 +136,9 @@ class _Accountant:
         Args:
             spec: the whole mechanism, or one inside it.
             setting: the neighbouring relation, the protected unit and the observer.
+
+        Returns:
+            The guarantee of the rule that decides, or the least of several.
 
         Raises:
             ConditionViolated: no rule applies. The error has the reason of each.
@@ -177,7 +186,7 @@ def account(
     effort: Effort = "default",
     only_at: float | None = None,
 ) -> Account:
-    """Return the certified guarantee of a spec, for a stated relation, unit and observer.
+    """Return the certified guarantee of a spec, the description of a mechanism, for a relation, a unit and an observer.
 
     Guarantees: the upper bound of the guarantee is at least the true δ at every ε, at every effort. The answer depends
     only on the arguments.
@@ -190,6 +199,9 @@ def account(
         effort: limit on the work of a composition.
         only_at: the only ε at which several bounds are compared, in nats. The answer holds at every ε, and is the least
             bound there. By default bounds are compared at `PROBES`.
+
+    Returns:
+        The guarantee, with all theorems that were tried for it.
 
     Raises:
         ConditionViolated: no theorem covers some part of the spec under this relation. `considered` gives the reason

@@ -76,6 +76,9 @@ class InvalidInput(EpsilondError, ValueError):
             pointer: JSON pointer to the field, such as /rounds.
             message: description of the fault.
             allowed: description of the allowed values.
+
+        Returns:
+            The error, which is not raised.
         """
         return cls(Fault(pointer, message, allowed))
 

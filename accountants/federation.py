@@ -90,6 +90,9 @@ class ParticipationMoments:
         Args:
             counts: pairs of a number of participants and its probability.
 
+        Returns:
+            The two moments: 1/E[1/M_r] and 1/√E[1/M_r²] for the number M_r.
+
         Raises:
             InvalidInput: a number is below 1, a probability is outside [0, 1], or the sum is not 1.
         """
@@ -135,6 +138,9 @@ class Federation:
             clients: number N of clients.
             participants: number of participants in each round, at most N.
             each: the fields of the clients' group (`ClientGroup`), except for `clients`.
+
+        Returns:
+            The federation with one group of clients.
         """
         return cls(groups=(ClientGroup(clients=clients, **each),), counts=((participants, 1.0),))
 
@@ -165,11 +171,11 @@ class Federation:
 
 
 def loss_scales(weights: Sequence[tuple[float, int]]) -> tuple[float, ...]:
-    """Return the factors p_i N of the clients' losses that turn a weighted mean of losses into a plain one.
+    """Return the factors of the clients' losses that turn a weighted mean of losses into a plain one.
 
-    The weighted mean is Σ p_i F_i over all N clients, with F_i the loss of client i and Σ p_i = 1. It is the plain mean
-    of the losses p_i N F_i. Their Lipschitz constants, sensitivities, noise, smoothness and strong convexity have the
-    same factors (Appendix B of Lowy and Razaviyayn, E-30).
+    The factor of client i is p_i N. The weighted mean is Σ p_i F_i over all N clients, with F_i the loss of client i
+    and Σ p_i = 1. It is the plain mean of the losses p_i N F_i. Their Lipschitz constants, sensitivities, noise,
+    smoothness and strong convexity have the same factors (Appendix B of Lowy and Razaviyayn, E-30).
 
     Args:
         weights: relative weight of one client, and number of clients, of each group.
@@ -214,6 +220,9 @@ class ClientGroupRequest:
 
         Args:
             log_delta: natural logarithm of the request's δ.
+
+        Returns:
+            Natural logarithm of δ, at most 0.
         """
         if self.delta is None and self.log10_delta is None:
             return log_delta
@@ -227,6 +236,9 @@ class ClientGroupRequest:
         Args:
             batch_size: batch size of the rest of the request, in records.
             samples_per_client: number of records of each client in the rest of the request.
+
+        Returns:
+            Number of records in a batch, at least 1.
         """
         if self.batch_size is not None:
             return self.batch_size
@@ -272,6 +284,9 @@ def _build(value: object, kind: type, at: str) -> object:
         kind: class of the record.
         at: JSON pointer to the value in the whole request.
 
+    Returns:
+        The record of the class `kind`.
+
     Raises:
         InvalidInput: the fields are unknown, missing or invalid; the pointers of the faults begin with `at`.
     """
@@ -292,6 +307,9 @@ def group_count_faults(groups: Sequence[object]) -> list[Fault]:
 
     Args:
         groups: the client groups of a request.
+
+    Returns:
+        One fault, or none.
     """
     if 1 <= len(groups) <= MOST_GROUPS:
         return []
@@ -326,6 +344,9 @@ def _group_faults(group: ClientGroupRequest, sampling: Sampling, pointer: str) -
         group: the client group.
         sampling: sampling of the batches. Only with replacement may a batch be larger than the client's data.
         pointer: JSON pointer to the group.
+
+    Returns:
+        The faults, with pointers below `pointer`; none if the group is valid.
     """
     faults = []
     records, batch_size = group.samples_per_client, group.batch_size
@@ -349,6 +370,9 @@ def law_faults(participation: Sequence[ParticipationCount], *, participants: int
         participation: possible numbers of participants, each with its probability.
         participants: fixed number of participants of the request; None if it has none.
         clients: number of clients, the largest possible number of participants.
+
+    Returns:
+        The faults, with pointers under /participation.
     """
     if participants is not None:
         return [Fault("/participation", "give at most one of participants and participation")]
@@ -363,6 +387,9 @@ def participation_faults(participation: Sequence[ParticipationCount], *, clients
     Args:
         participation: possible numbers of participants, each with its probability.
         clients: number of clients, the largest possible number of participants.
+
+    Returns:
+        One fault for each number above `clients`, and one for a sum of probabilities that is not 1.
     """
     faults = [
         Fault(f"/participation/{index}/participants", "exceeds the number of clients", f"≤ {clients}")

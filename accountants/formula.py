@@ -99,6 +99,9 @@ def formula(
         given: description of the fields, as the docstring of the class.
         checks: checks of the fields together, each a function of the request.
         bounded: whether results that leave the doubles are rejected (`in_doubles`).
+
+    Returns:
+        The decorator. It attaches the description to a formula, and adds the check of its results if `bounded`.
     """
 
     def describe(function: Callable[P, _Outputs]) -> Callable[P, _Outputs]:
@@ -135,6 +138,9 @@ def _group_of(annotation: object) -> type | None:
 
     Args:
         annotation: annotation of the parameter: a request class, or a type that is marked by `ReadFrom`.
+
+    Returns:
+        The request class; None if the parameter is a single field.
     """
     if isinstance(annotation, type):
         is_request_class = hasattr(annotation, "__pydantic_config__")
@@ -154,6 +160,9 @@ def request_of(function: Callable[..., object]) -> type:
 
     Args:
         function: the formula.
+
+    Returns:
+        A frozen dataclass that checks its fields, named after the formula.
 
     Raises:
         TypeError: the formula has a positional parameter for a request, so that a class of requests exists already.
@@ -190,6 +199,9 @@ def _defaults_of(function: Callable[..., object], names: Collection[str]) -> dic
     Args:
         function: a formula.
         names: names of the parameters.
+
+    Returns:
+        The default values by name.
     """
     parameters = inspect.signature(function).parameters
     defaults = {name: parameters[name].default for name in names}
@@ -202,6 +214,9 @@ def _has_subclass(group: type, groups: Collection[type]) -> bool:
     Args:
         group: a request class.
         groups: request classes, which include the group.
+
+    Returns:
+        True if another class of `groups` is a subclass of the group.
     """
     return any(issubclass(candidate, group) for candidate in groups if candidate is not group)
 

@@ -76,6 +76,9 @@ def meaning(curve: Curve) -> Meaning:
 
     Args:
         curve: the privacy curve of the mechanism.
+
+    Returns:
+        Bounds on the advantage, and on the true positive rate at each of `FALSE_POSITIVE_RATES`.
     """
     best_tests: dict[float, float] = {}  # log γ of the best test so far, for each false positive rate
     upper = _Attacks(curve.upper, best_tests, lower=curve.tight)
@@ -171,6 +174,10 @@ class _Attacks:
 
         Args:
             floor: a distance that another pair of neighbours attains, in [0, 1].
+
+        Returns:
+            `floor` if an upper bound shows that the distance is at most `floor`; otherwise the lower bound on the
+            distance.
         """
         if floor > 0.0 and self._directions[0].advantage_within(floor):
             return floor
@@ -220,6 +227,7 @@ def gaussian_true_positives(rate: float, mu: float) -> Interval:
     end = start + mu
     # The rate and 1 minus the rate, with relative errors. Near the smallest double only the upper bounds hold.
     estimate, missed = float(ndtr(end)), float(ndtr(-start - mu))
+    # Rounded up; below `_NORMAL` doubles have too few digits for a relative error.
     largest_estimate = max(estimate, _NORMAL) * (1.0 + _ROUNDING)
     largest_missed = max(missed, _NORMAL) * (1.0 + _ROUNDING)
     uppers = [largest_estimate, 1.0]

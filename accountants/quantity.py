@@ -90,6 +90,9 @@ class Quantity:
         Args:
             words: the words that remain.
             because: one sentence that explains the restriction. It is part of the error for another word.
+
+        Returns:
+            A quantity with fewer choices and with the reason.
         """
         remaining = tuple((word, sentence) for word, sentence in self.choices if word in words)
         return replace(self, choices=remaining, reason=because)
@@ -105,6 +108,9 @@ class Quantity:
             words: the assumed value, in words.
             value: returns the assumed value of a record.
             when: returns whether the assumption is listed for a record. By default it always is.
+
+        Returns:
+            A quantity with the assumption in its description.
         """
         description = f"{self.description}. Absent: assumed to be {words}"
         return replace(self, description=description, absent=Assumed(words, value, when))
@@ -134,6 +140,9 @@ class Quantity:
 
         Args:
             value: the number, a float or an integer.
+
+        Returns:
+            True if the number is allowed.
         """
         largest_integer = max(LARGEST_COUNT, self.le or 0)
         if isinstance(value, int) and abs(value) > largest_integer:
@@ -176,6 +185,9 @@ class Quantity:
         Args:
             schema: pydantic's schema of the field.
             handler: pydantic's function from this schema to a JSON schema.
+
+        Returns:
+            The JSON schema, a mapping of its keywords to values.
         """
         json_schema = handler(schema)
         json_schema["description"] = self.description
@@ -204,6 +216,9 @@ def _without_none(annotation: object) -> Any:
 
     Args:
         annotation: annotation of a field, without its quantity.
+
+    Returns:
+        The annotation without `None` as a member of a union.
     """
     arguments = get_args(annotation)
     is_only_none = arguments == (NoneType,)
@@ -235,7 +250,7 @@ def quantity_of(annotation: object) -> tuple[Any, Quantity | None]:
 def check_value(
     pointer: str, value: object, bare: object, quantity: Quantity, scale: Scale | None = None
 ) -> Fault | None:
-    """Return the fault of a value, or None if it has no fault.
+    """Check a value of a request's field, and return its fault.
 
     Numbers and the words of a literal type are checked. Values of other types have no fault.
 
@@ -245,6 +260,9 @@ def check_value(
         bare: type of the field, without its quantity.
         quantity: meaning and range of the value.
         scale: narrower range of the value, if it has one.
+
+    Returns:
+        The fault: the pointer, a message and the allowed values. None if the value is valid.
     """
     if bare in (float, int):
         return _check_number(pointer, value, bare, quantity, scale)
@@ -255,7 +273,7 @@ def check_value(
 
 
 def _check_number(pointer: str, value: object, bare: object, quantity: Quantity, scale: Scale | None) -> Fault | None:
-    """Return the fault of the value of a numeric field, or None if it has no fault.
+    """Check the value of a numeric field of a request, and return its fault.
 
     Args:
         pointer: JSON pointer to the value.
@@ -263,6 +281,9 @@ def _check_number(pointer: str, value: object, bare: object, quantity: Quantity,
         bare: float or int. An integer is accepted for a float, but not the converse.
         quantity: meaning and range of the value.
         scale: narrower range of the value, if it has one.
+
+    Returns:
+        The fault; None if the value is valid.
     """
     is_float_for_int = bare is int and isinstance(value, float)
     if isinstance(value, bool) or not isinstance(value, int | float) or is_float_for_int:
@@ -276,12 +297,17 @@ def _check_number(pointer: str, value: object, bare: object, quantity: Quantity,
 
 
 def check_scale(pointer: str, value: float | None, scale: Scale) -> Fault | None:
-    """Return the fault of a number outside a scale, or None if it has no fault. The number 0 has no fault.
+    """Check that a number is within a scale, a range in which its squares are doubles, and return its fault.
+
+    The number 0 has no fault.
 
     Args:
         pointer: JSON pointer to the value.
         value: the number; None if the field is absent.
         scale: range within which computed results neither vanish nor overflow.
+
+    Returns:
+        The fault; None if the number is valid or absent.
     """
     if not value or scale.least <= value <= scale.most:
         return None

@@ -74,6 +74,9 @@ def _quantity_fields(cls: type) -> tuple[_Declared, ...]:
 
     Args:
         cls: a dataclass with annotated fields.
+
+    Returns:
+        One entry for each field with a quantity.
     """
     hints = get_type_hints(cls, include_extras=True)
     declared = []
@@ -95,6 +98,9 @@ def _declared_field(name: str, default: object, bare: object, quantity: Quantity
         bare: type of the field without metadata and None.
         quantity: meaning and range of the value.
         scale: narrower range of the value, if it has one.
+
+    Returns:
+        The field with its type, range and choices.
     """
     above, below = sure_range(bare, quantity, scale)
     choices = get_args(bare) if get_origin(bare) is Literal else None
@@ -133,6 +139,9 @@ def scale_of(annotation: object, quantity: Quantity, cls: type) -> Scale | None:
         annotation: annotation of the field. Its scale, if any, comes first.
         quantity: quantity of the field. Its scale, if any, is the default.
         cls: class of the field. Its attribute `scale`, if any, replaces the scale of the quantity.
+
+    Returns:
+        The scale of the annotation, of the class, or of the quantity, in this order.
     """
     own = next((item for item in get_args(annotation)[1:] if isinstance(item, Scale)), None)
     if own is not None or quantity.scale is None:
@@ -146,6 +155,9 @@ def _checks(cls: type) -> Checks:
 
     Args:
         cls: the request class.
+
+    Returns:
+        Functions of a request that raise `InvalidInput`.
     """
     checks = []
     for base in reversed(cls.__mro__):

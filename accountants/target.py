@@ -53,6 +53,9 @@ class LogDelta(float):
 
         Args:
             delta: δ in (0, 1).
+
+        Returns:
+            The logarithm, which also stores δ itself.
         """
         log_delta = cls(math.log(delta))
         log_delta._delta = delta
@@ -64,6 +67,9 @@ class LogDelta(float):
 
         Args:
             log10_delta: log10 δ, below 0.
+
+        Returns:
+            The natural logarithm, which also stores log10 δ.
         """
         log_delta = cls(log10_delta * math.log(10.0))
         log_delta._log10_delta = log10_delta
@@ -79,6 +85,9 @@ def asks_for(log_delta: float, delta: Fraction) -> bool:
     Args:
         log_delta: natural logarithm of the requested δ, a `LogDelta` or any float.
         delta: the number to compare with, at least 0.
+
+    Returns:
+        True if δ is at least the number; False if it is smaller or if the comparison is too close.
     """
     if isinstance(log_delta, LogDelta):
         return delta <= log_delta.least
@@ -86,6 +95,7 @@ def asks_for(log_delta: float, delta: Fraction) -> bool:
         return True
     if not log_delta > _DEEPEST:
         return False
+    # The power is rounded down, and then lowered by the factor `_SHORT_OF`.
     power = _DIGITS.exp(Decimal(log_delta))
     return delta <= Fraction(power) * _SHORT_OF
 
@@ -187,6 +197,9 @@ class RiskTarget:
 
         Args:
             log_delta: natural logarithm of the δ.
+
+        Returns:
+            ε in nats.
         """
         from epsilond.accountants.numerics.special import log_theta  # noqa: PLC0415  as above
 
@@ -232,6 +245,9 @@ class Target:
             delta: δ as a probability.
             log10_delta: base-10 logarithm of δ.
 
+        Returns:
+            The target with ln δ.
+
         Raises:
             InvalidInput: both or neither are given.
         """
@@ -247,6 +263,9 @@ class Target:
             risk: the limit on a measure of privacy loss.
             delta: δ at which the curve is read; None for a given `log10_delta`, or for `ASSUMED_DELTA`.
             log10_delta: the same as a base-10 logarithm.
+
+        Returns:
+            The target with the risk, and with ε in nats and ln δ of the Gaussian pair.
 
         Raises:
             InvalidInput: both delta and log10_delta are given.
@@ -281,6 +300,9 @@ def _target_of_risk(risk: RiskTarget, delta: float | None, log10_delta: float | 
         risk: the limit on a measure of privacy loss.
         delta: δ at which the curve is read, in (0, 1); None for a given `log10_delta`.
         log10_delta: base-10 logarithm of this δ; None for a given `delta`.
+
+    Returns:
+        The target with the risk, and with ε in nats and ln δ of the Gaussian pair.
 
     Raises:
         InvalidInput: both delta and log10_delta are given, or neither.

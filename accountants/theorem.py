@@ -35,6 +35,9 @@ def holds_nan(value: Any) -> bool:
 
     Args:
         value: a number, text, None, or nested mappings, lists and tuples of these.
+
+    Returns:
+        True if any number inside the value is NaN.
     """
     kind = type(value)
     if kind is float:
@@ -67,6 +70,9 @@ def _is_overflow(output: tuple[str, object]) -> bool:
 
     Args:
         output: name and value of the output.
+
+    Returns:
+        True for an infinite lower bound or an infinite parameter of a run.
     """
     name, value = output
     is_infinite = isinstance(value, float) and math.isinf(value)
@@ -158,7 +164,7 @@ class Condition:
             outputs: outputs of the formula at the request; not needed unless `of_outputs`.
 
         Returns:
-            Whether the condition holds, with both sides of its comparison if it has a test.
+            The id and statement of the condition, whether it holds, and the left and right side if it has a test.
         """
         if self.test is None:
             return ConditionResult(self.id, self.statement, Verdict.UNDECIDABLE)
@@ -217,7 +223,7 @@ class Step:
     Attributes:
         theorem: id of the theorem.
         inputs: numbers and words to which the theorem is applied, by name.
-        premises: the steps with the conclusions that the theorem uses.
+        premises: earlier steps, of which the theorem uses the conclusions.
     """
 
     theorem: str
@@ -238,7 +244,7 @@ class Evaluation:
         conditions: whether each condition of the theorem holds at the inputs.
         status: whether the theorem is proved, refuted or unproved.
         errata: errors of the printed text.
-        reading: version of the formula, as printed or as corrected by an erratum.
+        reading: version of the formula that was evaluated: "printed" as in the source, or "corrected" by an erratum.
     """
 
     outputs: Outputs
@@ -294,6 +300,9 @@ class Theorem:
         Args:
             fields: values of the request's fields by name.
 
+        Returns:
+            A record of the request class, with checked fields.
+
         Raises:
             InvalidInput: the theorem has no formula, or no run can have these fields.
         """
@@ -307,6 +316,9 @@ class Theorem:
         Args:
             premises: the derivation steps that the theorem uses.
             inputs: numbers and words to which it is applied, by name.
+
+        Returns:
+            The step, with the id of this theorem.
         """
         return Step(self.id, inputs, premises)
 
@@ -320,6 +332,9 @@ class Theorem:
         Args:
             inputs: request of the formula.
             reading: version of the formula, as printed or as corrected by an erratum.
+
+        Returns:
+            The outputs by name, with the results of the conditions, the status and the errata.
 
         Raises:
             InvalidInput: the theorem has no formula or no such version, or its numbers leave the range of doubles.

@@ -31,7 +31,7 @@ Near 1, 1 − E_1 matters.
 
 @dataclass(frozen=True, eq=False)
 class TradeOff(Divergences):
-    """The trade-off of a pair P against Q: the largest true positive rates of tests that distinguish P from Q.
+    """The trade-off function of P against Q: the largest true positive rate of a test at each false positive rate.
 
     A test decides from an output which of the two distributions it is from. Its false positive rate is the probability
     of deciding for P under Q, and its true positive rate that under P. Both follow from the hockey-stick divergences
@@ -76,6 +76,9 @@ class TradeOff(Divergences):
 
         Args:
             floor: the number, in [0, 1].
+
+        Returns:
+            True if the upper bound on E_1 is at most `floor`.
         """
         if 0.0 not in self.evaluated and self.forward.shares_nodes:
             return self.upper_bound(0.0, floor) <= floor

@@ -173,6 +173,9 @@ def _secant_step(value: float, distance: float, change: float) -> float:
         value: value of the function at the current point.
         distance: current point minus the previous one; NaN at the first point.
         change: value minus that at the previous point; NaN at the first point.
+
+    Returns:
+        The step to add to the current point.
     """
     step = -value * distance / change if change else math.nan
     if math.isnan(step):
@@ -271,6 +274,9 @@ def _log_variance(noise: float, distance: float) -> float:
     Args:
         noise: noise multiplier, in clipping norms.
         distance: sensitivity of the mechanism in clipping norms.
+
+    Returns:
+        Natural logarithm of the variance over the squared rate.
     """
     ratio_square = min(distance / noise, LARGEST_RATIO) ** 2
     if ratio_square <= sys.float_info.min:  # the square may have underflowed, and e^{s²} − 1 is s²
@@ -314,6 +320,7 @@ def central_log_delta(epsilon: float, mu: float) -> float:
         complement = lower_tail + scaled_tail_at_b * math.exp(-0.5 * tail_start * tail_start)
         return min(math.log1p(-min(complement, 1.0 - 1e-16)), -1e-300)
     difference = 0.5 * float(erfcx(tail_start * math.sqrt(0.5))) - scaled_tail_at_b
+    # 1e-300 keeps the argument positive where the difference vanishes.
     return math.log(max(difference, 1e-300)) - 0.5 * tail_start * tail_start
 
 
@@ -326,5 +333,8 @@ def _is_below_delta(log_mu: float, *, epsilon: float, log_delta: float) -> bool:
         log_mu: natural logarithm of μ.
         epsilon: ε, in nats.
         log_delta: natural logarithm of the given δ.
+
+    Returns:
+        True if the estimate is below the given log δ, so that μ is too small.
     """
     return central_log_delta(epsilon, math.exp(log_mu)) < log_delta

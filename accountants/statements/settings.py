@@ -101,6 +101,9 @@ def noise_condition(observer: Observer, *, adds_noise: bool = True) -> Condition
     Args:
         observer: the adversary.
         adds_noise: whether the spec says which noise is added. Otherwise the condition is about the whole mechanism.
+
+    Returns:
+        The condition, which the library does not check.
     """
     assumption = NOISE_ADDED_BEFORE[observer] if adds_noise else RUN_BEFORE[observer]
     return Condition("noise-before-sight", f"{assumption}, so that the adversary sees nothing without it")
@@ -174,6 +177,9 @@ def _statements(
         secrets: statements on other draws that must stay secret.
         public: whether the members of batches may be public.
         shuffled: whether the guarantee relies on a trusted shuffler.
+
+    Returns:
+        Statements on the unit, the neighbours, the adversary, the trust, and the random draws, in this order.
     """
     neighbours = RELATIONS[relation].format(unit=unit)
     of_draws = (*_sampling(observer, unit, draws, secrets, public), *_replaced_gap(relation, draws, public))
@@ -209,6 +215,10 @@ def _trust(definition: Definition | None, observer: Observer, shuffled: bool) ->
         definition: the trust model; None for an account of a bare spec, which does not say who adds its noise.
         observer: the adversary.
         shuffled: whether the guarantee relies on a trusted shuffler.
+
+    Yields:
+        One statement on the trusted parties. For a bare spec a condition, after a statement on the shuffler if there is
+        one.
     """
     if definition is not None:
         yield Statement(about="trusted", text=f"Trusted: {TRUSTED[definition]}.")
@@ -256,6 +266,9 @@ def _secrecy(draw: Draw, observer: Observer, unit: Unit, public: bool) -> str:
         observer: the adversary, who may see which clients are drawn.
         unit: the protected unit, a record or a client.
         public: whether the bound holds for public members.
+
+    Returns:
+        One or more sentences.
     """
     if draw.sampling == "shuffled-epochs":
         return ORDER_GAP
