@@ -138,9 +138,6 @@ class Federation:
             clients: number N of clients.
             participants: number of participants in each round, at most N.
             each: the fields of the clients' group (`ClientGroup`), except for `clients`.
-
-        Returns:
-            The federation with one group of clients.
         """
         return cls(groups=(ClientGroup(clients=clients, **each),), counts=((participants, 1.0),))
 
@@ -307,9 +304,6 @@ def group_count_faults(groups: Sequence[object]) -> list[Fault]:
 
     Args:
         groups: the client groups of a request.
-
-    Returns:
-        One fault, or none.
     """
     if 1 <= len(groups) <= MOST_GROUPS:
         return []
@@ -370,9 +364,6 @@ def law_faults(participation: Sequence[ParticipationCount], *, participants: int
         participation: possible numbers of participants, each with its probability.
         participants: fixed number of participants of the request; None if it has none.
         clients: number of clients, the largest possible number of participants.
-
-    Returns:
-        The faults, with pointers under /participation.
     """
     if participants is not None:
         return [Fault("/participation", "give at most one of participants and participation")]
@@ -387,9 +378,6 @@ def participation_faults(participation: Sequence[ParticipationCount], *, clients
     Args:
         participation: possible numbers of participants, each with its probability.
         clients: number of clients, the largest possible number of participants.
-
-    Returns:
-        One fault for each number above `clients`, and one for a sum of probabilities that is not 1.
     """
     faults = [
         Fault(f"/participation/{index}/participants", "exceeds the number of clients", f"≤ {clients}")

@@ -108,8 +108,7 @@ T = TypeVar("T")
 
 
 def require_setting(function: Callable[P, T]) -> Callable[P, T]:
-    """Wrap a function of a privacy statement so that a missing relation, unit or observer is reported with the allowed
-    choices.
+    """Wrap a function so that a missing relation, unit or observer is reported with the allowed choices.
 
     The error is an `InvalidInput`, in place of Python's `TypeError` for a missing argument.
 

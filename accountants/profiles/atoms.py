@@ -139,6 +139,9 @@ class AtomicProfile(Profile):
 
         Args:
             epsilon: array of ε, in nats.
+
+        Returns:
+            log P(L > ε) and log Q(L > ε), one entry for each ε.
         """
         index = self._next(np.asarray(epsilon, dtype=np.float64))
         log_p, log_q = self._tails

@@ -46,6 +46,9 @@ def attained_or_own_tails(profile: Profile, epsilon: FloatArray) -> Tails:
     Args:
         profile: the privacy profile.
         epsilon: array of ε ≥ 0, in nats.
+
+    Returns:
+        Log probabilities of a loss above each ε under both distributions.
     """
     tails = profile.attained_log_tails(epsilon)
     return profile.log_tails(epsilon) if tails is None else tails
@@ -57,6 +60,9 @@ def infinite_loss_only(epsilon: FloatArray, log_infinite: float) -> Tails:
     Args:
         epsilon: array of ε ≥ 0, in nats.
         log_infinite: log of the probability of the infinite loss; −∞ for none.
+
+    Returns:
+        The constant log probability under the first distribution, and −∞ under the second one.
     """
     points = np.asarray(epsilon, dtype=np.float64)
     return Tails(np.full(points.shape, log_infinite), np.full(points.shape, -np.inf))
@@ -73,6 +79,9 @@ def table_below(rows: PiecewiseTails, lower: FloatArray) -> PiecewiseTails:
     Args:
         rows: table with upper bounds on the values.
         lower: lower bounds on the logs of the values, one for each ε of the table.
+
+    Returns:
+        The vertices of the convex function: their ε, and the logarithms of its values.
     """
     values = np.minimum(lower, rows.log_value)
 
@@ -93,6 +102,9 @@ def _hull_of(epsilon: FloatArray, log_values: FloatArray) -> PiecewiseTails:
     Args:
         epsilon: ε of the points in nats, increasing.
         log_values: logarithms of the values, decreasing.
+
+    Returns:
+        The vertices of the hull.
     """
     count = min(int(np.isfinite(log_values).sum()) + 1, log_values.size)
     vertices = lower_hull(epsilon[:count], log_values[:count])
@@ -134,7 +146,9 @@ def attained_table(epsilon: FloatArray, bounds: Enclosure, log_infinite: float) 
 
 
 def _distinct_points(bounds: Enclosure) -> list[int]:
-    """Select points with values well below that of the previous selected one, so that slopes between them are accurate.
+    """Select points with values of δ that differ enough for accurate slopes between them.
+
+    The value at a selected point is well below that at the point selected before it.
 
     The points end at the first one without a finite lower bound.
 
@@ -156,7 +170,7 @@ def _distinct_points(bounds: Enclosure) -> list[int]:
 
 
 def _shares(points: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
-    """Return for each interval a factor by which the line between lower bounds at its ends is below a convex profile H.
+    """Return the factor, for each interval, that puts the line between its lower bounds below a convex profile H.
 
     The interval is between neighbouring points i and i + 1, with L_i ≤ H ≤ U_i there. The chords of H over the
     neighbouring intervals, extended into this one, are below H. The factor is that of the larger extended chord to the
@@ -226,6 +240,9 @@ def _is_valid(table: PiecewiseTails, points: FloatArray, lower: FloatArray, uppe
         points: ε of the points in nats, increasing.
         lower: log L, lower bounds on H.
         upper: log U, upper bounds on H.
+
+    Returns:
+        True if the table may be used for lower bounds on δ.
     """
     values = table.log_value
     if values.size < 2 or not math.isfinite(values[0]) or (-np.diff(values)).min() < NEAR_TIE:

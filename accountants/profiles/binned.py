@@ -45,6 +45,9 @@ def finite_pair(log_p: FloatArray, log_q: FloatArray, accuracy: float = ACCURACY
         log_p: log probabilities of the outcomes under the first distribution.
         log_q: log probabilities of the outcomes under the second distribution, in the same order.
         accuracy: bound on the error of each log probability, per unit of 1 + |log probability|.
+
+    Returns:
+        The pair, with the privacy profiles of both directions.
     """
     return Pair(_profile(log_p, log_q, accuracy), _profile(log_q, log_p, accuracy))
 
@@ -138,6 +141,9 @@ def _sum_bins(logs: FloatArray, bins: IntArray) -> FloatArray:
     Args:
         logs: natural logarithms.
         bins: index of the bin of each logarithm.
+
+    Returns:
+        One natural logarithm for each bin.
     """
     largest = np.full(int(bins.max()) + 1, -np.inf)
     np.maximum.at(largest, bins, logs)
@@ -227,6 +233,9 @@ class Noise:
         Args:
             edges: increasing edges of the cells, in units of the noise's scale.
             means: number of means of all mixtures.
+
+        Returns:
+            The bound, relative to a probability.
         """
         largest_edge = float(np.max(np.abs(edges)))
         narrowest_cell = np.min(np.diff(edges, prepend=edges[0] - 1.0))
@@ -269,9 +278,13 @@ def _far_from(means: FloatArray, candidates: FloatArray) -> FloatArray:
     Args:
         means: two or more means, increasing.
         candidates: possible edges between them.
+
+    Returns:
+        The selected edges, in the given order.
     """
     right = np.clip(np.searchsorted(means, candidates), 1, means.size - 1)
     distances = np.minimum(np.abs(candidates - means[right - 1]), np.abs(means[right] - candidates))
+    # A millionth of the least distance of two means.
     return np.asarray(candidates[distances > 1e-6 * float(np.diff(means).min())])
 
 

@@ -46,6 +46,9 @@ class Bound(ABC):
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bound on the natural logarithm of the bound.
         """
 
     @property
@@ -77,6 +80,9 @@ class Bound(ABC):
 
         Args:
             end: the largest ε, in nats.
+
+        Returns:
+            The values of ε in nats.
         """
         return np.asarray(end * (np.arange(CORNERS + 1.0) / CORNERS) ** 2)
 
@@ -153,6 +159,10 @@ class BoundProfile(Profile):
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Log probabilities of a loss above each ε under both distributions; those of equal distributions if no pair
+            is known.
         """
         table, points = self._attained_table, np.asarray(epsilon, dtype=np.float64)
         return infinite_loss_only(points, -np.inf) if table is None else table.tails(points)

@@ -101,7 +101,7 @@ class ConcentratedProfile(Profile):
             largest_epsilon: an ε in nats at which the sum is below 1.
 
         Returns:
-            log b, at which the sum is at most 1.
+            log b, natural logarithm, at which the sum is at most 1.
         """
         low, high = minimiser_at(self.rho, 0.0), minimiser_at(self.rho, largest_epsilon)
         while high - low > UNIT_ROUNDOFF * (1.0 + abs(low)):
@@ -143,13 +143,18 @@ class ConcentratedProfile(Profile):
         return Enclosure(lower, upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of the privacy loss L, P(L > ε) = S e^{−ρb²} + 1 − S and Q(L > ε) = S e^{−ρ(b+1)²}.
+        """Return the log tails of the privacy loss L under both distributions.
+
+        They are P(L > ε) = S e^{−ρb²} + 1 − S and Q(L > ε) = S e^{−ρ(b+1)²}.
 
         S is the probability of the event, and b + 1 the best order of the Rényi divergence at ε. Along the chord, at
         small ε, the tails are constant.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            log P(L > ε) and log Q(L > ε), one entry for each ε.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         b = np.exp(minimiser(self.rho, points))
@@ -220,6 +225,9 @@ def concentrated_pair(
         log_escape: upper bound on log(1 − S), the log probability of an infinite loss.
         summands: formulas for the Rényi divergences without the event, each with its number of runs; empty if none are
             known.
+
+    Returns:
+        The pair, with an infinite loss of probability 1 − S.
     """
     profile = BinaryConcentratedProfile(rho, log_survival, log_escape)
     return Pair(profile, profile, concentrated=Concentrated(rho, log_survival, log_escape, summands))
@@ -233,8 +241,12 @@ def log_escape_of(log_survival: float, log_escapes: Iterable[float]) -> float:
     Args:
         log_survival: log S, natural logarithm.
         log_escapes: log e_i of the events.
+
+    Returns:
+        The natural logarithm, at most 0 up to rounding.
     """
     if log_survival < -1e-14:
+        # Rounded up: the error of the logarithm.
         return min(float(log1m_exp(log_survival)) + 64 * UNIT_ROUNDOFF, 0.0)
     return float(np.logaddexp.reduce([-math.inf, *log_escapes]))
 
@@ -251,6 +263,7 @@ def composed_concentrated(parts: Iterable[tuple[Concentrated, int]]) -> Pair:
         The pair. It has formulas for its Rényi divergences if all parts have them.
     """
     listed = list(parts)
+    # Rounded up: error of the sum and of the products.
     rounding = 1 + 4 * UNIT_ROUNDOFF
     rho = math.fsum(times * part.rho for part, times in listed) * rounding
     log_survival = math.fsum(times * part.log_survival for part, times in listed)

@@ -114,6 +114,9 @@ class SubsampledSearch(PairSearch):
         Args:
             log_delta: the target log δ', natural logarithm.
             near: not used.
+
+        Returns:
+            The bound, in nats.
         """
         if not self.base.symmetric:
             return self.epsilon(log_delta, near).upper
@@ -131,6 +134,9 @@ class SubsampledSearch(PairSearch):
         Args:
             log_delta: the target log δ', natural logarithm.
             near: not used.
+
+        Returns:
+            The bound, in nats.
         """
         del near
         base_lower = self.base.lower_epsilon(log_delta - math.log(self.rate))

@@ -35,7 +35,7 @@ MOST_WORK = 2.0**20
 
 @lru_cache(maxsize=16)
 def skellam_concentration(variance: float, largest: int) -> float | None:
-    """Return a constant c for which Skellam noise and its shift by any integer vector k are c ‖k‖²-zCDP.
+    """Return a constant c for which Skellam noise and its shift by an integer vector k are c ‖k‖²-zCDP.
 
     ρ-zCDP bounds the Rényi divergence of every order α by ρ α. The constant holds on the outcomes that the table of the
     noise lists, given that they occur.
@@ -51,6 +51,7 @@ def skellam_concentration(variance: float, largest: int) -> float | None:
     number_of_outcomes = 2.0 * table.reach * largest
     if largest > MOST_SHIFTS or 2 * largest >= table.reach or number_of_outcomes > MOST_WORK:
         return None
+    # Rounded up: far above the rounding errors of the quotients.
     rounding = 1.0 + 1e-9
     return max(_constant(table, shift) for shift in range(1, largest + 1)) * rounding
 
@@ -65,12 +66,16 @@ def _constant(table: SkellamTable, shift: int) -> float:
     Args:
         table: probabilities of the noise.
         shift: shift k ≥ 1.
+
+    Returns:
+        c, before its last rounding.
     """
     # Losses moved away from 0 by their error, and the probabilities given that the outcome is listed.
     outcomes = np.arange(float(shift - table.reach), table.reach + 1.0)
     losses = table.losses(outcomes, shift)
     losses += np.sign(losses) * table.error
     masses = np.exp(-table.falls[np.abs(outcomes).astype(np.int64)])
+    # The table is symmetric, so that the listed outcomes have one probability under noise and shift.
     masses /= masses.sum()
     largest_loss, least_loss = float(losses.max()), float(losses.min())
 
@@ -103,6 +108,9 @@ def largest_quotient(first: tuple[float, float], second: tuple[float, float]) ->
     Args:
         first: order α > 1 and the value of K there.
         second: a larger order and the value of K there.
+
+    Returns:
+        The quotient, rounded up.
     """
     low_order, low_value = first
     high_order, high_value = second
@@ -115,5 +123,6 @@ def largest_quotient(first: tuple[float, float], second: tuple[float, float]) ->
     if square > 0.0 and slope > 0.0:
         stationary = (math.sqrt(square) - constant) / slope
     orders = [low_order, high_order, min(max(stationary, low_order), high_order)]
+    # Rounded up: far above the rounding errors of the chord.
     rounding = 1.0 + 1e-9
     return max((constant + slope * order) / (order * (order - 1.0)) for order in orders) * rounding

@@ -49,6 +49,7 @@ def positive_sum(losses: FloatArray, log_masses: FloatArray, excess: float) -> t
     moment_terms = masses * np.expm1(excess * losses)
     balance_terms = excess * masses * np.expm1(-losses)
     total = float(np.sum(moment_terms + balance_terms))
+    # Each difference within a summand is rounded by units of its terms.
     cancellation = 16 * UNIT_ROUNDOFF * float(np.sum(np.abs(moment_terms) + np.abs(balance_terms)))
     return max(total, 0.0), cancellation
 
@@ -61,6 +62,9 @@ def listed_losses(variance: float, shift: int, reach: int) -> ListedOutcomes:
         variance: variance μ of the noise.
         shift: shift k ≥ 1.
         reach: R, at least that of the usual table. The outcomes are those from k − R to R.
+
+    Returns:
+        The outcomes with their losses, moved by their error to either side, and their log probabilities.
     """
     table = skellam_table(variance, reach)
     outcomes = np.arange(float(shift - reach), reach + 1.0)

@@ -139,6 +139,9 @@ class SkellamRenyi:
 
         Args:
             excess: t = a − 1 > 0 of the first order.
+
+        Returns:
+            The bound, the smaller one of two, rounded up.
         """
         area, rest = self._closed_parts(excess)
         product = excess * (excess + 1.0)  # a (a − 1)
@@ -153,6 +156,9 @@ class SkellamRenyi:
 
         Args:
             excess: t > 0, the order minus 1.
+
+        Returns:
+            The two bounds, each rounded up.
         """
         v = _saddle(excess * self.shift / self.variance)
         area = v * (v * math.cosh(v) - math.sinh(v)) + 2.0 * math.sinh(0.5 * v) ** 2
@@ -222,6 +228,9 @@ class SkellamRenyi:
 
         Args:
             excess: t > 0.
+
+        Returns:
+            The natural logarithm, at least 0.
         """
         reach = skellam_table(self.variance).reach
         if 2 * self.shift > reach:
@@ -239,6 +248,9 @@ class SkellamRenyi:
         Args:
             listed: losses and log probabilities of the listed outcomes.
             excess: t > 0.
+
+        Returns:
+            Lower and upper bound on K.
         """
         lower = float(np.logaddexp.reduce(listed.log_masses + excess * listed.least))
         log_listed = float(np.logaddexp.reduce(listed.log_masses + excess * listed.most))
@@ -282,6 +294,9 @@ class SkellamRenyi:
         Args:
             n: n ≥ 0.
             excess: t > 0.
+
+        Returns:
+            The natural logarithm of the quotient; the series converges if it is negative.
         """
         near = math.asinh(n / self.variance)
         far = math.asinh((n + self.shift + 1.0) / self.variance)

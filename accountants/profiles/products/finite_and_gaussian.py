@@ -79,6 +79,7 @@ class FiniteAndGaussianProfile(Profile):
             Lower and upper bounds, one for each ε.
         """
         points = np.asarray(epsilon, dtype=np.float64)
+        # The error of a loss, and the rounding of the difference ε − l_i.
         shift = self.loss_error + 8 * UNIT_ROUNDOFF * (points + float(np.max(np.abs(self.losses))))
         gaussian = gaussian_pair(self.mu).forward
         lower = self._log_sum_over_losses(points + shift, lambda x: _log_delta_anywhere(gaussian, x).lower)
@@ -98,6 +99,9 @@ class FiniteAndGaussianProfile(Profile):
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            log P(L > ε) and log Q(L > ε), one entry for each ε.
         """
 
         def log_p_tail(x: FloatArray) -> FloatArray:

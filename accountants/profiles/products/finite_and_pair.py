@@ -66,8 +66,12 @@ class FiniteAndPairProfile(PointwiseProfile):
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bound on log δ.
         """
         largest_loss = float(max(abs(self.losses[0]), abs(self.losses[-1])))
+        # The error of a loss, and the rounding of the difference ε − l_i.
         shift = self.loss_error + 8 * UNIT_ROUNDOFF * (epsilon + largest_loss)
 
         # Start the sums with log p_∞. Its upper bound exceeds it by at most twice its error.
@@ -98,6 +102,9 @@ class FiniteAndPairProfile(PointwiseProfile):
 
         Args:
             x: ε in nats, of any sign.
+
+        Returns:
+            Lower and upper bound.
         """
         if x >= 0.0:
             return self.forward.log_delta_bounds(x)
@@ -105,6 +112,7 @@ class FiniteAndPairProfile(PointwiseProfile):
         log_gap = log1m_exp_at(x)  # log(1 − e^x)
         lower = log_sum(log_gap, x + backward.lower)
         upper = log_sum(log_gap, x + backward.upper)
+        # Rounding of the sum of two exponentials.
         rounding = 8 * UNIT_ROUNDOFF * (1.0 + abs(upper))
         return Interval(lower - rounding, min(upper + rounding, 0.0))
 

@@ -63,6 +63,9 @@ def step_pair(law: NormalLaw) -> Pair:
 
     Args:
         law: distribution of the privacy loss of a Gaussian step, with or without subsampling and random shifts.
+
+    Returns:
+        The pair of the step: of a mixture of Gaussian distributions, of a batch, or of Gaussian noise on all data.
     """
     if isinstance(law, GaussianMixtureLaw):
         return gaussian_mixture_pair(law)
@@ -89,6 +92,9 @@ def _geometric(low: float, high: float) -> FloatArray:
     Args:
         low: the first point, above 0.
         high: the last point.
+
+    Returns:
+        The points, increasing, with both ends.
     """
     count = 1 + math.ceil(math.log(high / low) / math.log(_RATIO))
     return np.asarray(np.geomspace(low, high, count))
@@ -168,6 +174,9 @@ class OneLargeStep:
 
         Args:
             laws: distribution of the privacy loss of each kind of step, with its number of steps.
+
+        Returns:
+            The composition, with one entry for each kind of steps.
         """
         steps = []
         for law, count in laws:

@@ -69,9 +69,13 @@ class Moment:
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            The natural logarithm, at most 0; −∞ for δ = 0.
         """
         k = math.expm1(min(epsilon, _FURTHEST))
         eta = math.exp(self.log_exceeding)
+        # V + 2αη, with α = 1 + k.
         square = self.variance + 2.0 * (1.0 + k) * eta
         bound = eta
         if square > 0.0:
@@ -126,6 +130,9 @@ def _moment_grid(profile: Profile) -> FloatArray:
 
     Args:
         profile: privacy profile ε ↦ δ(ε) of one direction of a pair.
+
+    Returns:
+        Increasing values of ε in nats.
     """
     log_delta_at_zero = float(profile.log_delta(np.zeros(1)).upper[0])
     start = max(_LEAST_SHARE * math.exp(log_delta_at_zero), 1e-300)
@@ -147,6 +154,7 @@ def _log_beyond(profile: Profile, epsilon: FloatArray) -> FloatArray:
     """
     log_delta = profile.log_delta(epsilon[:-1]).upper
     gaps = np.diff(epsilon)
+    # Rounded up by more than the error of the logarithms.
     rounding = 1e-9
     log_tails = log_delta - np.log(-np.expm1(-gaps)) + rounding
     return np.append(0.0, np.minimum(log_tails, 0.0))
@@ -161,6 +169,9 @@ def _integral(profile: Profile, epsilon: FloatArray) -> float:
     Args:
         profile: privacy profile δ(ε) = E_γ of one direction of a pair.
         epsilon: ε of the points in nats, increasing from 0.
+
+    Returns:
+        The bound, before its rounding error.
     """
     divergence = np.exp(profile.log_delta(epsilon).upper)
     gamma_minus_one = np.expm1(np.minimum(epsilon, _FURTHEST))
@@ -216,6 +227,9 @@ class RareProfile(PointwiseProfile):
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bound on log δ.
         """
         lower, upper = self.large.log_delta(epsilon) if epsilon > 0.0 else (-math.inf, 0.0)
         upper = min(upper, self.moment.log_delta(epsilon))
@@ -273,6 +287,9 @@ def _may_be_lost(pair: Pair, count: int) -> bool:
     Args:
         pair: the pair of the step.
         count: number of runs of the step.
+
+    Returns:
+        True if the losses of all runs may be below the roundings of the lattice.
     """
     most = max(float(profile.log_delta(np.zeros(1)).upper[0]) for profile in pair.directions())
     return 2.0 * math.exp(most) * math.sqrt(count) <= LATTICE_ERROR * count

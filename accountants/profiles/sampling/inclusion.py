@@ -44,6 +44,9 @@ class Share:
 
         Args:
             spec: the subsampled run. It has a rate for Poisson batches, or a batch size and a population.
+
+        Returns:
+            q and 1 − q, each rounded to a double.
         """
         if spec.rate is not None:
             return cls.at(spec.rate)
@@ -58,6 +61,9 @@ class Share:
 
         Args:
             rate: q, in (0, 1].
+
+        Returns:
+            q and 1 − q.
         """
         return cls(rate, 1.0 - rate)
 
