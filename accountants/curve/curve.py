@@ -115,6 +115,9 @@ class Curve:
         Args:
             target: the target (ε, δ). A search without another initial estimate starts at its ε.
 
+        Returns:
+            Lower and upper bound on ε in nats; the upper one is math.inf if no such ε is known.
+
         Raises:
             ContradictoryBounds: a witness exceeds the upper bound, which is a fault of this library.
 
@@ -153,6 +156,9 @@ class Curve:
         Args:
             log_delta: the target, log δ.
             least: a lower bound on ε that is known already.
+
+        Returns:
+            A lower bound on ε in nats, at least `least`.
         """
         for pair in self._other_witnesses():
             is_likely_smaller = least > 0.0 and pair.likely_meets(least, log_delta)
@@ -174,6 +180,9 @@ def _largest_attained_epsilon(witnesses: Iterable[Pair], target: Target) -> floa
     Args:
         witnesses: the witnesses.
         target: the target (ε, δ).
+
+    Returns:
+        The lower bound in nats; 0 without a witness.
     """
     largest, attained = 0.0, -math.inf
     for pair in witnesses:
@@ -196,6 +205,9 @@ def _falls_short(pair: Pair, target: Target, attained_log_delta: float, attained
         target: the target (ε, δ).
         attained_log_delta: largest log δ at the target ε of the earlier witnesses.
         attained_epsilon: largest lower bound on ε of the earlier witnesses, in nats.
+
+    Returns:
+        True if the witness may be skipped.
     """
     if pair.likely_meets(attained_epsilon, target.log_delta):
         return True
@@ -217,6 +229,9 @@ def _upper_epsilon_of(pair: Pair, target: Target) -> float:
     Args:
         pair: the dominating pair.
         target: the target (ε, δ). A search starts at its ε.
+
+    Returns:
+        The upper bound in nats, which has been evaluated; math.inf if none is known.
     """
     log_delta = pair.upper_log_delta(target.epsilon)
     slightly_below = target.log_delta * (1.0 + SPARE) <= log_delta <= target.log_delta

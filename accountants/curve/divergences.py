@@ -64,6 +64,9 @@ class Divergences:
             log_gamma: t, in nats.
             largest_useful: largest bound that is of use. If the shared evaluation gives a larger one, t is evaluated
                 separately.
+
+        Returns:
+            The bound on E_γ, in [0, 1].
         """
         if not (self.forward.shares_nodes or self.forward.finds_best_tests):
             return self.evaluate([log_gamma])[0].upper
@@ -118,11 +121,15 @@ def divergence_at(log_gamma: float, log_delta: Interval, *, is_reversed: bool = 
         log_gamma: log γ, in nats.
         log_delta: bounds on log E_γ(P‖Q), or on log E_{1/γ}(Q‖P).
         is_reversed: whether `log_delta` is of (Q, P).
+
+    Returns:
+        Lower and upper bound on E_γ(P‖Q).
     """
     lower, upper = math.exp(log_delta.lower), math.exp(min(log_delta.upper, 0.0))
     if is_reversed:
         gamma, one_minus_gamma = math.exp(log_gamma), -math.expm1(log_gamma)
         lower = one_minus_gamma + gamma * lower
         upper = one_minus_gamma + gamma * upper
+    # Rounded outward: errors of the exponentials, the product and the sum.
     rounding = 16 * UNIT_ROUNDOFF
     return Interval(lower * (1.0 - rounding), upper * (1.0 + rounding))

@@ -38,7 +38,7 @@ def _demand(pointer: str, holds: bool, allowed: str) -> None:
 
 @dataclass(frozen=True)
 class GaussianLaw:
-    """The privacy loss of N(μ, 1) against N(0, 1), in either direction.
+    """The distribution of the privacy loss of N(μ, 1) against N(0, 1), in either direction.
 
     Under the first distribution of the pair the loss is N(μ²/2, μ²).
 

@@ -75,6 +75,7 @@ class FiniteLaw:
 
         # The log probability under the mixture is the new loss plus the log probability under Q.
         log_first = [loss + log_mass for loss, log_mass in zip(losses, log_second, strict=True)]
+        # Bound the errors of the sums relative to their sizes.
         accuracy = self._mixture_accuracy(max([self.accuracy, *errors]), losses, log_first, log_second)
         log_infinite = self.log_infinite + log_rate
         return FiniteLaw(tuple(losses), tuple(log_first), tuple(log_second), log_infinite, accuracy=accuracy)
@@ -92,6 +93,9 @@ class FiniteLaw:
             losses: privacy losses of the mixture, in nats.
             log_first: sums of each loss and the log probability under Q.
             log_second: log probabilities under Q.
+
+        Returns:
+            The larger one of both kinds of relative errors.
         """
         accuracy = loss_accuracy
         for loss, log_sum, log_mass in zip(losses, log_first, log_second, strict=True):
@@ -110,6 +114,9 @@ class FiniteLaw:
             mixed: the mixed loss, from `_mixed_loss`.
             rate: q.
             log_rate: log q.
+
+        Returns:
+            The relative error of the mixed loss.
         """
         rounding = 16 * UNIT_ROUNDOFF
         if mixed == 0.0:
@@ -117,6 +124,7 @@ class FiniteLaw:
         derivative = math.exp(min(log_rate + loss - mixed, 0.0))
         adds_loss = loss < 0.0 and rate > 0.5
         added = 8 * UNIT_ROUNDOFF if adds_loss else 0.0
+        # The factor 1.01 covers errors of second order.
         return abs(loss) * (1.01 * self.accuracy * derivative + added) / abs(mixed) + rounding
 
 
@@ -127,9 +135,14 @@ def _mixed_loss(loss: float, rate: float, absent: float) -> float:
         loss: l, the privacy loss of an outcome without sampling, in nats.
         rate: inclusion probability q.
         absent: 1 − q, computed separately so that it keeps its digits.
+
+    Returns:
+        The loss in nats.
     """
     if loss >= 0.0 or rate <= 0.5:
+        # For a very small loss, e^{−l} would be too large, and q e^l is negligible.
         return math.log1p(rate * math.expm1(loss))
+    # For a negative loss and a large q, l + log(1 + (1 − q)(e^{−l} − 1)) keeps the digits.
     if loss > -30.0:
         return loss + math.log1p(absent * math.expm1(-loss))
     return math.log(absent + rate * math.exp(loss))

@@ -97,6 +97,9 @@ class LeastProfile(Profile):
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            The natural logarithm of the bound, at most 0.
         """
         has_bound = bool(self._closed)
         least = float(self._least_of(self._closed, np.asarray(epsilon)).upper) if has_bound else 0.0
@@ -114,6 +117,9 @@ class LeastProfile(Profile):
         Args:
             profiles: the privacy profiles, at least one.
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bounds with the shape of `epsilon`.
         """
         bounds = [profile.log_delta(epsilon) for profile in profiles]
         return Enclosure(
@@ -141,6 +147,9 @@ class LeastProfile(Profile):
             epsilon: ε, in nats.
             share: the estimates of log δ of all other profiles must exceed the least log δ in closed form by this
                 fraction of |log δ|.
+
+        Returns:
+            True if every composed profile is estimated to be larger by the given fraction.
         """
         if not self._closed:
             return False
@@ -157,6 +166,9 @@ class LeastProfile(Profile):
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bound on log δ.
         """
         least = Interval(0.0, 0.0)  # log δ ≤ 0
         if self._closed:
@@ -190,6 +202,9 @@ def _is_likely_larger(profile: Profile, epsilon: float, log_delta: float) -> boo
         profile: one of the alternatives.
         epsilon: ε, in nats.
         log_delta: least known upper bound on log δ of the other alternatives.
+
+    Returns:
+        True if the profile may be left out at this ε.
     """
     margin = _LEAST_MARGIN + _MARGIN * abs(log_delta)
     if profile.likely_log_delta(epsilon) > log_delta + _MARGINS_OF_ESTIMATE * margin:

@@ -32,6 +32,9 @@ class MinimumEstimate(NamedTuple):
 
         Args:
             width: width of the bounds on h at a point, relative to h.
+
+        Returns:
+            The distance in t = log γ.
         """
         relative_rise = max(LOSS, _WIDTHS_APART * width)
         return math.sqrt(relative_rise / self.curvature)

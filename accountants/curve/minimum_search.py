@@ -101,6 +101,7 @@ class MinimumSearch:
         line = gamma * self.rate
         if line >= 1.0:
             return
+        # Rounded outward: errors of the exponential, the product and the sum.
         rounding = 8 * UNIT_ROUNDOFF
         lower = (line + divergence.lower) * (1.0 - rounding)
         upper = (line + divergence.upper) * (1.0 + rounding)
@@ -318,6 +319,9 @@ class MinimumSearch:
 
         Args:
             log_gammas: t of all points, increasing.
+
+        Returns:
+            The index, or 0.
         """
         inner = range(1, len(log_gammas) - 1)
         return min(inner, key=lambda index: self.points[log_gammas[index]].upper, default=0)

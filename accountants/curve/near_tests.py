@@ -78,6 +78,9 @@ def adapt_width(test: NearTest, size: float) -> NearTest:
     Args:
         test: the test L > ε of the privacy loss L.
         size: false positive rate α, in (0, 1).
+
+    Returns:
+        A copy of the test; the test itself if it has no lower bound on E_γ.
     """
     lower, upper = test.log_delta(test.epsilon)
     if not lower > -math.inf:

@@ -312,9 +312,6 @@ def subsample_at(base: Pair, rate: float) -> Pair:
     Args:
         base: the pair P against Q of the mechanism on a batch that includes the record.
         rate: inclusion probability q, in (0, 1].
-
-    Returns:
-        The pair of (1 − q) Q + q P against Q.
     """
     dominating, _ = subsample_pair(base, Share.at(rate))
     return dominating

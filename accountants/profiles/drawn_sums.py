@@ -130,6 +130,7 @@ class DrawnSumBound(Bound):
         largest_log_beta = np.minimum(log_beta + margin, 0.0)
         upper = np.logaddexp(largest_factor + log_rate + mixture.upper, largest_log_beta + replaced.upper)
 
+        # The roundings of the factors and of the logarithms, and the errors of the weights.
         slack = 4 * NUDGE + self.accuracy
         upper = np.minimum(np.logaddexp(upper + slack, self.log_rest), 0.0)
         return Enclosure(np.asarray(np.minimum(lower - slack, upper)), np.asarray(upper))
@@ -137,11 +138,11 @@ class DrawnSumBound(Bound):
     def _log_mixture(self, least: FloatArray, largest: FloatArray) -> Enclosure:
         """Enclose log E_γ(P‖Q) of the mixture P = Σ π_k N(r_k, 1) and Q = N(0, 1), for a γ that was rounded.
 
-        E_γ is the hockey-stick divergence. A half-line x > c is a test, so that P(x > c) − γ Q(x > c) is a lower bound
-        for every c. Let c* be the point at which the loss log dP/dQ is log γ. The loss is convex and increasing in x,
-        so that Newton's method started above c* stays above c*. Its slope is at least r₁, so that c = x − ρ/r₁ is at
-        most c* if the loss at x is log γ + ρ. Between c and c* the half-line subtracts ∫(γ dQ − dP), which is at most
-        (e^s − 1) P(x > c) for s = log γ − log dP/dQ(c).
+        E_γ is the hockey-stick divergence, and γ is known only within bounds. A half-line x > c is a test, so that P(x
+        > c) − γ Q(x > c) is a lower bound for every c. Let c* be the point at which the loss log dP/dQ is log γ. The
+        loss is convex and increasing in x, so that Newton's method started above c* stays above c*. Its slope is at
+        least r₁, so that c = x − ρ/r₁ is at most c* if the loss at x is log γ + ρ. Between c and c* the half-line
+        subtracts ∫(γ dQ − dP), which is at most (e^s − 1) P(x > c) for s = log γ − log dP/dQ(c).
 
         Args:
             least: lower bounds on log γ.
@@ -154,6 +155,7 @@ class DrawnSumBound(Bound):
 
         # A point x above c*, and a bound on the rounding errors of the loss near it.
         x = self._point_above(least)
+        # The error of the loss: exponents of the size of shift times x, and one unit for each component.
         rounding = 64 * UNIT_ROUNDOFF * (1.0 + largest_shift * (np.abs(x) + largest_shift) + least)
         rounding = rounding + 64 * UNIT_ROUNDOFF * len(self.shifts)
 

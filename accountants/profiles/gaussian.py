@@ -70,6 +70,9 @@ class ZeroProfile(Profile):
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Two arrays of −∞ with the shape of `epsilon`.
         """
         return Tails(*self.log_delta(epsilon))
 
@@ -134,6 +137,9 @@ class GaussianProfile(Profile):
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bound on log δ.
         """
         return Interval(self.lower_log_delta(epsilon), self.upper_log_delta(epsilon))
 
@@ -264,6 +270,9 @@ class GaussianProfile(Profile):
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            log P(L > ε) and log Q(L > ε), one entry for each ε.
         """
         middle = epsilon / self.mu
         log_p = log_normal_tail(middle - 0.5 * self.mu)
@@ -278,6 +287,9 @@ def scaled_tail(x: float) -> float:
 
     Args:
         x: a point on the line, in standard deviations.
+
+    Returns:
+        The quotient, positive.
     """
     return 0.5 * float(erfcx(x * math.sqrt(0.5)))
 
@@ -289,6 +301,9 @@ def gaussian_pair(mu: float) -> Pair:
 
     Args:
         mu: distance μ ≥ 0 of the means, in standard deviations of the noise.
+
+    Returns:
+        The pair, with its exact distribution of the privacy loss.
     """
     if not mu > 0:
         return Pair(ZeroProfile(), ZeroProfile(), gaussian_dp_mu=mu, law=GaussianLaw(mu))

@@ -172,6 +172,9 @@ class MixtureProfile(Profile):
 
         Args:
             x: points on the line, a flat array.
+
+        Returns:
+            One value for each point, in nats.
         """
         return self.side * (self.p.log_density_ratio(x) - self.q.log_density_ratio(x))
 
@@ -240,6 +243,9 @@ class MixtureProfile(Profile):
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            log P(L > ε) and log Q(L > ε), one entry for each ε.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         boundary = self._boundary(points.ravel())
@@ -288,6 +294,9 @@ def mixture_pair(p: LineMixture, q: LineMixture) -> Pair:
     Args:
         p: the mixture P.
         q: the mixture Q.
+
+    Returns:
+        The pair, with the profiles of both directions.
     """
     forward = MixtureProfile(p, q, side=1)
     mirrored_p = LineMixture(p.log_weights, tuple(-mean for mean in p.means))

@@ -208,6 +208,9 @@ class GeometricProfile(Profile):
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            log P(L > ε) and log Q(L > ε), one entry for each ε.
         """
         count = self._largest_count(np.asarray(epsilon, dtype=np.float64))
         has_finite_loss = count >= self._least
@@ -227,6 +230,9 @@ class GeometricProfile(Profile):
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            One natural logarithm for each ε; −∞ where δ is 0.
         """
         rate, log_total = self.decay_rate, self._log_total
 

@@ -71,6 +71,7 @@ class LaplaceProfile(Profile):
             Lower and upper bounds, one for each ε; −∞ for ε above the largest loss.
         """
         points = np.asarray(epsilon, dtype=np.float64)
+        # The shift is known to two units of roundoff; a third one covers the product.
         least_shift, largest_shift = self.shift * (1 - 3 * UNIT_ROUNDOFF), self.shift * (1 + 3 * UNIT_ROUNDOFF)
         at_least_shift = log_one_minus_exp(0.5 * (points - least_shift))
         at_largest_shift = log_one_minus_exp(0.5 * (points - largest_shift))
@@ -145,6 +146,9 @@ class OppositeLaplaceProfile(Profile):
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            log u, one entry for each ε.
         """
         # log(e^ε − 1), in a form that does not overflow for large ε.
         with np.errstate(divide="ignore"):
@@ -183,6 +187,9 @@ class OppositeLaplaceProfile(Profile):
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Two natural logarithms for each ε; −∞ where u ≥ 1.
         """
         log_u = self._log_u(np.asarray(epsilon, dtype=np.float64))
         is_inside = log_u < 0
@@ -203,6 +210,9 @@ def laplace_pair(shift: float) -> Pair:
 
     Args:
         shift: sensitivity s ≥ 0, in units of the noise's scale. For s = 0 the privacy loss is always zero.
+
+    Returns:
+        The pair; two equal distributions for s = 0.
     """
     if not shift > 0:
         return Pair(ZeroProfile(), ZeroProfile())
@@ -220,6 +230,9 @@ def opposite_laplace_pair(rate: float, shift: float, *, absent: float | None = N
         rate: inclusion probability q, in (0, 1].
         shift: norm s of the contribution, in units of the noise's scale.
         absent: 1 − q, if it is known more accurately than from `rate`.
+
+    Returns:
+        The pair, with the same profile in both directions.
     """
     profile = OppositeLaplaceProfile(rate, shift, absent)
     return Pair(profile, profile, below=laplace_pair(2.0 * shift))

@@ -95,6 +95,9 @@ def tabulate(epsilon: FloatArray, log_value: FloatArray) -> PiecewiseTails:
     Args:
         epsilon: ε of the points in nats, increasing, a flat array.
         log_value: log D of the points, natural logarithms.
+
+    Returns:
+        The vertices of the function: their ε and log D.
     """
     log_value = np.minimum.accumulate(log_value)
     distinct = _drop_near_ties(log_value.tolist())
@@ -134,6 +137,9 @@ def lower_hull(epsilon: FloatArray, log_value: FloatArray) -> list[int]:
     Args:
         epsilon: ε of the points in nats, increasing, a flat array.
         log_value: log D of the points, decreasing.
+
+    Returns:
+        Increasing indices of points, from the first to the last.
     """
     neighbour_slopes = _neighbour_slopes(epsilon, log_value).tolist()
     vertices: list[int] = [0]

@@ -65,6 +65,9 @@ class PowerProfile(Profile):
         Args:
             epsilon: array of ε, in nats.
             weights: weights w_a > 0, in the order of `orders`.
+
+        Returns:
+            One natural logarithm for each ε.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         log_terms = [
@@ -164,6 +167,9 @@ class PowerProfile(Profile):
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            log P(L > ε) and log Q(L > ε), one entry for each ε, each at most 0.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         is_on_chord = points < self._chord.epsilon
@@ -178,6 +184,9 @@ def powers_pair(orders: Sequence[float], log_coefficients: Sequence[float]) -> P
     Args:
         orders: orders a of the Rényi divergences, each above 1.
         log_coefficients: log c_a of each order, natural logarithm.
+
+    Returns:
+        The pair, with the same profile in both directions.
     """
     profile = PowerProfile(tuple(orders), tuple(log_coefficients))
     return Pair(profile, profile)
@@ -190,5 +199,8 @@ def log_conversion(order: float) -> float:
 
     Args:
         order: order a > 1.
+
+    Returns:
+        log C(a), natural logarithm, negative.
     """
     return (order - 1.0) * math.log1p(-1.0 / order) - math.log(order)

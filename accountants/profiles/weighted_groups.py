@@ -205,13 +205,17 @@ class MultiplicityProfile(Profile):
         return Enclosure(lower.reshape(points.shape), upper.reshape(points.shape))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of the privacy loss above ε', Σ w_k (P_k + (1 − η)/η Q_k) and Σ w_k Q_k/η.
+        """Return the log tails of the privacy loss above ε' under both distributions.
 
-        P_k and Q_k are the tails of the mechanism on k copies at ε = log(1 + (e^ε' − 1)/η), and w_k and η are those of
-        the class. The first tail includes the probability of numbers k beyond `log_weights`.
+        The tails are Σ w_k (P_k + (1 − η)/η Q_k) and Σ w_k Q_k/η. P_k and Q_k are the tails of the mechanism on k
+        copies at ε = log(1 + (e^ε' − 1)/η), and w_k and η are those of the class. The first tail includes the
+        probability of numbers k beyond `log_weights`.
 
         Args:
             epsilon: array of ε' ≥ 0, in nats.
+
+        Returns:
+            Two natural logarithms for each ε'.
         """
         log_p, log_q = self._mix(epsilon, lambda groups, base: groups.log_tails(base))
         return Tails(np.asarray(np.logaddexp(log_p, self.log_infinite_mass)), log_q)
@@ -223,17 +227,24 @@ class MultiplicityProfile(Profile):
 
         Args:
             epsilon: array of ε' ≥ 0, in nats.
+
+        Returns:
+            Two natural logarithms for each ε'.
         """
         return self._mix(epsilon, lambda groups, base: groups.attained_log_tails(base))
 
     def _mix(self, epsilon: FloatArray, tails_of: Callable[[GroupProfiles, FloatArray], Tails]) -> Tails:
-        """Return the log tails at ε': the logs of Σ w_k (P_k + (1 − η)/η Q_k) and of Σ w_k Q_k/η over the listed k.
+        """Return the log tails of the privacy loss at ε' as weighted sums over the listed numbers of copies.
 
-        P_k and Q_k are the tails of the mechanism on k copies, and η is the sum of their probabilities w_k.
+        The sums are Σ w_k (P_k + (1 − η)/η Q_k) and Σ w_k Q_k/η. P_k and Q_k are the tails of the mechanism on k
+        copies, and η is the sum of their probabilities w_k.
 
         Args:
             epsilon: array of ε', in nats.
             tails_of: function that returns the log tails of groups at values of ε, or their attained log tails.
+
+        Returns:
+            The logarithms of both sums, one entry for each ε'.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         weighted = self._weighted_tails(base_epsilon(points.ravel(), self.rate), tails_of)
@@ -299,6 +310,9 @@ def gaussian_mixture_pair(law: GaussianMixtureLaw) -> Pair:
     Args:
         law: sensitivities in standard deviations with their probabilities, and the direction. In direction "replace",
             the second distribution has the opposite sensitivities.
+
+    Returns:
+        The pair of the two mixtures, with the given distribution of the privacy loss.
     """
     log_weights = tuple(math.log(weight) for _, weight in law.components)
     means = tuple(sensitivity for sensitivity, _ in law.components)
