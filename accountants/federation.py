@@ -217,9 +217,6 @@ class ClientGroupRequest:
 
         Args:
             log_delta: natural logarithm of the request's δ.
-
-        Returns:
-            Natural logarithm of δ, at most 0.
         """
         if self.delta is None and self.log10_delta is None:
             return log_delta
@@ -338,9 +335,6 @@ def _group_faults(group: ClientGroupRequest, sampling: Sampling, pointer: str) -
         group: the client group.
         sampling: sampling of the batches. Only with replacement may a batch be larger than the client's data.
         pointer: JSON pointer to the group.
-
-    Returns:
-        The faults, with pointers below `pointer`; none if the group is valid.
     """
     faults = []
     records, batch_size = group.samples_per_client, group.batch_size

@@ -66,6 +66,7 @@ def largest_log_delta(risk: RiskTarget, log_gamma: float) -> float:
     if log_gamma < 0.0:
         true_positives, false_positives = 1.0 - false_positives, 1.0 - true_positives
     scaled = math.exp(abs(log_gamma)) * false_positives
+    # Errors of the exponential, the product and the difference.
     rounding = 8.0 * UNIT_ROUNDOFF * (true_positives + (1.0 + abs(log_gamma)) * scaled)
     delta = true_positives - scaled - rounding
     if not delta > 0.0:
@@ -84,6 +85,9 @@ def _within(risk: RiskTarget, log_gamma: float) -> float:
     Args:
         risk: a risk of the kind `true_positive_rate`.
         log_gamma: the given threshold, in nats.
+
+    Returns:
+        The threshold, slightly inside the range.
     """
     rate = risk.false_positive_rate
     low, high = -math.log((1.0 - rate) / (1.0 - risk.bound)), math.log(risk.bound / rate)
@@ -116,6 +120,9 @@ class AimedTests:
 
         Args:
             curve: the privacy curve.
+
+        Returns:
+            One condition for each direction.
         """
         directions = zip(self._directions(curve), self._log_gammas, strict=False)
         return [self._limit(tests, log_gamma) for tests, log_gamma in directions]
@@ -125,6 +132,9 @@ class AimedTests:
 
         Args:
             curve: the privacy curve.
+
+        Returns:
+            True if the limit on the rate is proved.
         """
         if self._all_met(curve):
             return True
@@ -161,6 +171,9 @@ class AimedTests:
 
         Args:
             curve: the privacy curve with the dominating pair (P, Q).
+
+        Returns:
+            One or two searches for tests, without lower bounds.
         """
         pair, rates = curve.upper, (self._risk.false_positive_rate,)
         tests = [TradeOff.of(pair.forward, pair.backward, rates, lower=False)]
@@ -215,6 +228,7 @@ class AimedTests:
 
             # The scale is the reciprocal of the natural distance, within limits.
             moved = abs(best - previous)
+            # The natural distance, over which the bound rises by a fixed share, is limited to 1e-6 … 10.
             scale = math.sqrt(min(max(curvature, 1e-2), 1e12)) if math.isfinite(curvature) else 1.0
             if moved * scale <= _SETTLED:
                 break

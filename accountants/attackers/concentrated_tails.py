@@ -37,6 +37,9 @@ def is_below_gaussian_from(epsilon: float, rho: float, mu: float) -> bool:
         mu: μ > 0, in standard deviations.
 
     Source: docs/attackers.md.
+
+    Returns:
+        True if it is proved.
     """
     m = math.sqrt(2.0 * rho)
     y, x = (epsilon - rho) / m, epsilon / mu - 0.5 * mu

@@ -60,6 +60,7 @@ def far_losses_of_gaussian(distance: float, order: float) -> FarLosses:
     # The number of standard deviations beyond which the rest is negligible, under the distribution weighted by r^a.
     deviations = math.sqrt(2.0 * (log_moment - _LOG_TAIL))
     end = (order - 0.5) * distance * distance + deviations * distance
+    # Rounded up: relative error of the product.
     most = 0.5 * order * distance * distance * (1.0 + 16 * UNIT_ROUNDOFF)
     log_tail = log_moment + float(log_normal_tail(deviations * (1.0 - 1e-12)))
     return FarLosses(end, log_tail, most)
@@ -91,6 +92,7 @@ def far_losses_by_orders(divergence: Callable[[float], float], order: float) -> 
         [-math.log(larger) + (larger - 1.0) * math.log1p(-1.0 / larger) for larger, _ in finite_bounds]
     )
     constants = constants + slopes * np.asarray([value for _, value in finite_bounds])
+    # Error of the sums of logarithms.
     rounding = 32 * UNIT_ROUNDOFF * (1.0 + np.abs(constants))
 
     # The ε from which on the integral of the bound is e^_LOG_TAIL.

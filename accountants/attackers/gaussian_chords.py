@@ -148,6 +148,9 @@ class _Interval(NamedTuple):
             left: the point with the smaller ε.
             right: the point with the larger ε.
             most: a μ that is known to be enough.
+
+        Returns:
+            The interval with its μ and the ε at which it should be divided.
         """
         middle = 0.5 * (left.epsilon + right.epsilon)
         if left.upper == -math.inf:
@@ -165,13 +168,18 @@ class _Interval(NamedTuple):
 
 
 def _log_chord_slope(left: DeltaPoint, right: DeltaPoint) -> float:
-    """Return log α for the slope −α in e^ε of the chord through the upper bounds on δ at two points; below 0.
+    """Return the log steepness of the chord of δ between two points, as a function of e^ε.
+
+    The chord goes through the upper bounds on δ, and has the slope −α.
 
     If δ does not decrease, α is δ at the left point divided by e^ε at the right one.
 
     Args:
         left: the point with the smaller ε.
         right: the point with the larger ε.
+
+    Returns:
+        log α, natural logarithm, below 0.
     """
     log_alpha = left.upper - right.epsilon
     if right.upper < left.upper:
@@ -206,8 +214,12 @@ def _log_sum_up(point: DeltaPoint, log_alpha: float) -> float:
     Args:
         point: the point, with an upper bound on δ.
         log_alpha: log α, natural logarithm.
+
+    Returns:
+        The natural logarithm.
     """
     value = log_sum(point.epsilon + log_alpha, point.upper)
+    # Error of the exponents and of the logarithm of the sum.
     return value + 8 * UNIT_ROUNDOFF * (1.0 + point.epsilon + abs(log_alpha) + abs(value))
 
 
@@ -217,6 +229,9 @@ def _log_rest_down(point: DeltaPoint, log_alpha: float) -> float:
     Args:
         point: the point, with an upper bound on δ.
         log_alpha: log α, natural logarithm.
+
+    Returns:
+        The natural logarithm.
     """
     log_complement = log1m_exp_at(point.upper) if point.upper < 0.0 else -math.inf
     log_share = point.epsilon + log_alpha - log_complement
@@ -224,6 +239,7 @@ def _log_rest_down(point: DeltaPoint, log_alpha: float) -> float:
         return -math.inf
     value = log_complement + log1m_exp_at(log_share)
     rounding = 8 * UNIT_ROUNDOFF * (1.0 + point.epsilon + abs(log_alpha) + abs(log_complement))
+    # The error of the share is relative to 1 minus the share.
     return value - rounding / -math.expm1(log_share)
 
 
@@ -233,6 +249,9 @@ def gaussian_mu_at(epsilon: float, log_delta: float) -> float:
     Args:
         epsilon: ε ≥ 0, in nats.
         log_delta: natural logarithm of the δ.
+
+    Returns:
+        The bound, in standard deviations; 0 if δ is too small for the inverse.
     """
     if not log_delta > LEAST_LOG_DELTA:
         return 0.0

@@ -91,6 +91,9 @@ def _combine_if_wide(curve: Curve, orders: Sequence[float], bounds: Sequence[Int
         curve: the privacy curve of the mechanism.
         orders: orders a > 1.
         bounds: bounds on the Rényi divergence at each order, in nats.
+
+    Returns:
+        One pair of bounds for each order, in nats.
     """
     combined = []
     for order, bound in zip(orders, bounds, strict=True):
@@ -115,6 +118,9 @@ def _combine(curve: Curve, order: float, lower: float, upper: float) -> Interval
         lower: largest lower bound of the pairs that neighbours attain, in nats.
         upper: least upper bound of the dominating pairs, in nats.
 
+    Returns:
+        Lower and upper bound in nats.
+
     Raises:
         ContradictoryBounds: the lower bound exceeds the upper one, which is a fault of this library.
     """
@@ -126,7 +132,9 @@ def _combine(curve: Curve, order: float, lower: float, upper: float) -> Interval
 
 
 def concentration(pair: Pair) -> float:
-    """Return a ρ for which a pair is ρ-zero-concentrated: its Rényi divergences are at most ρ a at every order a > 1.
+    """Return a ρ for which a pair of distributions is ρ-zero-concentrated private.
+
+    Its Rényi divergences are then at most ρ a at every order a > 1.
 
     It is a sum over the parts of a composition. Of several dominating pairs of one mechanism, the least ρ is used.
 

@@ -75,6 +75,9 @@ class _Weights(NamedTuple):
         Args:
             power: exponent p, not 0 and not −1.
             step: length h > 0 of the step.
+
+        Returns:
+            The weights of both ends, with a bound on their relative error.
         """
         area = math.expm1(power * step) / power  # ∫ e^{px} dx
         area_of_next_power = math.expm1((power + 1.0) * step) / (power + 1.0)
@@ -115,6 +118,7 @@ def integrated_renyi(forward: Profile, backward: Profile, *, far: FarLosses, ord
     if log_upper == -math.inf:  # both distributions are the same
         return Interval(0.0, 0.0)
 
+    # Errors of the logarithms and exponents of the sums.
     slack = 64 * UNIT_ROUNDOFF * (8.0 + abs(log_upper) + order * last)
     lower = divergence_of_log_excess(log_lower - slack, order) if log_lower > -math.inf else 0.0
     upper = divergence_of_log_excess(log_upper + slack, order)
@@ -129,6 +133,9 @@ def _takes_too_many_steps(forward: Profile, backward: Profile, last: float, orde
         backward: the privacy profile of (Q, P).
         last: the ε at which the integral ends, in nats.
         order: order a > 1 of the divergence.
+
+    Returns:
+        True if the integral must not be computed.
     """
     fewest = order * last / _LONGEST_STEP
     if _is_costly(forward) or _is_costly(backward):
@@ -172,6 +179,9 @@ def _total(
         last: end of the integral, in nats. The last piece may end beyond it by less than a step.
         order: order a of the Rényi divergence, which decides the number of steps.
         cap: function from ε to a further upper bound on log E; None if there is none.
+
+    Returns:
+        Lower and upper bound on the natural logarithm.
     """
     ends = [0.0, *(last * 2.0 ** (piece - _PIECES) for piece in range(_PIECES + 1))]
     is_costly = _is_costly(profile)
@@ -226,6 +236,9 @@ def _first_count(length: float, order: float, is_costly: bool) -> int:
         length: length of the interval, in nats.
         order: order a > 1 of the Rényi divergence.
         is_costly: whether the profile is computed point by point.
+
+    Returns:
+        The number of steps, at least `_FEWEST_COSTLY` or `_FEWEST`.
     """
     if is_costly:
         fewest_by_order = order * length / _LONGEST_STEP
@@ -239,6 +252,9 @@ def _is_costly(profile: Profile) -> bool:
 
     Args:
         profile: the privacy profile of one direction of a pair.
+
+    Returns:
+        True if an evaluation at many ε takes long.
     """
     if profile.estimated or profile.pointwise:
         return True
@@ -268,6 +284,9 @@ def _piece(
         ends: first and last ε, in nats.
         count: number of steps.
         cap: function from ε to a further upper bound on log E; None if there is none.
+
+    Returns:
+        Lower and upper bound on the natural logarithm.
     """
     start, end = ends
     step = (end - start) / count

@@ -42,7 +42,7 @@ BothWays: TypeAlias = tuple[Interval, Interval]
 
 
 def renyi_of_part(part: Pair, orders: Sequence[float]) -> list[BothWays]:
-    """Return bounds on the Rényi divergences at given orders of a pair that is not a composition, for both directions.
+    """Return bounds on the Rényi divergences of a pair that is not a composition, for both directions.
 
     Orders of a subsampled Gaussian step share the nodes of one quadrature. Other pairs are bounded order by order.
 
@@ -63,11 +63,16 @@ def renyi_of_part(part: Pair, orders: Sequence[float]) -> list[BothWays]:
 
 
 def _in_both_ways(law: SampledGaussianLaw, removed: Interval) -> BothWays:
-    """Return bounds for both directions from those of removing a contribution, which are at least those of adding it.
+    """Return bounds on the Rényi divergence of both directions, from those of removing a contribution.
+
+    The divergence of adding a contribution is at most that of removing it.
 
     Args:
         law: the subsampled Gaussian step, in direction "remove" or "add".
         removed: bounds on the divergence of the outputs with the contribution against those without it, in nats.
+
+    Returns:
+        The bounds for the direction of `law`, and for the opposite one.
     """
     added = Interval(0.0, removed.upper)
     return (removed, added) if law.direction == "remove" else (added, removed)
@@ -112,9 +117,10 @@ def _of_part_at(part: Pair, order: float) -> BothWays:
 
 
 def _far_losses(part: Pair, order: float) -> FarLosses | None:
-    """Return bounds on the privacy losses of a pair beyond the ε at which the integral for its Rényi divergence ends.
+    """Return bounds on the large privacy losses of a pair, which an integral for its Rényi divergence leaves out.
 
-    They come from a Gaussian pair that dominates, or from divergences at larger orders.
+    They concern losses beyond the ε at which the integral ends, and come from a Gaussian pair that dominates, or from
+    divergences at larger orders.
 
     Args:
         part: a pair that is not a composition.
@@ -204,7 +210,9 @@ def _of_atoms(law: FiniteLaw, order: float) -> Interval:
 
 
 def _of_sampled_gaussian(law: SampledGaussianLaw, orders: Sequence[float]) -> list[Interval]:
-    """Return bounds on the Rényi divergences of a Poisson-subsampled Gaussian, with against without the contribution.
+    """Return bounds on the Rényi divergences of a Poisson-subsampled Gaussian step.
+
+    They are those of the outputs with the contribution against those without it.
 
     No bound exceeds a d²/2 at the order a, the divergence of the Gaussian without sampling at the distance d.
 

@@ -203,6 +203,9 @@ def _reveals(pair: Pair) -> bool:
 
     Args:
         pair: a pair that neighbours attain.
+
+    Returns:
+        True if an infinite loss is proved.
     """
     for part, _ in unfold(((pair, 1),)):
         law = part.atoms
@@ -222,6 +225,9 @@ def _lower_mu(curve: Curve) -> float:
 
     Args:
         curve: the privacy curve of the mechanism.
+
+    Returns:
+        The bound; 0 if no lower bound on δ is known.
     """
     epsilon, least = 0.0, 0.0
     while epsilon <= _LAST_EPSILON:

@@ -31,6 +31,9 @@ def meets(curve: Curve, target: Target) -> bool:
     Args:
         curve: the privacy curve of a mechanism.
         target: a limit (ε, δ), or a limit on a risk.
+
+    Returns:
+        True if the target is certainly met.
     """
     risk = target.risk
     if risk is None:
@@ -50,6 +53,9 @@ def provably_misses(curve: Curve, target: Target) -> bool:
     Args:
         curve: the privacy curve of a mechanism.
         target: a limit (ε, δ), or a limit on a risk.
+
+    Returns:
+        True if the upper bound cannot show that the target is met.
     """
     risk = target.risk
     if risk is None:
@@ -71,14 +77,17 @@ def provably_misses(curve: Curve, target: Target) -> bool:
 
 
 def upper_figure(curve: Curve, risk: RiskTarget) -> float:
-    """Return an upper bound on the figure of a mechanism that a risk limits; math.inf if none is known.
+    """Return an upper bound on the measure of privacy loss that a risk limits.
 
-    The figure is the advantage, a true positive rate, μ of Gaussian differential privacy, or ρ of zero-concentrated
+    The measure is the advantage, a true positive rate, μ of Gaussian differential privacy, or ρ of zero-concentrated
     privacy.
 
     Args:
         curve: the privacy curve of a mechanism.
         risk: the risk.
+
+    Returns:
+        The bound in the unit of the measure; math.inf if none is known.
     """
     if risk.kind == "advantage":
         return math.nextafter(math.exp(curve.upper_log_delta(0.0)), math.inf)
@@ -110,6 +119,9 @@ def meeting(target: Target) -> Callable[[Curve], bool]:
 
     Args:
         target: (ε, δ), or a risk.
+
+    Returns:
+        A function from a curve to whether it certainly meets the target.
     """
     risk = target.risk
     if risk is not None and risk.kind == "true_positive_rate":
@@ -122,6 +134,9 @@ def least_log_mu(mu: float) -> float:
 
     Args:
         mu: the estimate, at least 0; 0 gives −700, and math.inf gives 700.
+
+    Returns:
+        The limited logarithm.
     """
     return min(max(math.log(mu), -700.0), 700.0) if mu > 0.0 else -700.0
 
@@ -131,6 +146,9 @@ def missing_theorem(risk: RiskTarget) -> str:
 
     Args:
         risk: the risk, of the kind μ of Gaussian differential privacy or ρ of zero-concentrated privacy.
+
+    Returns:
+        The sentence, without a full stop.
     """
     if risk.kind == "gaussian_dp_mu":
         return (

@@ -50,6 +50,9 @@ def upper_true_positive_rate(curve: Curve, rate: float) -> float:
     Args:
         curve: the privacy curve of the mechanism.
         rate: the false positive rate, in (0, 1).
+
+    Returns:
+        The bound, in (0, 1].
     """
     return _Directions(curve.upper, (rate,), lower=False).true_positives(rate).upper
 
@@ -60,6 +63,9 @@ def lower_true_positive_rate(curve: Curve, rate: float) -> float:
     Args:
         curve: the privacy curve of the mechanism.
         rate: the false positive rate, in (0, 1).
+
+    Returns:
+        The bound, at least `rate`.
     """
     bounds = [_Directions(pair, (rate,)).quick_lower_bound(rate) for pair in curve.witnesses]
     return max([rate, *bounds])
@@ -91,6 +97,9 @@ class _Directions:
 
         Args:
             rate: the false positive rate, in (0, 1).
+
+        Returns:
+            Lower and upper bound.
         """
         if self._mu is not None:
             return gaussian_true_positives(rate, self._mu)
@@ -102,6 +111,9 @@ class _Directions:
 
         Args:
             rate: the false positive rate, in (0, 1).
+
+        Returns:
+            The bound.
         """
         if self._mu is not None:
             return gaussian_true_positives(rate, self._mu).lower

@@ -98,6 +98,9 @@ class Pair:
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bounds with the shape of `epsilon`.
         """
         bounds = self.search.log_delta(epsilon)
         plateau = self.plateau
@@ -113,6 +116,9 @@ class Pair:
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bound on log δ; both are −∞ where the plateau proves δ = 0.
         """
         limit = self._plateau_log_delta(epsilon)
         if limit == -math.inf:
@@ -125,6 +131,9 @@ class Pair:
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            The bound, natural logarithm, at most 0.
         """
         limit = self._plateau_log_delta(epsilon)
         return limit if limit == -math.inf else min(self.search.upper_log_delta(epsilon), limit)
@@ -142,6 +151,9 @@ class Pair:
         Args:
             epsilon: ε, in nats.
             evaluated: the close ε.
+
+        Returns:
+            The bound, natural logarithm. It does not use the plateau where nodes are shared.
         """
         profiles = self.search.profiles
         if not any(profile.shares_nodes for profile in profiles):
@@ -153,6 +165,9 @@ class Pair:
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            The bound, natural logarithm; −∞ if none is known.
         """
         return min(self.search.lower_log_delta(epsilon), self._plateau_log_delta(epsilon))
 
@@ -165,6 +180,9 @@ class Pair:
         Args:
             epsilon: ε ≥ 0, in nats.
             log_delta: the target log δ, natural logarithm.
+
+        Returns:
+            True if every direction is likely to meet the target.
         """
         return all(profile.likely_meets(epsilon, log_delta) for profile in self.directions())
 
@@ -191,6 +209,9 @@ class Pair:
         Args:
             log_delta: the target log δ, natural logarithm.
             near: an ε at which log δ may be about the target; 0 if none is known.
+
+        Returns:
+            The bound in nats; math.inf if no such ε is known.
         """
         if log_delta == -math.inf:
             return self._enclose_pure_epsilon().upper
@@ -202,6 +223,9 @@ class Pair:
         Args:
             log_delta: the target log δ, natural logarithm.
             near: an ε at which log δ may be about the target; 0 if none is known.
+
+        Returns:
+            The bound in nats, at least 0.
         """
         if log_delta == -math.inf:
             return self._enclose_pure_epsilon().lower
@@ -214,6 +238,9 @@ class Pair:
         (`plateau`). The lower bound is then 0. If neither is known, both bounds are found by bisection. The upper bound
         is math.inf if δ may be above 0 even at `LARGEST_EPSILON`. The searches for a positive δ do not apply, because
         log δ has no finite distance from −∞.
+
+        Returns:
+            Lower and upper bound on ε, in nats.
         """
         upper = max(profile.supremum for profile in self.directions())
         if self.plateau is not None and self.plateau.delta == 0:
@@ -231,6 +258,9 @@ class Pair:
         Args:
             epsilon: the given ε, in nats.
             log_delta: the target log δ, natural logarithm.
+
+        Returns:
+            The smaller ε, in nats.
         """
         plateau = self.plateau
         if plateau is None or epsilon <= plateau.epsilon or not asks_for(log_delta, plateau.delta):

@@ -74,6 +74,9 @@ class Profile(ABC):
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bounds on the natural logarithm of the divergence.
         """
 
     @abstractmethod
@@ -82,6 +85,9 @@ class Profile(ABC):
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            log P(L > ε) and log Q(L > ε) for the privacy loss L, each within `tail_accuracy`.
         """
 
     @property
@@ -90,7 +96,9 @@ class Profile(ABC):
         """Bound on the error of each log tail, per unit of 1 + |log tail|."""
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
-        """Return log p and log q of lines p − α q that are at most E_α(P‖Q) at every α, for lower bounds of products.
+        """Return log tails of a pair that is below this profile at every ε, for lower bounds on δ of products.
+
+        The tails p and q at ε give a line p − α q that is at most the hockey-stick divergence E_α(P‖Q) at every α.
 
         (P, Q) is the pair of which products are formed. A bound on δ from divergences is that of a pair, too, even if
         no mechanism is known to have it. A profile with tails that belong to a larger pair, or that wraps such a
@@ -100,7 +108,7 @@ class Profile(ABC):
             epsilon: array of ε ≥ 0, in nats.
 
         Returns:
-            The logarithms, one for each ε; None if the lines are those of `log_tails`.
+            log p and log q for each ε; None if those of `log_tails` have this property.
         """
         del epsilon
         return None
@@ -171,6 +179,9 @@ class Profile(ABC):
         Args:
             epsilons: ε ≥ 0, in nats.
             lower: whether lower bounds are needed. Otherwise an interval may hold the upper bound twice.
+
+        Returns:
+            One pair of bounds for each ε, in the same order.
         """
         if self.one_sided and not lower:
             return [Interval(end, end) for end in map(self.upper_log_delta, epsilons)]
@@ -197,6 +208,9 @@ class Profile(ABC):
 
         Args:
             sizes: false positive rates, the probabilities under Q of rejection.
+
+        Returns:
+            One test or None for each rate; empty without tests.
         """
         del sizes
         return ()
@@ -222,6 +236,9 @@ class Profile(ABC):
         Args:
             epsilon: ε, in nats.
             share: fraction of the least log δ by which the estimates of the other bounds must exceed it.
+
+        Returns:
+            True if no composed bound is likely to be smaller.
         """
         del epsilon, share
         return False

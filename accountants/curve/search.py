@@ -49,6 +49,9 @@ class PairSearch:
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bound on log δ, at most 0.
         """
         lower, upper = -math.inf, -math.inf
         for profile in self.profiles:
@@ -88,6 +91,9 @@ class PairSearch:
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            The natural logarithm of the bound, at most 0.
         """
         profiles = self.profiles
         if len(profiles) == 1 or any(profile.one_sided for profile in profiles):
@@ -177,6 +183,9 @@ class PairSearch:
         Args:
             log_delta: the target log δ, natural logarithm.
             near: an ε at which δ may be close to the target; 0 if none is known.
+
+        Returns:
+            The bound, in nats.
         """
         return self.epsilon(log_delta, near).lower
 
@@ -287,7 +296,7 @@ def line_guess(read: Callable[[float], Interval], log_delta: float, near: float)
 def solved_epsilon(
     upper: Callable[[float], float], lower: Callable[[float], float], log_delta: float, solution: EpsilonEstimate
 ) -> Interval | None:
-    """Certify an approximate solution ε of log δ(ε) = log δ, by bounds slightly above and slightly below it.
+    """Certify an approximate solution ε of δ(ε) = δ, by bounds slightly above and slightly below it.
 
     If the bounds do not confirm these ε, a longer search starts from the solution and its slope.
 

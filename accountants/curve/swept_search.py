@@ -79,6 +79,9 @@ def _root_share(bounds: Enclosure, low: int, high: int, log_delta: float) -> flo
         low: index of the point with log δ above the target.
         high: index of the point with log δ at most the target.
         log_delta: the target log δ, natural logarithm.
+
+    Returns:
+        The fraction, in [0, 1] if the bounds enclose the target; 1/2 if log δ cannot be interpolated.
     """
     at_low, at_high = (0.5 * float(bounds.lower[k] + bounds.upper[k]) for k in (low, high))
     if not -math.inf < at_high < at_low:
@@ -93,6 +96,9 @@ def _points_of_sweep(low: float, high: float, root_share: float) -> FloatArray:
         low: lower end of the bracket.
         high: upper end of the bracket.
         root_share: position of the interpolated root, as a share of the bracket.
+
+    Returns:
+        Increasing ε in nats, with both ends of the bracket.
     """
     points = low + (high - low) * np.concatenate([_EVEN_SHARES, root_share + _AROUND])
     inside = points[(points > low) & (points < high)]

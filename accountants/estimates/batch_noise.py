@@ -62,7 +62,9 @@ class _Trial(NamedTuple):
 
 
 def likely_noise_of_batches(target: Target, *, rate: float, rounds: int, distance: float) -> float:
-    """Estimate the noise multiplier that meets a target with batches of fixed size, slightly below the necessary one.
+    """Estimate the noise multiplier that meets a target with batches of fixed size.
+
+    The estimate is slightly below the necessary noise.
 
     The estimate is the root of the estimated δ minus the target δ. A search starts from it: its first trial then misses
     the target, and its next trial meets it.
@@ -257,6 +259,9 @@ def _exceeds_variance(log_noise: float, *, rate: float, distance: float, varianc
         rate: probability q that a contribution is drawn.
         distance: sensitivity of the mechanism in clipping norms.
         variance: the variance to compare with, divided by q².
+
+    Returns:
+        True if the noise is too small.
     """
     return _batch_variance(distance / math.exp(log_noise), rate) > variance
 

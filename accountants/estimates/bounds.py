@@ -88,6 +88,9 @@ def closed_form_decides(curve: Curve, epsilon: float, share: float) -> bool:
         curve: a curve with the least of several alternatives as its upper bound.
         epsilon: ε, in nats.
         share: fraction of the least closed form's log δ by which all composed bounds must exceed it.
+
+    Returns:
+        True if both directions of the dominating pair are so estimated.
     """
     return all(profile.closed_decides(epsilon, share) for profile in curve.upper.directions())
 

@@ -60,6 +60,9 @@ class Chart(NamedTuple):
 
         Args:
             log_noise: natural logarithm of the noise.
+
+        Returns:
+            The coordinate, a real number that increases with the noise.
         """
         if not self.square:
             return log_noise
@@ -71,6 +74,9 @@ class Chart(NamedTuple):
 
         Args:
             coordinate: any real number c. It satisfies e^{−2c} = e^{s²} − 1.
+
+        Returns:
+            Natural logarithm of the noise.
         """
         if not self.square:
             return coordinate
@@ -83,6 +89,9 @@ class Chart(NamedTuple):
 
         Args:
             log_noise: natural logarithm of the noise.
+
+        Returns:
+            The slope, at least 1.
         """
         square = self._square_at(log_noise) if self.square else 0.0
         if not square:
@@ -95,6 +104,9 @@ def _log_one_plus_exp(exponent: float) -> float:
 
     Args:
         exponent: x. Above 700 the exponential may leave the doubles, and the 1 does not count.
+
+    Returns:
+        The natural logarithm.
     """
     if exponent > _MOST_EXPONENT:
         return exponent
@@ -110,5 +122,8 @@ def _is_below_square(square: float, *, fall: float) -> bool:
     Args:
         square: s², at least 0.
         fall: the amount to compare with, −d log μ/d log noise.
+
+    Returns:
+        True if s² is below the solution of the equation.
     """
     return square < -math.expm1(-square) * fall

@@ -77,6 +77,9 @@ def random_sum(spec: GaussianMixture, case: Case) -> Guarantee:
     Args:
         spec: specification of the mechanism, with the sizes and their probabilities.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
+
+    Returns:
+        The guarantee, on the condition that the sizes are drawn as stated.
     """
     upper, attained = random_sum_pairs(spec, case.setting.relation)
     return Guarantee(

@@ -60,6 +60,7 @@ def response_pair(epsilon: float, categories: int) -> Pair:
         cancellation = (log_third_categories - log_true + epsilon) / (1.0 + abs(log_others))
 
     profile = AtomicProfile(losses, log_masses)
+    # The error of a log probability, with the cancellation in the middle one.
     accuracy = 8 * UNIT_ROUNDOFF * (1.0 + cancellation)
     atoms = FiniteLaw(losses, log_masses, log_masses[::-1], accuracy=accuracy)
     return Pair(profile, profile, atoms=atoms, plateau=pure_plateau(Fraction(epsilon)))

@@ -34,6 +34,9 @@ def approximate_pair(epsilon: float, delta: float) -> Pair:
     Args:
         epsilon: privacy parameter ε ≥ 0, in nats. If it is 0, the finite loss is 0.
         delta: probability δ in [0, 1).
+
+    Returns:
+        The pair, with its list of losses and the exact (ε, δ).
     """
     log_finite = math.log1p(-delta)  # of the probability 1 − δ of a finite loss
     if epsilon == 0.0:
@@ -48,6 +51,7 @@ def approximate_pair(epsilon: float, delta: float) -> Pair:
     log_infinite = -math.inf
     if delta > 0:
         log_infinite = math.log(delta)
+        # Rounded up: error of the logarithm.
         log_infinite += 4 * UNIT_ROUNDOFF * (1.0 + abs(log_infinite))
 
     profile = AtomicProfile(losses, log_masses, log_infinite, 8 * UNIT_ROUNDOFF)
