@@ -55,7 +55,7 @@ def provably_misses(curve: Curve, target: Target) -> bool:
         target: a limit (ε, δ), or a limit on a risk.
 
     Returns:
-        True if the upper bound cannot show that the target is met.
+        True if the pair provably exceeds the limit.
     """
     risk = target.risk
     if risk is None:

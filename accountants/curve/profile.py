@@ -96,9 +96,9 @@ class Profile(ABC):
         """Bound on the error of each log tail, per unit of 1 + |log tail|."""
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
-        """Return log tails of a pair that is below this profile at every ε, for lower bounds on δ of products.
+        """Return log p and log q of lines p − α q below this profile, for lower bounds on δ of products.
 
-        The tails p and q at ε give a line p − α q that is at most the hockey-stick divergence E_α(P‖Q) at every α.
+        Each line is at most the hockey-stick divergence E_α(P‖Q) at every α = e^ε.
 
         (P, Q) is the pair of which products are formed. A bound on δ from divergences is that of a pair, too, even if
         no mechanism is known to have it. A profile with tails that belong to a larger pair, or that wraps such a
@@ -108,7 +108,7 @@ class Profile(ABC):
             epsilon: array of ε ≥ 0, in nats.
 
         Returns:
-            log p and log q for each ε; None if those of `log_tails` have this property.
+            log p and log q, one line for each ε; None if the lines are those of `log_tails`.
         """
         del epsilon
         return None

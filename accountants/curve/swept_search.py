@@ -81,7 +81,7 @@ def _root_share(bounds: Enclosure, low: int, high: int, log_delta: float) -> flo
         log_delta: the target log δ, natural logarithm.
 
     Returns:
-        The fraction, in [0, 1] if the bounds enclose the target; 1/2 if log δ cannot be interpolated.
+        The fraction, in [0, 1]; 1/2 if log δ is −∞ at the second point.
     """
     at_low, at_high = (0.5 * float(bounds.lower[k] + bounds.upper[k]) for k in (low, high))
     if not -math.inf < at_high < at_low:

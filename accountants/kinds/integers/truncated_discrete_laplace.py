@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Shift(NamedTuple):
-    """The difference of two neighbours' integer vectors: some coordinates of one size, and one of another size.
+    """A difference of two neighbours' integer vectors: several coordinates of one size, and one remainder.
 
     Attributes:
         coordinates: number of coordinates that differ by `size`.
@@ -100,6 +100,9 @@ def worst_shift(spec: TruncatedDiscreteLaplace) -> Shift:
 
     Args:
         spec: the noise, and the sensitivities in grid steps.
+
+    Returns:
+        The shift; all its sizes are 0 if the sensitivities are below 1.
     """
     l1, linf = math.floor(spec.l1_sensitivity), math.floor(spec.linf_sensitivity)
     square = squared_bound(spec)
@@ -131,6 +134,9 @@ def allowed_shifts(spec: TruncatedDiscreteLaplace, square: int) -> tuple[Shift, 
     Args:
         spec: the noise, and the sensitivities in grid steps.
         square: bound on the squared ℓ2 norm.
+
+    Returns:
+        The shifts, each once.
     """
     l1, linf = math.floor(spec.l1_sensitivity), math.floor(spec.linf_sensitivity)
     powers_of_two = {min(linf, 2**power) for power in range(max(linf, 1).bit_length())}
@@ -149,6 +155,9 @@ def shifted_pair(spec: TruncatedDiscreteLaplace, shift: Shift, effort: Effort) -
         spec: the noise, with its decay rate and its largest value.
         shift: integer shift, as the sizes of its coordinates with their numbers.
         effort: effort of the composition over coordinates.
+
+    Returns:
+        The pair of the composition.
     """
     parts = [(geometric_pair(spec.decay_rate, size, spec.noise_levels), count) for size, count in shift.parts]
     return composed_pair(parts, effort)
@@ -326,6 +335,9 @@ def sentence(fields: Mapping[str, str]) -> str:
 
     Args:
         fields: values of the spec's fields as text, by name. A sensitivity without a value is left out.
+
+    Returns:
+        A noun phrase for the statements about a run.
     """
     names_by_norm = {"ℓ1": "l1_sensitivity", "ℓ∞": "linf_sensitivity", "ℓ2": "l2_sensitivity"}
     sensitivities = [f"{norm} {fields[name]}" for norm, name in names_by_norm.items() if name in fields]
@@ -342,6 +354,9 @@ def at_noise(noise: float) -> TruncatedDiscreteLaplace:
 
     Args:
         noise: reciprocal of the decay rate, in grid steps.
+
+    Returns:
+        The example.
     """
     return TruncatedDiscreteLaplace(
         noise_levels=300, decay_rate=1.0 / noise, dimension=3, l1_sensitivity=5.0, linf_sensitivity=2.0

@@ -86,6 +86,9 @@ def bounded_range_guarantee(epsilon: float, step: Step, case: Case, *, is_whole_
         step: derivation of the bounded range.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
         is_whole_question: whether the guarantee is the answer itself, and not a part of a larger spec.
+
+    Returns:
+        The guarantee, on the condition that scores change by at most their sensitivity.
     """
     pair = bounded_range_pair(epsilon)
     witnesses = _witnesses(epsilon)
@@ -120,6 +123,9 @@ def _witnesses(epsilon: float) -> tuple[Pair, ...]:
 
     Args:
         epsilon: ε of the choice, in nats.
+
+    Returns:
+        One pair for a large ε, otherwise three.
     """
     symmetric = response_pair(0.5 * epsilon, 2)
     if epsilon > LARGEST_SPLIT:
@@ -142,6 +148,9 @@ def exponential_mechanism(spec: Exponential, case: Case) -> Guarantee:
     Args:
         spec: the mechanism, with ε and whether all scores change in one direction.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
+
+    Returns:
+        The guarantee, with a further condition if all scores change in one direction.
     """
     step = BOUNDED_RANGE.because(epsilon=spec.epsilon, monotonic=spec.monotonic)
     guarantee = bounded_range_guarantee(spec.epsilon, step, case, is_whole_question=case.root == spec)
@@ -155,6 +164,9 @@ def sentence(fields: Mapping[str, str]) -> str:
 
     Args:
         fields: values of the spec's fields as text, by name.
+
+    Returns:
+        A noun phrase for the statements about a run.
     """
     words = f"the exponential mechanism with ε = {fields['epsilon']} on scores of sensitivity 1"
     if fields.get("monotonic") != "yes":
