@@ -186,7 +186,9 @@ def account(
     effort: Effort = "default",
     only_at: float | None = None,
 ) -> Account:
-    """Return the certified guarantee of a spec, the description of a mechanism, for a relation, a unit and an observer.
+    """Return the certified guarantee of a spec, the description of a mechanism.
+
+    It is stated for a neighbouring relation, a protected unit and an observer.
 
     Guarantees: the upper bound of the guarantee is at least the true δ at every ε, at every effort. The answer depends
     only on the arguments.

@@ -194,7 +194,9 @@ def request_of(function: Callable[..., object]) -> type:
 
 
 def _defaults_of(function: Callable[..., object], names: Collection[str]) -> dict[str, object]:
-    """Return the default values of some parameters of a function, by name. Parameters without a default are left out.
+    """Return the default values of some parameters of a function, by name.
+
+    Parameters without a default are left out.
 
     Args:
         function: a formula.

@@ -151,7 +151,9 @@ def scale_of(annotation: object, quantity: Quantity, cls: type) -> Scale | None:
 
 @cache
 def _checks(cls: type) -> Checks:
-    """Return the checks of a request class: those of all its base classes, oldest first, and then its method `check`.
+    """Return the checks of a request class, in the order in which they run.
+
+    They are those of all its base classes, oldest first, and then its method `check`.
 
     Args:
         cls: the request class.

@@ -51,9 +51,10 @@ class PointLimit(NamedTuple):
 
 
 def largest_log_delta(risk: RiskTarget, log_gamma: float) -> float:
-    """Return the largest log δ(|t|) that proves a limit β on the true positive rate at a false positive rate α.
+    """Return the largest log δ that proves a limit on a true positive rate.
 
-    It is log(β − e^t α) for t ≥ 0. For t < 0 the same test is one of Q against P, with the rates 1 − α and 1 − β.
+    The limit is β at the false positive rate α, and δ is that at |t|. It is log(β − e^t α) for t ≥ 0. For t < 0 the
+    same test is one of Q against P, with the rates 1 − α and 1 − β.
 
     Args:
         risk: a risk of the kind `true_positive_rate`, with the limit β at the false positive rate α.
@@ -193,10 +194,10 @@ class AimedTests:
         return math.exp(log_gamma) * self._risk.false_positive_rate + tests.evaluate([log_gamma])[0].upper
 
     def _best_log_gamma(self, tests: TradeOff, start: float) -> float:
-        """Search near a start for the threshold t with about the least upper bound e^t α + E_{e^t} on the rate.
+        """Search near a start for the threshold with about the least upper bound on the true positive rate.
 
-        The bound is on the true positive rate at the false positive rate α, with the hockey-stick divergence E_γ. The t
-        is interpolated between evaluated points, which is repeated until it hardly moves.
+        The bound at a threshold t is e^t α + E_{e^t}, with the false positive rate α and the hockey-stick divergence
+        E_γ. The t is interpolated between evaluated points, which is repeated until it hardly moves.
 
         Args:
             tests: the tests of one direction.

@@ -80,9 +80,10 @@ def divide_intervals(
     enough: float = 0.0,
     divisions: int = DIVISIONS,
 ) -> Interval:
-    """Return bounds on the least μ with δ(ε) ≤ δ_μ(ε) between two ε, by chords of ever shorter intervals.
+    """Return bounds on the least μ for which δ is at most that of a Gaussian pair between two points.
 
-    δ_μ is that of N(μ, 1) against N(0, 1). The interval with the largest μ is divided repeatedly.
+    It is the least μ with δ(ε) ≤ δ_μ(ε) for every ε in between, with δ_μ of N(μ, 1) against N(0, 1). Chords of ever
+    shorter intervals bound δ. The interval with the largest μ is divided repeatedly.
 
     Args:
         pair: the pair of distributions with δ.
@@ -116,7 +117,9 @@ def point_of(pair: Pair, epsilon: float) -> DeltaPoint:
 
 
 class _Interval(NamedTuple):
-    """Two neighbouring ε with a μ for which δ ≤ δ_μ between them, where δ_μ is that of N(μ, 1) against N(0, 1).
+    """Two neighbouring ε with a μ for which δ is at most that of a Gaussian pair between them.
+
+    The pair is N(μ, 1) against N(0, 1), and δ_μ is its δ.
 
     A heap of intervals has the one with the largest μ first.
 
@@ -189,9 +192,10 @@ def _log_chord_slope(left: DeltaPoint, right: DeltaPoint) -> float:
 
 
 def _upper_quantile(left: DeltaPoint, right: DeltaPoint, log_alpha: float) -> float:
-    """Return the normal quantile Φ⁻¹(p) for p = max(e^ε α + δ(ε)) over two points, with p rounded up.
+    """Return an upper bound on the normal quantile from which the μ of an interval follows.
 
-    From p = 1/2 on, it is −Φ⁻¹(1 − p), with 1 − p = (1 − δ) − e^ε α rounded down.
+    It is Φ⁻¹(p) for p = max(e^ε α + δ(ε)) over both points, with p rounded up. From p = 1/2 on, it is −Φ⁻¹(1 − p), with
+    1 − p = (1 − δ) − e^ε α rounded down.
 
     Args:
         left: the point with the smaller ε, with an upper bound on δ.

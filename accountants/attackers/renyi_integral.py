@@ -54,7 +54,9 @@ _WIDE = 1e-4
 
 
 class _Weights(NamedTuple):
-    """Weights of the values at both ends of a step in ∫ e^{px} f(x) dx, for a function f that is linear in e^x.
+    """Quadrature weights of the values at both ends of a step, for a function that is linear in e^x.
+
+    The integral is ∫ e^{px} f(x) dx for the function f.
 
     Attributes:
         left: weight of the value at the left end.
@@ -167,11 +169,11 @@ class _Piece:
 def _total(
     profile: Profile, power: float, last: float, order: float, cap: Callable[[FloatArray], FloatArray] | None
 ) -> Interval:
-    """Return bounds on the logarithm of ∫ e^{p ε} E(ε) dε from 0 to about `last`, for a hockey-stick divergence E(ε).
+    """Return bounds on the logarithm of a weighted integral of a privacy profile.
 
-    The range is divided into pieces of growing length. The pieces that leave the bounds apart are divided into more
-    steps. For a profile that is computed point by point they are divided into halves, up to a limit on the steps of all
-    pieces.
+    The integral is ∫ e^{p ε} E(ε) dε from 0 to about `last`, for a hockey-stick divergence E(ε). The range is divided
+    into pieces of growing length. The pieces that leave the bounds apart are divided into more steps. For a profile
+    that is computed point by point they are divided into halves, up to a limit on the steps of all pieces.
 
     Args:
         profile: the privacy profile with log E.
@@ -274,9 +276,10 @@ def _piece(
     count: int,
     cap: Callable[[FloatArray], FloatArray] | None,
 ) -> Interval:
-    """Return bounds on the logarithm of ∫ e^{p ε} E(ε) dε over one interval, for a hockey-stick divergence E(ε).
+    """Return bounds on the logarithm of a weighted integral of a privacy profile over one interval.
 
-    E is convex in e^ε. On each step it is below its chord, and above the extended chord of the next step.
+    The integral is ∫ e^{p ε} E(ε) dε, for a hockey-stick divergence E(ε). E is convex in e^ε. On each step it is below
+    its chord, and above the extended chord of the next step.
 
     Args:
         profile: the privacy profile with log E.

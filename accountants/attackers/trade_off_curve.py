@@ -58,7 +58,9 @@ def upper_true_positive_rate(curve: Curve, rate: float) -> float:
 
 
 def lower_true_positive_rate(curve: Curve, rate: float) -> float:
-    """Return a lower bound on the largest true positive rate at a false positive rate, in less time than both bounds.
+    """Return a lower bound on the largest true positive rate at a false positive rate.
+
+    It takes less time than both bounds.
 
     Args:
         curve: the privacy curve of the mechanism.

@@ -55,7 +55,9 @@ def upper_epsilon(upper: Callable[[float], float], log_delta: float) -> float:
 
 
 def lower_epsilon(lower: Callable[[float], float], log_delta: float, *, guess: float) -> float:
-    """Search for the largest ε ≥ 0 with a certified lower bound on log δ above a target, so that ε(δ) is larger.
+    """Search for the largest ε at which δ is certainly above a target.
+
+    The smallest ε that meets the target is then larger.
 
     Args:
         lower: function from an ε to a certified lower bound on log δ.

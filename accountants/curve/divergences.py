@@ -55,13 +55,13 @@ class Divergences:
         return self.forward.best_tests(self.rates) if self.lower else None
 
     def upper_bound(self, log_gamma: float, largest_useful: float) -> float:
-        """Return an upper bound on the hockey-stick divergence E_γ(P‖Q) at t = log γ ≥ 0.
+        """Return an upper bound on the hockey-stick divergence E_γ(P‖Q) at one γ ≥ 1.
 
         If evaluations at several t share their work, E_γ is evaluated at t together with all positive `aims`, and the
         results are stored.
 
         Args:
-            log_gamma: t, in nats.
+            log_gamma: t = log γ ≥ 0, in nats.
             largest_useful: largest bound that is of use. If the shared evaluation gives a larger one, t is evaluated
                 separately.
 
@@ -98,11 +98,11 @@ class Divergences:
         return [self.evaluated[log_gamma] for log_gamma in log_gammas]
 
     def _evaluate_direction(self, profile: Profile, log_gammas: Sequence[float], *, is_reversed: bool) -> None:
-        """Evaluate and store E_γ at several t = log γ by the profile of one direction.
+        """Evaluate and store hockey-stick divergences at several points, by the profile of one direction.
 
         Args:
             profile: the profile of (P, Q), or of (Q, P).
-            log_gammas: t, at least 0 for (P, Q) and negative for (Q, P).
+            log_gammas: t = log γ of each divergence E_γ, at least 0 for (P, Q) and negative for (Q, P).
             is_reversed: whether the profile is that of (Q, P).
         """
         if not log_gammas:

@@ -13,9 +13,10 @@ _WIDTHS_APART = 4.0
 
 
 class MinimumEstimate(NamedTuple):
-    """An estimate of the minimum of h(t) = α e^t + E_γ(P‖Q), for t = log γ and a false positive rate α.
+    """An estimate of the minimum that gives the true positive rate of the best test.
 
-    E_γ is the hockey-stick divergence. The minimum of h is the true positive rate of the best test at the rate α.
+    The minimum is that of h(t) = α e^t + E_γ(P‖Q), for t = log γ and a false positive rate α. E_γ is the hockey-stick
+    divergence. The minimum of h is the true positive rate of the best test at the rate α.
 
     Attributes:
         minimiser: the t of the minimum.
@@ -41,7 +42,9 @@ class MinimumEstimate(NamedTuple):
 
 
 def search_interval(log_gammas: Sequence[float], best: int) -> tuple[float, float]:
-    """Return the interval of t = log γ in which the minimum of h = γ α + E_γ is searched.
+    """Return the interval of t = log γ in which the minimum for the best test is searched.
+
+    The minimum is that of h = γ α + E_γ, with the hockey-stick divergence E_γ and the false positive rate α.
 
     It reaches from one neighbour of the best point to the other, or less far towards an end of the range.
 

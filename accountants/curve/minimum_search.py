@@ -170,11 +170,11 @@ class MinimumSearch:
         self._raise_lower_bound(add_point)
 
     def try_cheap_bounds(self) -> None:
-        """Compute cheap upper bounds on the minimum of h = γ α + E_γ, which may already decide the search.
+        """Compute cheap upper bounds on the true positive rate, which may already decide the search.
 
-        One bound is at the largest privacy loss, where E_γ is 0. Another one is at the best test on an earlier pair,
-        from `Divergences.aims`, if bounds are cheap there. Otherwise h may be evaluated at the minimiser for Gaussian
-        losses.
+        The rate is the minimum of h = γ α + E_γ, with the hockey-stick divergence E_γ. One bound is at the largest
+        privacy loss, where E_γ is 0. Another one is at the best test on an earlier pair, from `Divergences.aims`, if
+        bounds are cheap there. Otherwise h may be evaluated at the minimiser for Gaussian losses.
         """
         forward = self.divergences.forward
         if 0.0 < forward.supremum < -math.log(self.rate):
@@ -197,10 +197,11 @@ class MinimumSearch:
         self._evaluate_one(gaussian_minimum(gaussian_mu(at_one.upper), self.rate))
 
     def find_minimum(self) -> None:
-        """Search for the minimum of h = γ α + E_γ if no test near it is known.
+        """Search for the true positive rate of the best test if no test near it is known.
 
-        The first estimate is the minimiser for Gaussian losses with the same E_1 = δ(0). Interpolation of h gives
-        further estimates until two successive ones are close. For lower bounds, points are then placed around the last
+        It is the minimum of h = γ α + E_γ over γ = e^t, with the hockey-stick divergence E_γ and the rate α. The first
+        estimate is the minimiser for Gaussian losses with the same E_1 = δ(0). Interpolation of h gives further
+        estimates until two successive ones are close. For lower bounds, points are then placed around the last
         estimate.
         """
         self._evaluate_one(0.0)
@@ -288,10 +289,11 @@ class MinimumSearch:
                 return
 
     def sharpen(self) -> None:
-        """Narrow the bounds on the minimum of h = γ α + E_γ by more evaluations until they are close.
+        """Narrow the bounds on the true positive rate by more evaluations until they are close.
 
-        h is evaluated next to its least upper bound and at its least lower bound. The two intervals at the best point
-        are halved in turn, at most `_SHARPENINGS` times and down to `_SHORTEST`.
+        The rate is the minimum of h = γ α + E_γ. h is evaluated next to its least upper bound and at its least lower
+        bound. The two intervals at the best point are halved in turn, at most `_SHARPENINGS` times and down to
+        `_SHORTEST`.
         """
         for _ in range(_SHARPENINGS):
             if self.lower_wanted and self.narrow:

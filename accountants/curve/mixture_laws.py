@@ -47,7 +47,7 @@ def mixtures_around(
 
 
 def sampled_mixture(law: GaussianMixtureLaw, rate: float, *, upward: bool) -> GaussianMixtureLaw:
-    """Return the mixture of Gaussians for a contribution that is included with a probability q, and is zero otherwise.
+    """Return the mixture for a contribution that is included with probability q, and is zero otherwise.
 
     Probabilities are rounded so that the sensitivity is stochastically larger than the exact one, or smaller.
 
@@ -62,6 +62,7 @@ def sampled_mixture(law: GaussianMixtureLaw, rate: float, *, upward: bool) -> Ga
     if rate == 1.0:
         return law
     included = Fraction(rate)
+    # The exact distribution of the sensitivity, in fractions.
     probabilities = {Fraction(0): 1 - included}
     for sensitivity, probability in _exact_components(law):
         exact_sensitivity = Fraction(sensitivity)

@@ -70,10 +70,10 @@ class BestTests(NamedTuple):
 
 
 def adapt_width(test: NearTest, size: float) -> NearTest:
-    """Return the test with a smaller `width` if E_γ is a small share of γ α + E_γ, which bounds its power.
+    """Return a test with a smaller width if its divergence is a small share of the bound on its power.
 
-    E_γ is the hockey-stick divergence at γ = e^ε. The width becomes a few times the relative width of the sum. Points
-    around the test are then placed closer together.
+    The bound is γ α + E_γ, with the hockey-stick divergence E_γ at γ = e^ε. The width becomes a few times the relative
+    width of the sum. Points around the test are then placed closer together.
 
     Args:
         test: the test L > ε of the privacy loss L.

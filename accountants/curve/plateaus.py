@@ -76,7 +76,9 @@ def amplify_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
 
 
 def thin_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
-    """Return the (ε, δ) guarantee of a mechanism that runs with probability q, where the observer sees whether it ran.
+    """Return the (ε, δ) guarantee of a mechanism that runs with probability q only.
+
+    The observer sees whether it ran.
 
     The ε is that of the mechanism, and the δ is q times its δ.
 

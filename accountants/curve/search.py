@@ -296,7 +296,7 @@ def line_guess(read: Callable[[float], Interval], log_delta: float, near: float)
 def solved_epsilon(
     upper: Callable[[float], float], lower: Callable[[float], float], log_delta: float, solution: EpsilonEstimate
 ) -> Interval | None:
-    """Certify an approximate solution ε of δ(ε) = δ, by bounds slightly above and slightly below it.
+    """Certify an approximate solution for the ε at a target δ, by bounds slightly above and below it.
 
     If the bounds do not confirm these ε, a longer search starts from the solution and its slope.
 
@@ -309,6 +309,7 @@ def solved_epsilon(
     Returns:
         Bounds on ε in nats; None if they are not confirmed and the slope is unknown.
     """
+    # A steepness of 1 is only a placeholder: without a slope, no longer search follows.
     guess = Guess(solution.epsilon, 1.0 if solution.steepness is None else solution.steepness)
     above = closest(upper, log_delta, guess, solution.pad)
     below = closest(lower, log_delta, guess, -solution.pad)

@@ -98,8 +98,8 @@ def closed_form_decides(curve: Curve, epsilon: float, share: float) -> bool:
 def likely_concentrated_log_delta(rho: float, epsilon: float) -> float:
     """Estimate the bound on log δ(ε) that ρ-zero-concentrated differential privacy gives.
 
-    It is the least value over b > 0 of b ((b + 1) ρ − ε) − log b − (b + 1) log(1 + 1/b), the bound from the order
-    b + 1. The minimiser b is approximate (`minimiser_at`).
+    The order b + 1 gives the bound b ((b + 1) ρ − ε) − log b − (b + 1) log(1 + 1/b). The least value over b > 0 is
+    taken. The minimiser b is approximate (`minimiser_at`).
 
     Args:
         rho: ρ > 0, in nats. The Rényi divergence of every order a > 1 is at most ρ a.

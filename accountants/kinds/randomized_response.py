@@ -35,8 +35,9 @@ class RandomizedResponseInputs:
 def response_pair(epsilon: float, categories: int) -> Pair:
     """Return the pair of randomized-response reports of two clients with different categories.
 
-    The privacy loss is ε for a report of the category of the first client, −ε for that of the second, and 0 for each of
-    the other k − 2. For the first client, these losses have the probabilities e^ε, 1 and k − 2, over e^ε + k − 1.
+    The privacy loss is ε for a report of the first client's category, and −ε for that of the second client. It is 0 for
+    each of the other k − 2. For the first client, these losses have the probabilities e^ε, 1 and k − 2, over e^ε + k −
+    1.
 
     Args:
         epsilon: privacy parameter ε > 0 of a report, in nats.

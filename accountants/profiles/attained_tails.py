@@ -233,7 +233,7 @@ def _largest_first_value(points: FloatArray, lower: FloatArray, upper: FloatArra
 
 
 def _is_valid(table: PiecewiseTails, points: FloatArray, lower: FloatArray, upper: FloatArray) -> bool:
-    """Return whether a convex table is below the profile H for α = e^ε < 1 too, and falls enough for accurate slopes.
+    """Return whether a convex table is below a profile H also for α = e^ε < 1, with accurate slopes.
 
     Args:
         table: the table, a convex hull.

@@ -172,7 +172,7 @@ class GaussianProfile(Profile):
         return min(value + LOG_ACCURACY * (1.0 + abs(value)), 0.0)
 
     def solve(self, log_delta: float) -> EpsilonEstimate | None:
-        """Solve δ(ε) = δ for N(μ, 1) against N(0, 1) by Newton's method.
+        """Solve for the ε at which N(μ, 1) against N(0, 1) has a given δ, by Newton's method.
 
         The root is below μ²/2 + μ √(2 log 1/δ), by the tail bound Φ(−t) ≤ e^{−t²/2}.
 
@@ -194,6 +194,7 @@ class GaussianProfile(Profile):
             return None
 
         root, steepness = self._newton_root(log_delta, high)
+        # A root below a billionth of the bracket has lost its digits.
         is_reliable = steepness > 0.0 and root > 1e-9 * high
         if not is_reliable:
             return None
@@ -204,7 +205,7 @@ class GaussianProfile(Profile):
         return EpsilonEstimate(root, pad, steepness)
 
     def _newton_root(self, log_delta: float, high: float) -> tuple[float, float]:
-        """Find the root ε of log δ(ε) = log δ by Newton's method with a bracket.
+        """Find the ε at which log δ has a given value, by Newton's method with a bracket.
 
         The search starts at the bracket's upper end. A step that would leave the bracket is replaced by a bisection.
 
@@ -238,7 +239,9 @@ class GaussianProfile(Profile):
         return root, steepness
 
     def _excess_and_steepness(self, epsilon: float, log_delta: float) -> tuple[float, float]:
-        """Compute log δ(ε) − log δ for a target δ, and the derivative |d log δ/dε|.
+        """Compute the distance of log δ(ε) to a target, and the derivative of log δ.
+
+        The distance is log δ(ε) − log δ for the target δ, and the derivative is |d log δ/dε|.
 
         Let R = (1 − Φ)/φ be Mills' ratio with the normal density φ, a = ε/μ − μ/2 and b = a + μ. Then
         δ(ε) = φ(a) (R(a) − R(b)), with the derivative −φ(a) R(b). `scaled_tail` is R/√(2π).

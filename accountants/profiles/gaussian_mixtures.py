@@ -179,7 +179,9 @@ class MixtureProfile(Profile):
         return self.side * (self.p.log_density_ratio(x) - self.q.log_density_ratio(x))
 
     def _boundary(self, epsilon: FloatArray) -> FloatArray:
-        """Find the output x at which the privacy loss L(x) is ε, the boundary of the half-line {L > ε}.
+        """Find the output at which the privacy loss is ε.
+
+        It is the boundary of the half-line {L > ε} for the loss L, which is monotone.
 
         The root is interpolated in a table of losses. Newton's method refines it within its interval of the table.
         Roots that do not settle are found by bisection.
@@ -239,7 +241,9 @@ class MixtureProfile(Profile):
         return low
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log probabilities of the half-line {L > ε} under P and under Q, for the privacy loss L.
+        """Return the log probabilities of a privacy loss above ε under two Gaussian mixtures.
+
+        The event {L > ε} of the loss L is a half-line.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -254,10 +258,10 @@ class MixtureProfile(Profile):
         return Tails(log_p, log_q)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ(ε) = log(P(L > ε) − e^ε Q(L > ε)) for two mixtures P and Q with the privacy loss L.
+        """Enclose log δ(ε) of two Gaussian mixtures P and Q.
 
-        {L > ε} is a half-line. Both of its probabilities have a bounded relative error, and the difference is enclosed
-        from their least and largest values.
+        δ(ε) is P(L > ε) − e^ε Q(L > ε) for the privacy loss L. {L > ε} is a half-line. Both of its probabilities have a
+        bounded relative error, and the difference is enclosed from their least and largest values.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.

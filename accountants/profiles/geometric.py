@@ -223,7 +223,7 @@ class GeometricProfile(Profile):
         """Compute log δ at each ε without bounds on its error, as a sum of positive terms.
 
         With the rate α, the shift k and D of `_log_total`, the finite losses are α (k − 2c). Let n be the number of
-        those above ε other than c = 0, c* the largest c among them, and θ = α (k − 2c*) − ε ≥ 0. Then
+        those above ε other than c = 0. Let c* be the largest c among them, and θ = α (k − 2c*) − ε ≥ 0. Then
 
             δ(ε) = P(L = ∞) + P(L = αk) (1 − e^{ε − αk})
                  + (1 − e^{−αn}) [e^{−αc*} (1 − e^{−θ}) + e^{−α(c* − n + 1)} (1 − e^{−α(n − 1)})]/D.

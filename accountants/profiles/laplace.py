@@ -80,7 +80,9 @@ class LaplaceProfile(Profile):
         return Enclosure(lower, upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of the privacy loss, log(1 − e^{(ε − s)/2}/2) and log(e^{−(s + ε)/2}/2).
+        """Return the log tails of the privacy loss under both distributions.
+
+        They are log(1 − e^{(ε − s)/2}/2) and log(e^{−(s + ε)/2}/2).
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -139,10 +141,11 @@ class OppositeLaplaceProfile(Profile):
         return log_complement(self.rate, self.absent)
 
     def _log_u(self, epsilon: FloatArray) -> FloatArray:
-        """Return log u for u² = e^{−2s} + (e^ε − 1) e^{−s} (1 − q + q e^{−s})/q.
+        """Return the logarithm of the number u with δ = q (1 − u).
 
-        q is the inclusion probability and s the shift. The event {L > ε} of a privacy loss L above ε is a half-line
-        that begins at s + log u. δ is zero if log u ≥ 0.
+        It is given by u² = e^{−2s} + (e^ε − 1) e^{−s} (1 − q + q e^{−s})/q. q is the inclusion probability and s the
+        shift. The event {L > ε} of a privacy loss L above ε is a half-line that begins at s + log u. δ is zero if log u
+        ≥ 0.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.

@@ -87,10 +87,10 @@ NEAR_TIE = 0.01
 
 
 def tabulate(epsilon: FloatArray, log_value: FloatArray) -> PiecewiseTails:
-    """Return the greatest convex non-increasing function of α = e^ε below given points, as a table without near-ties.
+    """Return the greatest convex non-increasing function below given points, as a table.
 
-    A near-tie is a point at which log D is less than `NEAR_TIE` below the previous one. All points after the first with
-    D = 0 are left out too.
+    It is convex in α = e^ε, and near-ties are left out. A near-tie is a point at which log D is less than `NEAR_TIE`
+    below the previous one. All points after the first with D = 0 are left out too.
 
     Args:
         epsilon: ε of the points in nats, increasing, a flat array.
@@ -129,7 +129,9 @@ def _drop_near_ties(log_values: list[float]) -> list[int]:
 
 
 def lower_hull(epsilon: FloatArray, log_value: FloatArray) -> list[int]:
-    """Return the indices of the vertices of the greatest convex function of α = e^ε below given points (α, D).
+    """Return the vertices of the greatest convex function below given points, as indices.
+
+    The function is convex in α = e^ε, and the points are (α, D).
 
     Points are added as vertices from left to right. Previous vertices are removed while the line to the new point
     decreases at least as steeply as the line before it.
@@ -145,6 +147,7 @@ def lower_hull(epsilon: FloatArray, log_value: FloatArray) -> list[int]:
     vertices: list[int] = [0]
     slopes: list[float] = []  # log −dD/dα between the vertices
     for index in range(1, epsilon.size):
+        # Slopes between neighbours are computed at once before, the others here.
         if vertices[-1] == index - 1:
             slope = neighbour_slopes[index - 1]
         else:
@@ -159,7 +162,9 @@ def lower_hull(epsilon: FloatArray, log_value: FloatArray) -> list[int]:
 
 
 def _neighbour_slopes(epsilon: FloatArray, log_value: FloatArray) -> FloatArray:
-    """Return log −dD/dα, with α = e^ε, of the line from each point to the next.
+    """Return the log steepness of the line from each point of a table to the next.
+
+    It is log −dD/dα with α = e^ε.
 
     Args:
         epsilon: ε of the points in nats, increasing.
@@ -175,7 +180,9 @@ def _neighbour_slopes(epsilon: FloatArray, log_value: FloatArray) -> FloatArray:
 
 
 def _log_slope(epsilon: FloatArray, log_value: FloatArray, first: int, second: int) -> float:
-    """Return log −dD/dα, with α = e^ε, of the line through two points.
+    """Return the log steepness of the line through two points of a table.
+
+    It is log −dD/dα with α = e^ε.
 
     Args:
         epsilon: ε of all points in nats, increasing.

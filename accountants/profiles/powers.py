@@ -60,7 +60,9 @@ class PowerProfile(Profile):
         return _ACCURACY
 
     def _log_weighted_sum(self, epsilon: FloatArray, weights: Sequence[float]) -> FloatArray:
-        """Return log Σ_a w_a e^{l_a − (a−1) ε}, with a weight w_a for each order a.
+        """Return the log of a weighted sum of powers of e^ε.
+
+        It is log Σ_a w_a e^{l_a − (a−1) ε}, with a weight w_a for each order a.
 
         Args:
             epsilon: array of ε, in nats.
@@ -179,7 +181,9 @@ class PowerProfile(Profile):
 
 
 def powers_pair(orders: Sequence[float], log_coefficients: Sequence[float]) -> Pair:
-    """Return the symmetric pair of the greatest privacy profile below Σ_a c_a γ^−(a−1), with γ = e^ε.
+    """Return the symmetric pair of the greatest privacy profile below a sum of powers.
+
+    The sum is Σ_a c_a γ^−(a−1) with γ = e^ε.
 
     Args:
         orders: orders a of the Rényi divergences, each above 1.

@@ -183,9 +183,8 @@ class MultiplicityProfile(Profile):
         """Enclose log δ at each ε' for a contribution that is drawn k times with probability w_k.
 
         δ(ε') = Σ_k w_k δ_k(log(1 + (e^ε' − 1)/η)) over k ≥ 1, with η = Σ w_k and the profile δ_k of k copies. The
-        probability of numbers k beyond `log_weights` is added to the upper bound only. δ decreases with ε, so the
-        rounding of the change from ε' to ε is covered by a larger ε' for the lower bound and a smaller one for the
-        upper bound.
+        probability of numbers k beyond `log_weights` is added to the upper bound only. δ decreases with ε. A larger ε'
+        for the lower bound and a smaller one for the upper bound therefore cover the rounding of ε.
 
         Args:
             epsilon: array of ε' ≥ 0, in nats.
@@ -257,7 +256,9 @@ class MultiplicityProfile(Profile):
         return Tails(np.asarray(log_p), weighted_q - math.log(self.rate))
 
     def _weighted_tails(self, base: FloatArray, tails_of: Callable[[GroupProfiles, FloatArray], Tails]) -> Tails:
-        """Return log Σ w_k P_k(L > ε) and log Σ w_k Q_k(L > ε) over the mechanisms on k copies, the groups.
+        """Return the log tails of the privacy loss as weighted sums over the numbers of copies.
+
+        They are log Σ w_k P_k(L > ε) and log Σ w_k Q_k(L > ε). A group is the mechanism on k copies.
 
         Values of ε are taken in blocks. In each block only the groups are evaluated that are not negligible there
         (`mixed_sums.windows`).

@@ -64,7 +64,9 @@ def restate_for_mechanism(statements: Sequence[Statement], spec: Spec, observer:
 
 
 def _without_noise(statement: Statement, observer: Observer) -> Statement:
-    """Return the statement with the mechanism in place of its noise. A statement that mentions no noise is unchanged.
+    """Return a statement with the mechanism in place of its noise.
+
+    A statement that mentions no noise is unchanged.
 
     Args:
         statement: a statement of a guarantee of noise.

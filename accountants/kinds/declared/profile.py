@@ -176,7 +176,7 @@ def describe_points(fields: Mapping[str, str]) -> str:
         fields: values of the spec's fields as text, by name.
 
     Returns:
-        A noun phrase for the statements about a run.
+        A noun phrase that describes the mechanism.
     """
     text = f"a mechanism of which only points [ε, log10 δ] of its privacy profile are known: {fields['points']}"
     if "reverse" not in fields:

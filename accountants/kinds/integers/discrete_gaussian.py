@@ -63,9 +63,10 @@ def concentration(spec: DiscreteGaussian) -> float:
 
 
 def shifted_pair(scale: float, parts: Parts, effort: Effort, *, attained: bool) -> Pair:
-    """Return a pair for discrete Gaussian noise on several coordinates against the noise shifted by an integer vector.
+    """Return a pair for discrete Gaussian noise against the noise shifted by an integer vector.
 
-    The coordinates are independent, so the pair is the composition of the pairs of single coordinates.
+    The noise is on several coordinates. They are independent, so the pair is the composition of the pairs of single
+    coordinates.
 
     Args:
         scale: scale σ of the noise, about its standard deviation, in grid steps.
@@ -202,7 +203,7 @@ def sentence(fields: Mapping[str, str]) -> str:
         fields: values of the spec's fields as text, by name.
 
     Returns:
-        A noun phrase for the statements about a run.
+        A noun phrase that describes the mechanism.
     """
     coordinates = "coordinate" if fields["dimension"] == "1" else "coordinates"
     return (

@@ -222,7 +222,7 @@ def sentence(fields: Mapping[str, str]) -> str:
         fields: values of the spec's fields as text, by name.
 
     Returns:
-        A noun phrase for the statements about a run.
+        A noun phrase that describes the mechanism.
     """
     coordinates = "coordinate" if fields["dimension"] == "1" else "coordinates"
     return (

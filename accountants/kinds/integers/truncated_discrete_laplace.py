@@ -73,6 +73,9 @@ def largest_shift(*, dimension: int, l1: int, linf: int, square: int | None = No
         l1: bound on the ℓ1 norm, in grid steps.
         linf: bound on the ℓ∞ norm, in grid steps.
         square: bound on the squared ℓ2 norm, if there is one.
+
+    Returns:
+        The sizes of its coordinates, in grid steps, with their numbers.
     """
     # The largest size of a coordinate.
     size = min(linf, l1)
@@ -118,6 +121,9 @@ def squared_bound(spec: TruncatedDiscreteLaplace) -> int | None:
 
     Args:
         spec: the noise, and the sensitivities in grid steps.
+
+    Returns:
+        The bound in squared grid steps.
     """
     if spec.l2_sensitivity is None:
         return None
@@ -164,7 +170,10 @@ def shifted_pair(spec: TruncatedDiscreteLaplace, shift: Shift, effort: Effort) -
 
 
 def log_survival_and_escape(spec: TruncatedDiscreteLaplace, shift: Shift, rounds: int = 1) -> tuple[float, float]:
-    """Return log S and an upper bound on log(1 − S), S the probability that the neighbour can give all outputs.
+    """Return log probabilities that the neighbour can give all outputs, and that it cannot give some.
+
+    S is the probability that the neighbour can give all outputs. The results are log S and an upper bound on log(1 −
+    S).
 
     An output that the neighbour cannot give, an escape, reveals the data set with certainty.
 
@@ -288,6 +297,9 @@ def exact(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee:
     Args:
         spec: specification of the mechanism, with the noise and the sensitivities in grid steps.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
+
+    Returns:
+        The guarantee, with the condition on the integers.
     """
     worst = worst_shift(spec)
     square = squared_bound(spec)
@@ -337,7 +349,7 @@ def sentence(fields: Mapping[str, str]) -> str:
         fields: values of the spec's fields as text, by name. A sensitivity without a value is left out.
 
     Returns:
-        A noun phrase for the statements about a run.
+        A noun phrase that describes the mechanism.
     """
     names_by_norm = {"ℓ1": "l1_sensitivity", "ℓ∞": "linf_sensitivity", "ℓ2": "l2_sensitivity"}
     sensitivities = [f"{norm} {fields[name]}" for norm, name in names_by_norm.items() if name in fields]

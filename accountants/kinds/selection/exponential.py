@@ -78,8 +78,8 @@ def bounded_range_guarantee(epsilon: float, step: Step, case: Case, *, is_whole_
     """Return the guarantee of a choice with privacy losses in an interval of length ε on any two neighbours.
 
     One release is exact: at each ε' some pair of neighbours attains the bound. No single pair of neighbours attains it
-    at every ε', so a part of a larger spec has the witnesses of single neighbours, which compose and can be subsampled.
-    A witness is a pair of distributions that some neighbours attain.
+    at every ε'. A part of a larger spec therefore has the witnesses of single neighbours, which compose and can be
+    subsampled. A witness is a pair of distributions that some neighbours attain.
 
     Args:
         epsilon: ε of the choice, in nats.
@@ -166,7 +166,7 @@ def sentence(fields: Mapping[str, str]) -> str:
         fields: values of the spec's fields as text, by name.
 
     Returns:
-        A noun phrase for the statements about a run.
+        A noun phrase that describes the mechanism.
     """
     words = f"the exponential mechanism with ε = {fields['epsilon']} on scores of sensitivity 1"
     if fields.get("monotonic") != "yes":

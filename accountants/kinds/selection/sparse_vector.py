@@ -112,7 +112,7 @@ def sentence(fields: Mapping[str, str]) -> str:
         fields: values of the spec's fields as text, by name.
 
     Returns:
-        A noun phrase for the statements about a run.
+        A noun phrase that describes the mechanism.
     """
     share = fields.get("threshold_share", "0.5")
     answers = fields.get("largest_answers", "1")

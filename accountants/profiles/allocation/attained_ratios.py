@@ -260,7 +260,9 @@ def _cells_of_atoms(law: FiniteLaw) -> OutputCells | None:
 
 
 def accurate_groups(bounds: Sequence[Sequence[FloatArray]]) -> IntArray | None:
-    """Group consecutive cells so that the mass of each group is known accurately, and return the first cell of each.
+    """Group consecutive intervals so that the probability of each group is known accurately.
+
+    A cell is such an interval. A group ends as soon as its lower and upper bounds are close.
 
     Args:
         bounds: for each of the two distributions, lower and upper bounds on the masses of the cells.
@@ -320,7 +322,9 @@ def _bounded_masses(
 
 
 def _masses_of_tails(log_tail: FloatArray, accuracy: float) -> tuple[FloatArray, FloatArray]:
-    """Return lower and upper bounds on the probability from each point to the next, and beyond the last, from tails.
+    """Return lower and upper bounds on the probabilities of intervals, from the tails at their ends.
+
+    The intervals are from each point to the next, and beyond the last one.
 
     Args:
         log_tail: log probabilities of exceeding increasing points.

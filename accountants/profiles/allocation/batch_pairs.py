@@ -177,7 +177,7 @@ def factors_of(run: Pair, epochs: int) -> Sequence[tuple[Pair, int]] | None:
 
 
 def may_be_coarse(run: Pair, epochs: int) -> bool:
-    """Return whether the pair of a unit in a random batch may be looser than that of a unit in a known batch.
+    """Return whether the bound for a random batch may be looser than that for a known batch.
 
     This is the case if losses exceed the range of the cells, if they are very small, or if several ratios are
     multiplied.
@@ -227,11 +227,16 @@ def group_pair(pair: Pair, cells: int) -> Pair:
 
 
 def _group_profile(table: Profile, minimum: GroupMinimum) -> GroupProfile:
-    """Return the profile of a table of upper bounds on δ, together with lower bounds on the function above which it is.
+    """Return the profile of a table of upper bounds on δ, together with lower bounds.
+
+    The lower bounds are on the function that the table is above.
 
     Args:
         table: one direction of the table.
         minimum: the lower bounds.
+
+    Returns:
+        The profile of one direction.
     """
     assert isinstance(table, AtomicProfile)
     return GroupProfile(table.losses, table.log_masses, table.log_infinite_mass, table.mass_accuracy, minimum)

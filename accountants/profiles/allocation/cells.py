@@ -54,9 +54,10 @@ def combine_pairs(
     second_places: FloatArray,
     second_masses: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the sums or products of all pairs of values of two finite distributions, and the products of their masses.
+    """Return all sums, or all products, of values of two finite distributions, with their masses.
 
-    If both operands are the same arrays, each unordered pair is listed once, with twice its mass, which is exact.
+    The mass of a combined value is the product of two masses. If both operands are the same arrays, each unordered pair
+    is listed once, with twice its mass, which is exact.
 
     Args:
         combine: the commutative operation, `np.add` or `np.multiply`.

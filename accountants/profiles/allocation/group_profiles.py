@@ -81,11 +81,13 @@ class GroupMinimum:
         return self._known[epsilon]
 
     def _lower_log_delta(self, epsilon: float) -> float:
-        """Return a lower bound on the log of the least F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) over γ₁ > 0.
+        """Return a lower bound on log δ of two changes of a data set, a removal and an addition.
 
-        The least value is the δ of two changes of a data set. γ = e^ε is rounded up so that log γ is a multiple of a
-        power of two. The least value decreases with γ, so that its value at a larger ε is a lower bound. F is convex,
-        so that its values at three places bound it everywhere.
+        δ is the least F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) over γ₁ > 0, with the hockey-stick divergences of one
+        change (P, Q).
+
+        γ = e^ε is rounded up so that log γ is a multiple of a power of two. The least value decreases with γ, so that
+        its value at a larger ε is a lower bound. F is convex, so that its values at three places bound it everywhere.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -121,7 +123,9 @@ class GroupMinimum:
         return -math.inf
 
     def _outer_places(self, place: float, offsets: FloatArray, epsilon: float) -> Iterator[FloatArray]:
-        """Yield pairs of places around the minimum of F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P), for ever larger rises.
+        """Yield pairs of places on both sides of the minimum of a convex function, for ever larger rises.
+
+        The function is F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P), with the hockey-stick divergences of a pair (P, Q).
 
         Args:
             place: log γ₁ at which F is about least.
@@ -134,6 +138,7 @@ class GroupMinimum:
         candidates = np.concatenate(([place], place - offsets, place + offsets))
         log_f = _log_sums(self.table, candidates, epsilon).upper
         left_rises, right_rises = np.split(log_f[1:] - log_f[0], 2)
+        # Take the nearest place on each side at which log F has risen by that much.
         for rise in _RISES:
             is_left, is_right = left_rises >= rise, right_rises >= rise
             if not (is_left.any() and is_right.any()):
@@ -144,7 +149,9 @@ class GroupMinimum:
 
 
 def _least_place(table: Pair, splits: FloatArray, epsilon: float, unit: float) -> float | None:
-    """Search for the log γ₁ at which F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) is about least, on ever finer grids.
+    """Search for the approximate minimiser of a bound on δ of two changes, on ever finer grids.
+
+    The bound is F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P), with the hockey-stick divergences of a pair (P, Q).
 
     Args:
         table: pair (P, Q) with profiles of little cost.
@@ -162,6 +169,7 @@ def _least_place(table: Pair, splits: FloatArray, epsilon: float, unit: float) -
         if values[index] == -math.inf:
             return None
         place = float(splits[index])
+        # The next grid covers the two intervals around the best place.
         low, high = splits[max(index - 1, 0)], splits[min(index + 1, splits.size - 1)]
         finer = np.rint(np.linspace(low, high, number_of_points) / unit) * unit
         splits = np.unique(np.append(finer, place))
@@ -202,9 +210,9 @@ def _bound_by_three(place: float, least: Enclosure, outer: FloatArray, values: E
 
 
 def _log_sums(pair: Pair, splits: FloatArray, epsilon: float) -> Enclosure:
-    """Enclose log F(γ₁) for F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P), a bound on δ of two changes of a data set.
+    """Enclose the logarithm of a bound on δ of two changes of a data set.
 
-    E_γ is the hockey-stick divergence: δ at ε = log γ.
+    The bound is F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P). E_γ is the hockey-stick divergence, that is, δ at ε = log γ.
 
     Args:
         pair: the pair (P, Q) of one change.
@@ -227,9 +235,9 @@ def _log_sums(pair: Pair, splits: FloatArray, epsilon: float) -> Enclosure:
 
 
 def _log_divergence(forward: Profile, backward: Profile, losses: FloatArray) -> Enclosure:
-    """Enclose the log of the hockey-stick divergence E_κ(P‖Q) at κ > 0, which is δ at ε = log κ.
+    """Enclose the log of a hockey-stick divergence E_κ(P‖Q), also for κ below 1.
 
-    For κ < 1 it is 1 − κ + κ E_{1/κ}(Q‖P).
+    It is δ at ε = log κ. For κ < 1 it is 1 − κ + κ E_{1/κ}(Q‖P).
 
     Args:
         forward: the privacy profile of P against Q.

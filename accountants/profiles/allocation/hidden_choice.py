@@ -67,6 +67,9 @@ class HiddenChoiceProfile(Profile):
 
         Args:
             epsilon: array of ε, in nats.
+
+        Returns:
+            The arguments in nats, one for each ε.
         """
         value = np.asarray(epsilon, dtype=np.float64) + (self.log_factor - self.log_weight)
         sizes = np.abs(epsilon) + abs(self.log_factor) + abs(self.log_weight)
@@ -148,12 +151,17 @@ def _outward(log_p: float, log_q: float, accuracy: float) -> tuple[float, float]
         log_p: log p, natural logarithm, up to the accuracy.
         log_q: log q, natural logarithm, up to the accuracy.
         accuracy: bound on the error of each, per unit of 1 + its size.
+
+    Returns:
+        log p, rounded down, and log q, rounded up.
     """
     return log_p - accuracy * (1.0 + abs(log_p)), min(log_q + accuracy * (1.0 + abs(log_q)), 0.0)
 
 
 def hidden_choice_pair(base: Pair, log_factor: float, log_weight: float = 0.0) -> Pair:
-    """Return a pair for lower bounds on δ of a contribution to a hidden one of m sets of outputs.
+    """Return a pair for lower bounds on δ of a contribution that is in one hidden set of outputs.
+
+    The contribution is in one of m sets, and the observer does not see in which one.
 
     Args:
         base: pair of the outputs of one set, which the mechanism attains if the set is known.
@@ -168,9 +176,10 @@ def hidden_choice_pair(base: Pair, log_factor: float, log_weight: float = 0.0) -
 
 
 def log_choices(steps: int, times_chosen: int, allocations: int) -> float:
-    """Return an upper bound on the log of the number of sets of batches, C(t, k)^r for r independent allocations.
+    """Return an upper bound on the log of the number of possible sets of batches.
 
-    It is computed from log Γ. Each value of log Γ has a relative error of some units of roundoff.
+    The number is C(t, k)^r for r independent choices of k batches of t. It is computed from log Γ. Each value of log Γ
+    has a relative error of some units of roundoff.
 
     Args:
         steps: number t of batches.
@@ -189,7 +198,9 @@ def log_choices(steps: int, times_chosen: int, allocations: int) -> float:
 
 
 def replaced_choice_pairs(shift: float, steps: int, times_chosen: int, allocations: int) -> list[Pair]:
-    """Return pairs for lower bounds on δ of replacing a Gaussian contribution by its opposite in k of t hidden batches.
+    """Return pairs for lower bounds on δ of replacing a contribution by its opposite in hidden batches.
+
+    The noise is Gaussian, and the contribution is in k of t batches.
 
     The test of a set requires that the outputs of the set have a large sum, and that no output of any batch is below
     −b. With K = k r chosen outputs of N = t r in r allocations, and the shift c, the factors are
@@ -208,6 +219,7 @@ def replaced_choice_pairs(shift: float, steps: int, times_chosen: int, allocatio
         A pair for each b that is tried.
     """
     chosen, unchosen = times_chosen * allocations, (steps - times_chosen) * allocations
+    # Rounded down by more than the error of the square root and the product.
     base = gaussian_pair(math.sqrt(chosen) * shift * (1.0 - 8 * UNIT_ROUNDOFF))
     pairs = []
     for share in _SHARES:
@@ -241,7 +253,9 @@ def _log_normal(x: float) -> float:
 
 
 def _quantile(log_loss: float) -> float:
-    """Find by bisection the b ≥ 0 with −log Φ(b) about a given number, for the normal distribution function Φ.
+    """Find the point at which the normal distribution function Φ has about a given value.
+
+    It is the b ≥ 0 with −log Φ(b) about the given number, which bisection finds.
 
     Every b gives a valid test, so that the result need not be exact.
 

@@ -79,7 +79,9 @@ def allocation_pairs(shift: float, steps: int, cells: int) -> AllocationPairs:
 
 
 def _mean_ratio(shift: float, steps: int, cells: int, side: Side) -> FiniteRatio:
-    """Return a bound, with finitely many values, on the mean of t independent likelihood ratios of N(c, 1) to N(0, 1).
+    """Return a finite bound on the mean of independent likelihood ratios of two Gaussian distributions.
+
+    There are t ratios, each of N(c, 1) to N(0, 1). The bound has finitely many values.
 
     Args:
         shift: c, the distance of the means of a ratio's distributions, in standard deviations.

@@ -87,7 +87,9 @@ def multiply_ratios(first: FiniteRatio, second: FiniteRatio, cells: int) -> Fini
 
 
 def _log_infinite_product(first: FiniteRatio, second: FiniteRatio) -> float:
-    """Return the log of a lower bound on the mass under P at an infinite product of two ratios, a + (1 − a) b.
+    """Return the log of a lower bound on the mass of a product of two ratios at infinity.
+
+    It is the mass a + (1 − a) b under P.
 
     a and b are the masses of the two ratios at infinity. One infinite ratio is enough, and both may be.
 

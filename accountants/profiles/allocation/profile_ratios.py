@@ -104,7 +104,7 @@ def _outward_move(loss: float, delta: float) -> float:
 
 
 def _bounded_points(profile: Profile, end: float, cells: int) -> list[BoundedPoint]:
-    """Return upper bounds on δ at chosen losses ε ≥ 0 that are valid at the losses of the doubles nearest to e^{±ε}.
+    """Return upper bounds on δ at chosen values of ε, with the rounding of e^{±ε} included.
 
     The logarithm of the double nearest to e^{±ε} differs from ε by at most a few units of 1 + ε. δ decreases, so that
     its bound is taken at a smaller loss.
@@ -165,7 +165,9 @@ def _convex_hull(points: list[Point]) -> list[Point]:
 
 
 def _ratio_of_hull(hull: list[Point]) -> FiniteRatio:
-    """Return the ratio X for which E(X − κ)₊ + P(X = ∞) is a given convex, piecewise linear function of κ.
+    """Return the likelihood ratio that belongs to a convex, piecewise linear profile.
+
+    The profile is E(X − κ)₊ + P(X = ∞) as a function of κ, for the ratio X.
 
     Here X is the likelihood ratio of a pair of distributions. The mass of X at a vertex is the change of the slope
     there, rounded up. A tiny mass is moved to zero and infinity, which keeps an upper bound.

@@ -239,7 +239,7 @@ def sums_of_gains(
 def _window_of_sum(
     columns: tuple[FloatArray, FloatArray, FloatArray], gain: FloatArray, steps: int, times_chosen: int
 ) -> float:
-    """Return the width of the window that nearly every sum of the statistic is in, in units of the statistic.
+    """Return the width of the window in which nearly every sum of a test statistic is.
 
     Args:
         columns: probabilities of the cells of an output with the contribution, with the replacing one, and with

@@ -54,10 +54,10 @@ def binary_log_bound(
 ) -> FloatArray:
     """Compute the log of an upper bound on δ, the hockey-stick divergence E_γ(P‖Q), from a Rényi divergence.
 
-    The Rényi divergence of order a is at most D. With b = a − 1, M = e^{bD}, likelihood ratios t₁ < t₂ = t₁ e^v, and
-    B(t) = t^a − t₁^a − a t₁^b (t − t₁), the bound is (M − 1 + B(1))/(a (t₂^b − t₁^b)). log t₂ is rounded down, which
-    keeps its condition (module docstring). The terms of the sum that follows have relative errors of a few units of
-    roundoff, and are raised by `_UNITS` of them.
+    The Rényi divergence of order a is at most D. Let b = a − 1 and M = e^{bD}. Let t₁ < t₂ = t₁ e^v be two likelihood
+    ratios. B(t) = t^a − t₁^a − a t₁^b (t − t₁) is the excess of t^a over its tangent at t₁. The bound is (M − 1 +
+    B(1))/(a (t₂^b − t₁^b)). log t₂ is rounded down, which keeps its condition (module docstring). The terms of the sum
+    that follows have relative errors of a few units of roundoff, and are raised by `_UNITS` of them.
 
     Args:
         epsilon: array of ε = log γ ≥ 0, in nats.
@@ -105,7 +105,9 @@ def _log_mean_decay(y: FloatArray) -> FloatArray:
 
 
 def _excess_at_one(b: FloatArray, distance: FloatArray) -> FloatArray:
-    """Return the excess B(1) of t^a at t = 1 over its tangent at t₁ = e^−x, rounded up, with a = 1 + b.
+    """Return an upper bound on the excess of the power t^a at t = 1 over its tangent.
+
+    The tangent is at t₁ = e^−x, and a = 1 + b. The excess is B(1).
 
     B(1) = a (1 − e^{−bx}) − b (1 − e^{−ax}) = ab ∫₀^x e^{−bz} (1 − e^−z) dz. It is at most ab x²/2, and at most
     ab ∫₀^x z e^{−bz} dz = (a/b) (1 − (1 + bx) e^{−bx}). The result is the least of these three, of which each is

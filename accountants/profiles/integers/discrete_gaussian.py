@@ -122,7 +122,7 @@ def _cells(scale: float, shift: int, edges: FloatArray) -> tuple[ShiftedTable, S
 
     In the first, each cell has its largest privacy loss. In the second, each cell has the loss log p/q of its total
     probabilities p and q, lowered by its error. The probability of a cell is an integral of the normal density, by the
-    midpoint rule, with a relative error of at most (z² + 1)/(24σ²) at z scales from 0.
+    midpoint rule. Its relative error is at most (z² + 1)/(24σ²) at z scales from 0.
 
     Args:
         scale: scale σ of the noise.

@@ -278,7 +278,9 @@ def _largest_deltas(trials: int, other_trials: int, theta: float) -> list[Profil
 
 
 def _grid(listed: list[_Losses], pure: float) -> FloatArray:
-    """Return increasing ε from 0 on at which δ is tabulated: all positive losses or equidistant ε if they are many.
+    """Return increasing values of ε at which δ is tabulated.
+
+    They are 0 and all positive privacy losses, or equidistant values if there are many losses.
 
     Args:
         listed: tables of the privacy losses.

@@ -33,9 +33,10 @@ class ListedOutcomes(NamedTuple):
 
 
 def positive_sum(losses: FloatArray, log_masses: FloatArray, excess: float) -> tuple[float, float]:
-    """Return the part of E[e^{tL}] − 1 from listed outcomes with the privacy losses L, as a sum of positive terms.
+    """Return the part of a moment of the privacy loss from listed outcomes, as a sum of positive terms.
 
-    E[e^{−L}] = 1, so E[e^{tL}] − 1 = E[(e^{tL} − 1) + t (e^{−L} − 1)]. No summand is negative.
+    The moment is E[e^{tL}] − 1 of the loss L. E[e^{−L}] = 1, so E[e^{tL}] − 1 = E[(e^{tL} − 1) + t (e^{−L} − 1)]. No
+    summand is negative.
 
     Args:
         losses: losses L of the outcomes, in nats.

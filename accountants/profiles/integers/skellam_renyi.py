@@ -132,10 +132,11 @@ class SkellamRenyi:
         return min(at_zero, sum(self._closed_parts(1.0)))
 
     def _quotient_from(self, excess: float) -> float:
-        """Return an upper bound on K/(a (a − 1)) at all orders a from a given one on, with K = (a − 1) D_a.
+        """Return an upper bound on a quotient that bounds ρ, at all orders from a given one on.
 
-        D_a is the Rényi divergence of the noise and its shift by k. With t = a − 1, v cosh v = tk/μ and
-        A(v) = v² cosh v − v sinh v + cosh v − 1, K ≤ μ A + kv + log 2. The quotients A/t² and v/t decrease in t.
+        The quotient is K/(a (a − 1)) with K = (a − 1) D_a, for the Rényi divergence D_a. Let t = a − 1 and v cosh v =
+        tk/μ. With A(v) = v² cosh v − v sinh v + cosh v − 1, K is at most μ A + kv + log 2. The quotients A/t² and v/t
+        decrease in t.
 
         Args:
             excess: t = a − 1 > 0 of the first order.
@@ -150,9 +151,10 @@ class SkellamRenyi:
         return min(quadratic, area / (excess * excess) + rest / product)
 
     def _closed_parts(self, excess: float) -> tuple[float, float]:
-        """Return upper bounds on μ A(v) and on kv + log 2, two parts of a bound in closed form on K = t D_{1 + t}.
+        """Return two parts of a bound in closed form on a log moment of the privacy loss.
 
-        v is the solution of v cosh v = tk/μ, and A(v) = v² cosh v − v sinh v + cosh v − 1.
+        The parts bound μ A(v) and kv + log 2, and their sum bounds K = t D_{1 + t}. v is the solution of v cosh v =
+        tk/μ, and A(v) = v² cosh v − v sinh v + cosh v − 1.
 
         Args:
             excess: t > 0, the order minus 1.
@@ -221,10 +223,10 @@ class SkellamRenyi:
         return Interval(math.log1p(least), math.log1p(largest))
 
     def _largest_term(self, excess: float) -> float:
-        """Return a lower bound on log E[e^{tL}] of the privacy loss L: the log of the largest term p e^{tL}.
+        """Return a lower bound on a log moment of the privacy loss: the logarithm of its largest term.
 
-        p is the probability of an outcome in the usual table. The bound is rounded down. It is 0 if no term exceeds 1
-        or the table is too short for the shift.
+        The moment is E[e^{tL}] of the loss L. A term is p e^{tL} for an outcome of probability p in the usual table.
+        The bound is rounded down. It is 0 if no term exceeds 1 or the table is too short for the shift.
 
         Args:
             excess: t > 0.
@@ -241,9 +243,10 @@ class SkellamRenyi:
         return max(largest - 4.0 * listed.table.error - 16 * UNIT_ROUNDOFF * size, 0.0)
 
     def _log_moment_by_logarithms(self, listed: ListedOutcomes, excess: float) -> Interval:
-        """Return bounds on K = log E[e^{tL}] of the privacy loss L, from terms p e^{tL} that may overflow.
+        """Return bounds on a log moment of the privacy loss, from terms that may overflow.
 
-        p is the probability of an outcome. Above the listed outcomes, losses are negative, and terms below p.
+        The moment is K = log E[e^{tL}], with terms p e^{tL} for outcomes of probability p. Above the listed outcomes,
+        losses are negative, and terms below p.
 
         Args:
             listed: losses and log probabilities of the listed outcomes.

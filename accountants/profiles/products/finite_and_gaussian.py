@@ -67,10 +67,11 @@ class FiniteAndGaussianProfile(Profile):
         return self.log_error + 2.0 * self.loss_error + rounding
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ(ε), the log of Σ p_i E(ε − l_i) with the losses l_i and probabilities p_i of the finite part.
+        """Enclose log δ(ε) of the composition.
 
-        E is the profile of the Gaussian part. The probability of an infinite loss is added to the upper bound. Each l_i
-        is known within `loss_error`. As profiles decrease, bounds at ε moved up and down by this error are valid.
+        δ(ε) is Σ p_i E(ε − l_i), with the losses l_i and probabilities p_i of the finite part. E is the profile of the
+        Gaussian part. The probability of an infinite loss is added to the upper bound. Each l_i is known within
+        `loss_error`. As profiles decrease, bounds at ε moved up and down by this error are valid.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -94,8 +95,8 @@ class FiniteAndGaussianProfile(Profile):
         """Return the log tails of the total privacy loss, with the losses of the finite part raised by their error.
 
         The raised losses dominate. Let l_i and p_i be the losses and probabilities of the finite part. Then P(L > ε) is
-        Σ p_i Φ(μ/2 − (ε − l_i)/μ) plus the probability of an infinite loss, and Q(L > ε) is
-        Σ p_i e^{−l_i} Φ(−μ/2 − (ε − l_i)/μ).
+        Σ p_i Φ(μ/2 − (ε − l_i)/μ) plus the probability of an infinite loss. Q(L > ε) is Σ p_i e^{−l_i} Φ(−μ/2 − (ε −
+        l_i)/μ).
 
         Args:
             epsilon: array of ε ≥ 0, in nats.

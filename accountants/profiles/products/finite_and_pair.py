@@ -59,10 +59,11 @@ class FiniteAndPairProfile(PointwiseProfile):
     lattice: Callable[[], Profile]
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ(ε) = log(p_∞ + Σ p_i E(ε − l_i)), with the losses l_i and probabilities p_i of the finite part.
+        """Enclose log δ(ε) of the composition at one ε.
 
-        E is δ of the other part, and p_∞ the probability of an infinite loss. E decreases. It is therefore evaluated at
-        ε − l_i plus the error of l_i for the lower bound, and minus this error for the upper bound.
+        δ(ε) is p_∞ + Σ p_i E(ε − l_i), with the losses l_i and probabilities p_i of the finite part. E is δ of the
+        other part, and p_∞ the probability of an infinite loss. E decreases. It is therefore evaluated at ε − l_i plus
+        the error of l_i for the lower bound, and minus this error for the upper bound.
 
         Args:
             epsilon: ε ≥ 0, in nats.

@@ -64,8 +64,7 @@ class Moment:
     def log_delta(self, epsilon: float) -> float:
         """Return an upper bound on log δ(ε), from the second moment v and the probability η of large losses.
 
-        It is δ ≤ η + (v + 2αη)/(2(k + √(k² + v + 2αη))) with α = e^ε and k = α − 1, by the inequality of Cauchy and
-        Schwarz.
+        By the inequality of Cauchy and Schwarz, δ ≤ η + (v + 2αη)/(2(k + √(k² + v + 2αη))). Here α = e^ε and k = α − 1.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -161,10 +160,11 @@ def _log_beyond(profile: Profile, epsilon: FloatArray) -> FloatArray:
 
 
 def _integral(profile: Profile, epsilon: FloatArray) -> float:
-    """Return an upper bound on twice the integral of the hockey-stick divergence E_γ over γ = e^ε, plus the last E_γ.
+    """Return an upper bound on twice the integral of a privacy profile as a function of e^ε.
 
-    E_γ is convex in γ, so that the trapezoidal rule bounds its integral from above. The last term exceeds twice the
-    part of ∫ γ⁻³ E_γ dγ beyond the last point.
+    The profile is the hockey-stick divergence E_γ at γ = e^ε. The last E_γ is added. E_γ is convex in γ, so that the
+    trapezoidal rule bounds its integral from above. The last term exceeds twice the part of ∫ γ⁻³ E_γ dγ beyond the
+    last point.
 
     Args:
         profile: privacy profile δ(ε) = E_γ of one direction of a pair.

@@ -71,10 +71,10 @@ class RunsDistribution:
         return math.exp(-self.mean) * (1.0 + 4 * UNIT_ROUNDOFF) if math.isinf(self.shape) else 0.0
 
     def fall(self, share: FloatArray, *, up: bool) -> FloatArray:
-        """Return the fall of φ = log f′ from 1 to 1 − u, rounded up or down, for the generating function f of the runs.
+        """Return by how much log f′ falls from 1 to 1 − u, rounded up or down.
 
-        The generating function of the random number K of runs is f(x) = E[x^K]. The fall φ(1) − φ(1 − u) is μ u for a
-        Poisson number of mean μ, and (1 + η) log(1 + c u) for a negative binomial one.
+        f(x) = E[x^K] is the generating function of the random number K of runs, and φ = log f′. The fall φ(1) − φ(1 −
+        u) is μ u for a Poisson number of mean μ. It is (1 + η) log(1 + c u) for a negative binomial one.
 
         Args:
             share: array of u ≥ 0. Bounds on u may exceed 1.
@@ -101,10 +101,10 @@ class RunsDistribution:
         return 64 * UNIT_ROUNDOFF * (1.0 + abs(self.shape)) * (1.0 + math.log1p(self.odds[1]))
 
     def some_in(self, inside: FloatArray, outside: FloatArray, *, up: bool) -> FloatArray:
-        """Bound 1 − f(1 − p), the probability that the output of some run is in a set, from one side.
+        """Bound the probability that the output of some run is in a set, from one side.
 
-        f is the generating function of the number of runs. The probability increases with c, because larger numbers of
-        runs become likelier. The bound on c to that side is used.
+        It is 1 − f(1 − p) for the generating function f of the number of runs. The probability increases with c,
+        because larger numbers of runs become likelier. The bound on c to that side is used.
 
         Args:
             inside: probability p that the output of one run is in the set.
@@ -130,10 +130,10 @@ class RunsDistribution:
         return np.asarray(numerator / math.expm1(-self.shape * math.log1p(odds)))
 
     def all_in(self, inside: FloatArray, outside: FloatArray, *, up: bool) -> FloatArray:
-        """Bound f(p) − f(0), the probability that there are runs and all their outputs are in a set, from one side.
+        """Bound the probability that there are runs and that all their outputs are in a set, from one side.
 
-        f is the generating function of the number of runs. The probability decreases with c, of which the bound to the
-        other side is used.
+        It is f(p) − f(0) for the generating function f of the number of runs. The probability decreases with c, of
+        which the bound to the other side is used.
 
         Args:
             inside: probability p that the output of one run is in the set.
@@ -193,7 +193,7 @@ class SelectionGain:
 
     @cached_property
     def _lines(self) -> tuple[FloatArray, FloatArray]:
-        """Slope and intercept, on each cell of u, of a line that bounds u′ by the profile of one run.
+        """Slope and intercept, for each interval of u, of a line that bounds u′ from above.
 
         u = 1 − q and u′ = 1 − q′, for the probabilities q and q′ of one test on two neighbours. A cell is an interval
         of u. The line is the lowest one at the cell's middle. In the first cell, which begins at 0, it is the lowest

@@ -175,14 +175,14 @@ def _sets_of_best_tests(profile: Profile) -> tuple[_Probabilities, _Probabilitie
 
 
 def _bound_tails(profile: Profile, epsilons: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return a lower bound on log P(L > ε) and an upper bound on log Q(L > ε) for the privacy loss L.
+    """Return bounds on the log tails of the privacy loss: lower ones under P, and upper ones under Q.
 
     Args:
         profile: profile of (P, Q), which has these tails up to an error.
         epsilons: values of ε ≥ 0, in nats.
 
     Returns:
-        Two arrays, with one bound for each ε.
+        Lower bounds on log P(L > ε) and upper bounds on log Q(L > ε) for the privacy loss L, one for each ε.
     """
     log_p, log_q = profile.log_tails(epsilons)
     # The error of the tail, and of its exponential later.
