@@ -26,8 +26,10 @@ _MARGIN = 1e-9
 def is_below_gaussian_from(epsilon: float, rho: float, mu: float) -> bool:
     """Return whether δ of zero-concentrated privacy is proved to be below a Gaussian one from an ε on.
 
-    The pair is N(μ, 1) against N(0, 1). Let m = √(2ρ), y = (ε − ρ)/m and x = ε/μ − μ/2. It is proved if μ > m, x > 0, y
-    > 0, ε² (1/m² − 1/μ²) ≥ 1 and
+    Source: docs/attackers.md.
+
+    The pair is N(μ, 1) against N(0, 1). Let m = √(2ρ), y = (ε − ρ)/m and x = ε/μ − μ/2. It is proved if μ > m, x > 0,
+    y > 0, ε² (1/m² − 1/μ²) ≥ 1 and
 
         y²/2 − x²/2 + 1 + log(y/m) − log √(2π) + log μ − log((x + μ)² + 3) ≥ 0.
 
@@ -35,8 +37,6 @@ def is_below_gaussian_from(epsilon: float, rho: float, mu: float) -> bool:
         epsilon: ε > 0, in nats.
         rho: ρ > 0.
         mu: μ > 0, in standard deviations.
-
-    Source: docs/attackers.md.
 
     Returns:
         True if it is proved.

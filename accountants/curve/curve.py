@@ -196,9 +196,9 @@ def _largest_attained_epsilon(witnesses: Iterable[Pair], target: Target) -> floa
 def _falls_short(pair: Pair, target: Target, attained_log_delta: float, attained_epsilon: float) -> bool:
     """Return whether a witness is unlikely to raise the lower bound on ε at the target δ.
 
-    A witness is unlikely to do so if its δ at the best lower bound on ε so far is likely to be at most the target δ.
-    The target ε gives a second test. There, its log δ is below the target by at least twice as much as that of the best
-    earlier witness.
+    There are two such cases. In the first, its δ at the best lower bound on ε so far is likely to be at most the target
+    δ. In the second, its log δ at the target ε is below the target by at least twice the shortfall of the best earlier
+    witness.
 
     Args:
         pair: the witness.

@@ -95,8 +95,8 @@ def thin_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
 def compose_plateaus(parts: Sequence[tuple[Plateau | None, int]]) -> Plateau | None:
     """Return an (ε, δ) guarantee of a composition by basic composition.
 
-    The result has Σ ε_i, rounded up, and 1 − Π (1 − δ_i). A plateau is a pair (ε_i, δ_i) with δ(ε) ≤ δ_i for every ε ≥
-    ε_i. Except with probability 1 − Π (1 − δ_i), the total loss is at most Σ ε_i.
+    The result has Σ ε_i, rounded up, and 1 − Π (1 − δ_i). A plateau is a pair (ε_i, δ_i) with δ(ε) ≤ δ_i for every
+    ε ≥ ε_i. Except with probability 1 − Π (1 − δ_i), the total loss is at most Σ ε_i.
 
     Args:
         parts: the plateau of each part, and the number of runs of the part.

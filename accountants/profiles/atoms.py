@@ -45,8 +45,8 @@ class AtomicProfile(Profile):
     """The privacy profile of a privacy loss with finitely many values, the atoms, and possibly an infinite value.
 
     A loss l with probability p under the first distribution P has probability p e^{−l} under the second distribution Q.
-    The probabilities may sum to less than one. The rest is at losses that are not positive, which do not affect δ for ε
-    ≥ 0.
+    The probabilities may sum to less than one. The rest is at losses that are not positive, which do not affect δ for
+    ε ≥ 0.
 
     Guarantees: `log_delta` encloses. It is exactly −∞ from the largest loss on, if no loss is infinite. The work is
     one pass over the n atoms, and then O(log n) for each ε.

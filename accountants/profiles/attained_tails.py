@@ -71,10 +71,10 @@ def infinite_loss_only(epsilon: FloatArray, log_infinite: float) -> Tails:
 def table_below(rows: PiecewiseTails, lower: FloatArray) -> PiecewiseTails:
     """Return a table of a convex function below a profile, from lower bounds on its values at the ε of a table.
 
-    The profile is linear in α = e^ε between its exact values. Any smaller values h give a valid function, because
-    their convex hull is below that of the exact ones. Two changes lower them. Each value is lowered until it is at
-    least a near-tie below the one before it, so that slopes are accurate. The first one is lowered until −h′ ≤ (1 −
-    h)/2 at α = 1. The line there is then below 1 − α + α h(1/α), and so below a symmetric profile, for α < 1.
+    The profile is linear in α = e^ε between its exact values. Any smaller values h give a valid function, because their
+    convex hull is below that of the exact ones. Two changes lower them. Each value is lowered until it is at least a
+    near-tie below the one before it, so that slopes are accurate. The first one is lowered until −h′ ≤ (1 − h)/2 at
+    α = 1. The line there is then below 1 − α + α h(1/α), and so below a symmetric profile, for α < 1.
 
     Args:
         rows: table with upper bounds on the values.

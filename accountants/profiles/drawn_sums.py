@@ -101,9 +101,9 @@ class DrawnSumBound(Bound):
     def enclose(self, epsilon: FloatArray) -> Enclosure:
         """Enclose the log of a bound on δ if a contribution is counted a random number of times.
 
-        The bound is η ((1 − β) G + β S). η is the probability that it is counted at all, γ = 1 + (e^ε − 1)/η and β =
-        e^ε/γ. G is the hockey-stick divergence of a Gaussian mixture at γ, and S a mean of those of Gaussian pairs (see
-        the class). β and 1 − β are both rounded outward. γ is rounded down for an upper bound, because divergences
+        The bound is η ((1 − β) G + β S). η is the probability that it is counted at all, γ = 1 + (e^ε − 1)/η and
+        β = e^ε/γ. G is the hockey-stick divergence of a Gaussian mixture at γ, and S a mean of those of Gaussian pairs
+        (see the class). β and 1 − β are both rounded outward. γ is rounded down for an upper bound, because divergences
         decrease.
 
         Args:
@@ -140,10 +140,10 @@ class DrawnSumBound(Bound):
         """Enclose the log of the hockey-stick divergence of a Gaussian mixture and a normal distribution.
 
         It is E_γ(P‖Q) of P = Σ π_k N(r_k, 1) and Q = N(0, 1), where γ is known only within bounds. A half-line x > c is
-        a test, so that P(x > c) − γ Q(x > c) is a lower bound for every c. Let c* be the point at which the loss log
-        dP/dQ is log γ. The loss is convex and increasing in x, so that Newton's method started above c* stays above c*.
-        Its slope is at least r₁, so that c = x − ρ/r₁ is at most c* if the loss at x is log γ + ρ. Between c and c* the
-        half-line subtracts ∫(γ dQ − dP). This is at most (e^s − 1) P(x > c) for s = log γ − log dP/dQ(c).
+        a test, so that P(x > c) − γ Q(x > c) is a lower bound for every c. Let c* be the point at which the loss
+        log dP/dQ is log γ. The loss is convex and increasing in x, so that Newton's method started above c* stays above
+        c*. Its slope is at least r₁, so that c = x − ρ/r₁ is at most c* if the loss at x is log γ + ρ. Between c and c*
+        the half-line subtracts ∫(γ dQ − dP). This is at most (e^s − 1) P(x > c) for s = log γ − log dP/dQ(c).
 
         Args:
             least: lower bounds on log γ.

@@ -101,8 +101,8 @@ class LaplaceProfile(Profile):
 class OppositeLaplaceProfile(Profile):
     """The privacy profile of Laplace noise on a subsampled contribution that a neighbour replaces by its opposite.
 
-    It compares (1 − q) Laplace(0) + q Laplace(s) with (1 − q) Laplace(0) + q Laplace(−s), in either direction. While u
-    < 1 it is δ(ε) = q (1 − u) with
+    It compares (1 − q) Laplace(0) + q Laplace(s) with (1 − q) Laplace(0) + q Laplace(−s), in either direction. While
+    u < 1 it is δ(ε) = q (1 − u) with
 
         u² = e^{−2s} + (e^ε − 1) e^{−s} (1 − q + q e^{−s})/q.
 
@@ -144,8 +144,8 @@ class OppositeLaplaceProfile(Profile):
         """Return the logarithm of the number u with δ = q (1 − u).
 
         It is given by u² = e^{−2s} + (e^ε − 1) e^{−s} (1 − q + q e^{−s})/q. q is the inclusion probability and s the
-        shift. The event {L > ε} of a privacy loss L above ε is a half-line that begins at s + log u. δ is zero if log u
-        ≥ 0.
+        shift. The event {L > ε} of a privacy loss L above ε is a half-line that begins at s + log u. δ is zero if
+        log u ≥ 0.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.

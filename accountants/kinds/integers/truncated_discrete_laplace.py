@@ -172,8 +172,8 @@ def shifted_pair(spec: TruncatedDiscreteLaplace, shift: Shift, effort: Effort) -
 def log_survival_and_escape(spec: TruncatedDiscreteLaplace, shift: Shift, rounds: int = 1) -> tuple[float, float]:
     """Return log probabilities that the neighbour can give all outputs, and that it cannot give some.
 
-    S is the probability that the neighbour can give all outputs. The results are log S and an upper bound on log(1 −
-    S).
+    S is the probability that the neighbour can give all outputs. The results are log S and an upper bound on
+    log(1 − S).
 
     An output that the neighbour cannot give, an escape, reveals the data set with certainty.
 

@@ -55,9 +55,9 @@ def binary_log_bound(
     """Compute the log of an upper bound on δ, the hockey-stick divergence E_γ(P‖Q), from a Rényi divergence.
 
     The Rényi divergence of order a is at most D. Let b = a − 1 and M = e^{bD}. Let t₁ < t₂ = t₁ e^v be two likelihood
-    ratios. B(t) = t^a − t₁^a − a t₁^b (t − t₁) is the excess of t^a over its tangent at t₁. The bound is (M − 1 +
-    B(1))/(a (t₂^b − t₁^b)). log t₂ is rounded down, which keeps its condition (module docstring). The terms of the sum
-    that follows have relative errors of a few units of roundoff, and are raised by `_UNITS` of them.
+    ratios. B(t) = t^a − t₁^a − a t₁^b (t − t₁) is the excess of t^a over its tangent at t₁. The bound is
+    (M − 1 + B(1))/(a (t₂^b − t₁^b)). log t₂ is rounded down, which keeps its condition (module docstring). The terms of
+    the sum that follows have relative errors of a few units of roundoff, and are raised by `_UNITS` of them.
 
     Args:
         epsilon: array of ε = log γ ≥ 0, in nats.

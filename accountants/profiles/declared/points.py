@@ -148,8 +148,9 @@ def _finite_law(vertices: Sequence[_Vertex]) -> FiniteLaw:
 
     The profile is a function of γ = e^ε, and the pair has finitely many outcomes.
 
-    Let s_i be the slope −D′ to the right of vertex i. The privacy loss log γ_i has the probabilities q_i = s_{i−1} −
-    s_i and p_i = γ_i q_i. The infinite loss has the last value of the profile. The loss −∞ has the probability 1 − s_0.
+    Let s_i be the slope −D′ to the right of vertex i. The privacy loss log γ_i has the probabilities
+    q_i = s_{i−1} − s_i and p_i = γ_i q_i. The infinite loss has the last value of the profile. The loss −∞ has the
+    probability 1 − s_0.
 
     Args:
         vertices: the vertices of the profile in increasing order, with positive γ.

@@ -134,9 +134,9 @@ class SkellamRenyi:
     def _quotient_from(self, excess: float) -> float:
         """Return an upper bound on a quotient that bounds ρ, at all orders from a given one on.
 
-        The quotient is K/(a (a − 1)) with K = (a − 1) D_a, for the Rényi divergence D_a. Let t = a − 1 and v cosh v =
-        tk/μ. With A(v) = v² cosh v − v sinh v + cosh v − 1, K is at most μ A + kv + log 2. The quotients A/t² and v/t
-        decrease in t.
+        The quotient is K/(a (a − 1)) with K = (a − 1) D_a, for the Rényi divergence D_a. Let t = a − 1 and v cosh
+        v = tk/μ. With A(v) = v² cosh v − v sinh v + cosh v − 1, K is at most μ A + kv + log 2. The quotients A/t² and
+        v/t decrease in t.
 
         Args:
             excess: t = a − 1 > 0 of the first order.
@@ -153,8 +153,8 @@ class SkellamRenyi:
     def _closed_parts(self, excess: float) -> tuple[float, float]:
         """Return two parts of a bound in closed form on a log moment of the privacy loss.
 
-        The parts bound μ A(v) and kv + log 2, and their sum bounds K = t D_{1 + t}. v is the solution of v cosh v =
-        tk/μ, and A(v) = v² cosh v − v sinh v + cosh v − 1.
+        The parts bound μ A(v) and kv + log 2, and their sum bounds K = t D_{1 + t}. v is the solution of v cosh
+        v = tk/μ, and A(v) = v² cosh v − v sinh v + cosh v − 1.
 
         Args:
             excess: t > 0, the order minus 1.

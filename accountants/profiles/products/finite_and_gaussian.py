@@ -95,8 +95,8 @@ class FiniteAndGaussianProfile(Profile):
         """Return the log tails of the total privacy loss, with the losses of the finite part raised by their error.
 
         The raised losses dominate. Let l_i and p_i be the losses and probabilities of the finite part. Then P(L > ε) is
-        Σ p_i Φ(μ/2 − (ε − l_i)/μ) plus the probability of an infinite loss. Q(L > ε) is Σ p_i e^{−l_i} Φ(−μ/2 − (ε −
-        l_i)/μ).
+        Σ p_i Φ(μ/2 − (ε − l_i)/μ) plus the probability of an infinite loss. Q(L > ε) is Σ p_i e^{−l_i}
+        Φ(−μ/2 − (ε − l_i)/μ).
 
         Args:
             epsilon: array of ε ≥ 0, in nats.

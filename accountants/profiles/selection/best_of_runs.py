@@ -73,8 +73,8 @@ class RunsDistribution:
     def fall(self, share: FloatArray, *, up: bool) -> FloatArray:
         """Return by how much log f′ falls from 1 to 1 − u, rounded up or down.
 
-        f(x) = E[x^K] is the generating function of the random number K of runs, and φ = log f′. The fall φ(1) − φ(1 −
-        u) is μ u for a Poisson number of mean μ. It is (1 + η) log(1 + c u) for a negative binomial one.
+        f(x) = E[x^K] is the generating function of the random number K of runs, and φ = log f′. The fall
+        φ(1) − φ(1 − u) is μ u for a Poisson number of mean μ. It is (1 + η) log(1 + c u) for a negative binomial one.
 
         Args:
             share: array of u ≥ 0. Bounds on u may exceed 1.
@@ -214,8 +214,8 @@ class SelectionGain:
     def supremum(self, first: float, second: float) -> float:
         """Return an upper bound on the increase of the privacy losses by choosing the best run, over all tests.
 
-        The increase is v φ(q) − w φ(q′) − (v − w) φ(1). A test has the probabilities q and q′ on two neighbours, and φ
-        = log f′ for the generating function f of the number of runs.
+        The increase is v φ(q) − w φ(q′) − (v − w) φ(1). A test has the probabilities q and q′ on two neighbours, and
+        φ = log f′ for the generating function f of the number of runs.
 
         On each cell, an interval of u = 1 − q, 1 − q′ is at most a line γu + b (`_lines`). The largest value is at a
         boundary of the cell, or where the derivative in u vanishes (`_stationary_points`).
