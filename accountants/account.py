@@ -145,6 +145,7 @@ class _Accountant:
         """
         refusals: list[Considered] = []
         guarantees: list[Guarantee] = []
+        # Apply the rules in order, and note the result of each.
         for rule in _RULES_OF.get(_family(spec), ()):
             case = Case(setting, self.effort, self.at_effort(rule.inner_effort).account, self.root)
             outcome = rule.apply(spec, case)
@@ -158,10 +159,12 @@ class _Accountant:
             if not rule.combines:
                 break
 
+        # The only guarantee, or the least of several.
         if len(guarantees) == 1:
             return guarantees[0]
         if guarantees:
             return least(guarantees, self.probes)
+        # No rule applies. A single reason becomes part of the message.
         message = f"no theorem covers {spec.kind} under {setting.relation} against the observer {setting.observer}"
         if len(refusals) == 1:
             message += f": {refusals[0].reason}"
@@ -233,6 +236,7 @@ def _with_nearest(violation: ConditionViolated, spec: Spec, setting: Setting) ->
     Returns:
         The error with the first proposal that a theorem covers; the given error if there is none.
     """
+    # Change the observer first, and then the relation.
     changes: list[JsonRecord] = [{"observer": observer} for observer in LIKELY_OBSERVERS]
     changes += [{"relation": relation} for relation in get_args(Relation)]
     for change in changes:

@@ -287,6 +287,7 @@ def _build(value: object, kind: type, at: str) -> object:
     try:
         record = kind(**value) if isinstance(value, Mapping) else value
     except InvalidInput as error:
+        # Pointers of faults become pointers in the whole request.
         faults = [Fault(at + fault.pointer, fault.message, fault.allowed) for fault in error.faults]
         raise InvalidInput(*faults) from None
     except TypeError:

@@ -81,6 +81,7 @@ def in_doubles(function: Callable[P, _Outputs]) -> Callable[P, _Outputs]:
             outputs = function(*arguments, **named)
         except (ZeroDivisionError, OverflowError) as error:
             raise InvalidInput.at("", message) from error
+        # A result that is not a number comes from inputs that overflow together.
         if any(isinstance(value, float) and math.isnan(value) for value in outputs.values()):
             raise InvalidInput.at("", message)
         return outputs

@@ -286,6 +286,7 @@ def _check_arguments(**arguments: object) -> dict[str, float]:
     for name, value in arguments.items():
         if isinstance(value, np.ndarray):
             raise InvalidInput.at(f"/{name}", "is one number: ask for each by itself")
+        # Scalars of numpy become numbers of Python.
         number = value.item() if isinstance(value, np.generic) else value
         fault = check_value(f"/{name}", number, float, _ARGUMENTS[name])
         if fault is not None:

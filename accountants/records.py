@@ -120,6 +120,7 @@ def sure_range(bare: object, quantity: Quantity, scale: Scale | None) -> tuple[f
     Returns:
         The lower and the upper bound of the interval.
     """
+    # The range of the normal doubles, or of counts that are exact in doubles.
     if bare is float:
         least, most = sys.float_info.min, sys.float_info.max
     else:

@@ -158,6 +158,7 @@ class AimedTests:
             if anew or not self._is_aimed:
                 tests.true_positives(false_positive_rate, floor=false_positive_rate)
                 candidates += tests.aims.values()
+            # Start from the threshold with the least bound, and improve it.
             bounds = [self._bound(tests, log_gamma) for log_gamma in candidates]
             start = candidates[bounds.index(min(bounds))]
             self._log_gammas[index] = self._best_log_gamma(tests, _within(self._risk, start))

@@ -26,12 +26,12 @@ _MARGIN = 1e-9
 def is_below_gaussian_from(epsilon: float, rho: float, mu: float) -> bool:
     """Return whether δ of zero-concentrated privacy is proved to be below a Gaussian one from an ε on.
 
-    Source: docs/attackers.md.
-
     The pair is N(μ, 1) against N(0, 1). Let m = √(2ρ), y = (ε − ρ)/m and x = ε/μ − μ/2. It is proved if μ > m, x > 0,
     y > 0, ε² (1/m² − 1/μ²) ≥ 1 and
 
         y²/2 − x²/2 + 1 + log(y/m) − log √(2π) + log μ − log((x + μ)² + 3) ≥ 0.
+
+    Source: docs/attackers.md.
 
     Args:
         epsilon: ε > 0, in nats.
@@ -53,6 +53,7 @@ def is_below_gaussian_from(epsilon: float, rho: float, mu: float) -> bool:
     # The logarithm of the quotient at ε.
     half_squares = 0.5 * (y - x) * (y + x)
     logs = 1.0 + math.log(y / m) - 0.5 * math.log(2.0 * math.pi) + math.log(mu) - math.log((x + mu) ** 2 + 3.0)
+    # Both conditions hold by more than their rounding errors.
     return is_increasing and half_squares + logs >= _MARGIN * (1.0 + y * y + x * x)
 
 

@@ -108,6 +108,7 @@ def far_losses_by_orders(divergence: Callable[[float], float], order: float) -> 
         return np.asarray(np.min(log_bounds, axis=-1))
 
     most = divergence(order)
+    # The end is moved outward by more than its rounding error.
     return FarLosses(end * (1.0 + 1e-9), _LOG_TAIL, most, cap)
 
 

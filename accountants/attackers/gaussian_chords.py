@@ -156,10 +156,12 @@ class _Interval(NamedTuple):
             The interval with its μ and the ε at which it should be divided.
         """
         middle = 0.5 * (left.epsilon + right.epsilon)
+        # Δ is 0 from the left point on, so that every μ is enough.
         if left.upper == -math.inf:
             return cls(0.0, middle, left, right)
         log_alpha = _log_chord_slope(left, right)
         quantile, upper_quantile = float(ndtri_exp(log_alpha)), _upper_quantile(left, right, log_alpha)
+        # Errors of both quantiles; the last term covers quantiles near 0.
         error = _QUANTILE_ERROR * (abs(upper_quantile) + abs(quantile) + 1e-3)
         mu = min(max(upper_quantile - quantile + error, 0.0), most)
 

@@ -126,6 +126,7 @@ def _combine(curve: Curve, order: float, lower: float, upper: float) -> Interval
     """
     if upper < _LEAST:
         return Interval(0.0, upper + _LEAST)
+    # Bounds within a millionth are close enough.
     if lower < upper * (1.0 - 1e-6):
         lower = max(lower, _lower_from_delta(curve, order))
     return Interval.of(lower=lower, upper=upper, name=f"the Rényi divergence of order {order:g}")
@@ -223,6 +224,7 @@ def _lower_from_delta(curve: Curve, order: float) -> float:
         if log_delta == -math.inf:
             continue
         size = epsilon + (abs(log_delta) + abs(offset) + 1.0) / (order - 1.0)
+        # Rounded down: errors of the quotient's terms.
         rounding = 16 * UNIT_ROUNDOFF * size
         bound = epsilon + (log_delta + offset) / (order - 1.0) - rounding
         largest = max(largest, bound)

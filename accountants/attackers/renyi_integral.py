@@ -85,6 +85,7 @@ class _Weights(NamedTuple):
         area_of_next_power = math.expm1((power + 1.0) * step) / (power + 1.0)
         right = (area_of_next_power - area) / math.expm1(step)
         left = area - right
+        # The cancellation of the two areas, relative to the smaller weight.
         error = 64 * UNIT_ROUNDOFF * area * (1.0 + 1.0 / step) / min(left, right)
         return cls(left, right, error)
 

@@ -122,6 +122,7 @@ def _narrow(bound: Callable[[float], float], log_delta: float, failing: float, p
     # The Illinois algorithm halves the weight of a point that does not move, so that the other one moves too.
     weight_failing = weight_passing = 1.0
     for iteration in range(200):
+        # 1e-300 ends the search at ε = 0.
         if passing - failing <= 1e-10 * passing + 1e-300:
             break
 

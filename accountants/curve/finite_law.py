@@ -118,6 +118,7 @@ class FiniteLaw:
         Returns:
             The relative error of the mixed loss.
         """
+        # Error of the formula itself.
         rounding = 16 * UNIT_ROUNDOFF
         if mixed == 0.0:
             return rounding

@@ -279,6 +279,7 @@ def least_of(pairs: Sequence[Pair]) -> Pair:
     """
     if len(pairs) == 1:
         return pairs[0]
+    # A symmetric pair needs one profile and one search only.
     alternatives = tuple(pairs)
     forward = LeastProfile(tuple(pair.forward for pair in pairs))
     if all(pair.symmetric for pair in pairs):

@@ -160,6 +160,7 @@ class MinimumSearch:
             """Add bounds on h at a log γ to the points."""
             self._add(log_gamma, divergence_at(log_gamma, near.log_delta(log_gamma)))
 
+        # Points are so far apart that h rises by more than the width of its bounds.
         step = MinimumEstimate(near.epsilon, near.steepness).distance_of_points(OUTERMOST * near.width)
         offsets = [0.0] if near.bent else []
         offsets.extend(_PATTERN)

@@ -95,6 +95,7 @@ class SumRenyi:
         bounds = [(formula.divergence(order), times) for formula, times in self.parts]
         lower = math.fsum(times * bound.lower for bound, times in bounds)
         upper = math.fsum(times * bound.upper for bound, times in bounds)
+        # Rounded outward: errors of the products and sums.
         return Interval(lower / _ROUNDED, upper * _ROUNDED)
 
 
@@ -117,6 +118,7 @@ class ConcentratedRenyi:
         Returns:
             Lower and upper bound, in nats.
         """
+        # Rounded up: error of the product.
         return Interval(0.0, self.rho * order * _ROUNDED)
 
 

@@ -79,6 +79,7 @@ class PairSearch:
             upper_bounds = np.asarray([interval.upper for interval in bounds], dtype=np.float64)
             return Enclosure(lower_bounds.reshape(points.shape), upper_bounds.reshape(points.shape))
 
+        # Otherwise evaluate each direction on the whole array, and take the larger bounds.
         first, *remaining = self.profiles
         lower, upper = first.log_delta(epsilon)
         for profile in remaining:
@@ -147,6 +148,7 @@ class PairSearch:
             guess = self.profiles[0].guess(log_delta)
             has_guess = guess.epsilon > 0.0
             return sparing_epsilon(self.log_delta_bounds, log_delta, guess if has_guess else None)
+        # No special search: interpolate from a nearby ε, if there is one.
         if near <= 0.0:
             return None
         line = line_guess(self.log_delta_bounds, log_delta, near)
@@ -227,6 +229,7 @@ def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: 
     # The lower bound on log δ crosses the target at a slightly smaller ε than the upper one.
     bounds = read(below)
     width = bounds.upper - bounds.lower if bounds.upper > -math.inf else 0.0
+    # The distance in ε over which log δ falls by twice the width, and a small margin.
     pad = 2.0 * width / guess.steepness + 1e-10 * below
     near = Guess(above, guess.steepness)
     lower = closest(read_lower, log_delta, near, -pad)
@@ -264,6 +267,7 @@ def _interpolate(read: Callable[[float], Interval], log_delta: float, at_zero: f
     share = (target_root - root_low) / (root_high - root_low)
     epsilon = low + (high - low) * min(share, 1.0)
     steepness = 2.0 * target_root * (root_high - root_low) / (high - low)
+    # A least steepness keeps the steps of the search finite.
     return Guess(epsilon, max(steepness, 1e-9))
 
 

@@ -49,6 +49,7 @@ def likely_least(curve: Curve, epsilon: float) -> int:
     parts_of_pairs = [pair.parts for pair in alternatives_of(curve.upper)]
     if any(len(parts) != 1 for parts in parts_of_pairs):
         return 0
+    # Compare the first round of each pair at a part of ε.
     epsilon_of_round = np.asarray([epsilon * LIKELY_SHARE])
     log_deltas = []
     for parts in parts_of_pairs:

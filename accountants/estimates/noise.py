@@ -221,6 +221,7 @@ def rise(target: Target) -> float:
     log_delta = central_log_delta(target.epsilon, mu)
     log_delta_of_larger_mu = central_log_delta(target.epsilon, mu * SLOPE_STEP)
     quotient = math.log(log_delta / log_delta_of_larger_mu) / math.log(SLOPE_STEP)
+    # A positive slope, for the steps of the search.
     return max(quotient, 1e-3)
 
 
@@ -297,6 +298,7 @@ def _likely_mu(target: Target) -> float:
     """
     quantile = math.sqrt(-2.0 * target.log_delta)
     mu = math.sqrt(-2.0 * target.log_delta + 2.0 * target.epsilon) - quantile
+    # A positive μ, also for ε = 0.
     return max(mu, 1e-12)
 
 
@@ -318,6 +320,7 @@ def central_log_delta(epsilon: float, mu: float) -> float:
     if tail_start < 0.0:  # δ may be close to 1, and 1 − δ = Q(−a) + e^ε Q(b) keeps its digits
         lower_tail = 0.5 * math.erfc(-tail_start * math.sqrt(0.5))
         complement = lower_tail + scaled_tail_at_b * math.exp(-0.5 * tail_start * tail_start)
+        # The limits keep the logarithm finite, and below 0.
         return min(math.log1p(-min(complement, 1.0 - 1e-16)), -1e-300)
     difference = 0.5 * float(erfcx(tail_start * math.sqrt(0.5))) - scaled_tail_at_b
     # 1e-300 keeps the argument positive where the difference vanishes.

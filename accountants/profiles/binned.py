@@ -109,6 +109,7 @@ def _merge_cells(log_p: FloatArray, log_q: FloatArray) -> tuple[FloatArray, Floa
     log_p, log_q, losses = log_p[is_positive], log_q[is_positive], losses[is_positive]
     if losses.size <= MOST_ATOMS:
         return log_p, log_q, np.zeros(losses.size)
+    # Sum the probabilities of the outcomes in each bin of the loss, and leave out empty bins.
     bins = _bins(losses)
     number = np.bincount(bins)
     is_occupied = number > 0
@@ -129,6 +130,7 @@ def _bins(losses: FloatArray) -> IntArray:
         One index ≥ 0 for each loss. Larger losses have larger or equal indices.
     """
     largest = float(losses.max())
+    # Very small losses count as a thousandth of the largest one, so that they do not take many bins.
     least = min(float(losses.min()), 1e-3 * largest)
     share = np.clip((losses - least) / (largest - least), 0.0, 1.0)
     half = MOST_ATOMS // 2 - 1

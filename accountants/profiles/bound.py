@@ -123,6 +123,7 @@ class BoundProfile(Profile):
         points = np.asarray(epsilon, dtype=np.float64)
         flat_points = points.ravel().tolist()
         new_points = [point for point in flat_points if point not in self._known]
+        # A few values are evaluated one at a time, many together.
         if len(new_points) > _TOGETHER:
             self._known.update(zip(new_points, self.bound.log_bounds(np.asarray(new_points)), strict=True))
         else:

@@ -89,6 +89,7 @@ class ConcentratedProfile(Profile):
         epsilon_of_b = (2.0 * b + 1.0) * self.rho + log_odds(b, log_b)
         epsilon = min(max(epsilon_of_b, 0.0), largest_epsilon)
 
+        # The bound is raised by more than its error.
         log_bound = float(concentrated_log_delta(self.rho, np.asarray(epsilon)))
         return Chord.ending_at(epsilon, min(log_bound + 64 * UNIT_ROUNDOFF, 0.0))
 
@@ -138,6 +139,7 @@ class ConcentratedProfile(Profile):
         slack = 16 * UNIT_ROUNDOFF * (1.0 + np.exp(np.minimum(log_b, 600.0)) * points)
         least = np.logaddexp(self.log_escape, self.log_survival + log_bound - slack)
         largest = np.logaddexp(self.log_escape, self.log_survival + log_bound + slack)
+        # Widen by the errors of the sums of two exponentials.
         lower = Enclosure.around(np.asarray(least), 32 * UNIT_ROUNDOFF).lower
         upper = Enclosure.around(np.asarray(largest), 32 * UNIT_ROUNDOFF).upper
         return Enclosure(lower, upper)
@@ -184,6 +186,7 @@ class BinaryConcentratedProfile(ConcentratedProfile):
         ratios = concentrated_ratios(self.rho)
         epsilon = float(ratios.epsilons[0])
         log_bound = float(ratios.log_bound(ratios.epsilons[:1])[0])
+        # The bound is raised by more than its error.
         return Chord.ending_at(epsilon, min(log_bound + 64 * UNIT_ROUNDOFF, 0.0))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
@@ -245,6 +248,7 @@ def log_escape_of(log_survival: float, log_escapes: Iterable[float]) -> float:
     Returns:
         The natural logarithm, at most 0 up to rounding.
     """
+    # Below this, 1 − S keeps at least two digits.
     if log_survival < -1e-14:
         # Rounded up: the error of the logarithm.
         return min(float(log1m_exp(log_survival)) + 64 * UNIT_ROUNDOFF, 0.0)

@@ -228,6 +228,7 @@ def _drawn_bounds(base: Callable[[float], Interval], rate: float, epsilon: float
     # E_γ decreases with γ: round the argument up for the lower bound and down for the upper bound.
     log_rate = math.log(rate)
     pad = _ROUNDED * abs(base_epsilon)
+    # Error of log q and of the sum.
     slack = _ROUNDED * (1.0 + abs(log_rate))
     lower = base(base_epsilon + pad).lower
     upper = base(base_epsilon - pad).upper

@@ -162,6 +162,7 @@ class GeometricProfile(Profile):
         # Each is a sum of terms of these sizes. Their roundings bound its error.
         sizes = [max(-log_end, -log_inner) + rate * count + abs(self._log_total) for count in counts]
         largest_error = max(size / (1.0 + abs(log_mass)) for size, log_mass in zip(sizes, log_first, strict=True))
+        # The errors of the logarithms, or of the tails if these are larger.
         accuracy = max(16 * UNIT_ROUNDOFF * (1.0 + largest_error), self.tail_accuracy)
 
         # The second distribution is the mirror image of the first.

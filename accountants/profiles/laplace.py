@@ -132,6 +132,7 @@ class OppositeLaplaceProfile(Profile):
         log_rate, log_absent = math.log(self.rate), self._log_absent
         log_numerator = float(np.logaddexp(log_absent, log_rate + self.shift))
         log_denominator = float(np.logaddexp(log_absent, log_rate - self.shift))
+        # Rounded up: errors of both logarithms of sums.
         slack = 32 * UNIT_ROUNDOFF * (1.0 + abs(log_rate) + self.shift)
         return log_numerator - log_denominator + slack
 
@@ -177,6 +178,7 @@ class OppositeLaplaceProfile(Profile):
         """
         points = np.asarray(epsilon, dtype=np.float64)
         log_u, log_rate = self._log_u(points), math.log(self.rate)
+        # Bound on the error of log u; δ decreases in u.
         slack = 16 * UNIT_ROUNDOFF * (1.0 + self.shift + points + abs(log_rate))
         least = log_rate + log_one_minus_exp(log_u + slack)
         largest = log_rate + log_one_minus_exp(log_u - slack)

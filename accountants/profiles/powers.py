@@ -122,6 +122,7 @@ class PowerProfile(Profile):
             """Return whether the value at y is above 1."""
             return float(log_value(np.asarray(y))) > 0.0
 
+        # Double the ends of the bracket until the function is on both sides of 1.
         low, high = -1.0, 1.0
         while float(log_value(np.asarray(low))) < 0.0:
             low *= 2.0
@@ -160,6 +161,7 @@ class PowerProfile(Profile):
         largest_coefficient = max(abs(coefficient) for coefficient in self.log_coefficients)
         size = (max(self.orders) - 1.0) * (1.0 + points) + largest_coefficient
         slack = 16.0 * UNIT_ROUNDOFF * (1.0 + size)
+        # Widen by the error of the sum of exponentials.
         lower = Enclosure.around(value - slack, 32 * UNIT_ROUNDOFF).lower
         upper = Enclosure.around(value + slack, 32 * UNIT_ROUNDOFF).upper
         return Enclosure(lower, upper)

@@ -322,6 +322,7 @@ def gaussian_mixture_pair(law: GaussianMixtureLaw) -> Pair:
     if law.direction == "replace":
         second = LineMixture(log_weights, tuple(-mean for mean in means))
 
+    # In direction "add" the distributions are exchanged.
     pair = mixture_pair(first, second)
     if law.direction == "add":
         return Pair(pair.backward, pair.forward, law=law)
@@ -355,6 +356,7 @@ def drawn_mixture_pair(law: DrawnMixtureLaw) -> Pair:
     """
     log_weights = tuple(math.log(weight) + math.log(law.rate) for _, weight in law.components)
     groups = GaussianGroups(tuple(shift for shift, _ in law.components))
+    # Error of a sum of two logarithms.
     accuracy_of_weights = 16 * UNIT_ROUNDOFF
     profile = MultiplicityProfile(groups, log_weights, law.rate, accuracy_of_weights, law.log_rest)
     return Pair(profile, profile, law=law)

@@ -105,4 +105,5 @@ def window_conditions(unit: WindowedUnit, *, is_drawn: bool) -> tuple[Condition,
         f"a batch draws {unit}s as units of their own, and not the {unit.of} with all its {unit.window}s; or a release "
         f"reads one {unit.window} only",
     )
+    # Without random draws the second condition is not needed.
     return (contributions, draws) if is_drawn else (contributions,)

@@ -54,6 +54,7 @@ def approximate_pair(epsilon: float, delta: float) -> Pair:
         # Rounded up: error of the logarithm.
         log_infinite += 4 * UNIT_ROUNDOFF * (1.0 + abs(log_infinite))
 
+    # Each log probability is a sum of two logarithms with small errors.
     profile = AtomicProfile(losses, log_masses, log_infinite, 8 * UNIT_ROUNDOFF)
     reversed_masses = tuple(reversed(log_masses))
     atoms = FiniteLaw(losses, log_masses, reversed_masses, log_infinite, log_infinite)

@@ -81,6 +81,7 @@ class AllocationRenyi:
         if whole_order > 1:
             lower_moments, _ = self._moments(whole_order)
             least = float(lower_moments[whole_order]) / (whole_order - 1.0)
+        # Rounded down: relative error of the quotient.
         return Interval(min(least, upper) * (1.0 - 8 * UNIT_ROUNDOFF), upper)
 
     def _moments(self, order: int) -> tuple[FloatArray, FloatArray]:

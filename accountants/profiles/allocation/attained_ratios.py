@@ -111,6 +111,7 @@ def ratio_below(pair: Pair, cells: int) -> FiniteRatio | None:
 
     order = np.argsort(places, kind="stable")
     places, weights = places[order], weights[order]
+    # Values of negligible mass are left out, which lowers expectations.
     has_weight = weights > _LEAST_WEIGHT
     return FiniteRatio(
         places=places[has_weight],
@@ -162,6 +163,7 @@ def _atoms(profile: AtomicProfile) -> tuple[FloatArray, FloatArray, float]:
     losses, log_masses = np.asarray(profile.losses), np.asarray(profile.log_masses)
     is_used = (losses > 0.0) & (losses <= LARGEST_LOSS)
     losses, log_masses = losses[is_used], log_masses[is_used]
+    # Relative errors of a probability, and of a few operations on its logarithm.
     accuracy = profile.mass_accuracy + 8 * UNIT_ROUNDOFF
     # Errors of the log probability and of the product with e^{−L}.
     slack = accuracy * (1.0 + np.abs(log_masses)) + 8 * UNIT_ROUNDOFF * losses
@@ -214,6 +216,7 @@ def exact_cells(pair: Pair, cells: int) -> OutputCells | None:
     error = max(ratio_present, ratio_absent) - 1.0
     if error > 2.0 * _LARGEST_ERROR:
         return None
+    # A few further roundings of sums and quotients are added to the error.
     return OutputCells(least_present, least_absent, least_absent, error + 16 * UNIT_ROUNDOFF)
 
 

@@ -267,6 +267,7 @@ def _group_deltas(pair: Pair, losses: FloatArray) -> FloatArray:
     # Rounded up: errors of exponentials and logarithms, relative to their size.
     rounding = 1e-13 * (1.0 + np.abs(log_delta) + losses)
     rounded = np.exp(np.minimum(log_delta + rounding, 0.0))
+    # A positive bound remains positive, also below the normal doubles.
     return np.asarray(np.maximum(rounded, 1e-300))
 
 

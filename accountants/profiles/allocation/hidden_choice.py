@@ -97,6 +97,7 @@ class HiddenChoiceProfile(Profile):
             line = log_difference(np.full_like(base_epsilon, log_p), np.minimum(log_scaled_q, log_p))
 
         log_delta = np.where(base_epsilon >= 0.0, shifted, line)
+        # The factor w is rounded down: log w is negative.
         lower = np.minimum(log_delta + self.log_weight * (1.0 + 4 * UNIT_ROUNDOFF), 0.0)
         return Enclosure(lower, lower)
 
@@ -194,6 +195,7 @@ def log_choices(steps: int, times_chosen: int, allocations: int) -> float:
     # The error of three values of log Γ.
     rounding = 16 * UNIT_ROUNDOFF * (1.0 + math.fsum(log_factorials))
     log_binomial = log_all - log_chosen - log_unchosen + rounding
+    # Rounded up: relative error of the product.
     return allocations * max(log_binomial, 0.0) * (1.0 + 4 * UNIT_ROUNDOFF)
 
 

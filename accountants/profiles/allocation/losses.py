@@ -202,6 +202,7 @@ def _largest_loss(profile: Profile, end: float, least_log_delta: float = _LEAST_
             low = middle
         else:
             high = middle
+        # A loss that is 0.1 % too large is close enough.
         if high - low <= 1e-3 * high:
             break
     return high

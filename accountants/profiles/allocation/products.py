@@ -78,6 +78,7 @@ def multiply_ratios(first: FiniteRatio, second: FiniteRatio, cells: int) -> Fini
     if bounds is None:
         bounds = cell_bounds(products, masses, cells)
     merged_ratio = first.merge(second, products, masses, bounds)
+    # The relative errors of both factors add up, with one rounding of the product.
     place_error = first.place_error + second.place_error + merged_ratio.place_error + 2 * UNIT_ROUNDOFF
     if first.side == "below":
         log_infinite = _log_infinite_product(first, second)
@@ -124,6 +125,7 @@ def _log_mass_of_far_products(first: FiniteRatio, second: FiniteRatio) -> float:
         log_places.append(log_values)
         log_p.append(log_values + np.log(np.maximum(ratio.weights, 1e-308)))
     log_products = np.add.outer(*log_places)
+    # Products near the limit count too, because logarithms are rounded.
     is_far = np.abs(log_products) > np.log(_LARGEST_PRODUCT) * (1.0 - 1e-9)
     log_masses = np.add.outer(*log_p)[is_far]
     # Upward margin, larger than the error of the sum of logarithms.
@@ -146,6 +148,7 @@ def _trim(ratio: FiniteRatio) -> FiniteRatio:
         The ratio with fewer values; the same object if nothing is negligible.
     """
     places, weights = ratio.places, ratio.weights
+    # 1e-308 replaces 0, of which no logarithm exists.
     log_p = np.log(np.maximum(places, 1e-308)) + np.log(np.maximum(weights, 1e-308))
     log_p_from_above = np.logaddexp.accumulate(log_p[::-1])[::-1]  # of each value and all larger ones
     is_large = log_p_from_above <= _NEGLIGIBLE_LOG_MASS

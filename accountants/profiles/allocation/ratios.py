@@ -276,6 +276,7 @@ def combine_copies(term: TermT, times: int, combine: Callable[[TermT, TermT], Te
     total: TermT | None = None
     block, remaining = term, times
     while True:
+        # A binary digit 1 of n adds the present block of 1, 2, 4, … copies.
         if remaining & 1:
             total = block if total is None else combine(total, block)
         remaining >>= 1

@@ -168,7 +168,7 @@ class OutputCells(NamedTuple):
 
 
 def several_batches_law(shift: float, steps: int, times_chosen: int, cells: int, reach: float) -> SeveralBatchesLaw:
-    """Return the distributions of a test statistic for a Gaussian contribution that is in k of t batches, k < t.
+    """Return the distributions of a test statistic for a Gaussian contribution that is in k of t batches.
 
     The statistic is a sum over all outputs, with their likelihood ratio X: of X − 1 with a cap on X, or of
     log(1 + (k/t)(X − 1)).

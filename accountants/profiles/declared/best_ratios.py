@@ -175,6 +175,7 @@ def best_log_ratios(epsilon: FloatArray, excess: FloatArray, divergence: FloatAr
     distance_if_large = np.log1p(1.0 / excess)
     distance_if_small = divergence + np.sqrt(2.0 * divergence / (1.0 + excess))
     distance_if_small = np.maximum(distance_if_small, _LEAST_SIZE)
+    # The search is over the logarithm of v − ε, between a tenth of the smaller and four times the larger estimate.
     low = np.log(0.1 * np.minimum(distance_if_large, distance_if_small))
     high = np.log(4.0 * (distance_if_large + distance_if_small))
 
@@ -219,6 +220,7 @@ class ListedRatios:
         left = np.maximum(right - 1, 0)
         interpolated_ratio = np.interp(epsilon, self.epsilons, self.log_ratios)
         bounds = []
+        # Every combination of an order and a ratio is a valid bound; the least is returned.
         for index in (left, right):
             for log_ratio in (interpolated_ratio, self.log_ratios[index]):
                 bound = binary_log_bound(

@@ -71,20 +71,24 @@ def _upper_bounds(pair: Pair, order: float) -> Iterator[float]:
     Yields:
         An upper bound in nats; some are math.inf.
     """
+    # Declared divergences, zero-concentrated privacy, and formulas.
     if pair.renyi is not None:
         yield pair.renyi.at(order)
     if pair.concentrated is not None and pair.concentrated.log_escape == -math.inf:
         yield product_up(pair.concentrated.rho, order)
     if pair.formula is not None:
         yield pair.formula.divergence(order).upper
+    # A pair that dominates this one.
     if pair.below is not None:
         yield upper_renyi(pair.below, order)
+    # Gaussian noise, with or without subsampling, and Laplace noise.
     if pair.gaussian_dp_mu is not None:
         yield 0.5 * order * pair.gaussian_dp_mu**2 * _ROUNDING
     if pair.law is not None and getattr(pair.law, "log_rest", -math.inf) == -math.inf:
         yield _upper_renyi_of_law(pair.law, order)
     if pair.laplace_shift is not None:
         yield _laplace_renyi(pair.laplace_shift * _ROUNDING, order)
+    # A pure guarantee, finitely many losses, and a composition.
     if pair.plateau is not None and pair.plateau.delta == 0:
         yield pure_renyi(pair.plateau.epsilon, order)
     if pair.atoms is not None:

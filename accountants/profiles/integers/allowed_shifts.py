@@ -80,6 +80,7 @@ def majorising_shift(bounds: ShiftBounds) -> Parts:
     size = bounds.largest
     if size == 0:
         return ()
+    # As many coordinates of the largest size as fit, and a remainder in one further coordinate.
     count = min(bounds.dimension, bounds.total // size)
     remainder = 0
     if count < bounds.dimension:

@@ -57,6 +57,7 @@ def discrete_gaussian_pairs(scale: float, shift: int) -> ShiftedPairs:
     if scale <= LARGEST_LISTED:
         return shifted_pairs(_table(scale, shift), formula)
 
+    # Wide noise: outcomes are merged into cells, in one table for each side.
     edges = _cell_edges(scale, shift)
     upper_table, attained_table = _cells(scale, shift, edges)
     dominating = shifted_pairs(upper_table, formula).upper
@@ -146,6 +147,7 @@ def _cells(scale: float, shift: int, edges: FloatArray) -> tuple[ShiftedTable, S
     losses_of_cells = log_masses - _log_cells(scale, edges - shift)
     square_distance = (farthest + shift / scale) ** 2
     error_of_shifted = (square_distance + 1.0) / (12.0 * scale * scale)
+    # The errors of both probabilities of a cell, and of the rounding of their logarithms.
     loss_error = 4.0 * error + error_of_shifted + 256 * UNIT_ROUNDOFF * (1.0 + square_distance)
     lowered = losses_of_cells - 2.0 * loss_error
 

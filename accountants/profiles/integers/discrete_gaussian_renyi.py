@@ -95,6 +95,7 @@ class DiscreteGaussianRenyi:
             return Interval(0.0, 0.0)
         variance = self.scale * self.scale
         if self.scale >= _FLAT_FROM:
+            # Poisson's summation bounds the quotient; the exponent is rounded toward 0.
             return Interval(-5.0 * math.exp(-2.0 * math.pi**2 * variance * (1.0 - 8 * UNIT_ROUNDOFF)), 0.0)
 
         outcomes = np.arange(1.0, _LISTED + 1.0)

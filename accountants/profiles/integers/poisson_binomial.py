@@ -80,6 +80,7 @@ def pure_epsilon(trials: int, theta: float) -> float:
     Returns:
         ε in nats.
     """
+    # Rounded up: relative error of the log odds and the product.
     return trials * log_odds(theta) * (1.0 + 8 * UNIT_ROUNDOFF)
 
 
@@ -131,6 +132,7 @@ def _single_client(trials: int, theta: float) -> Pair:
     successes = np.arange(trials // 2 + 1.0, trials + 1.0)
     losses = (2.0 * successes - trials) * log_odds(theta)
     log_masses = distribution.log_masses[first_positive:]
+    # The error of the log probabilities, and of a few roundings.
     table = ShiftedTable(losses, log_masses, -math.inf, distribution.error + 8 * UNIT_ROUNDOFF)
     # All outcomes are listed, so the table is attained.
     return shifted_pairs(table).upper
@@ -190,6 +192,7 @@ def _losses(trials: int, other_trials: int, theta: float, raised: int) -> _Losse
     # Rounded up: errors of the probabilities and of their sum.
     log_unmatched = log_unmatched + first.error + 8 * UNIT_ROUNDOFF
     log_rest = float(np.logaddexp(log_unmatched, LOG_UNLISTED)) + 8 * UNIT_ROUNDOFF
+    # The last two fields bound the errors of a difference of logarithms, and of a logarithm.
     return _Losses(
         losses=losses,
         log_masses=log_masses,

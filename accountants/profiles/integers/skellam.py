@@ -55,6 +55,7 @@ def skellam_pairs(variance: float, shift: int) -> ShiftedPairs:
     log_rest = np.logaddexp.reduce([log_below, table.log_beyond, float(log_near)])
     rest = min(float(log_rest) + 4.0 * table.error, 0.0)
 
+    # Errors of two logarithms of the table, and a few roundings.
     accuracy = 2.0 * table.error + 8 * UNIT_ROUNDOFF
     positive = ShiftedTable(losses[is_above], log_masses[is_above], rest, accuracy, loss_error=table.error)
     pairs = shifted_pairs(positive, formula)

@@ -82,6 +82,7 @@ def _constant(table: SkellamTable, shift: int) -> float:
     def log_moment(t: float) -> float:
         """Return an upper bound on K at the order 1 + t, by positive terms if their exponentials do not overflow."""
         if max(t * largest_loss, -least_loss) <= _LARGEST_EXPONENT:
+            # The last factor below covers the errors of the sum and of the probabilities.
             terms = np.expm1(t * losses) + t * np.expm1(-losses)
             return math.log1p(float(masses @ terms) * (1.0 + 1e-8 + 8.0 * table.error))
         with np.errstate(divide="ignore"):
@@ -89,6 +90,7 @@ def _constant(table: SkellamTable, shift: int) -> float:
         return float(np.logaddexp.reduce(exponents)) * (1.0 + 1e-8) + 8.0 * table.error
 
     # Between two orders, the chord of the convex function K bounds it. Beyond the last, K is at most t times the loss.
+    # A grid of orders α = 1 + t, with t growing by a fixed ratio.
     t, moment = _FIRST, log_moment(_FIRST)
     largest = moment / _FIRST
     while largest_loss > largest * (1.0 + t):

@@ -112,6 +112,7 @@ class SkellamRenyi:
             t, moment = next_t, next_moment
 
         largest = max(largest, self._quotient_from(t))
+        # Rounded up by more than the error of the quotients.
         rounding = 1.0 + 1e-9
         return min(largest * rounding, self._rho_in_closed_form())
 
@@ -164,6 +165,7 @@ class SkellamRenyi:
         """
         v = _saddle(excess * self.shift / self.variance)
         area = v * (v * math.cosh(v) - math.sinh(v)) + 2.0 * math.sinh(0.5 * v) ** 2
+        # Rounded up: the root v is within 1e-9 of its equation.
         rounding = 1.0 + 1e-8
         return self.variance * area * rounding, (self.shift * v + math.log(2.0)) * rounding
 
@@ -188,6 +190,7 @@ class SkellamRenyi:
         slope = v + (k / variance) / math.cosh(v) - math.tanh(v)
         rest = 2.0 * variance * math.sinh(0.5 * v) ** 2 + math.log(2.0)
         for_large_orders = k * slope + rest / excess
+        # The factor covers the error of the root v.
         return min(quadratic, for_large_orders * (1.0 + 1e-9))
 
     def log_moment(self, excess: float) -> Interval:
@@ -212,6 +215,7 @@ class SkellamRenyi:
         # e^K − 1 as a sum of positive terms, which its exponentials do not overflow.
         least_sum, least_error = positive_sum(listed.least, listed.log_masses, excess)
         largest_sum, largest_error = positive_sum(listed.most, listed.log_masses, excess)
+        # Errors of the table, of exponentials and of sums.
         relative_error = 8.0 * listed.table.error + 64 * UNIT_ROUNDOFF * (1.0 + largest_exponent)
 
         # The outcomes that are not listed. Above R, the shifted noise has the probability of the noise above R − k.
@@ -279,6 +283,7 @@ class SkellamRenyi:
         usual_reach = skellam_table(self.variance).reach
         reach, largest_reach = max(usual_reach, 4 * self.shift), max(usual_reach, MOST_LISTED)
         while reach <= largest_reach:
+            # The series of the outcomes that are not listed must converge, and be negligible.
             converges = self._log_series_quotient(reach - self.shift, excess) <= _LARGEST_QUOTIENT
             if converges:
                 listed = listed_losses(self.variance, self.shift, reach)

@@ -113,6 +113,7 @@ class FiniteAndGaussianProfile(Profile):
             """Return log Q(L > x) under the second distribution."""
             return np.asarray(log_ndtr(-0.5 * self.mu - x / self.mu))
 
+        # Losses are raised by their error, which is the same as a smaller ε.
         points = np.asarray(epsilon, dtype=np.float64) - self.loss_error
         log_p = self._log_sum_over_losses(points, log_p_tail)
         log_q = self._log_sum_over_losses(points, log_q_tail, self.log_masses - self.losses)
@@ -175,5 +176,6 @@ def _log_delta_anywhere(gaussian: Profile, points: FloatArray) -> Enclosure:
         log_gap = np.log(-np.expm1(negative_part))  # log(1 − e^x)
     lower = np.where(is_negative, np.logaddexp(log_gap, negative_part + at_size.lower), at_size.lower)
     upper = np.where(is_negative, np.logaddexp(log_gap, negative_part + at_size.upper), at_size.upper)
+    # Rounding of the sum of two exponentials.
     slack = 8 * UNIT_ROUNDOFF * _size(upper)
     return Enclosure(lower - slack, np.minimum(upper + slack, 0.0))

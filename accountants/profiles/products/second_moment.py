@@ -134,6 +134,7 @@ def _moment_grid(profile: Profile) -> FloatArray:
         Increasing values of ε in nats.
     """
     log_delta_at_zero = float(profile.log_delta(np.zeros(1)).upper[0])
+    # A positive start, also if δ(0) underflows.
     start = max(_LEAST_SHARE * math.exp(log_delta_at_zero), 1e-300)
     size = math.ceil(math.log(_FURTHEST / start) / math.log(_RATIO))
     return np.append(0.0, start * _RATIO ** np.arange(size + 1.0))

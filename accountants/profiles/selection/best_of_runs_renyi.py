@@ -97,6 +97,7 @@ def selected_renyi(base: Pair, runs: RunsDistribution, gains: Sequence[Selection
     # Bound the sum of the logarithms of the three factors, with its rounding error.
     gain = max(direction.supremum(order, order - 1.0) for direction in gains)
     terms = ((order - 1.0) * divergence, math.log(runs.mean), gain)
+    # Error of the sum of the logarithms, relative to their sizes.
     rounding = 16 * UNIT_ROUNDOFF * math.fsum(map(abs, (*terms, order)))
     log_moment = math.fsum(terms) + rounding
 
