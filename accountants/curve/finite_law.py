@@ -141,7 +141,7 @@ def _mixed_loss(loss: float, rate: float, absent: float) -> float:
         The loss in nats.
     """
     if loss >= 0.0 or rate <= 0.5:
-        # For a very small loss, e^{−l} would be too large, and q e^l is negligible.
+        # For a very small loss, the sum of two positive terms keeps its digits.
         return math.log1p(rate * math.expm1(loss))
     # For a negative loss and a large q, l + log(1 + (1 − q)(e^{−l} − 1)) keeps the digits.
     if loss > -30.0:

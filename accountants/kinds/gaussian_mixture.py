@@ -81,7 +81,7 @@ def random_sum(spec: GaussianMixture, case: Case) -> Guarantee:
     Returns:
         The guarantee, on the condition that the sizes are drawn as stated.
     """
-    # The shifts of both pairs differ by one rounding.
+    # The shifts of both pairs differ by at most one rounding.
     upper, attained = random_sum_pairs(spec, case.setting.relation)
     return Guarantee(
         setting=case.setting,

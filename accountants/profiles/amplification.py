@@ -81,9 +81,9 @@ class AmplifiedProfile(Profile):
         return 2 * self.base.tail_accuracy + NUDGE
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log(q δ(ε)) at each ε' of the subsampled mechanism, where δ is the profile without subsampling.
+        """Enclose log δ of the subsampled mechanism at each ε'.
 
-        q is the inclusion probability, and ε = log(1 + (e^ε' − 1)/q).
+        It is log(q δ(ε)) with the inclusion probability q, ε = log(1 + (e^ε' − 1)/q), and δ without subsampling.
 
         Args:
             epsilon: array of ε' ≥ 0, in nats.
@@ -128,7 +128,7 @@ class AmplifiedProfile(Profile):
         return None if tails is None else self._mix(tails)
 
     def _mix(self, tails: Tails) -> Tails:
-        """Return the log tails of q P + (1 − q) Q and of Q, from those of P and of Q.
+        """Return the log tails of the subsampled pair, q P + (1 − q) Q and Q, from those of P and of Q.
 
         Args:
             tails: log probabilities of one event under P and under Q.
@@ -293,7 +293,7 @@ class DilutedProfile(Profile):
         return np.where(is_positive, point - finite_factor, 0.0), is_positive
 
     def _mix(self, tails: Tails, is_positive: BoolArray) -> Tails:
-        """Return the log tails of Q and of (1 − q) Q + q P, from those of Q and of P.
+        """Return the log tails of the subsampled pair, Q and (1 − q) Q + q P, from those of Q and of P.
 
         Args:
             tails: log probabilities of one event under Q and under P.
@@ -357,10 +357,11 @@ def subsample_pair(base: Pair, share: Share) -> tuple[Pair, Pair]:
 
 
 def amplify_symmetrically(base: Pair, share: Share) -> Pair:
-    """Return the symmetric pair of a subsampled mechanism, with δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)) in both directions.
+    """Return the symmetric pair of a subsampled mechanism, from a bound on both directions.
 
-    q is the probability that a record is in the batch. For a Gaussian base it is rounded up to a double. The profile
-    increases with q, so the result dominates in every composition (docs/engine-certificate.md, A8, Rounded rates).
+    It has δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)) with the inclusion probability q. For a Gaussian base q is rounded up to
+    a double. The profile increases with q, so the result dominates in every composition (docs/engine-certificate.md,
+    A8, Rounded rates).
 
     Args:
         base: a pair with the profile δ, which bounds both directions of the mechanism on the batch.

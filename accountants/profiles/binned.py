@@ -130,7 +130,7 @@ def _bins(losses: FloatArray) -> IntArray:
         One index ≥ 0 for each loss. Larger losses have larger or equal indices.
     """
     largest = float(losses.max())
-    # Very small losses count as a thousandth of the largest one, so that they do not take many bins.
+    # The scale begins at the least loss, or at a thousandth of the largest one if that is smaller.
     least = min(float(losses.min()), 1e-3 * largest)
     share = np.clip((losses - least) / (largest - least), 0.0, 1.0)
     half = MOST_ATOMS // 2 - 1

@@ -248,7 +248,7 @@ def log_escape_of(log_survival: float, log_escapes: Iterable[float]) -> float:
     Returns:
         The natural logarithm, at most 0 up to rounding.
     """
-    # Below this, 1 − S keeps at least two digits.
+    # If S is too close to 1, its logarithm has lost the digits of 1 − S.
     if log_survival < -1e-14:
         # Rounded up: the error of the logarithm.
         return min(float(log1m_exp(log_survival)) + 64 * UNIT_ROUNDOFF, 0.0)

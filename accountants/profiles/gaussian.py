@@ -196,7 +196,7 @@ class GaussianProfile(Profile):
             return None
 
         root, steepness = self._newton_root(log_delta, high)
-        # A root below a billionth of the bracket has lost its digits.
+        # The root is not used if it is a tiny part of the bracket, or if no slope is known.
         is_reliable = steepness > 0.0 and root > 1e-9 * high
         if not is_reliable:
             return None

@@ -259,7 +259,7 @@ def _window_of_sum(
 
 @functools.lru_cache(maxsize=_KEPT)
 def several_batches_pair(shift: float, steps: int, times_chosen: int, cells: int, reach: float) -> Pair:
-    """Return an attained pair of a Gaussian contribution that is in k randomly chosen batches of t, k < t.
+    """Return an attained pair of a Gaussian contribution that is in k randomly chosen batches of t.
 
     It is that of a test statistic of all outputs, and gives lower bounds on δ.
 
@@ -284,7 +284,7 @@ def several_batches_pair(shift: float, steps: int, times_chosen: int, cells: int
 def noisy_batches_pair(
     noise: Noise, shifts: tuple[float, float], steps: int, times_chosen: int, cells: int, cap: float
 ) -> Pair | None:
-    """Return an attained pair for contributions to k of t noisy sums, k < t, from a test statistic of all sums.
+    """Return an attained pair for contributions to k of t noisy sums, from a statistic of all sums.
 
     There is none if the shifts are so large that most outputs have no likelihood ratio in the range of doubles.
 
@@ -309,7 +309,7 @@ def noisy_batches_pair(
 def batches_pair(
     output: OutputCells, steps: int, times_chosen: int, cells: int, cap: float, outside: float = _UNDERFLOW
 ) -> Pair | None:
-    """Return an attained pair of a unit in k of t batches, k < t, from the probabilities of one output in cells.
+    """Return an attained pair of a unit in k of t batches, from the probabilities of one output.
 
     The unit is the record or client that is protected. There is no pair if the test statistic has the same value in all
     cells, so that it distinguishes nothing.

@@ -175,7 +175,7 @@ def best_log_ratios(epsilon: FloatArray, excess: FloatArray, divergence: FloatAr
     distance_if_large = np.log1p(1.0 / excess)
     distance_if_small = divergence + np.sqrt(2.0 * divergence / (1.0 + excess))
     distance_if_small = np.maximum(distance_if_small, _LEAST_SIZE)
-    # The search is over the logarithm of v − ε, between a tenth of the smaller and four times the larger estimate.
+    # The search is over log(v − ε), from a tenth of the smaller estimate to four times the sum of both.
     low = np.log(0.1 * np.minimum(distance_if_large, distance_if_small))
     high = np.log(4.0 * (distance_if_large + distance_if_small))
 
