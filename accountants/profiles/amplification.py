@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 
     BoolArray = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 
-_ROUNDED_END = 32 * UNIT_ROUNDOFF
-"""Relative rounding of a largest loss."""
+_ROUNDED_END = 32 * UNIT_ROUNDOFF  # relative rounding of a largest loss
 
 
 @dataclass(frozen=True)

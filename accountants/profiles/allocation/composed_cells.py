@@ -28,7 +28,7 @@ _UNDERFLOW = 1e-300
 def cells_of_batch(run: Pair, cells: int) -> OutputCells | None:
     """Return the probabilities of cells of all outputs of one batch, under both distributions of an attained pair.
 
-    A cell is a set of outputs that are merged, which is post-processing. Releases whose distributions are not known in
+    A cell is a set of outputs that are merged, which is post-processing. Releases with distributions that are not known in
     closed form are left out, which is post-processing too.
 
     Args:
