@@ -28,8 +28,8 @@ _UNDERFLOW = 1e-300
 def cells_of_batch(run: Pair, cells: int) -> OutputCells | None:
     """Return the probabilities of cells of all outputs of one batch, under both distributions of an attained pair.
 
-    A cell is a set of outputs that are merged, which is post-processing. Releases with distributions that are not known in
-    closed form are left out, which is post-processing too.
+    A cell is a set of outputs that are merged, which is post-processing. Releases without
+    distributions in closed form are left out, which is post-processing too.
 
     Args:
         run: the attained pair of all releases from the batch.
